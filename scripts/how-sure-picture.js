@@ -15,7 +15,7 @@ const RUNS = [
   [90, 100],
 ];
 
-const { wilsonInterval, intervalText } = await statistics('src/cli/statistics/interval.ts');
+const { wilsonInterval, formatInterval } = await statistics('src/cli/statistics/interval.ts');
 const parts = [];
 let y = 34;
 
@@ -23,7 +23,7 @@ heading('When and how often: what runs of one case say about its true rate');
 for (const [passed, runs] of RUNS) {
   const interval = wilsonInterval(passed / runs, runs);
   const price = runs === 1 ? 'price of 1 run' : `price of ${runs} runs`;
-  row(`${passed} of ${runs} passed`, interval, passed / runs, `${intervalText(interval)} · ${price}`);
+  row(`${passed} of ${runs} passed`, interval, passed / runs, `${formatInterval(interval)} · ${price}`);
 }
 line(
   `--sure stops as soon as the answers decide: ${sureRuns()} runs instead of 100 for a case at 60 % that needs 80 %.`,

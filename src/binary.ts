@@ -1,7 +1,12 @@
 import path from 'node:path';
 import vm from 'node:vm';
-import { assetText, FILE_VARIABLE, hasAsset, sharedAssetBytes } from './files/installed/single-file.ts';
-import { packedInExecutable, useUnpacked } from './files/installed/unpacked-file.ts';
+import {
+  FILE_VARIABLE,
+  hasAsset,
+  readAssetText,
+  readSharedAssetBytes,
+} from './files/installed/single-file.ts';
+import { getPackedFile, useUnpacked } from './files/installed/unpacked-file.ts';
 
 // The main script of the single executable. It runs the files of the build from memory, as `require` runs them from
 // disk.
@@ -50,7 +55,7 @@ function requireFrom(from: string, id: string): unknown {
 function loadBundled(name: string, module: { exports: unknown }): void {
   const native = NATIVE.get(name);
   if (native !== undefined) {
-    useUnpacked(packedInExecutable(native), file => process.dlopen(module, file));
+    useUnpacked(getPackedFile(native), file => process.dlopen(module, file));
     return;
   }
   const script = `script/${name}`;
@@ -59,16 +64,16 @@ function loadBundled(name: string, module: { exports: unknown }): void {
   }
   const compiledFile = `compiled/${name}`;
   const filename = `promptrun:${name}`;
-  const run = new vm.Script(assetText(script), {
+  const run = new vm.Script(readAssetText(script), {
     filename,
-    ...(hasAsset(compiledFile) && { cachedData: sharedAssetBytes(compiledFile) }),
+    ...(hasAsset(compiledFile) && { cachedData: readSharedAssetBytes(compiledFile) }),
   }).runInThisContext() as Wrapped;
   const require = (id: string): unknown => requireFrom(name, id);
   run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));
 }
 
 /** Returns the file that this process should run; only if the executable itself started the process or thread. */
-function markedFile(): string | undefined {
+function takeMarkedFile(): string | undefined {
   const { [FILE_VARIABLE]: file } = process.env;
   if (file === undefined) return undefined;
   // Child processes must not inherit the variable.
@@ -77,7 +82,7 @@ function markedFile(): string | undefined {
   return isStarted && BUNDLED_SCRIPTS.has(file) ? file : undefined;
 }
 
-const file = markedFile();
+const file = takeMarkedFile();
 if (file === undefined) {
   const { start } = requireFrom('', './main.cjs') as { start(argv: readonly string[]): Promise<void> };
   void start(process.argv.slice(2));

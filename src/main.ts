@@ -2,7 +2,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { EXIT, type ExitCode } from './cli/core/exit-codes.ts';
 import type { LocalService } from './cli/core/local-service.ts';
 import { runCli } from './cli/run-cli.ts';
-import { processStreams } from './cli/terminal/io.ts';
+import { createProcessStreams } from './cli/terminal/io.ts';
 
 /** Runs the command line as this process, which ends with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
@@ -14,7 +14,7 @@ export async function start(argv: readonly string[]): Promise<void> {
 }
 
 function reportUnfinished(): void {
-  processStreams().stderr.write(
+  createProcessStreams().stderr.write(
     'error: promptrun ended before its work was done, which is a bug; see its runs with: promptrun runs list (INTERNAL_ERROR)\n',
   );
 }
@@ -23,7 +23,7 @@ function reportUnfinished(): void {
 export function main(argv: readonly string[]): Promise<ExitCode> {
   return runCli(argv, {
     version: packageJson.version,
-    streams: processStreams(),
+    streams: createProcessStreams(),
     env: process.env,
     // Read late, because a working directory that was removed is an error of the command.
     get cwd() {
@@ -34,13 +34,13 @@ export function main(argv: readonly string[]): Promise<ExitCode> {
   });
 }
 
-const here = <T extends object>(options: T) => ({ ...options, env: process.env });
-const localStore = () => import('./service/local-store.ts');
+const withProcessEnv = <T extends object>(options: T) => ({ ...options, env: process.env });
+const loadLocalStore = () => import('./service/local-store.ts');
 
 /** The local service, loaded only by the commands that need it. */
 export const localService: LocalService = {
-  start: async options => (await import('./service/embedded.ts')).startEmbedded(here(options)),
-  serve: async options => (await import('./service/start-service.ts')).startService(here(options)),
-  withStore: async (options, use) => (await localStore()).withStore(here(options), use),
-  isInUse: async dataDir => (await localStore()).isInUse(dataDir),
+  start: async options => (await import('./service/embedded.ts')).startEmbedded(withProcessEnv(options)),
+  serve: async options => (await import('./service/start-service.ts')).startService(withProcessEnv(options)),
+  withStore: async (options, use) => (await loadLocalStore()).withStore(withProcessEnv(options), use),
+  isInUse: async dataDir => (await loadLocalStore()).isInUse(dataDir),
 };

@@ -6,9 +6,9 @@ import type { PromptTasks } from '../prompts/tasks/prompt-tasks.ts';
 import type { RunsHere } from '../service/embedded.ts';
 import type { Costs } from '../service/runs/costs.ts';
 import type { ProviderBatches } from '../service/runs/provider-batches.ts';
-import type { Checks } from './checks/checks.ts';
+import type { CheckRunner } from './checks/checks.ts';
 import type { NodeChecks } from './checks/node-checks.ts';
-import type { Advise } from './core/failure.ts';
+import type { FormatCommand } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
 import type { Recorder } from './core/recorder.ts';
 import type { Prompter } from './questions/question.ts';
@@ -30,7 +30,7 @@ export interface Connection {
   /** The source of the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain; undefined if none was needed. */
   readonly keySource: string | undefined;
   /** Returns a command line that asks this service. */
-  readonly advise: Advise;
+  readonly advise: FormatCommand;
   readonly client: PromptService;
   /** The pace of the client's requests; only of the connections of jobs. */
   readonly pace?: Pace;
@@ -75,9 +75,9 @@ export interface Context extends TerminalContext {
   /** True if recordings answer instead of services. */
   readonly isReplay: boolean;
   /** Returns a command line that asks the configured service. */
-  readonly advise: Advise;
+  readonly advise: FormatCommand;
   /** Returns the checks that run in separate processes; the same object each time. */
-  checks(): Promise<Pick<Checks, 'perform'>>;
+  checks(): Promise<Pick<CheckRunner, 'perform'>>;
   /** Returns the checks by Node; the same object each time. */
   nodeChecks(): Promise<Pick<NodeChecks, 'check'>>;
   /** Reads declared models again, and ends programs that stay, so that both follow changed files. */

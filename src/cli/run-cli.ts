@@ -3,17 +3,17 @@ import { EXIT, type ExitCode } from './core/exit-codes.ts';
 import { buildTree } from './program/command-tree.ts';
 import { withDebugBody, withHelpLast } from './program/global-flags.ts';
 import { HelpShown } from './program/wrong-usage.ts';
-import type { Surroundings } from './runtime/create-context.ts';
-import { type PlainIo, plainIo } from './terminal/io.ts';
+import type { HostEnvironment } from './runtime/create-context.ts';
+import { createPlainIo, type PlainIo } from './terminal/io.ts';
 
 /**
  * Runs a command line and returns its exit code, after all output is written.
  *
  * Help and version load only the tree; the code that runs commands and reports errors is loaded on demand.
  */
-export async function runCli(argv: readonly string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runCli(argv: readonly string[], surroundings: HostEnvironment): Promise<ExitCode> {
   const { streams, env, version } = surroundings;
-  const io = plainIo(streams);
+  const io = createPlainIo(streams);
   const reportError = async (error: unknown): Promise<ExitCode> => {
     const report = await import('./program/report-error.ts');
     return report.reportError(error, argv, { io, stderr: streams.stderr, env });
@@ -40,7 +40,12 @@ export async function runCli(argv: readonly string[], surroundings: Surroundings
 }
 
 /** Prints help, through the pager if it is longer than the screen. */
-async function showHelp(text: string, tree: Command, io: PlainIo, surroundings: Surroundings): Promise<void> {
+async function showHelp(
+  text: string,
+  tree: Command,
+  io: PlainIo,
+  surroundings: HostEnvironment,
+): Promise<void> {
   const fits = text.split('\n').length <= io.stdout.rows;
   if (fits || !io.stdout.isTerminal) {
     await io.out(text);

@@ -91,7 +91,7 @@ export class PromptService implements Requester {
     if (!staysBelowBase(path)) {
       throw new InvalidRequestError(`${JSON.stringify(path)} is not a path below ${this.baseUrl}`);
     }
-    const request = sessionRequest(method.toUpperCase(), path, {
+    const request = buildSessionRequest(method.toUpperCase(), path, {
       ...options,
       pace: options.pace ?? this.#pace,
     });
@@ -144,7 +144,7 @@ export class PromptService implements Requester {
   }
 }
 
-function sessionRequest(method: string, path: string, options: RequestOptions): SessionRequest {
+function buildSessionRequest(method: string, path: string, options: RequestOptions): SessionRequest {
   const { query = {}, body, ...rest } = options;
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {

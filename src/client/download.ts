@@ -2,7 +2,7 @@ import { parseRetryAfter } from '../net/retry-policy.ts';
 import { NetworkError, PromptServiceError, ProtocolError, RateLimitError } from './errors.ts';
 import { decodeAnswerBody } from './http/decode-body.ts';
 import type { HttpSession } from './http/http-session.ts';
-import { errorFor, firstHeader, isRedirect } from './http/parse-response.ts';
+import { createServiceError, findHeader, isRedirect } from './http/parse-response.ts';
 import { checkMediaUrl } from './media-url.ts';
 import type { Pace } from './request-options.ts';
 import { discardBody, readThrough, type TransportResponse } from './transport.ts';
@@ -56,7 +56,7 @@ async function openDownload(
 ): Promise<Download> {
   const { redaction } = session;
   const { response, target } = await followMediaRedirects(url, session, signal);
-  const redactedUrl = redaction.redactText(urlWithoutQuery(target));
+  const redactedUrl = redaction.redactText(withoutQuery(target));
   if (response.status === 200) {
     return toDownload({ ...response, headers: redaction.redactValue(response.headers) }, redactedUrl);
   }
@@ -70,7 +70,7 @@ async function followMediaRedirects(
   signal: AbortSignal | undefined,
 ): Promise<{ response: TransportResponse; target: URL }> {
   const { baseUrl, redaction, userAgent } = session;
-  const transport = await session.transport();
+  const transport = await session.getTransport();
   const from = { baseUrl, owns: transport.owns, redact: (text: string) => redaction.redactText(text) };
   let target = checkMediaUrl(url, from);
   for (let redirects = 0; ; redirects++) {
@@ -83,13 +83,11 @@ async function followMediaRedirects(
       bodyTimeoutMs: DOWNLOAD_TIMEOUT_MS,
       signal,
     });
-    const location = firstHeader(response.headers, 'location');
+    const location = findHeader(response.headers, 'location');
     if (!isRedirect(response.status) || location === undefined) return { response, target };
     await discardBody(response);
     if (redirects === MAX_DOWNLOAD_REDIRECTS) {
-      throw new ProtocolError(
-        `${redaction.redactText(urlWithoutQuery(target))} is redirected too many times`,
-      );
+      throw new ProtocolError(`${redaction.redactText(withoutQuery(target))} is redirected too many times`);
     }
     target = checkMediaUrl(location, { ...from, from: target });
   }
@@ -97,13 +95,13 @@ async function followMediaRedirects(
 
 function toDownload(response: TransportResponse, redactedUrl: string): Download {
   const { status, headers, body } = response;
-  const encoding = firstHeader(headers, 'content-encoding');
+  const encoding = findHeader(headers, 'content-encoding');
   const encoded = encoding !== undefined && encoding !== 'identity';
-  const length = encoded ? undefined : parseLength(firstHeader(headers, 'content-length'));
+  const length = encoded ? undefined : parseLength(findHeader(headers, 'content-length'));
   const pieces = decodeAnswerBody(body, encoding, MAX_DOWNLOAD_BYTES);
   return {
     status,
-    contentType: firstHeader(headers, 'content-type'),
+    contentType: findHeader(headers, 'content-type'),
     length,
     body: readThrough(response, length === undefined ? pieces : requireLength(pieces, length, redactedUrl)),
   };
@@ -132,12 +130,12 @@ function downloadError(
 ): PromptServiceError {
   if ([403, 404, 410].includes(httpStatus)) {
     const message = `${redactedUrl} is no longer available (HTTP ${httpStatus}): URLs of generated media live 24 hours`;
-    return errorFor('NOT_FOUND_ERROR', message, { httpStatus });
+    return createServiceError('NOT_FOUND_ERROR', message, { httpStatus });
   }
   const message = `${redactedUrl} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
-  const retryAfterMs = parseRetryAfter(firstHeader(headers, 'retry-after'), now);
-  return errorFor('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
+  const retryAfterMs = parseRetryAfter(findHeader(headers, 'retry-after'), now);
+  return createServiceError('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
 }
 
 function parseLength(header: string | undefined): number | undefined {
@@ -145,6 +143,6 @@ function parseLength(header: string | undefined): number | undefined {
 }
 
 // Leaves the query out: it is the signature, and whoever has it can fetch the picture.
-function urlWithoutQuery({ protocol, host, pathname }: URL): string {
+function withoutQuery({ protocol, host, pathname }: URL): string {
   return `${protocol}//${host}${pathname}`;
 }

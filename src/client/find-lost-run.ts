@@ -71,9 +71,9 @@ export async function findLostRuns(
   search: LostRunSearch,
 ): Promise<FoundRuns[]> {
   if (creations.length === 0) return [];
-  const { rows, complete } = await listRowsAround(client, creations, search);
+  const { rows, complete } = await fetchRowsAround(client, creations, search);
   return creations.map(creation => {
-    const window = creationWindow(client, creation);
+    const window = computeCreationWindow(client, creation);
     const candidates = rows.filter(
       row => mayBeLostRun(row, creation, window) && !search.knownRunIds.has(row.runId),
     );
@@ -94,25 +94,25 @@ export function answerIsLost(error: unknown): boolean {
 }
 
 /** A span of the service's time in Unix seconds; `until` is exclusive. */
-interface Window {
+interface TimeSpan {
   readonly since: number;
   readonly until: number;
 }
 
-async function listRowsAround(
+async function fetchRowsAround(
   client: LostRunClient,
   creations: readonly LostCreation[],
   { signal, maxPages = MAX_SEARCHED_PAGES }: LostRunSearch,
 ): Promise<ListedRows> {
   const options = { signal };
-  if (clockIsKnown(client, creations)) {
-    return listRowsWithin(client, mergeWindows(client, creations), maxPages, options);
+  if (isClockKnown(client, creations)) {
+    return fetchRowsWithin(client, mergeWindows(client, creations), maxPages, options);
   }
   // Without an answer from the service yet, start from the local clock; the answer may prove it wrong.
-  const guess = earliestStart(client, creations) - MARGIN_S;
+  const guess = computeEarliestStart(client, creations) - MARGIN_S;
   const { rows, hasMore } = await client.runs.list({ since: guess, limit: MAX_LIST_LIMIT }, options);
-  if (!hasMore && earliestStart(client, creations) >= guess) return { rows, complete: true };
-  return listRowsWithin(client, mergeWindows(client, creations), maxPages - 1, options);
+  if (!hasMore && computeEarliestStart(client, creations) >= guess) return { rows, complete: true };
+  return fetchRowsWithin(client, mergeWindows(client, creations), maxPages - 1, options);
 }
 
 interface ListedRows {
@@ -120,9 +120,9 @@ interface ListedRows {
   readonly complete: boolean;
 }
 
-async function listRowsWithin(
+async function fetchRowsWithin(
   client: LostRunClient,
-  spans: readonly Window[],
+  spans: readonly TimeSpan[],
   maxPages: number,
   options: ReadOptions,
 ): Promise<ListedRows> {
@@ -139,18 +139,18 @@ async function listRowsWithin(
   return { rows, complete: true };
 }
 
-function clockIsKnown({ clock }: LostRunClient, creations: readonly LostCreation[]): boolean {
+function isClockKnown({ clock }: LostRunClient, creations: readonly LostCreation[]): boolean {
   return clock.offsetMs !== undefined || creations.every(({ clockOffsetMs }) => clockOffsetMs !== undefined);
 }
 
-function earliestStart(client: LostRunClient, creations: readonly LostCreation[]): number {
-  return Math.min(...creations.map(creation => creationWindow(client, creation).since));
+function computeEarliestStart(client: LostRunClient, creations: readonly LostCreation[]): number {
+  return Math.min(...creations.map(creation => computeCreationWindow(client, creation).since));
 }
 
 /** Returns the time spans around the creations, latest first; overlapping spans are merged. */
-function mergeWindows(client: LostRunClient, creations: readonly LostCreation[]): Window[] {
-  const windows = creations.map(creation => creationWindow(client, creation));
-  const spans: Window[] = [];
+function mergeWindows(client: LostRunClient, creations: readonly LostCreation[]): TimeSpan[] {
+  const windows = creations.map(creation => computeCreationWindow(client, creation));
+  const spans: TimeSpan[] = [];
   for (const window of windows.sort((one, other) => other.since - one.since)) {
     const last = spans.at(-1);
     if (last === undefined || window.until < last.since) spans.push(window);
@@ -160,12 +160,12 @@ function mergeWindows(client: LostRunClient, creations: readonly LostCreation[])
 }
 
 // `Date` headers have whole seconds, so the whole second of the creation is included.
-function creationWindow({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): Window {
+function computeCreationWindow({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): TimeSpan {
   const since = Math.floor((sentAt + (clockOffsetMs ?? clock.offsetMs ?? 0)) / SECOND_MS);
   return { since, until: since + WINDOW_S };
 }
 
-function mayBeLostRun(row: RunRow, { promptVersionId }: LostCreation, { since, until }: Window): boolean {
+function mayBeLostRun(row: RunRow, { promptVersionId }: LostCreation, { since, until }: TimeSpan): boolean {
   if (row.promptVersionId !== promptVersionId) return false;
   const createdAt = Date.parse(row.createdAt);
   return Number.isNaN(createdAt) || (createdAt >= since * SECOND_MS && createdAt < until * SECOND_MS);

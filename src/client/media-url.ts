@@ -28,7 +28,7 @@ export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
   const url = new URL(address, from);
   if (from === undefined && owns?.(url)) return url;
   const service = new URL(baseUrl);
-  const fault = mediaUrlFault(url, service, from);
+  const fault = findMediaUrlFault(url, service, from);
   if (fault !== undefined) {
     throw new ProtocolError(
       `${redact(`${url.protocol}//${url.host}${url.pathname}`)} is not fetched: ${fault}`,
@@ -37,7 +37,7 @@ export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
   return url;
 }
 
-function mediaUrlFault(url: URL, service: URL, from: URL | undefined): string | undefined {
+function findMediaUrlFault(url: URL, service: URL, from: URL | undefined): string | undefined {
   if (url.username !== '' || url.password !== '') return 'it contains a user name or password';
   if (from?.protocol === 'https:' && url.protocol !== 'https:') {
     return 'it is redirected from https to plain http';

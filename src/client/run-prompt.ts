@@ -53,7 +53,7 @@ async function createForTarget(
   const create = (promptVersionId: string): Promise<Run> =>
     service.runs.create({ promptVersionId, ...request }, { idempotencyKey: randomUUID(), signal });
   try {
-    if (!isUuid(target)) return await create(await findLatestVersion(service, target, signal));
+    if (!isUuid(target)) return await create(await requireLatestVersion(service, target, signal));
     return await create(target).catch(async (error: unknown) => {
       // The id may be that of a prompt instead of a version.
       if (!(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
@@ -72,7 +72,7 @@ function toRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunI
   return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };
 }
 
-async function findLatestVersion(
+async function requireLatestVersion(
   service: RunPromptClient,
   slug: string,
   signal: AbortSignal | undefined,

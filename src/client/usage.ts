@@ -18,7 +18,7 @@ export interface GroupUsage {
 export function groupUsage(key: string, runs: readonly RunRow[]): GroupUsage {
   const sum = new UsageTotal();
   for (const run of runs) sum.add(run);
-  return sum.totalFor(key);
+  return sum.toGroupUsage(key);
 }
 
 /** Adds up the usage of a group of runs without holding them. */
@@ -54,7 +54,7 @@ export class UsageTotal {
     if (estimated) this.#estimated = true;
   }
 
-  totalFor(key: string): GroupUsage {
+  toGroupUsage(key: string): GroupUsage {
     const isUnknown = this.#cost === null || (this.#cost === 0 && this.#unpriced > 0);
     return {
       key,
@@ -70,7 +70,7 @@ export class UsageTotal {
 }
 
 /** Returns the key of the group of a run; a day is the user's local day, such as 2026-11-20. */
-export function usageKey({ runStatus, usage, createdAt }: RunRow, by: 'day' | 'model' | 'status'): string {
+export function getUsageKey({ runStatus, usage, createdAt }: RunRow, by: 'day' | 'model' | 'status'): string {
   if (by === 'status') return runStatus;
   return by === 'model' ? (usage?.model ?? 'unknown') : new Date(createdAt).toLocaleDateString('sv');
 }

@@ -66,7 +66,7 @@ export async function waitForRun(
   runId: string,
   options: WaitOptions = {},
 ): Promise<Run> {
-  return await new RunWait(client, runId, options).untilEnded();
+  return await new RunWait(client, runId, options).waitForEnd();
 }
 
 class RunWait {
@@ -85,21 +85,21 @@ class RunWait {
     this.#startedAt = this.#now();
   }
 
-  async untilEnded(): Promise<Run> {
-    if (this.#options.delayFirst) await this.#pause(this.#interval(0));
+  async waitForEnd(): Promise<Run> {
+    if (this.#options.delayFirst) await this.#pause(this.#getInterval(0));
     for (let polls = 1; ; polls += 1) {
       const { run, error } = await this.#poll(polls);
       if (run && isOver(run)) return run;
-      const retryAfterMs = requestedWait(error);
-      if (retryAfterMs > this.#timeLeft()) throw this.#timeoutError();
-      await this.#pause(Math.max(this.#interval(polls - 1), retryAfterMs));
+      const retryAfterMs = getRequestedWait(error);
+      if (retryAfterMs > this.#getTimeLeft()) throw this.#timeoutError();
+      await this.#pause(Math.max(this.#getInterval(polls - 1), retryAfterMs));
     }
   }
 
   /** Polls and reports the result. @throws a fault that polling again can't mend */
   async #poll(polls: number): Promise<PollResult> {
     const askedAt = this.#now();
-    const result = await poll(this.#client, this.#runId, this.#options, this.#timeLeft());
+    const result = await poll(this.#client, this.#runId, this.#options, this.#getTimeLeft());
     const { error } = result;
     this.#failingPolls = error && withFailure(this.#failingPolls, error, askedAt);
     if (error && !this.#mayPass(error)) throw error;
@@ -116,18 +116,18 @@ class RunWait {
 
   async #pause(ms: number): Promise<void> {
     const { signal, sleep = this.#client.sleep } = this.#options;
-    const left = this.#timeLeft();
+    const left = this.#getTimeLeft();
     await sleep(Math.max(0, Math.min(ms, left)), signal);
     if (ms >= left) throw this.#timeoutError();
   }
 
-  #timeLeft(): number {
+  #getTimeLeft(): number {
     return (this.#options.timeoutMs ?? Number.POSITIVE_INFINITY) - (this.#now() - this.#startedAt);
   }
 
-  #interval(step: number): number {
+  #getInterval(step: number): number {
     const { intervalMs, random = this.#client.random } = this.#options;
-    return intervalMs ?? growingInterval(step, random);
+    return intervalMs ?? computeGrowingInterval(step, random);
   }
 
   #timeoutError(): WaitTimeoutError {
@@ -175,12 +175,12 @@ function withFailure(
   };
 }
 
-function growingInterval(step: number, random: () => number): number {
+function computeGrowingInterval(step: number, random: () => number): number {
   const ms = Math.min(FIRST_INTERVAL_MS * GROWTH ** step, LAST_INTERVAL_MS);
   return ms * (1 + JITTER * random());
 }
 
-function requestedWait(error: unknown): number {
+function getRequestedWait(error: unknown): number {
   const retryAfterMs = error instanceof RateLimitError ? error.retryAfterMs : undefined;
   return Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
 }

@@ -23,14 +23,14 @@ export const DATABASE_FILE = 'promptrun.db';
  */
 export async function prepareDataDirectory(dataDir: string): Promise<string> {
   makeDirectory(dataDir, 0o700);
-  refuseForeign(dataDir, await stat(dataDir));
+  checkOwner(dataDir, await stat(dataDir));
   await closeToOthers(dataDir);
   return path.join(dataDir, DATABASE_FILE);
 }
 
 const WRITABLE_BY_OTHERS = 0o022;
 
-function refuseForeign(dataDir: string, { uid, mode }: Stats): void {
+function checkOwner(dataDir: string, { uid, mode }: Stats): void {
   if (process.platform === 'win32') return;
   if (belongsToAnother(uid)) {
     throw new DataDirectoryError(

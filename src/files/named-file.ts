@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode } from '../utils/error-utils.ts';
-import { groupedDigits } from '../utils/grouped-digits.ts';
+import { getErrorCode } from '../utils/error-utils.ts';
+import { formatNumber } from '../utils/grouped-digits.ts';
 import { isLink } from './writing/write-below.ts';
 
 /** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */
@@ -28,10 +28,10 @@ export class NamedFileCount {
 }
 
 /** Explains why a file is one too many. @param namer the file that names it, such as `a configuration` */
-export function excessText(fault: 'file count' | 'total size', namer: string): string {
+export function explainExcess(fault: 'file count' | 'total size', namer: string): string {
   const limit =
     fault === 'file count'
-      ? `${namer} may name ${groupedDigits(MAX_NAMED_FILES)} different ones`
+      ? `${namer} may name ${formatNumber(MAX_NAMED_FILES)} different ones`
       : `those that ${namer} names may have ${MAX_NAMED_BYTES / 1024 / 1024} MiB in all`;
   return `is one file too many: ${limit}`;
 }
@@ -57,7 +57,7 @@ export function inspectNamedFile(
   countedFiles?: NamedFileCount,
 ): NamedFile {
   const root = folder === undefined ? undefined : resolveRealPath(folder);
-  const real = realPathUnlessLoop(file, root);
+  const real = resolvePathUnlessLoop(file, root);
   if (real === undefined) return { real: file, fault: 'irregular' };
   if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
   const stats = statSync(real);
@@ -69,7 +69,7 @@ export function inspectNamedFile(
  * Returns true if a name means another computer or a device on Windows, such as `\\\\host\\share` or `\\\\.\\…`. Even a stat
  * connects to that computer, so an untrusted file must not name one.
  */
-export function namesOtherComputer(name: string, platform = process.platform): boolean {
+export function isOnOtherComputer(name: string, platform = process.platform): boolean {
   return platform === 'win32' && /^[\\/]{2}/u.test(name);
 }
 
@@ -107,11 +107,11 @@ function resolveRealPath(file: string): string {
  * @param root returns the path that a missing file would have, if that is outside this folder
  * @throws file system errors
  */
-function realPathUnlessLoop(file: string, root: string | undefined): string | undefined {
+function resolvePathUnlessLoop(file: string, root: string | undefined): string | undefined {
   try {
     return resolveRealPath(file);
   } catch (error) {
-    if (errorCode(error) === 'ELOOP') return undefined;
+    if (getErrorCode(error) === 'ELOOP') return undefined;
     const missing = root === undefined ? file : pathIfCreated(file);
     if (root !== undefined && !isInFolder(root, missing)) return missing;
     throw error;

@@ -10,7 +10,7 @@ export function readIfReadable(file: string): string | undefined {
 }
 
 /** Decodes UTF-8 without its byte order mark; undefined if the bytes are not valid UTF-8. */
-export function decodedUtf8(bytes: Uint8Array): string | undefined {
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -27,15 +27,15 @@ const BINARY_FILES = [
 ] as const;
 
 /** Returns the kind of a usual file that is not text, with its article; undefined for any other. */
-export function binaryKind(bytes: Uint8Array): (typeof BINARY_FILES)[number][1] | undefined {
+export function detectBinaryKind(bytes: Uint8Array): (typeof BINARY_FILES)[number][1] | undefined {
   const beginning = Buffer.from(bytes.subarray(0, 8)).toString('hex');
   return BINARY_FILES.find(([start]) => beginning.startsWith(start))?.[1];
 }
 
 /** Describes bytes that are not valid UTF-8, as the end of a sentence: `it is …`. */
-export function encodingFault(bytes: Uint8Array): string {
+export function describeEncodingFault(bytes: Uint8Array): string {
   if (isUtf16(bytes)) return 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8';
-  const kind = binaryKind(bytes);
+  const kind = detectBinaryKind(bytes);
   return kind ? `${kind}, not text` : 'not valid UTF-8 text; save it as UTF-8';
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Env } from '../utils/env.ts';
 
 /** Returns the user's home directory; undefined if the system knows none, as for an account that has no entry. */
-export function homeDirectory(env: Env): string | undefined {
+export function findHomeDirectory(env: Env): string | undefined {
   try {
     return env['HOME'] || env['USERPROFILE'] || homedir();
   } catch {
@@ -43,22 +43,22 @@ const PLACES = {
 } as const satisfies Readonly<Record<string, FolderPlaces>>;
 
 /** Returns promptrun's folder for a kind of files; undefined if it would be in a home directory and there is none. */
-export function userFolder(
+export function findUserFolder(
   kind: keyof typeof PLACES,
   env: Env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
   const { linux, mac, windows }: FolderPlaces = PLACES[kind];
-  const home = homeDirectory(env);
-  const inHome = (folder: string): string | undefined => home && path.join(home, folder);
-  if (platform === 'darwin') return inHome(path.join(mac, 'promptrun'));
+  const home = findHomeDirectory(env);
+  const toHomePath = (folder: string): string | undefined => home && path.join(home, folder);
+  if (platform === 'darwin') return toHomePath(path.join(mac, 'promptrun'));
   const [variable, standard] = platform === 'win32' ? windows : linux;
-  const folder = folderIn(env, variable, platform) ?? inHome(standard);
+  const folder = readFolderVariable(env, variable, platform) ?? toHomePath(standard);
   return folder && path.join(folder, 'promptrun', ...(platform === 'win32' ? [windows[2]] : []));
 }
 
 /** Returns the folder that a variable names. Ignores a relative one, as the specification of the XDG folders requires. */
-function folderIn(
+function readFolderVariable(
   env: Env,
   variable: string,
   platform: NodeJS.Platform = process.platform,

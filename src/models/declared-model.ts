@@ -65,7 +65,7 @@ export function usesPlaceholder(
 }
 
 /** Returns the environment variables that an entry sends. */
-export function sentVariables({ placeholders }: DeclaredModel): string[] {
+export function listSentVariables({ placeholders }: DeclaredModel): string[] {
   const names = placeholders.flatMap(placeholder => (placeholder.name === 'env' ? [placeholder.key] : []));
   return [...new Set(names)];
 }

@@ -117,7 +117,7 @@ export interface Engine {
 }
 
 /** Returns a failed result with only an error output. */
-export function failedWith(message: string, publicMessage?: string): EngineResult {
+export function createFailedResult(message: string, publicMessage?: string): EngineResult {
   const output: EngineOutput =
     publicMessage === undefined || publicMessage === message
       ? { type: 'error', message }
@@ -126,17 +126,17 @@ export function failedWith(message: string, publicMessage?: string): EngineResul
 }
 
 /** Returns the result of a run that sent nothing and cost nothing. */
-export function refusedWith(message: string, fault: EngineFault): EngineResult {
-  return { ...failedWith(message), isRefused: true, fault };
+export function createRefusedResult(message: string, fault: EngineFault): EngineResult {
+  return { ...createFailedResult(message), isRefused: true, fault };
 }
 
 /** Returns the text of a message, without pictures. */
-export function messageText(parts: readonly MessagePart[]): string {
+export function joinMessageText(parts: readonly MessagePart[]): string {
   return parts.map(part => ('text' in part ? part.text : '')).join('');
 }
 
 /** Estimates the tokens of a text, for engines that report none: one for four characters, at least one. */
-export function roughTokens(text: string): number {
+export function estimateTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / 4));
 }
 
@@ -144,11 +144,14 @@ export function roughTokens(text: string): number {
  * Returns the instruction to answer with JSON. Undefined if the prompt does not ask for JSON, or says so itself and has no
  * schema to add. Some providers answer with JSON only if the prompt has the word.
  */
-export function jsonInstruction({ prompt, json }: Pick<PromptJob, 'prompt' | 'json'>): string | undefined {
+export function buildJsonInstruction({
+  prompt,
+  json,
+}: Pick<PromptJob, 'prompt' | 'json'>): string | undefined {
   if (json === undefined) return undefined;
   if (isJsonObject(json.schema)) {
     return `Answer with JSON that matches this JSON Schema, and with nothing else:\n${JSON.stringify(json.schema)}`;
   }
-  const saysJson = prompt.messages.some(({ parts }) => /json/i.test(messageText(parts)));
+  const saysJson = prompt.messages.some(({ parts }) => /json/i.test(joinMessageText(parts)));
   return saysJson ? undefined : 'Answer with JSON.';
 }

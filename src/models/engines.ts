@@ -1,5 +1,5 @@
 import type { Env } from '../utils/env.ts';
-import { type Engine, failedWith } from './engine.ts';
+import { createFailedResult, type Engine } from './engine.ts';
 import type { EngineName } from './model-entry.ts';
 import { card, clip, echo, sandbox } from './offline/offline-engines.ts';
 import type { PrivateRules } from './outgoing/fetch-image.ts';
@@ -27,13 +27,15 @@ export function createEngines({
     card,
     clip,
     sandbox,
-    provider: lazyEngine(async () =>
-      (await import('./providers/provider-engine.ts')).providerEngine(env, { privateRules }),
+    provider: createLazyEngine(async () =>
+      (await import('./providers/provider-engine.ts')).createProviderEngine(env, { privateRules }),
     ),
-    program: lazyEngine(async () =>
-      (await import('./programs/program-engine.ts')).programEngine({ env, dataDir, directory }),
+    program: createLazyEngine(async () =>
+      (await import('./programs/program-engine.ts')).createProgramEngine({ env, dataDir, directory }),
     ),
-    address: lazyEngine(async () => (await import('./programs/address-engine.ts')).addressEngine({ env })),
+    address: createLazyEngine(async () =>
+      (await import('./programs/address-engine.ts')).createAddressEngine({ env }),
+    ),
   } satisfies Engines;
 }
 
@@ -43,7 +45,7 @@ export async function endKeptPrograms(engines: Engines): Promise<void> {
 }
 
 /** Returns an engine that loads its code with the first job. */
-function lazyEngine(load: () => Promise<Engine>): Engine {
+function createLazyEngine(load: () => Promise<Engine>): Engine {
   let engine: Promise<Engine> | undefined;
   const loadOnce = (): Promise<Engine> => {
     engine ??= load();
@@ -52,7 +54,7 @@ function lazyEngine(load: () => Promise<Engine>): Engine {
   return {
     run: async job => (await loadOnce()).run(job),
     read: async (job, body) =>
-      (await (await loadOnce()).read?.(job, body)) ?? failedWith('it has no batches'),
+      (await (await loadOnce()).read?.(job, body)) ?? createFailedResult('it has no batches'),
     endKept: async () => await (await engine)?.endKept?.(),
   };
 }

@@ -128,7 +128,7 @@ export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a model in the format of `GET /resources`. */
-export function wireModel({ model, modality, runOptions }: ModelEntry): Model {
+export function toWireModel({ model, modality, runOptions }: ModelEntry): Model {
   return {
     model,
     modality,
@@ -172,12 +172,15 @@ export interface Shutdown {
 }
 
 /** Returns the shutdown of a model if it is known and at most 90 days away. */
-export function nearShutdown({ model, shutdownDate: date }: ModelEntry, nowMs: number): Shutdown | undefined {
+export function findNearShutdown(
+  { model, shutdownDate: date }: ModelEntry,
+  nowMs: number,
+): Shutdown | undefined {
   if (date === undefined) return undefined;
   const leftMs = Date.parse(date) - nowMs;
   return leftMs <= SOON_MS ? { model, date, isPast: leftMs <= 0 } : undefined;
 }
 
-export function shutdownNote({ model, date, isPast }: Shutdown): string {
+export function describeShutdown({ model, date, isPast }: Shutdown): string {
   return `the model ${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`;
 }

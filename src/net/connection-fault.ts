@@ -54,24 +54,24 @@ export class ProxyFault extends Error {
 
 /** Returns true if a connection failed because of a certificate, so that a retry can't succeed. */
 export function isAboutCertificate(error: unknown): boolean {
-  const code = faultCode(error) ?? '';
+  const code = findFaultCode(error) ?? '';
   return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
 }
 
 /** Explains why a connection failed, with the system's error code, which users can search for. */
 export function explainConnectionFailure(error: unknown): string {
-  const code = faultCode(error);
-  if (code === undefined) return faultMessage(error);
+  const code = findFaultCode(error);
+  if (code === undefined) return getFaultMessage(error);
   if (UNTRUSTED.has(code)) {
     return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to the file of its CA`;
   }
-  const cause = CAUSES[code] ?? faultMessage(error);
+  const cause = CAUSES[code] ?? getFaultMessage(error);
   return isUndiciCode(code) ? cause : `${cause} (${code})`;
 }
 
 /** Explains a failed connection like `explainConnectionFailure`, without the address that some of Node's own messages repeat. */
-export function causeWithoutAddress(error: unknown): string {
-  const code = faultCode(error);
+export function explainCauseWithoutAddress(error: unknown): string {
+  const code = findFaultCode(error);
   const isKnown = code !== undefined && (UNTRUSTED.has(code) || code in CAUSES);
   return isKnown ? explainConnectionFailure(error) : (code ?? 'connection failed');
 }
@@ -81,11 +81,11 @@ function isUndiciCode(code: string): boolean {
   return code.startsWith('UND_ERR_');
 }
 
-export function faultMessage(error: unknown): string {
+export function getFaultMessage(error: unknown): string {
   return error instanceof Error && error.message !== '' ? error.message : 'connection failed';
 }
 
-export function faultCode(error: unknown): string | undefined {
+export function findFaultCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }

@@ -18,7 +18,7 @@ export async function* decodeContent(
 ): AsyncGenerator<Uint8Array> {
   try {
     let pieces = body;
-    for (const name of encodings(encoding)) pieces = decodedOnce(pieces, name);
+    for (const name of parseEncodings(encoding)) pieces = decodeLayer(pieces, name);
     yield* pieces;
   } catch (error) {
     throw error instanceof EncodingFault ? createFault(error.message) : error;
@@ -26,7 +26,7 @@ export async function* decodeContent(
 }
 
 /** Returns the encodings in the order in which to undo them. */
-function encodings(header: string): string[] {
+function parseEncodings(header: string): string[] {
   const names = header
     .toLowerCase()
     .split(',')
@@ -36,13 +36,13 @@ function encodings(header: string): string[] {
   return applied.reverse();
 }
 
-async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* decodeLayer(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
   const encodedPieces = body[Symbol.asyncIterator]();
   const firstPiece = await encodedPieces.next();
   if (firstPiece.done) return;
-  const decoder = await decoderFor(name, firstPiece.value);
+  const decoder = await createDecoder(name, firstPiece.value);
   let fault: { readonly error: unknown } | undefined;
-  const source = async function* (): AsyncGenerator<Uint8Array> {
+  const readSource = async function* (): AsyncGenerator<Uint8Array> {
     yield firstPiece.value;
     try {
       yield* { [Symbol.asyncIterator]: () => encodedPieces };
@@ -51,7 +51,7 @@ async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): Asyn
       throw error;
     }
   };
-  pipeline(source, decoder, () => {});
+  pipeline(readSource, decoder, () => {});
   try {
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -62,7 +62,7 @@ async function* decodedOnce(body: AsyncIterable<Uint8Array>, name: string): Asyn
   }
 }
 
-async function decoderFor(name: string, firstPiece: Uint8Array): Promise<Transform> {
+async function createDecoder(name: string, firstPiece: Uint8Array): Promise<Transform> {
   const zlib = await import('node:zlib');
   if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
   if (name === 'br') return zlib.createBrotliDecompress();

@@ -1,7 +1,12 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type openTunnel from 'undici/lib/api/api-connect.js';
-import { explainConnectionFailure, faultCode, isAboutCertificate, ProxyFault } from './connection-fault.ts';
+import {
+  explainConnectionFailure,
+  findFaultCode,
+  isAboutCertificate,
+  ProxyFault,
+} from './connection-fault.ts';
 
 export interface AgentOptions {
   /** The proxy that every connection tunnels through; undefined connects directly. */
@@ -30,7 +35,7 @@ type TunnelOptions = Parameters<typeof openTunnel>[0];
 export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
   const { proxy, keepAlive, connections, connectTimeoutMs: timeout, lookup, ca, signal } = options;
   const tls = { timeout, ...(ca !== undefined && { ca }) };
-  if (proxy) return await tunnelAgent(proxy, tls, options);
+  if (proxy) return await createTunnelAgent(proxy, tls, options);
   const [{ default: Agent }, { default: connector }] = await Promise.all([
     import('undici/lib/dispatcher/agent.js'),
     import('undici/lib/core/connect.js'),
@@ -39,11 +44,11 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
   return new Agent({
     ...keepAlive,
     ...(connections !== undefined && { connections }),
-    connect: abortableConnector(signal, connect),
+    connect: createAbortableConnector(signal, connect),
   });
 }
 
-async function tunnelAgent(
+async function createTunnelAgent(
   proxy: URL,
   tls: { readonly timeout: number },
   { keepAlive, signal }: AgentOptions,
@@ -54,13 +59,13 @@ async function tunnelAgent(
     import('undici/lib/api/api-connect.js'),
   ]);
   const clientFactory = (_: URL, { connect }: { readonly connect?: Connector }): Dispatcher => {
-    const pool = new Pool(proxy.origin, connect && { connect: abortableConnector(signal, connect) });
+    const pool = new Pool(proxy.origin, connect && { connect: createAbortableConnector(signal, connect) });
     // undici itself would retry forever if the proxy closes the connection, and hides the proxy's answer.
     const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
       checkTunnel(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
     return Object.assign(pool, { connect: open });
   };
-  const token = proxyAuthorization(proxy);
+  const token = buildProxyAuthorization(proxy);
   return new ProxyAgent({
     uri: proxy.href,
     ...(token !== undefined && { token }),
@@ -76,7 +81,7 @@ async function checkTunnel(
   tunnel: Promise<Dispatcher.ConnectData>,
 ): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
-    const closed = faultCode(error) === 'UND_ERR_SOCKET';
+    const closed = findFaultCode(error) === 'UND_ERR_SOCKET';
     throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : explainConnectionFailure(error), {
       mayPass: !isAboutCertificate(error),
       cause: error,
@@ -84,11 +89,11 @@ async function checkTunnel(
   });
   if (statusCode === 200) return { statusCode, socket, ...rest };
   socket.on('error', () => {}).destroy();
-  throw new ProxyFault(proxy.host, proxyRefusal(proxy, statusCode), { mayPass: statusCode >= 500 });
+  throw new ProxyFault(proxy.host, explainProxyRefusal(proxy, statusCode), { mayPass: statusCode >= 500 });
 }
 
 /** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
-function abortableConnector(signal: AbortSignal | undefined, connect: Connector): Connector {
+function createAbortableConnector(signal: AbortSignal | undefined, connect: Connector): Connector {
   if (!signal) return connect;
   return (target, callback) => {
     const socket = connect(target, callback);
@@ -101,14 +106,14 @@ function abortableConnector(signal: AbortSignal | undefined, connect: Connector)
 }
 
 /** Returns the `Proxy-Authorization` header for the name and password in a proxy's URL; undefined if it has neither. */
-export function proxyAuthorization({ username, password }: URL): string | undefined {
+export function buildProxyAuthorization({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
-  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  const credentials = `${tryDecodePercent(username)}:${tryDecodePercent(password)}`;
   return `Basic ${Buffer.from(credentials).toString('base64')}`;
 }
 
 /** Decodes percent-encoding; returns the text unchanged if it has a stray `%`. */
-function percentDecoded(text: string): string {
+function tryDecodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -117,7 +122,7 @@ function percentDecoded(text: string): string {
 }
 
 /** Explains why a proxy refused a tunnel. */
-export function proxyRefusal({ username }: URL, status: number): string {
+export function explainProxyRefusal({ username }: URL, status: number): string {
   if (status !== 407) return `it answered with HTTP ${status}`;
   return username === ''
     ? 'it requires a name and password (HTTP 407); set them as in HTTPS_PROXY=http://name:password@host:port'

@@ -27,19 +27,24 @@ export function readProxyVariables(env: Readonly<Record<string, string | undefin
  *
  * @throws {ProxySettingError} if the setting is not the URL of an http or https proxy
  */
-export function proxyFor(url: URL, { httpsProxy, httpProxy, noProxy = '' }: ProxyVariables): URL | undefined {
+export function findProxy(
+  url: URL,
+  { httpsProxy, httpProxy, noProxy = '' }: ProxyVariables,
+): URL | undefined {
   if (isExcepted(url, noProxy)) return undefined;
-  return url.protocol === 'https:' ? proxyUrl('HTTPS_PROXY', httpsProxy) : proxyUrl('HTTP_PROXY', httpProxy);
+  return url.protocol === 'https:'
+    ? parseProxyUrl('HTTPS_PROXY', httpsProxy)
+    : parseProxyUrl('HTTP_PROXY', httpProxy);
 }
 
 /** @throws {ProxySettingError} for the first proxy that can't be used */
 export function checkProxies({ httpsProxy, httpProxy }: ProxyVariables): void {
-  proxyUrl('HTTPS_PROXY', httpsProxy);
-  proxyUrl('HTTP_PROXY', httpProxy);
+  parseProxyUrl('HTTPS_PROXY', httpsProxy);
+  parseProxyUrl('HTTP_PROXY', httpProxy);
 }
 
 // `host:port` without a scheme is common too. Messages don't repeat the value, because it may hold a password.
-function proxyUrl(name: string, value = ''): URL | undefined {
+function parseProxyUrl(name: string, value = ''): URL | undefined {
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
   const text = trimmed.includes('://') ? trimmed : `http://${trimmed}`;

@@ -8,7 +8,7 @@ import { ResourcesApi } from '../client/nouns/resources.ts';
 import { Runs } from '../client/nouns/runs.ts';
 import type { Answer, Requester, RequestOptions } from '../client/request-options.ts';
 import type { Model, PromptSearchRow, PromptVersion } from '../wire/index.ts';
-import { addressBelow } from './addresses.ts';
+import { resolvePageUrl } from './addresses.ts';
 
 /** A client for the service that served this page, over the browser's `fetch`. */
 export class BrowserService implements Requester {
@@ -66,7 +66,7 @@ export class BrowserService implements Requester {
 
   async #attempt(method: string, path: string, options: RequestOptions): Promise<AttemptOutcome> {
     const { query = {}, body, idempotencyKey, signal } = options;
-    const url = addressBelow(`v1${path}`);
+    const url = resolvePageUrl(`v1${path}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }

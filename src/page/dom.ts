@@ -47,7 +47,7 @@ export function selectBox(
 }
 
 /** Returns options whose texts are their values. */
-export function plainOptions(values: readonly string[]): (readonly [value: string, text: string])[] {
+export function toPlainOptions(values: readonly string[]): (readonly [value: string, text: string])[] {
   return values.map(value => [value, value]);
 }
 

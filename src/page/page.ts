@@ -1,5 +1,5 @@
 import { UnauthorizedError } from '../client/errors.ts';
-import { errorMessage } from '../utils/error-utils.ts';
+import { getErrorMessage } from '../utils/error-utils.ts';
 import { BrowserService } from './browser-service.ts';
 import { el, labelled } from './dom.ts';
 import type { ViewContext } from './view-context.ts';
@@ -38,7 +38,7 @@ function showView(): void {
   if (view === undefined) return;
   const heading = el('h1', { tabindex: -1 });
   const content = el('div', {}, el('p', { class: 'quiet', role: 'status' }, 'Loading…'));
-  document.body.replaceChildren(header(view.title), el('main', {}, heading, content));
+  document.body.replaceChildren(renderHeader(view.title), el('main', {}, heading, content));
   heading.focus();
   const setTitle = (title: string): void => {
     heading.textContent = title;
@@ -56,7 +56,7 @@ function showView(): void {
 
 /** Returns the view in the address and the parts after it; the runs for an unknown address. */
 function parseLocation(): Pick<ViewContext, 'path'> & { readonly name: string } {
-  const [name = '', ...path] = location.hash.replace(/^#\/?/u, '').split('/').map(decodedPart);
+  const [name = '', ...path] = location.hash.replace(/^#\/?/u, '').split('/').map(decodePart);
   if (Object.hasOwn(VIEWS, name)) return { name, path };
   history.replaceState(null, '', '#/runs');
   return { name: 'runs', path: [] };
@@ -66,10 +66,10 @@ function parseLocation(): Pick<ViewContext, 'path'> & { readonly name: string } 
 function showFault(error: unknown, at: HTMLElement): void {
   const isKeyRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
   if (isKeyRefused) signOut('The service no longer accepts this key.');
-  else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, errorMessage(error)));
+  else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, getErrorMessage(error)));
 }
 
-function header(current: string): HTMLElement {
+function renderHeader(current: string): HTMLElement {
   const links = Object.entries(VIEWS).map(([name, { title }]) =>
     el('a', { href: `#/${name}`, 'aria-current': title === current && 'page' }, title),
   );
@@ -107,7 +107,7 @@ function showSignIn(message = ''): void {
       service = tried;
       showView();
     } catch (error) {
-      fault.textContent = errorMessage(error);
+      fault.textContent = getErrorMessage(error);
       button.disabled = false;
       key.focus();
     }
@@ -136,7 +136,7 @@ function signOut(message = ''): void {
 }
 
 /** Decodes a part of the address; returns it unchanged if it is badly encoded, because anybody can write a link here. */
-function decodedPart(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -24,10 +24,10 @@ export function durationText(
 ): string {
   const now = isOver ? Number.NaN : Date.now();
   const end = typeof endedAt === 'string' ? Date.parse(endedAt) : now;
-  return spanText(Math.max(0, end - Date.parse(createdAt)));
+  return formatSpan(Math.max(0, end - Date.parse(createdAt)));
 }
 
-function spanText(ms: number): string {
+function formatSpan(ms: number): string {
   if (Number.isNaN(ms)) return '';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
@@ -40,7 +40,7 @@ function spanText(ms: number): string {
 }
 
 /** Returns the first words of a run's outputs. */
-export function firstWords(outputs: readonly OutputItem[]): string {
+export function formatFirstWords(outputs: readonly OutputItem[]): string {
   const [first] = outputs;
   if (first === undefined) return '';
   if (first.type === 'image' || first.type === 'video') return `(${first.type})`;
@@ -50,6 +50,6 @@ export function firstWords(outputs: readonly OutputItem[]): string {
 
 const FACT_EXCERPT_LENGTH = 90;
 
-export function runCreditsText(credits: number | null): string {
+export function formatRunCredits(credits: number | null): string {
   return credits === null ? 'free' : String(credits);
 }

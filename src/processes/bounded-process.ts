@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { forkBuilt } from '../files/installed/start-built.ts';
 import { toError } from '../utils/error-utils.ts';
-import { PastBound, pastTime } from '../utils/past-bound.ts';
+import { LimitExceeded, pastTimeError } from '../utils/past-bound.ts';
 import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';
 
 export interface BoundedProcessOptions {
@@ -51,7 +51,7 @@ export class BoundedProcess {
     if (reply.state === 'done') return reply.result;
     const error = restoreError(reply.fault, this.#options.errors ?? new Map());
     // An interrupted order may leave the process in any state.
-    if (error instanceof PastBound) this.end();
+    if (error instanceof LimitExceeded) this.end();
     throw error;
   }
 
@@ -113,7 +113,7 @@ function watchOrder(
   const { timeMs, what, signal } = limits;
   let timer: NodeJS.Timeout | undefined;
   // After a busy period, timers fire before replies that have arrived already.
-  const onTimeUp = (): void => void setImmediate(() => reject(pastTime(what, timeMs)));
+  const onTimeUp = (): void => void setImmediate(() => reject(pastTimeError(what, timeMs)));
   const onReply = (reply: ProcessReply): void => {
     if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
     else resolve(reply);
@@ -137,7 +137,7 @@ function exitError(
   killedBy: NodeJS.Signals | null,
 ): Error {
   if (killedBy !== null || code === ABORTED_ON_WINDOWS) {
-    return new PastBound(`${what} takes more than ${memoryMiB} MiB of memory`);
+    return new LimitExceeded(`${what} takes more than ${memoryMiB} MiB of memory`);
   }
   return new Error(`${what} failed: its process ended with exit code ${code}`);
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { isLink } from '../files/writing/write-below.ts';
 import type { Env } from '../utils/env.ts';
-import { errorCode } from '../utils/error-utils.ts';
+import { getErrorCode } from '../utils/error-utils.ts';
 import { readVariable } from './program-environment.ts';
 
 /**
@@ -16,8 +16,8 @@ export function findProgram(
   env: Env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  return absoluteDirectories(env, platform)
-    .map(directory => programAt(path.join(directory, name), env, platform))
+  return listPathDirectories(env, platform)
+    .map(directory => findProgramAt(path.join(directory, name), env, platform))
     .find(file => file !== undefined);
 }
 
@@ -34,7 +34,7 @@ export function resolveProgram(
 ): string | undefined {
   const isPath = typed.includes('/') || (platform === 'win32' && /[\\:]/u.test(typed));
   if (!isPath) return findProgram(typed, env, platform);
-  return programAt(path.resolve(directory, typed), env, platform);
+  return findProgramAt(path.resolve(directory, typed), env, platform);
 }
 
 /** Returns true if a program is a Windows batch file, which cmd.exe runs. */
@@ -42,7 +42,7 @@ export function isBatchFile(program: string, platform: NodeJS.Platform = process
   return platform === 'win32' && /\.(?:bat|cmd)$/iu.test(program);
 }
 
-function absoluteDirectories(env: Env, platform: NodeJS.Platform): string[] {
+function listPathDirectories(env: Env, platform: NodeJS.Platform): string[] {
   const { delimiter, isAbsolute } = platform === 'win32' ? path.win32 : path.posix;
   return (readVariable(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
 }
@@ -51,12 +51,12 @@ function absoluteDirectories(env: Env, platform: NodeJS.Platform): string[] {
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
 
 /** Returns the file of that name, on Windows also with an extension of PATHEXT; undefined if there is none. */
-function programAt(file: string, env: Env, platform: NodeJS.Platform): string | undefined {
-  const endings = platform === 'win32' ? windowsEndings(file, env) : [''];
+function findProgramAt(file: string, env: Env, platform: NodeJS.Platform): string | undefined {
+  const endings = platform === 'win32' ? listWindowsEndings(file, env) : [''];
   return endings.map(ending => file + ending).find(whole => isProgram(whole, platform));
 }
 
-function windowsEndings(file: string, env: Env): string[] {
+function listWindowsEndings(file: string, env: Env): string[] {
   const preferred = (readVariable(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';')).toLowerCase().split(';');
   const endings = preferred.filter(ending => STARTABLE.includes(ending));
   return STARTABLE.includes(path.extname(file).toLowerCase()) ? ['', ...endings] : endings;
@@ -68,6 +68,6 @@ function isProgram(file: string, platform: NodeJS.Platform): boolean {
     if (platform !== 'win32') accessSync(file, constants.X_OK);
     return statSync(file).isFile();
   } catch (error) {
-    return platform === 'win32' && errorCode(error) !== 'ENOENT' && isLink(file);
+    return platform === 'win32' && getErrorCode(error) !== 'ENOENT' && isLink(file);
   }
 }

@@ -135,7 +135,7 @@ class KeptProgram<P extends StartedProgram> {
     await prepare(this.#program);
     // Nothing is asked for a run that has been cancelled meanwhile.
     limits.signal.throwIfAborted();
-    const answer = printed.lineAfter(`${id} `);
+    const answer = printed.waitForLine(`${id} `);
     tree.child.stdin.write(`${JSON.stringify({ id, ...facts })}\n`);
     return await collectOutput(this.#program, limits, answer);
   }

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { isSingleFile } from '../files/installed/single-file.ts';
 
 /** Returns the path of the jiti that is installed with promptrun, as a list; empty in the single executable. */
-function installedJiti(): string[] {
+function findInstalledJiti(): string[] {
   if (isSingleFile()) return [];
   try {
     return [createRequire(import.meta.url).resolve('jiti')];
@@ -19,7 +19,7 @@ function installedJiti(): string[] {
  *
  * @param isWritten true if the code is written to a file, which another machine may run
  */
-export function nodeLoader({ isWritten = false }: { readonly isWritten?: boolean } = {}): string {
+export function buildNodeLoader({ isWritten = false }: { readonly isWritten?: boolean } = {}): string {
   return `
 const load = async file => {
   const modulePath = require('node:path').resolve(file);
@@ -34,7 +34,7 @@ const load = async file => {
     }
   };
   if (has('tsx/cjs/api')) return requireFrom('tsx/cjs/api').require(modulePath, url);
-  const jiti = ${JSON.stringify(isWritten ? ['jiti'] : ['jiti', ...installedJiti()])}.find(has);
+  const jiti = ${JSON.stringify(isWritten ? ['jiti'] : ['jiti', ...findInstalledJiti()])}.find(has);
   if (jiti === undefined) return await import(url);
   const createLoader = tsconfigPaths => requireFrom(jiti).createJiti(url, { fsCache: false, tsconfigPaths });
   let loader;

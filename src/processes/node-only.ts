@@ -6,7 +6,7 @@ const NODE_ONLY =
   /\b(?<name>process)(?:\.(?:env|mainModule|cwd|argv|platform|version|hrtime|memoryUsage|std|arch|uptime|nextTick)|\[)|\}\s*=\s*(?<whole>process)\b|\b(?<part>Intl|Buffer|URL|crypto|performance|global|WebAssembly)\.[A-Za-z]|\bnew (?<made>URL|URLSearchParams|TextEncoder|TextDecoder|AbortController|Headers|Request|Response|Blob|FormData)\(|(?:(?<![.\w$])|globalThis\.)(?<called>fetch|setTimeout|setInterval|setImmediate|atob|btoa)\(|\.(?<method>toLocaleString|toLocaleDateString|toLocaleTimeString|localeCompare)\(/u;
 
 /** Returns the first name in code that only Node has; undefined if there is none. */
-export function nodeOnlyName(code: string): string | undefined {
+export function findNodeOnlyName(code: string): string | undefined {
   return Object.values(NODE_ONLY.exec(code)?.groups ?? {}).find(name => name !== undefined);
 }
 
@@ -17,5 +17,5 @@ export function hasImports(code: string): boolean {
 
 /** Returns true if only Node can run a JavaScript file of promptfoo: it imports something, or uses what Node alone has. */
 export function needsNode(code: string): boolean {
-  return hasImports(code) || nodeOnlyName(code) !== undefined;
+  return hasImports(code) || findNodeOnlyName(code) !== undefined;
 }

@@ -1,5 +1,5 @@
 import { toError } from '../utils/error-utils.ts';
-import { PastBound } from '../utils/past-bound.ts';
+import { LimitExceeded } from '../utils/past-bound.ts';
 
 /** A message of a bounded process: it has begun, is done, or has failed. */
 export type ProcessReply =
@@ -16,7 +16,7 @@ export interface Fault {
 /** Error classes by the `code` of their errors. */
 export type ErrorClasses = ReadonlyMap<unknown, { readonly prototype: Error }>;
 
-function sentFault(thrown: unknown): Fault {
+function toFault(thrown: unknown): Fault {
   const error = toError(thrown);
   return { message: error.message, fields: Object.fromEntries(Object.entries(error)) };
 }
@@ -24,7 +24,7 @@ function sentFault(thrown: unknown): Fault {
 /** Restores an error, with its class if that is PastBound or among `classes`. */
 export function restoreError({ message, fields }: Fault, classes: ErrorClasses): Error {
   const code = fields['code'];
-  const { prototype } = code === 'PAST_BOUND' ? PastBound : (classes.get(code) ?? Error);
+  const { prototype } = code === 'PAST_BOUND' ? LimitExceeded : (classes.get(code) ?? Error);
   return Object.assign(Object.setPrototypeOf(new Error(message), prototype) as Error, fields);
 }
 
@@ -44,7 +44,7 @@ export function performOrders<Order>(perform: Perform<Order>): void {
   process.on('message', (order: Order) => {
     perform(order, () => reply({ state: 'begun' })).then(
       result => reply({ state: 'done', result }),
-      (error: unknown) => reply({ state: 'failed', fault: sentFault(error) }),
+      (error: unknown) => reply({ state: 'failed', fault: toFault(error) }),
     );
   });
   // Ctrl-C is for the parent, which may finish its work first and then ends this process.

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endProcessGroup } from './process-groups.ts';
-import { type ProgramStart, programLine } from './program-line.ts';
+import { buildProgramLine, type ProgramStart } from './program-line.ts';
 import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
 
 /** The end of a program; one of the two is null. */
@@ -12,7 +12,7 @@ export interface ProgramEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-export function programEndText({ code, signal }: ProgramEnd): string {
+export function describeProgramEnd({ code, signal }: ProgramEnd): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
 }
 
@@ -39,7 +39,7 @@ export class ProcessTree {
    * @throws {UnsafeArgument} or errors of starting it
    */
   constructor(start: ProgramStart, mark: string) {
-    const { file, args, isQuoted } = programLine(start);
+    const { file, args, isQuoted } = buildProgramLine(start);
     this.#env = start.env;
     this.#mark = `${mark}=${start.env[mark]}`;
     this.child = spawn(file, args, {
@@ -140,7 +140,7 @@ async function endMarked(mark: string): Promise<void> {
   // A starting process shows no environment yet, so only two empty scans in a row count.
   for (let scans = 0, quiet = 0; scans < MAX_SCANS && quiet < 2; scans += 1) {
     if (scans > 0) await delay(BETWEEN_SCANS_MS);
-    const left = await processesWith(mark);
+    const left = await listProcessesWith(mark);
     quiet = left.length === 0 ? quiet + 1 : 0;
     for (const pid of left) kill(pid);
   }
@@ -157,7 +157,7 @@ function kill(pid: number): void {
   }
 }
 
-async function processesWith(variable: string): Promise<number[]> {
+async function listProcessesWith(variable: string): Promise<number[]> {
   const names = process.platform === 'linux' ? await readdir('/proc').catch(() => []) : [];
   const holders = await Promise.all(
     names

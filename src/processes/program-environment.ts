@@ -1,7 +1,7 @@
 import type { Env } from '../utils/env.ts';
 
 /** Returns an environment without keys and variables of promptrun. Ignores the case of names, like Windows. */
-export function environmentWithoutKeys(env: Env, keyVariables: Iterable<string>): Record<string, string> {
+export function withoutKeys(env: Env, keyVariables: Iterable<string>): Record<string, string> {
   const keys = new Set([...keyVariables].map(name => name.toUpperCase()));
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => {

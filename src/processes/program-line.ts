@@ -1,6 +1,6 @@
 import type { Env } from '../utils/env.ts';
 import { isBatchFile, resolveProgram } from './find-program.ts';
-import { windowsProgram } from './system-programs.ts';
+import { getWindowsProgram } from './system-programs.ts';
 
 export interface ProgramStart {
   /** The program and its arguments, without a shell. */
@@ -31,7 +31,7 @@ export class UnsafeArgument extends Error {
  * @throws {UnsafeArgument} if cmd.exe could read an argument differently
  * @throws {Error} if the program doesn't exist
  */
-export function programLine(
+export function buildProgramLine(
   { argv: [typed, ...args], filled, directory, env }: ProgramStart,
   platform: NodeJS.Platform = process.platform,
 ): ProgramLine {
@@ -45,17 +45,17 @@ export function programLine(
   if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };
   for (const [index, argument] of args.entries()) {
     const unsafe = (filled?.has(index + 1) === true ? UNSAFE_IF_FILLED : LINE_BREAK).exec(argument)?.[0];
-    if (unsafe !== undefined) throw unsafeArgument(typed, unsafe);
+    if (unsafe !== undefined) throw unsafeArgumentError(typed, unsafe);
   }
-  const line = [program, ...args].map(escapedForCmd).join(' ');
-  return { file: windowsProgram('cmd.exe', env), args: ['/d', '/s', '/c', `"${line}"`], isQuoted: true };
+  const line = [program, ...args].map(escapeForCmd).join(' ');
+  return { file: getWindowsProgram('cmd.exe', env), args: ['/d', '/s', '/c', `"${line}"`], isQuoted: true };
 }
 
 const LINE_BREAK = /[\0\r\n]/u;
 /** Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file parses its line again. */
 const UNSAFE_IF_FILLED = /[%!"&|<>^\0\r\n]/u;
 
-function unsafeArgument(program: string, unsafe: string): UnsafeArgument {
+function unsafeArgumentError(program: string, unsafe: string): UnsafeArgument {
   const named = LINE_BREAK.test(unsafe) ? 'a line break' : unsafe;
   return new UnsafeArgument(
     `an argument of ${program} contains ${named}, which cmd.exe could read differently; pass the text on standard input instead`,
@@ -63,7 +63,7 @@ function unsafeArgument(program: string, unsafe: string): UnsafeArgument {
 }
 
 /** Quotes a word for Windows programs, and escapes every special character of cmd.exe. */
-function escapedForCmd(word: string): string {
+function escapeForCmd(word: string): string {
   const quoted = word.split('"').map(withBackslashesDoubledAtEnd).join(String.raw`\"`);
   return `"${quoted}"`.replace(/[()[\]%!^"`<>&|;, *?]/gu, '^$&');
 }

@@ -56,10 +56,10 @@ export class OutputCollector {
   }
 
   /** Resolves with the rest of the next line that begins with these characters. */
-  lineAfter(start: string): Promise<string> {
+  waitForLine(start: string): Promise<string> {
     return new Promise(resolve => {
       this.#lookForLine = () => {
-        const lines = this.#text().split('\n').slice(0, -1);
+        const lines = this.#decodeText().split('\n').slice(0, -1);
         const line = lines.find(line => line.startsWith(start));
         if (line !== undefined) resolve(line.slice(start.length));
       };
@@ -68,7 +68,7 @@ export class OutputCollector {
 
   /** Returns what was printed since the last call. */
   takeOutput(): Omit<ProgramOutput, 'end'> {
-    const answer = this.#text().replace(/\r?\n$/u, '');
+    const answer = this.#decodeText().replace(/\r?\n$/u, '');
     const taken = { answer, complaint: this.#complaint, isTooLong: this.tooLong.aborted };
     this.#chunks = [];
     this.#length = 0;
@@ -76,7 +76,7 @@ export class OutputCollector {
     return taken;
   }
 
-  #text(): string {
+  #decodeText(): string {
     return Buffer.concat(this.#chunks).toString('utf8');
   }
 }

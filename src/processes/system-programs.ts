@@ -3,13 +3,13 @@ import type { Env } from '../utils/env.ts';
 import { readVariable } from './program-environment.ts';
 
 /** Returns the full path of a Windows system program, such as `cmd.exe`. */
-export function windowsProgram(name: string, env: Env): string {
+export function getWindowsProgram(name: string, env: Env): string {
   return path.win32.join(readVariable(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
 }
 
 /** Returns the shell for command lines that the user wrote. */
-export function shellProgram(env: Env, platform: NodeJS.Platform = process.platform): string {
-  return platform === 'win32' ? windowsProgram('cmd.exe', env) : '/bin/sh';
+export function getShellProgram(env: Env, platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32' ? getWindowsProgram('cmd.exe', env) : '/bin/sh';
 }
 
 /** The variable that keeps cmd.exe from searching the working directory first. */

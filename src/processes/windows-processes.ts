@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Env } from '../utils/env.ts';
-import { windowsProgram } from './system-programs.ts';
+import { getWindowsProgram } from './system-programs.ts';
 
 /** Maximum time for listing or ending processes, in milliseconds. */
 const PROCESS_LIST_TIMEOUT_MS = 10_000;
@@ -63,6 +63,6 @@ async function runSystemProgram(name: string, args: readonly string[], env: Env)
     timeout: PROCESS_LIST_TIMEOUT_MS,
     maxBuffer: 64 * 1024 * 1024,
   };
-  const run = promisify(execFile)(windowsProgram(name, env), args, options);
+  const run = promisify(execFile)(getWindowsProgram(name, env), args, options);
   return (await run.catch(() => ({ stdout: '' }))).stdout;
 }

@@ -1,6 +1,6 @@
 import type { FilePosition } from '../files/formats/file-fault.ts';
 import type { JsonObject } from '../files/formats/json.ts';
-import { textOrJson } from '../files/formats/json-fields.ts';
+import { toTextOrJson } from '../files/formats/json-fields.ts';
 import { isJsonObject } from '../utils/bounded-json.ts';
 import type { PromptConfig, TextInputConfig } from '../wire/index.ts';
 
@@ -46,11 +46,11 @@ export interface PromptOutput {
 }
 
 /** Returns the fields of a definition that follow from its `config`. */
-export function configFields(config: JsonObject): Pick<PromptDefinition, 'config' | 'runOptions'> {
+export function toConfigFields(config: JsonObject): Pick<PromptDefinition, 'config' | 'runOptions'> {
   const scalars = Object.entries(config).filter(([, value]) => value !== null && typeof value !== 'object');
   return {
     config,
-    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, textOrJson(value)])),
+    runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, toTextOrJson(value)])),
   };
 }
 
@@ -112,10 +112,10 @@ export class InvalidInputs extends Error {
 }
 
 /** Returns the inputs of a prompt as the service shows them. */
-export function promptConfig({ textInputs, imageInputs }: PromptDefinition): PromptConfig {
+export function toPromptConfig({ textInputs, imageInputs }: PromptDefinition): PromptConfig {
   return {
     // With fromEntries an input named `__proto__` is a key like any other.
-    textInputs: Object.fromEntries(textInputs.map(input => [input.key, textInputConfig(input)])),
+    textInputs: Object.fromEntries(textInputs.map(input => [input.key, toTextInputConfig(input)])),
     imageInputs: imageInputs.map(({ key: name, description }) => ({
       name,
       ...(description !== undefined && { description }),
@@ -123,7 +123,7 @@ export function promptConfig({ textInputs, imageInputs }: PromptDefinition): Pro
   };
 }
 
-function textInputConfig({
+function toTextInputConfig({
   type,
   description,
   required,
@@ -147,11 +147,11 @@ function textInputConfig({
 const STORED_FORM = 3;
 
 /** Serialises a definition to store it with its source, so that a run need not load the parsers. */
-export function parsedForm(definition: PromptDefinition): string {
+export function serialiseDefinition(definition: PromptDefinition): string {
   return JSON.stringify({ form: STORED_FORM, definition });
 }
 
-/** Parses what `parsedForm` wrote. In the form of another release, only the partials are reliable. */
+/** Parses what `serialiseDefinition` wrote. In the form of another release, only the partials are reliable. */
 export function readStoredForm(
   text: string,
 ): { readonly definition: PromptDefinition } | { readonly partials: PromptDefinition['partials'] } {

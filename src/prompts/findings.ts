@@ -63,8 +63,10 @@ export class Findings {
 
   /** Returns the findings in the order of the file; those of other files, such as partials, come last. */
   list(): Finding[] {
-    const own = ({ file }: Finding): number => (file === this.file ? 0 : 1);
-    return this.#findings.toSorted((a, b) => own(a) - own(b) || a.line - b.line || a.column - b.column);
+    const rankByFile = ({ file }: Finding): number => (file === this.file ? 0 : 1);
+    return this.#findings.toSorted(
+      (a, b) => rankByFile(a) - rankByFile(b) || a.line - b.line || a.column - b.column,
+    );
   }
 
   #add(severity: Finding['severity'], { line, column }: FilePosition, message: string, file: string): void {
@@ -82,7 +84,7 @@ export class Findings {
 const MAX_FINDINGS = 200;
 
 /** Returns an error for the first fault that carries all findings. */
-export function invalidPromptFile(findings: Findings): InvalidPromptFile {
+export function invalidPromptFileError(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');
   return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);

@@ -6,7 +6,7 @@ export const PROMPT_FILE_EXTENSION = '.prompt';
 const SLUG = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]{0,99}$/u;
 
 /** Returns the slug of a prompt file: its name without `.prompt` or another known extension. */
-export function slugFromFile(file: string): string {
+export function getFileSlug(file: string): string {
   return path
     .basename(file)
     .replace(/\.prompt(?:\.ya?ml)?$|\.(?:ya?ml|md|markdown|txt)$/iu, '')
@@ -14,8 +14,8 @@ export function slugFromFile(file: string): string {
 }
 
 /** Explains why a file's name can't be a slug; undefined if it can. */
-export function slugFault(file: string): string | undefined {
-  const slug = slugFromFile(file);
+export function findSlugFault(file: string): string | undefined {
+  const slug = getFileSlug(file);
   if (!SLUG.test(slug)) {
     return "the file's name becomes the prompt's slug, so it may contain only letters, digits, `-`, `_` and `.`, at most 100, a letter or digit first: rename the file";
   }
@@ -29,8 +29,8 @@ export function isPartialFile(file: string): boolean {
 }
 
 /** Returns a valid slug for a file with any name. */
-export function slugFrom(file: string): string {
-  const slug = slugFromFile(file)
+export function toValidSlug(file: string): string {
+  const slug = getFileSlug(file)
     .replace(/[^\p{L}\p{M}\p{N}._-]+/gu, '-')
     .replace(/^[^\p{L}\p{N}]+/u, '')
     .slice(0, 100);

@@ -1,5 +1,5 @@
 import { loadModels, type ModelTable } from '../models/catalogue/model-table.ts';
-import { resourcesView } from '../models/catalogue/resources-view.ts';
+import { createResourcesView } from '../models/catalogue/resources-view.ts';
 import { createEngines } from '../models/engines.ts';
 import type { BatchAnswer } from '../models/provider-batches/batch-provider.ts';
 import { describeImage } from '../prompts/render/describe-image.ts';
@@ -7,13 +7,13 @@ import { SharedTasks } from '../prompts/tasks/prompt-tasks.ts';
 import { SYNC_WINDOW_MS } from '../wire/index.ts';
 import type { Clock } from './core/clock.ts';
 import type { Meter } from './core/meter.ts';
-import { onceAMinute } from './core/once-a-minute.ts';
+import { createNoticeLimiter } from './core/once-a-minute.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { type Api, createApi } from './http/api.ts';
 import { type AuthOptions, keyUseRecorder, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
-import { keyHash, localUser, newKeyText } from './keys/keys.ts';
+import { ensureLocalUser, generateKeyText, hashKey } from './keys/keys.ts';
 import { type Media, type MediaOutput, openMedia } from './media/media.ts';
 import { Definitions } from './prompts/definitions.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
@@ -29,7 +29,7 @@ import { TextFeed } from './runs/text-feed.ts';
 import { openUnstoredRuns } from './runs/unstored-runs.ts';
 import type { CommonOptions, RunEndEvent } from './service-options.ts';
 import type { Store } from './store/store.ts';
-import { storeFaultText } from './store/store-errors.ts';
+import { explainStoreFault } from './store/store-errors.ts';
 
 /** The parts of a service, composed but not started. */
 export type ServiceParts<R extends Runner> = Awaited<ReturnType<typeof compose<R>>>;
@@ -77,12 +77,12 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 /** Builds the parts of a service in the order of their dependencies. */
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
   const { clock, onNotice, stopped, env = {} } = options;
-  const user = await localUser(store);
+  const user = await ensureLocalUser(store);
   await seedSamples(store, clock);
   const parts = await openBaseParts(store, options);
   const { models, batchAnswers } = parts;
   const texts = new TextFeed();
-  const toOperator = options.isForOneUser ? undefined : onceAMinute(onNotice, clock);
+  const toOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
   const executor = buildExecutor({ ...parts, texts, toOperator }, options);
   const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
@@ -90,14 +90,14 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
   const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
-  const resources = resourcesView(models);
+  const resources = createResourcesView(models);
   const services = buildServices({ ...parts, runner, limits, resources, toOperator }, options);
-  const sessionKey = newKeyText();
+  const sessionKey = generateKeyText();
   const api = buildApi(
-    { ...parts, services, sessionKey: { hash: keyHash(sessionKey), userId: user.id } },
+    { ...parts, services, sessionKey: { hash: hashKey(sessionKey), userId: user.id } },
     options,
   );
-  const providerBatches = async (): Promise<ProviderBatches> => {
+  const loadProviderBatches = async (): Promise<ProviderBatches> => {
     const { createProviderBatches } = await import('./runs/provider-batches.ts');
     return createProviderBatches({ services, userId: user.id, env, answers: batchAnswers, signal: stopped });
   };
@@ -110,7 +110,7 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     sessionKey,
     userId: user.id,
     costs: createCosts({ ...parts, userId: user.id }),
-    providerBatches,
+    providerBatches: loadProviderBatches,
   };
 }
 
@@ -133,10 +133,10 @@ async function openBaseParts(
     ...options
   }: Options,
 ) {
-  const report = onceAMinute(onNotice, clock);
-  const onFault = (error: unknown): void => report(`fault: ${storeFaultText(dataDir, error)}`);
+  const report = createNoticeLimiter(onNotice, clock);
+  const onFault = (error: unknown): void => report(`fault: ${explainStoreFault(dataDir, error)}`);
   const onHeld = (error: unknown): void =>
-    report(`an answer waits in memory until it can be stored: ${storeFaultText(dataDir, error)}`);
+    report(`an answer waits in memory until it can be stored: ${explainStoreFault(dataDir, error)}`);
   const models = await loadModels({
     dataDir,
     env,

@@ -10,14 +10,14 @@ import { answerError, tooLarge } from './http/api-error.ts';
 import type { ApiAnswer } from './http/route.ts';
 import type { Media } from './media/media.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
-import { mediaAnswer } from './routes/media.ts';
+import { answerMedia } from './routes/media.ts';
 import { CommandRunner } from './runs/command-runner.ts';
 import { startDetached } from './runs/detached-run.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
 import type { TextPiece } from './runs/text-feed.ts';
 import type { CommonOptions } from './service-options.ts';
 import { openDatabase } from './store/open-database.ts';
-import { storeFault } from './store/store-errors.ts';
+import { wrapStoreFault } from './store/store-errors.ts';
 
 /** A request from the same process. */
 export interface LocalRequest {
@@ -71,7 +71,7 @@ export async function startEmbedded(options: CommonOptions) {
     async request(request: LocalRequest): Promise<LocalResponse> {
       request.signal?.throwIfAborted();
       request.onSent?.();
-      if (request.url.startsWith('file:')) return toResponse(await fileAnswer(media, request.url));
+      if (request.url.startsWith('file:')) return toResponse(await answerFile(media, request.url));
       const bytes = await collectBody(request.body);
       const answer = requests.track(callApi(parts.api, request, bytes));
       return toResponse(await unlessAborted(answer, request.signal));
@@ -158,7 +158,7 @@ export async function openForCommand(options: CommonOptions) {
         await parts.runner.close(by);
         await endKeptPrograms(parts.engines);
         await leftPrograms;
-        await requests?.ended();
+        await requests?.waitForAll();
         await parts.tasks.close();
         await housekeeping;
         if (hasCreatedMedia) await parts.media.sweep().catch(parts.onFault);
@@ -167,7 +167,7 @@ export async function openForCommand(options: CommonOptions) {
     };
   } catch (error) {
     await store.close();
-    throw storeFault(options.dataDir, error);
+    throw wrapStoreFault(options.dataDir, error);
   }
 }
 
@@ -186,9 +186,9 @@ async function collectBody(body: LocalRequest['body']): Promise<Buffer> {
 }
 
 /** Answers a `file:` URL of media like `serve` answers a signed one. */
-async function fileAnswer(media: Media, url: string): Promise<ApiAnswer> {
+async function answerFile(media: Media, url: string): Promise<ApiAnswer> {
   try {
-    return await mediaAnswer(await media.findFile(url));
+    return await answerMedia(await media.findFile(url));
   } catch (error) {
     return answerError(error, () => {});
   }

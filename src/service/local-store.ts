@@ -6,7 +6,7 @@ import { readPromptFile } from '../prompts/tasks/read-prompt.ts';
 import type { Env } from '../utils/env.ts';
 import { type Clock, serviceClock } from './core/clock.ts';
 import { Refusal } from './core/refusal.ts';
-import { createKey, localUser, type NewKey, updateUser } from './keys/keys.ts';
+import { createKey, ensureLocalUser, type NewKey, updateUser } from './keys/keys.ts';
 import { Definitions } from './prompts/definitions.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
@@ -15,7 +15,7 @@ import { checkRunOptions } from './runs/run-request.ts';
 import type { StoredKey, UserChanges, UserSummary } from './store/accounts-store.ts';
 import { openDatabase } from './store/open-database.ts';
 import type { Store } from './store/store.ts';
-import { storeFault } from './store/store-errors.ts';
+import { wrapStoreFault } from './store/store-errors.ts';
 
 export { isInUse } from './store/sqlite/worker-locks.ts';
 
@@ -45,7 +45,7 @@ export interface LocalStoreOptions {
 export async function openStore(options: LocalStoreOptions): Promise<LocalStore> {
   const { dataDir, database, env = {}, clock = serviceClock } = options;
   const store = await openDatabase({ dataDir, database, clock, env });
-  await localUser(store);
+  await ensureLocalUser(store);
   await seedSamples(store, clock);
   return new LocalStore(store, options);
 }
@@ -75,11 +75,11 @@ export class LocalStore {
   /** Creates a key, and its user if necessary. */
   async createKey(options: NewKey) {
     const { key, isNewUser, ...stored } = await createKey(this.#store, this.#clock, options);
-    return { ...keyView(stored), key, isNewUser };
+    return { ...toKeyView(stored), key, isNewUser };
   }
 
   async listKeys(): Promise<KeyView[]> {
-    return (await this.#store.accounts.keys()).map(keyView);
+    return (await this.#store.accounts.keys()).map(toKeyView);
   }
 
   /** Returns false if the key doesn't exist. */
@@ -164,16 +164,16 @@ export async function withStore<T>(
     store = await openStore(options);
     return await use(store);
   } catch (error) {
-    throw storeFault(options.dataDir, error);
+    throw wrapStoreFault(options.dataDir, error);
   } finally {
     await store?.close();
   }
 }
 
 /** A key as it is displayed. Times are ISO 8601; `lastUsedAt` is null if it was never used; an `author` may publish. */
-export type KeyView = ReturnType<typeof keyView>;
+export type KeyView = ReturnType<typeof toKeyView>;
 
-function keyView({ createdAt, lastUsedAt, author, ...key }: StoredKey) {
+function toKeyView({ createdAt, lastUsedAt, author, ...key }: StoredKey) {
   return {
     ...key,
     author: author === 1,

@@ -4,9 +4,9 @@ import { endOrphanedPrograms } from '../models/programs/orphaned-programs.ts';
 import { isLoopbackHost } from '../wire/addresses.ts';
 import { PATH_PREFIX } from '../wire/index.ts';
 import { type ComposeOptions, compose, type ServiceParts } from './compose.ts';
-import { type Clock, resultWithin, serviceClock } from './core/clock.ts';
-import { type RateLimiter, rateLimiter } from './core/rate-limiter.ts';
-import { listen, serverOrigin } from './http/listen.ts';
+import { type Clock, serviceClock, waitAtMost } from './core/clock.ts';
+import { createRateLimiter, type RateLimiter } from './core/rate-limiter.ts';
+import { getServerOrigin, listen } from './http/listen.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createHttpServer, type HttpServer } from './http/server.ts';
 import { WorkThread } from './http/work-thread/work-thread.ts';
@@ -15,7 +15,7 @@ import { createSignedUrls } from './media/signed-urls.ts';
 import { publishFromDirectory } from './prompts/publish-directory.ts';
 import { healthRoutes } from './routes/health.ts';
 import { INTERFACE_ROUTES } from './routes/index.ts';
-import { mediaRoutes } from './routes/media.ts';
+import { createMediaRoutes } from './routes/media.ts';
 import { openApiRoute } from './routes/openapi.ts';
 import { pageRoutes } from './routes/page.ts';
 import { runHousekeeping } from './runs/housekeeping.ts';
@@ -23,7 +23,7 @@ import { QueueRunner } from './runs/queue-runner.ts';
 import type { Service, ServiceOptions } from './service-options.ts';
 import { checkMediaLocation, openDatabase } from './store/open-database.ts';
 import type { Store } from './store/store.ts';
-import { storeFault } from './store/store-errors.ts';
+import { wrapStoreFault } from './store/store-errors.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
 /** Time for callers to receive their last answers after all runs have ended or been released. */
@@ -51,14 +51,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return await serveFrom(store, { ...options, clock }, metrics);
   } catch (error) {
     await store.close();
-    throw storeFault(options.dataDir, error);
+    throw wrapStoreFault(options.dataDir, error);
   }
 }
 
 type ServeOptions = ServiceOptions & { readonly clock: Clock };
 
 /** The steps of the end: send no new requests, accept none, and end those in flight. */
-interface Stops {
+interface ShutdownSteps {
   readonly draining: AbortController;
   readonly closing: AbortController;
   readonly stopped: AbortController;
@@ -70,13 +70,13 @@ async function serveFrom(
   metrics: Metrics | undefined,
 ): Promise<Service> {
   const { promptsDir, drainMs = 0, graceMs = 0, onNotice = () => {}, clock } = options;
-  const stops: Stops = {
+  const stops: ShutdownSteps = {
     draining: new AbortController(),
     closing: new AbortController(),
     stopped: new AbortController(),
   };
   const thread = new WorkThread();
-  const parts = await compose(store, await composeOptions(store, options, { metrics, thread, stops }));
+  const parts = await compose(store, await buildComposeOptions(store, options, { metrics, thread, stops }));
   const http = createServiceServer(parts, options, stops, metrics);
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
@@ -121,7 +121,7 @@ async function serveFrom(
 function createServiceServer(
   { api }: ServiceParts<QueueRunner>,
   options: ServeOptions,
-  { closing }: Stops,
+  { closing }: ShutdownSteps,
   metrics: Metrics | undefined,
 ): HttpServer {
   return createHttpServer({
@@ -142,34 +142,34 @@ function serviceUrls(
   { host = DEFAULT_HOST, page, publicUrl, metrics }: ServeOptions,
   [server, metricsServer]: Servers,
 ): Pick<Service, 'url' | 'pageUrl' | 'metricsUrl'> {
-  const origin = serverOrigin(server, host);
+  const origin = getServerOrigin(server, host);
   return {
     url: `${origin}${PATH_PREFIX}`,
     pageUrl: page === false ? undefined : `${publicUrl ?? origin}/`,
-    metricsUrl: metricsServer && metrics && `${serverOrigin(metricsServer, metrics.host)}/metrics`,
+    metricsUrl: metricsServer && metrics && `${getServerOrigin(metricsServer, metrics.host)}/metrics`,
   };
 }
 
 interface ServedParts {
   readonly metrics: Metrics | undefined;
   readonly thread: WorkThread;
-  readonly stops: Stops;
+  readonly stops: ShutdownSteps;
 }
 
 /** Returns the options by which a served service differs from an embedded one. */
-async function composeOptions(
+async function buildComposeOptions(
   store: Store,
   options: ServeOptions,
   { metrics, thread, stops }: ServedParts,
 ): Promise<ComposeOptions<QueueRunner>> {
   const { onNotice = () => {}, clock, rateLimit, parallel, rerun } = options;
   const urls = await createSignedUrls(store, clock);
-  const documentedRoutes = [...INTERFACE_ROUTES, ...mediaRoutes(urls), ...healthRoutes];
+  const documentedRoutes = [...INTERFACE_ROUTES, ...createMediaRoutes(urls), ...healthRoutes];
   return {
     ...options,
     runner: (work, models) =>
       new QueueRunner({ ...work, models: () => models.capabilities(), parallel, rerun }),
-    limiter: rateLimit === undefined ? undefined : limiterFor(store, rateLimit, clock),
+    limiter: rateLimit === undefined ? undefined : createLimiter(store, rateLimit, clock),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,
     routes: [
@@ -197,8 +197,8 @@ async function composeOptions(
 }
 
 /** Returns the limiter of a shared store if it has one, because several services then share the limit. */
-function limiterFor(store: Store, perSecond: number, clock: Clock): RateLimiter {
-  return store.requestRates?.(perSecond) ?? rateLimiter(perSecond, clock);
+function createLimiter(store: Store, perSecond: number, clock: Clock): RateLimiter {
+  return store.requestRates?.(perSecond) ?? createRateLimiter(perSecond, clock);
 }
 
 /** Listens, and marks the store as in use. Returns the key that the first start creates. */
@@ -212,7 +212,7 @@ async function startServers(
     await listen(metricsServer, metrics.host, metrics.port, { host: '--metrics', port: '--metrics' });
   }
   await store.workers.register();
-  return await firstKey(store, clock);
+  return await createFirstKey(store, clock);
 }
 
 /** Closes the server. Creations in flight are answered when their runs end, or when the grace period is over. */
@@ -233,18 +233,18 @@ async function stopServing(
   const serverClosed = new Promise<void>(resolve => server.close(() => resolve()));
   endUnused();
   // The headers of a request may still be arriving.
-  const arriving = graceMs > 0 ? resultWithin(graceMs, clock, serverClosed) : undefined;
-  await Promise.all([runner.close(graceMs), requests.endedWithin(graceMs, clock), arriving]);
+  const arriving = graceMs > 0 ? waitAtMost(graceMs, clock, serverClosed) : undefined;
+  await Promise.all([runner.close(graceMs), requests.waitForAllWithin(graceMs, clock), arriving]);
   stopping.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
-  await requests.endedWithin(LAST_HTTP_ANSWERS_MS, clock);
+  await requests.waitForAllWithin(LAST_HTTP_ANSWERS_MS, clock);
   // The remaining connections are idle, or have had their time.
   server.closeAllConnections();
   await serverClosed;
 }
 
 /** Creates a key on the first start only; never again, even if it is revoked later. */
-async function firstKey(store: Store, clock: Clock): Promise<string | undefined> {
+async function createFirstKey(store: Store, clock: Clock): Promise<string | undefined> {
   const { isNew } = await store.settings.getOrCreate('firstKeyMade', () => 'yes');
   return isNew ? (await createKey(store, clock, { author: true })).key : undefined;
 }

@@ -80,7 +80,7 @@ export async function withTimeout<T>(
 }
 
 /** Returns the result of `work`; undefined as soon as the signal is aborted. */
-export function resultBeforeAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const aborted = new Promise<undefined>(resolve => {
     if (signal.aborted) resolve(undefined);
     signal.addEventListener('abort', () => resolve(undefined), { once: true });

@@ -1,7 +1,7 @@
-import { groupedDigits } from './grouped-digits.ts';
+import { formatNumber } from './grouped-digits.ts';
 
 /** Limits on foreign JSON. Three characters of it can take sixty bytes of memory and a microsecond. */
-export interface JsonBounds {
+export interface JsonLimits {
   /** Maximum number of values, nested ones included. */
   readonly values: number;
   /** Maximum depth of lists and objects; unlimited by default. */
@@ -9,10 +9,10 @@ export interface JsonBounds {
 }
 
 /** Bounds that no honest answer approaches. Serialising a value recurses for each level. */
-export const MAX_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonBounds;
+export const MAX_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonLimits;
 
 /** JSON exceeds a limit. The message is a predicate, such as "has more than 500 levels". */
-export class JsonPastBound extends Error {
+export class JsonLimitExceeded extends Error {
   override readonly name = 'JsonPastBound';
 }
 
@@ -22,7 +22,7 @@ export class JsonPastBound extends Error {
  * @throws {SyntaxError} for text that is not JSON
  * @throws {JsonPastBound} that names the limit
  */
-export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
+export function parseBoundedJson(text: string, bounds: JsonLimits): unknown {
   const { values, levels = Number.POSITIVE_INFINITY } = bounds;
   const isShort = text.length <= 2 * Math.min(values, levels);
   if (!isShort) countWithin(text, { values, levels });
@@ -34,7 +34,7 @@ function forgetLastMatch(): void {
   /./.test('x');
 }
 
-function countWithin(json: string, { values, levels }: Required<JsonBounds>): void {
+function countWithin(json: string, { values, levels }: Required<JsonLimits>): void {
   const marks = /["[\]{},]/g;
   let separators = 0;
   let strings = 0;
@@ -43,17 +43,17 @@ function countWithin(json: string, { values, levels }: Required<JsonBounds>): vo
     const [mark] = match;
     if (mark === '"') {
       strings += 1;
-      marks.lastIndex = endOfString(json, match.index) + 1;
+      marks.lastIndex = findStringEnd(json, match.index) + 1;
     } else if (mark === ']' || mark === '}') {
       depth -= 1;
     } else {
       if (mark !== ',') depth += 1;
       if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separators += 1;
     }
-    if (depth > levels) throw new JsonPastBound(`has more than ${groupedDigits(levels)} levels`);
+    if (depth > levels) throw new JsonLimitExceeded(`has more than ${formatNumber(levels)} levels`);
     // Field names are strings too.
     if (separators >= values || strings > 2 * values) {
-      throw new JsonPastBound(`holds more than ${groupedDigits(values)} values`);
+      throw new JsonLimitExceeded(`holds more than ${formatNumber(values)} values`);
     }
   }
   forgetLastMatch();
@@ -75,7 +75,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /** Returns the index of the quote that ends the string starting at `start`; the first quote usually does. */
-function endOfString(json: string, start: number): number {
+function findStringEnd(json: string, start: number): number {
   const next = json.indexOf('"', start + 1);
   if (next < 0) return json.length;
   if (json.charCodeAt(next - 1) !== BACKSLASH) return next;
@@ -96,7 +96,7 @@ export function isJsonObject(value: unknown): value is UncheckedObject {
 }
 
 /** Returns the value at a path in parsed JSON; undefined if there is none. */
-export function valueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
+export function readValueAt(json: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce((value, key) => {
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
     return isThere ? (value as Readonly<Record<string | number, unknown>>)[key] : undefined;
@@ -104,13 +104,13 @@ export function valueAt(json: unknown, ...path: readonly (string | number)[]): u
 }
 
 /** Returns the string at a path; undefined if there is none. */
-export function textAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
-  const value = valueAt(json, ...path);
+export function readTextAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
+  const value = readValueAt(json, ...path);
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns the list at a path; empty if there is none. */
-export function listAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
-  const value = valueAt(json, ...path);
+export function readListAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+  const value = readValueAt(json, ...path);
   return Array.isArray(value) ? value : [];
 }

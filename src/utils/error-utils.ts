@@ -1,5 +1,5 @@
 /** Returns the message of a thrown value, which may not be an Error. */
-export function errorMessage(thrown: unknown): string {
+export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
@@ -9,11 +9,11 @@ export function toError(thrown: unknown): Error {
 
 /** Returns true for the error of a write to a full disk, or past a quota. */
 export function hasNoSpace(error: unknown): boolean {
-  return /^(ENOSPC|EDQUOT)$/.test(errorCode(error) ?? '');
+  return /^(ENOSPC|EDQUOT)$/.test(getErrorCode(error) ?? '');
 }
 
 /** Returns the code of an error, such as Node's `ENOENT`; undefined if it has none. */
-export function errorCode(thrown: unknown): string | undefined {
+export function getErrorCode(thrown: unknown): string | undefined {
   const code: unknown = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }

@@ -1,4 +1,4 @@
 /** Formats a number for messages, with commas: `10,000`. */
-export function groupedDigits(count: number): string {
+export function formatNumber(count: number): string {
   return count.toLocaleString('en-US');
 }

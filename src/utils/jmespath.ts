@@ -6,7 +6,7 @@ import {
   search,
   tokenize,
 } from '@jmespath-community/jmespath';
-import { errorMessage } from './error-utils.ts';
+import { getErrorMessage } from './error-utils.ts';
 
 // Literals without quotes, as in [?type==`text`], are widely used.
 const JMESPATH_OPTIONS = { enable_legacy_literals: true };
@@ -18,12 +18,12 @@ export interface ExpressionFault {
 }
 
 /** Returns the fault in an expression; undefined if it can be evaluated. */
-export function expressionFault(expression: string): ExpressionFault | undefined {
-  return jmespathFault(expression) ?? functionFault(expression);
+export function findExpressionFault(expression: string): ExpressionFault | undefined {
+  return findJmespathFault(expression) ?? functionFault(expression);
 }
 
 /** A selected value as text, because serialising a small value can take forever if it contains itself often enough. */
-export interface Selection {
+export interface SelectedText {
   readonly json: string;
   /** The value itself, if it is a string. */
   readonly bare?: string;
@@ -37,8 +37,8 @@ export interface Selection {
  * @param indent the number of spaces to indent JSON by
  * @throws the library's error if a function gets an argument of the wrong type
  */
-export function evaluateExpression(expression: string, value: unknown, indent: number): Selection {
-  const selection = search(ownFields(value), expression, JMESPATH_OPTIONS) ?? null;
+export function evaluateExpression(expression: string, value: unknown, indent: number): SelectedText {
+  const selection = search(copyOwnFields(value), expression, JMESPATH_OPTIONS) ?? null;
   return {
     json: JSON.stringify(selection, undefined, indent),
     ...(typeof selection === 'string' && { bare: selection }),
@@ -52,45 +52,42 @@ function isTrue(value: JSONValue): boolean {
 }
 
 /** Copies a value without prototypes, so that `constructor` is a field only if the value has one. */
-function ownFields(value: unknown): JSONValue {
-  if (Array.isArray(value)) return value.map(ownFields);
+function copyOwnFields(value: unknown): JSONValue {
+  if (Array.isArray(value)) return value.map(copyOwnFields);
   if (typeof value !== 'object' || value === null) return (value ?? null) as JSONValue;
   const copy = Object.create(null) as JSONObject;
-  for (const [name, field] of Object.entries(value)) copy[name] = ownFields(field);
+  for (const [name, field] of Object.entries(value)) copy[name] = copyOwnFields(field);
   return copy;
 }
 
-function jmespathFault(expression: string): ExpressionFault | undefined {
-  const message = messageIfThrown(() => compile(expression, JMESPATH_OPTIONS));
+function findJmespathFault(expression: string): ExpressionFault | undefined {
+  const message = catchMessage(() => compile(expression, JMESPATH_OPTIONS));
   if (message === undefined) return undefined;
   if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
-  if (messageIfThrown(() => tokenize(expression, JMESPATH_OPTIONS)) !== undefined) {
-    return { message: 'unfinished quote or unknown character', at: tokenizableLength(expression) };
+  if (catchMessage(() => tokenize(expression, JMESPATH_OPTIONS)) !== undefined) {
+    return { message: 'unfinished quote or unknown character', at: computeTokenizableLength(expression) };
   }
-  const at = firstWrongToken(expression);
+  const at = findFirstWrongToken(expression);
   return at === expression.length
     ? { message: 'the expression is not finished', at }
     : { message: `unexpected \`${expression.slice(at).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``, at };
 }
 
 /** Returns the index of the first character that is not part of a token. */
-function tokenizableLength(expression: string): number {
+function computeTokenizableLength(expression: string): number {
   let end = expression.length;
-  while (
-    end > 0 &&
-    messageIfThrown(() => tokenize(expression.slice(0, end), JMESPATH_OPTIONS)) !== undefined
-  ) {
+  while (end > 0 && catchMessage(() => tokenize(expression.slice(0, end), JMESPATH_OPTIONS)) !== undefined) {
     end -= 1;
   }
   return end;
 }
 
 /** Returns the start of the wrong token. The parser gives no position, so this parses longer and longer prefixes. */
-function firstWrongToken(expression: string): number {
+function findFirstWrongToken(expression: string): number {
   const starts = tokenize(expression, JMESPATH_OPTIONS).map(token => token.start);
   for (const [index, start] of starts.entries()) {
     const end = starts[index + 1] ?? expression.length;
-    const message = messageIfThrown(() => compile(expression.slice(0, end), JMESPATH_OPTIONS));
+    const message = catchMessage(() => compile(expression.slice(0, end), JMESPATH_OPTIONS));
     if (message !== undefined && !message.includes('EOF')) return start;
   }
   return expression.length;
@@ -99,7 +96,9 @@ function firstWrongToken(expression: string): number {
 /** Returns the fault of an unknown function, which the library reports only once it is applied to a value. */
 function functionFault(expression: string): ExpressionFault | undefined {
   const functions = new Set(getRegisteredFunctions());
-  const name = functionNames(compile(expression, JMESPATH_OPTIONS)).find(called => !functions.has(called));
+  const name = collectFunctionNames(compile(expression, JMESPATH_OPTIONS)).find(
+    called => !functions.has(called),
+  );
   return name === undefined
     ? undefined
     : {
@@ -108,18 +107,18 @@ function functionFault(expression: string): ExpressionFault | undefined {
       };
 }
 
-function functionNames(node: unknown): string[] {
+function collectFunctionNames(node: unknown): string[] {
   if (typeof node !== 'object' || node === null) return [];
   const { type, name, ...rest } = node as { type?: unknown; name?: unknown };
-  const inner = Object.values(rest).flatMap(functionNames);
+  const inner = Object.values(rest).flatMap(collectFunctionNames);
   return type === 'Function' && typeof name === 'string' ? [name, ...inner] : inner;
 }
 
-function messageIfThrown(attempt: () => unknown): string | undefined {
+function catchMessage(attempt: () => unknown): string | undefined {
   try {
     attempt();
     return undefined;
   } catch (error) {
-    return errorMessage(error);
+    return getErrorMessage(error);
   }
 }

@@ -1,5 +1,5 @@
 /** Returns the name nearest to the typed one, or the only one that it begins; undefined if more than a third of the letters differ. */
-export function nearest(typed: string, names: readonly string[]): string | undefined {
+export function findNearest(typed: string, names: readonly string[]): string | undefined {
   const { length } = typed;
   const limit = Math.floor(length / 3);
   const [best] = names
@@ -12,7 +12,7 @@ export function nearest(typed: string, names: readonly string[]): string | undef
 
 /** Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near. */
 export function didYouMean(typed: string, names: readonly string[]): string {
-  return suggest(nearest(typed, names));
+  return suggest(findNearest(typed, names));
 }
 
 /** Returns the suffix that suggests a name; empty for none. */
@@ -22,9 +22,10 @@ export function suggest(meant: string | undefined): string {
 
 /** Returns true if one letter of a typed name is missing, added, or swapped with its neighbour. */
 export function isTypo(typed: string, name: string): boolean {
-  const sorted = (text: string): string => Array.from(text).sort().join('');
+  const sortLetters = (text: string): string => Array.from(text).sort().join('');
   return (
-    editDistance(typed, name, 1) === 1 && (typed.length !== name.length || sorted(typed) === sorted(name))
+    editDistance(typed, name, 1) === 1 &&
+    (typed.length !== name.length || sortLetters(typed) === sortLetters(name))
   );
 }
 
@@ -37,18 +38,18 @@ function editDistance(from: string, to: string, limit: number): number {
     const nextRow = [i];
     for (let j = 1; j <= to.length; j += 1) {
       const same = from[i - 1] === to[j - 1];
-      const costs = [at(row, j) + 1, at(nextRow, j - 1) + 1, at(row, j - 1) + (same ? 0 : 1)];
+      const costs = [getCell(row, j) + 1, getCell(nextRow, j - 1) + 1, getCell(row, j - 1) + (same ? 0 : 1)];
       const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      if (swapped) costs.push(at(rowBefore, j - 2) + 1);
+      if (swapped) costs.push(getCell(rowBefore, j - 2) + 1);
       nextRow.push(Math.min(...costs));
     }
     rowBefore = row;
     row = nextRow;
   }
-  return at(row, to.length);
+  return getCell(row, to.length);
 }
 
-function at(row: readonly number[], index: number): number {
+function getCell(row: readonly number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
 }
 
@@ -56,19 +57,19 @@ function at(row: readonly number[], index: number): number {
  * Returns the names, nearest first, by the pairs of neighbouring letters that they share. The lengths of model names
  * differ so much that an edit distance says little.
  */
-export function nearestFirst(typed: string, names: readonly string[]): string[] {
-  const similarities = new Map(names.map(name => [name, similarity(name, typed)]));
+export function sortByNearness(typed: string, names: readonly string[]): string[] {
+  const similarities = new Map(names.map(name => [name, computeSimilarity(name, typed)]));
   return names.toSorted((one, other) => (similarities.get(other) ?? 0) - (similarities.get(one) ?? 0));
 }
 
 /** Returns the share of letter pairs that two names have in common, from 0 to 1. */
-function similarity(one: string, other: string): number {
-  const [a, b] = [letterPairs(one), letterPairs(other)];
+function computeSimilarity(one: string, other: string): number {
+  const [a, b] = [collectLetterPairs(one), collectLetterPairs(other)];
   const common = [...a].filter(pair => b.has(pair)).length;
   return (2 * common) / (a.size + b.size || 1);
 }
 
-function letterPairs(name: string): Set<string> {
+function collectLetterPairs(name: string): Set<string> {
   const text = name.toLowerCase();
   return new Set(
     Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)),

@@ -1,7 +1,7 @@
 import { createContext, isContext, runInContext } from 'node:vm';
 
 /** Work that exceeded a limit; the message names the limit. */
-export class PastBound extends Error {
+export class LimitExceeded extends Error {
   readonly code = 'PAST_BOUND';
 }
 
@@ -26,13 +26,13 @@ export function runWithinTime<T>(what: string, limitMs: number, action: () => T,
   } catch (error) {
     // The error is from the other context, so `instanceof Error` is false.
     if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw pastTime(what, limitMs);
+    throw pastTimeError(what, limitMs);
   } finally {
     delete timedAction.run;
   }
   return result.value as T;
 }
 
-export function pastTime(what: string, limitMs: number): PastBound {
-  return new PastBound(`${what} takes longer than ${limitMs / 1000} s`);
+export function pastTimeError(what: string, limitMs: number): LimitExceeded {
+  return new LimitExceeded(`${what} takes longer than ${limitMs / 1000} s`);
 }

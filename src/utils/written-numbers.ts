@@ -1,10 +1,10 @@
-import { type JsonBounds, parseBoundedJson, replaceOutsideStrings } from './bounded-json.ts';
+import { type JsonLimits, parseBoundedJson, replaceOutsideStrings } from './bounded-json.ts';
 
 /**
  * Parses JSON as `parseBoundedJson` does, and keeps how a number is written if JavaScript can't hold it exactly: more digits
  * than 2^53 has, or a larger exponent. `stringifyAsWritten` writes such numbers as they came.
  */
-export function parseKeepingNumbers(text: string, bounds: JsonBounds): unknown {
+export function parseKeepingNumbers(text: string, bounds: JsonLimits): unknown {
   const value = parseBoundedJson(text, bounds);
   const mark = crypto.randomUUID();
   const marked = markNumbers(text, mark);
@@ -12,7 +12,7 @@ export function parseKeepingNumbers(text: string, bounds: JsonBounds): unknown {
   return JSON.parse(marked, function keepNumber(this: object, key, part: unknown) {
     if (typeof part !== 'string' || !part.startsWith(mark)) return part;
     const source = part.slice(mark.length);
-    Object.assign(this, { [writtenAs(key)]: source });
+    Object.assign(this, { [getWrittenSymbol(key)]: source });
     return Number(source);
   }) as unknown;
 }
@@ -25,7 +25,7 @@ export function stringifyAsWritten(value: unknown, indent = 0): string {
     value,
     function markNumber(this: object, key, part: unknown) {
       if (typeof part !== 'number' || Number.isSafeInteger(part)) return part;
-      const source: unknown = Reflect.get(this, writtenAs(key));
+      const source: unknown = Reflect.get(this, getWrittenSymbol(key));
       if (typeof source !== 'string' || !Object.is(Number(source), part)) return part;
       hasMarks = true;
       return mark + source;
@@ -36,7 +36,7 @@ export function stringifyAsWritten(value: unknown, indent = 0): string {
 }
 
 /** The property, copied with the others of an object, that says how the number in field `key` is written. */
-function writtenAs(key: string): symbol {
+function getWrittenSymbol(key: string): symbol {
   return Symbol.for(`promptrun: ${key} as written`);
 }
 

@@ -39,13 +39,13 @@ export function isPublicAddress(address: string): boolean {
 
 /** Returns true if a host, in the form of `URL.hostname` or a bind address, can only be this machine. Resolves no names. */
 export function isLoopbackHost(host: string): boolean {
-  const name = bareHost(host);
+  const name = toBareHost(host);
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || LOOPBACK_V4.test(name);
 }
 
 /** Returns true if a host, in the form of `URL.hostname`, is written as a loopback name or a private address. */
 export function isPrivateHost(host: string): boolean {
-  const name = bareHost(host);
+  const name = toBareHost(host);
   return isLoopbackHost(name) || (isIP(name) !== 0 && !isPublicAddress(name));
 }
 
@@ -61,13 +61,17 @@ export function withoutTrailingSlashes(address: string): string {
 
 /** Returns true if two URLs are the same address; `localhost` and 127.0.0.1 are one host. */
 export function isSameAddress(address: string, otherAddress: string): boolean {
-  const plain = (url: string): string =>
+  const normaliseUrl = (url: string): string =>
     withoutTrailingSlashes(new URL(url).href).replace('://localhost', '://127.0.0.1');
-  return URL.canParse(address) && URL.canParse(otherAddress) && plain(address) === plain(otherAddress);
+  return (
+    URL.canParse(address) &&
+    URL.canParse(otherAddress) &&
+    normaliseUrl(address) === normaliseUrl(otherAddress)
+  );
 }
 
 // `URL` has already converted numbers such as 0x7f.1 to dotted form.
-function bareHost(host: string): string {
+function toBareHost(host: string): string {
   const name = host.startsWith('[') && host.endsWith(']') ? host.slice(1, -1) : host;
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }

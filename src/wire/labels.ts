@@ -21,13 +21,13 @@ const UUID_LENGTH = 36;
 const HYPHENS: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 
 /** Explains why a text can't be a label; undefined if it can. */
-export function labelFault(label: string): string | undefined {
+export function findLabelFault(label: string): string | undefined {
   if (!LABEL.test(label)) return 'a label is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens';
-  if (!couldBeginUuid(label)) return undefined;
+  if (!canBeginUuid(label)) return undefined;
   return 'a label must not look like the beginning of an id, such as dead';
 }
 
-function couldBeginUuid(text: string): boolean {
+function canBeginUuid(text: string): boolean {
   if (text.length > UUID_LENGTH) return false;
   return Array.from(text).every((character, index) =>
     HYPHENS.has(index) ? character === '-' : /[0-9a-f]/.test(character),

@@ -24,7 +24,7 @@ export function formatDollars(amount: Money): string {
 }
 
 /** Formats the cost of a run or a group of runs, with `~` before an estimate. */
-export function costText(
+export function formatCost(
   cost: number | null,
   { isEstimated = false, unknown = 'not known' }: { isEstimated?: boolean; unknown?: string } = {},
 ): string {

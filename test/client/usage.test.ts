@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chooseMeasure, groupUsage, UsageTotal, usageKey } from '../../src/client/usage.ts';
+import { chooseMeasure, getUsageKey, groupUsage, UsageTotal } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -47,7 +47,7 @@ it('counts a run that broke off as one of unknown cost, and leaves out runs that
   const broken = { model: 'clever', tokens: null, cost: null, estimated: false };
   const sum = new UsageTotal();
   for (const runStatus of ['failed', 'running'] as const) sum.add(row({ runStatus, usage: broken }));
-  expect([sum.unpriced, sum.totalFor('clever').cost]).toEqual([1, null]);
+  expect([sum.unpriced, sum.toGroupUsage('clever').cost]).toEqual([1, null]);
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {
@@ -60,10 +60,10 @@ it('draws bars of money if any was spent, else of credits, else of runs', () => 
 
 it('counts a run under its status, its model or its day', () => {
   const run = row(usage(0));
-  expect((['status', 'model', 'day'] as const).map(by => usageKey(run, by))).toEqual([
+  expect((['status', 'model', 'day'] as const).map(by => getUsageKey(run, by))).toEqual([
     'succeeded',
     'clever',
     '2026-11-20',
   ]);
-  expect(usageKey(row(), 'model')).toBe('unknown');
+  expect(getUsageKey(row(), 'model')).toBe('unknown');
 });

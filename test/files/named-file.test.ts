@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inspectNamedFile, isBelow, leftOutReason, namesOtherComputer } from '../../src/files/named-file.ts';
+import { inspectNamedFile, isBelow, isOnOtherComputer, leftOutReason } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
@@ -74,11 +74,11 @@ describe('a file that another one names', () => {
 
   it('is not on another computer or a device of Windows', () => {
     for (const name of ['\\\\host\\share\\x', '//host/share/x', '\\\\.\\pipe\\x', '\\\\?\\C:\\x']) {
-      expect([name, namesOtherComputer(name, 'win32')]).toEqual([name, true]);
-      expect(namesOtherComputer(name, 'linux')).toBe(false);
+      expect([name, isOnOtherComputer(name, 'win32')]).toEqual([name, true]);
+      expect(isOnOtherComputer(name, 'linux')).toBe(false);
     }
     const names = ['C:\\x', '\\x', '/x', 'a\\\\b'];
-    expect(names.filter(name => namesOtherComputer(name, 'win32'))).toEqual([]);
+    expect(names.filter(name => isOnOtherComputer(name, 'win32'))).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { homeDirectory, userFolder } from '../../src/files/user-folders.ts';
+import { findHomeDirectory, findUserFolder } from '../../src/files/user-folders.ts';
 
 it.each([
   ['linux', 'XDG_CACHE_HOME', '/var/cache', '/var/cache'],
@@ -14,14 +14,14 @@ it.each([
   'puts the cache on %s with %s=%s, unless that is relative',
   (platform, variable, value, folder) => {
     const inFolder = platform === 'win32' ? ['promptrun', 'Cache'] : ['promptrun'];
-    expect(userFolder('cache', { HOME: '/home/ann', [variable]: value }, platform)).toBe(
+    expect(findUserFolder('cache', { HOME: '/home/ann', [variable]: value }, platform)).toBe(
       path.join(folder, ...inFolder),
     );
   },
 );
 
 it('finds the home directory in the environment, an empty variable counting as none, else asks the system', () => {
-  expect(homeDirectory({ HOME: '/home/ann', USERPROFILE: 'C:\\Users\\ann' })).toBe('/home/ann');
-  expect(homeDirectory({ HOME: '', USERPROFILE: 'C:\\Users\\ann' })).toBe('C:\\Users\\ann');
-  expect(homeDirectory({})).toBe(homedir());
+  expect(findHomeDirectory({ HOME: '/home/ann', USERPROFILE: 'C:\\Users\\ann' })).toBe('/home/ann');
+  expect(findHomeDirectory({ HOME: '', USERPROFILE: 'C:\\Users\\ann' })).toBe('C:\\Users\\ann');
+  expect(findHomeDirectory({})).toBe(homedir());
 });

@@ -8,7 +8,7 @@ import { parsePrompt } from '../../src/prompts/parse/parse-prompt.ts';
 import { checkOutput } from '../../src/prompts/render/check-output.ts';
 import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
 import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
-import { PastBound } from '../../src/utils/past-bound.ts';
+import { LimitExceeded } from '../../src/utils/past-bound.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
@@ -268,14 +268,14 @@ export default [
 ] satisfies readonly Fuzzed[];
 
 function unlessPastBound(error: unknown): undefined {
-  if (!(error instanceof PastBound)) throw error;
+  if (!(error instanceof LimitExceeded)) throw error;
 }
 
 async function rendered(definition: PromptDefinition, textInputs: Record<string, string>): Promise<string> {
   try {
     return JSON.stringify(await withDeadline(() => renderPrompt(definition, { textInputs, images: [] })));
   } catch (error) {
-    if (error instanceof PastBound || error instanceof InvalidInputs) return error.message;
+    if (error instanceof LimitExceeded || error instanceof InvalidInputs) return error.message;
     if (error instanceof Error && error.message.startsWith('the template places')) return error.message;
     throw error;
   }

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { loadTask } from '../../src/cli/checks/check-tasks.ts';
 import { CliError } from '../../src/cli/core/errors.ts';
 import type { Grid, GridPart } from '../../src/cli/outputs/pages/grid.ts';
-import { gridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
-import { gridPage } from '../../src/cli/outputs/pages/grid-page.ts';
+import { renderGridMarkdown } from '../../src/cli/outputs/pages/grid-markdown.ts';
+import { renderGridPage } from '../../src/cli/outputs/pages/grid-page.ts';
 import { replayFrom } from '../../src/cli/recordings/replay.ts';
 import { readMapFields } from '../../src/cli/testing/cases/test-values.ts';
 import { FileFault } from '../../src/files/formats/file-fault.ts';
@@ -118,7 +118,7 @@ async function endsWell(work: () => unknown): Promise<boolean> {
 
 export default [
   fuzzed('a page holds only the tags of its own', grid, async given => {
-    const page = await withDeadline(() => gridPage(given));
+    const page = await withDeadline(() => renderGridPage(given));
     const [, body = ''] = /<\/style>([^]*)<script>/.exec(page) ?? [];
     const tags = [...body.matchAll(/<(?!\/)([^>]*)>/g)].map(([, tag = '']) => tag);
     const own =
@@ -131,7 +131,7 @@ export default [
     'a comment is short enough and mentions nobody',
     fc.tuple(grid, fc.integer({ min: 500, max: 3000 })),
     async ([given, most]) => {
-      const comment = await withDeadline(() => gridMarkdown(given, most));
+      const comment = await withDeadline(() => renderGridMarkdown(given, most));
       return comment.length <= Math.max(most, 1500) && !/@\w|<img/.test(comment);
     },
   ),

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { readCsv } from '../../src/cli/inputs/rows/csv.ts';
 import { readJsonl } from '../../src/cli/inputs/rows/jsonl.ts';
-import { shellWord } from '../../src/cli/terminal/command-line.ts';
-import { escapeControls, oneLine, safeFileName } from '../../src/cli/terminal/sanitise.ts';
+import { toShellWord } from '../../src/cli/terminal/command-line.ts';
+import { escapeControls, toOneLine, toSafeFileName } from '../../src/cli/terminal/sanitise.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
@@ -60,13 +60,13 @@ async function readAllRows(rows: AsyncIterable<unknown>): Promise<string> {
 export default [
   fuzzed('a text that is shown cannot drive a terminal', text, async given => {
     const shown = await withDeadline(() => escapeControls(given));
-    const line = await withDeadline(() => oneLine(given));
+    const line = await withDeadline(() => toOneLine(given));
     // oxlint-disable-next-line no-control-regex -- these are what must not be left
     return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u.test(shown) && !/[\n\r\t]/.test(line);
   }),
 
   fuzzed('a file name stays in its folder', text, async given => {
-    const name = await withDeadline(() => safeFileName(given));
+    const name = await withDeadline(() => toSafeFileName(given));
     return name !== '' && name !== '.' && name !== '..' && !/[/\\:\n]/.test(name) && name.length < 100;
   }),
 
@@ -91,7 +91,7 @@ export default [
       { minLength: 1, maxLength: 40, size: 'max' },
     ),
     words => {
-      const input = `printf '%s\\0' ${words.map(word => shellWord(word)).join(' ')}`;
+      const input = `printf '%s\\0' ${words.map(word => toShellWord(word)).join(' ')}`;
       const read = execFileSync('bash', { encoding: 'utf8', input }).split('\u0000').slice(0, -1);
       return read.length === words.length && read.every((word, at) => word === words[at]);
     },

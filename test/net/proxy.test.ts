@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkProxies, ProxySettingError, proxyFor, readProxyVariables } from '../../src/net/proxy.ts';
+import { checkProxies, findProxy, ProxySettingError, readProxyVariables } from '../../src/net/proxy.ts';
 
 describe('the proxies of an environment', () => {
   it('are those of the lower-case variables first', () => {
@@ -20,13 +20,13 @@ describe('the proxies of an environment', () => {
 describe('the proxy for a URL', () => {
   const both = { httpsProxy: 'p:1', httpProxy: 'http://q:2' };
   const of = (url: string, noProxy = ''): string | undefined =>
-    proxyFor(new URL(url), { ...both, noProxy })?.href;
+    findProxy(new URL(url), { ...both, noProxy })?.href;
 
   it('is that of its scheme', () => {
     expect(of('https://far.example/')).toBe('http://p:1/');
     expect(of('http://far.example/')).toBe('http://q:2/');
-    expect(proxyFor(new URL('https://far.example/'), { httpProxy: 'q:2' })).toBeUndefined();
-    expect(proxyFor(new URL('https://far.example/'), { httpsProxy: ' ' })).toBeUndefined();
+    expect(findProxy(new URL('https://far.example/'), { httpProxy: 'q:2' })).toBeUndefined();
+    expect(findProxy(new URL('https://far.example/'), { httpsProxy: ' ' })).toBeUndefined();
   });
 
   it.each([

@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findProgram, resolveProgram } from '../../src/processes/find-program.ts';
-import { environmentWithoutKeys } from '../../src/processes/program-environment.ts';
-import { windowsProgram } from '../../src/processes/system-programs.ts';
+import { withoutKeys } from '../../src/processes/program-environment.ts';
+import { getWindowsProgram } from '../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
@@ -67,7 +67,9 @@ describe('a program on Windows', () => {
   });
 
   it('of the system itself has its full path', () => {
-    expect(windowsProgram('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe('D:\\Windows\\System32\\cmd.exe');
+    expect(getWindowsProgram('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe(
+      'D:\\Windows\\System32\\cmd.exe',
+    );
   });
 });
 
@@ -80,5 +82,5 @@ it('keeps keys from a program, whatever their case of letters', () => {
     HOME: '/',
     E: undefined,
   };
-  expect(environmentWithoutKeys(env, ['OPENAI_API_KEY', 'MINE'])).toEqual({ HOME: '/' });
+  expect(withoutKeys(env, ['OPENAI_API_KEY', 'MINE'])).toEqual({ HOME: '/' });
 });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { programLine, UnsafeArgument } from '../../src/processes/program-line.ts';
+import { buildProgramLine, UnsafeArgument } from '../../src/processes/program-line.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
 let home = '';
@@ -12,7 +12,7 @@ beforeEach(() => {
 
 function windowsLine(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
   const env = { Path: home, SystemRoot: 'C:\\Windows' };
-  const { file, args } = programLine({ argv, filled: new Set(filled), directory: '/', env }, 'win32');
+  const { file, args } = buildProgramLine({ argv, filled: new Set(filled), directory: '/', env }, 'win32');
   return [file, ...args].join(' ').replaceAll(home + path.sep, 'HOME/');
 }
 
@@ -46,6 +46,6 @@ describe('what starts a program on Windows', () => {
   it('is looked for in PATH alone', () => {
     writeFileSync(path.join(home, 'only.exe'), '');
     const start = { argv: ['only'] as const, directory: home, env: { Path: '.' } };
-    expect(() => programLine(start, 'win32')).toThrow('no program of that name in PATH');
+    expect(() => buildProgramLine(start, 'win32')).toThrow('no program of that name in PATH');
   });
 });

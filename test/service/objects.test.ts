@@ -228,7 +228,7 @@ describe('media in an object store', () => {
       space: 'x',
       clock: serviceClock,
     });
-    const blobs = store.blobs('media');
+    const blobs = store.createBlobs('media');
     const bytes = Buffer.alloc(40 * 1024 * 1024, 'film');
     await blobs.write('film.mp4', bytes, 'video/mp4');
     const [key = ''] = keysIn('media');

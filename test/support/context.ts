@@ -10,9 +10,9 @@ import type { GlobalOptions } from '../../src/cli/core/global-options.ts';
 import type { LocalService } from '../../src/cli/core/local-service.ts';
 import type { Prompter } from '../../src/cli/questions/question.ts';
 import { runCli } from '../../src/cli/run-cli.ts';
-import { createContext, type Surroundings } from '../../src/cli/runtime/create-context.ts';
+import { createContext, type HostEnvironment } from '../../src/cli/runtime/create-context.ts';
 import type { EndingSignal } from '../../src/cli/runtime/signals.ts';
-import { plainIo, type Sink } from '../../src/cli/terminal/io.ts';
+import { createPlainIo, type Sink } from '../../src/cli/terminal/io.ts';
 import type { Env } from '../../src/utils/env.ts';
 import { environmentWithin } from './environment.ts';
 import { isPosix } from './system.ts';
@@ -93,7 +93,7 @@ export async function testContext(
   options: TestOptions & { readonly globals?: Partial<GlobalOptions>; readonly prompter?: Prompter } = {},
 ): Promise<TestContext> {
   const { surroundings, captured } = surround(options);
-  const io = plainIo(surroundings.streams);
+  const io = createPlainIo(surroundings.streams);
   const { ctx, close } = await createContext(surroundings, { ...DEFAULTS, ...options.globals }, io);
   onTestFinished(close);
   const { prompter } = options;
@@ -161,7 +161,7 @@ export function removeDirectory(directory: string): void {
   }
 }
 
-function surround(options: TestOptions): { surroundings: Surroundings; captured: Captured } {
+function surround(options: TestOptions): { surroundings: HostEnvironment; captured: Captured } {
   const home = options.home ?? temporaryDirectory();
   const { terminal = {}, columns } = options;
   const stdout = capturingSink(terminal.stdout, columns, options);

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { JsonPastBound, listAt, parseBoundedJson, textAt, valueAt } from '../../src/utils/bounded-json.ts';
+import {
+  JsonLimitExceeded,
+  parseBoundedJson,
+  readListAt,
+  readTextAt,
+  readValueAt,
+} from '../../src/utils/bounded-json.ts';
 
 const bounds = { values: 10, levels: 3 };
 
@@ -22,7 +28,7 @@ describe('JSON from elsewhere', () => {
     ['texts side by side', '""'.repeat(30), 'holds more than 10 values'],
     ['levels', `${'['.repeat(4)}1${']'.repeat(4)}`, 'has more than 3 levels'],
   ])('is refused with too many: %s', (_, json, message) => {
-    expect(() => parseBoundedJson(json, bounds)).toThrow(new JsonPastBound(message));
+    expect(() => parseBoundedJson(json, bounds)).toThrow(new JsonLimitExceeded(message));
   });
 
   it('is refused if it is not JSON', () => {
@@ -34,10 +40,10 @@ describe('what lies at a path', () => {
   const json: unknown = JSON.parse('{"a": [{"b": "text"}, null], "n": 1, "__proto__": {"c": 2}}');
 
   it('is found in objects and lists, under own names only', () => {
-    expect(textAt(json, 'a', 0, 'b')).toBe('text');
-    expect(listAt(json, 'a')).toHaveLength(2);
-    expect(valueAt(json, '__proto__', 'c')).toBe(2);
-    expect(valueAt(json, 'constructor')).toBeUndefined();
+    expect(readTextAt(json, 'a', 0, 'b')).toBe('text');
+    expect(readListAt(json, 'a')).toHaveLength(2);
+    expect(readValueAt(json, '__proto__', 'c')).toBe(2);
+    expect(readValueAt(json, 'constructor')).toBeUndefined();
   });
 
   it('is undefined if the path leads nowhere, or to a value of another kind', () => {
@@ -47,8 +53,12 @@ describe('what lies at a path', () => {
       ['a', 0, 'b', 'length'],
       ['x', 'y'],
     ]) {
-      expect(valueAt(json, ...path)).toBeUndefined();
+      expect(readValueAt(json, ...path)).toBeUndefined();
     }
-    expect([textAt(json, 'n'), listAt(json, 'n'), listAt(undefined)]).toEqual([undefined, [], []]);
+    expect([readTextAt(json, 'n'), readListAt(json, 'n'), readListAt(undefined)]).toEqual([
+      undefined,
+      [],
+      [],
+    ]);
   });
 });

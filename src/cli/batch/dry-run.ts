@@ -54,11 +54,11 @@ export async function dryRunBatch(
       isPriceChecked = true;
     }
   }
-  if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.data() });
+  if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.toData() });
   ctx.io.note(
     `note: ${pluralize(rows, 'row')} checked, ${faults} invalid${unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : ''}; nothing was created`,
   );
-  ctx.io.note(`note: ${forecast.text(caps)}`);
+  ctx.io.note(`note: ${forecast.format(caps)}`);
   return faults === 0 ? EXIT.ok : EXIT.usage;
 }
 

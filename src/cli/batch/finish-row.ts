@@ -4,25 +4,25 @@ import type { Context } from '../context.ts';
 import { CliError, NoMoreWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import { sharedPath } from '../core/paths.ts';
+import { toSharedPath } from '../core/paths.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
 import type { JobEnd } from '../jobs/batch-journal.ts';
 import type { JobOutcome, RunDetails } from '../jobs/job.ts';
-import { errorText, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
+import { formatError, isAtCap, isRefusalOfAll } from '../jobs/job-errors.ts';
 import type { StopControl } from '../jobs/stop-control.ts';
 import { withPaths } from '../outputs/present-run.ts';
-import { providerReasons } from '../outputs/run-errors.ts';
-import { statusOfFailures } from '../outputs/saving/save-failures.ts';
+import { joinProviderReasons } from '../outputs/run-errors.ts';
+import { getFailureStatus } from '../outputs/saving/save-failures.ts';
 import type { SaveFailure } from '../outputs/saving/save-outputs.ts';
 import type { BatchOptions } from './batch-options.ts';
 import type { BatchFiles } from './open-files.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
 import { reportRow } from './progress/report-row.ts';
 import type { Tally } from './progress/row-tally.ts';
-import { lineInputs, type ResultsLine, resultsLine } from './results/results-line.ts';
+import { buildResultsLine, type ResultsLine, toLineInputs } from './results/results-line.ts';
 
 export interface RunningBatch extends BatchFiles {
   /** The context, whose signal drops the running rows. */
@@ -42,7 +42,7 @@ export async function finishRow(
   outcome: JobOutcome,
 ): Promise<void> {
   const { tally, journal } = runningBatch;
-  const endedOutcome = outcome.kind === 'dropped' ? await endOfDropped(runningBatch, outcome) : outcome;
+  const endedOutcome = outcome.kind === 'dropped' ? await endDropped(runningBatch, outcome) : outcome;
   const finalOutcome =
     endedOutcome.kind === 'ended' ? await saveRowOutputs(runningBatch, endedOutcome) : endedOutcome;
   switch (finalOutcome.kind) {
@@ -94,12 +94,12 @@ function reportEnd(
   outcome: JobOutcome,
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-  if (isAtCap(error) || error instanceof NoMoreWanted) return stop.noMoreRows();
+  if (isAtCap(error) || error instanceof NoMoreWanted) return stop.stopRows();
   // A fault that every row would meet is reported once, at the end.
   if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
   reportRow(ctx, source.name, row, { error, candidates });
-  if (tally.failedNow >= maxFailures) stop.noMoreRows(`${pluralize(maxFailures, 'row')} failed`);
+  if (tally.failedNow >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
 }
 
 /** Writes the end of a row to the journal and then its result, so that every result has an end in the journal. */
@@ -109,13 +109,13 @@ async function writeLine(
   outcome: WrittenOutcome,
 ): Promise<void> {
   const { request } = outcome.facts;
-  const endedLine = resultsLine(row, outcome, budget);
+  const endedLine = buildResultsLine(row, outcome, budget);
   const { runId, error, runStatus } = endedLine;
-  const earlierRunIds = knownRunIds({ journal, results }, row).filter(earlier => earlier !== runId);
+  const earlierRunIds = listEarlierRunIds({ journal, results }, row).filter(earlier => earlier !== runId);
   const line: ResultsLine = {
     ...endedLine,
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
-    ...(options.withInputs && request !== undefined && { inputs: lineInputs(request) }),
+    ...(options.withInputs && request !== undefined && { inputs: toLineInputs(request) }),
   };
   const end: JobEnd = {
     step: runStatus === 'succeeded' ? 'succeeded' : 'failed',
@@ -125,11 +125,11 @@ async function writeLine(
     ...(results.journalPart !== undefined && { result: results.journalPart(line, row) }),
   };
   await journal.ended(row, end, { durable: !batch.connection.embedded || runId === null });
-  if (!(await results.write(line, row))) stop.readerHasGone();
+  if (!(await results.write(line, row))) stop.dropUnread();
 }
 
 /** Returns the ids of a row's runs in earlier invocations. */
-function knownRunIds(
+function listEarlierRunIds(
   { journal, results }: Pick<RunningBatch, 'journal' | 'results'>,
   { id }: SourceRow,
 ): string[] {
@@ -144,7 +144,7 @@ type EndedJobOutcome = Extract<JobOutcome, { kind: 'ended' }>;
 type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
 
 /** Returns the end of a dropped row if its run was this process's own, which was stopped with it. */
-async function endOfDropped(
+async function endDropped(
   runningBatch: RunningBatch,
   droppedOutcome: DroppedJobOutcome,
 ): Promise<EndedJobOutcome | DroppedJobOutcome> {
@@ -164,7 +164,7 @@ async function saveRowOutputs(
   runningBatch: RunningBatch,
   outcome: EndedJobOutcome,
 ): Promise<EndedJobOutcome> {
-  const { run, failures } = await savedRun(runningBatch, outcome.run, outcome.facts);
+  const { run, failures } = await saveRunOutputs(runningBatch, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
   const error = run.runStatus === 'failed' ? runFailedError(run) : saveError(failures);
   return {
@@ -176,11 +176,11 @@ async function saveRowOutputs(
 
 /** Returns the error of a failed run, without advice to run it outside the batch: --retry-failed would pay for it again. */
 function runFailedError(run: Run): CliError {
-  return new CliError(providerReasons(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
+  return new CliError(joinProviderReasons(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
 /** Returns the run with the paths of its outputs, and the failures of those that were not saved. */
-async function savedRun(
+async function saveRunOutputs(
   { ctx, batch: { connection, promptVersionId }, options: { saveTo, force, out }, tally }: RunningBatch,
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunDetails,
@@ -195,23 +195,25 @@ async function savedRun(
   try {
     const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });
     for (const { link } of failures) tally.link ??= link;
-    const fromResults = paths.map(file => file && (out === undefined ? file : pathFrom(ctx.cwd, out, file)));
+    const fromResults = paths.map(
+      file => file && (out === undefined ? file : toResultsRelativePath(ctx.cwd, out, file)),
+    );
     return { run: withPaths(run, fromResults), failures };
   } catch (error) {
-    return { run, failures: [{ output: 0, message: errorText(error) }] };
+    return { run, failures: [{ output: 0, message: formatError(error) }] };
   }
 }
 
 /** Returns the path of a saved file relative to the folder of the results, which may move to another machine. */
-function pathFrom(cwd: string, results: string, file: string): string {
-  return sharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
+function toResultsRelativePath(cwd: string, results: string, file: string): string {
+  return toSharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }
 
 function saveError(failures: readonly SaveFailure[]): CliError | undefined {
   if (failures.length === 0) return undefined;
   const reason = failures.map(({ message }) => message).join('; ');
   return new CliError(`the run succeeded, but not all of its outputs were saved: ${reason}`, {
-    status: statusOfFailures(failures),
+    status: getFailureStatus(failures),
     exitCode: EXIT.fault,
   });
 }

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../core/errors.ts';
-import { requestDigest } from '../inputs/request-body.ts';
+import { computeRequestDigest } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
 import type { BatchJournal } from '../jobs/batch-journal.ts';
-import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
+import { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
@@ -68,7 +68,7 @@ class ResumedRowsCheck {
   readonly #ctx: Context;
   readonly #batch: PreparedBatch;
   readonly #earlierState: EarlierState;
-  readonly #handedOver: ReturnType<typeof handedRows>;
+  readonly #handedOver: ReturnType<typeof collectHandedRows>;
   /** The ids in journal and results for which no row was found yet. */
   readonly #idsWithoutRow: Set<string>;
   /** The ids of results without a run for which no row was found yet. */
@@ -82,10 +82,10 @@ class ResumedRowsCheck {
     this.#ctx = ctx;
     this.#batch = batch;
     this.#earlierState = earlierState;
-    this.#handedOver = handedRows(earlierState.journal);
+    this.#handedOver = collectHandedRows(earlierState.journal);
     const results = [...earlierState.results.states];
     this.#runlessIdsWithoutRow = new Set(results.filter(([, state]) => madeNoRun(state)).map(([id]) => id));
-    this.#idsWithoutRow = new Set([...idsThatNeedRows(earlierState), ...this.#handedOver.keys()]);
+    this.#idsWithoutRow = new Set([...listRequiredRowIds(earlierState), ...this.#handedOver.keys()]);
   }
 
   /** Compares a row. @param isOwn true if it is in the shard */
@@ -127,7 +127,7 @@ class ResumedRowsCheck {
   #lostJournalFault({ out, newRows }: BatchOptions, source: string): CliError | undefined {
     if (this.#maybeSent === undefined || newRows) return undefined;
     return usageError(
-      `${out} has no result of ${rowName(this.#maybeSent, source)}, and the journal is missing, so the row may have been run`,
+      `${out} has no result of ${describeRow(this.#maybeSent, source)}, and the journal is missing, so the row may have been run`,
       'If the rows without a result are new or corrected, add --new-rows.',
     );
   }
@@ -137,8 +137,8 @@ class ResumedRowsCheck {
     if (first === undefined || changed !== undefined) return undefined;
     const rows =
       furtherRows.length === 0
-        ? `${rowName(first, source)} has changed since it was sent`
-        : `${rowName(first, source)} and ${furtherRows.length} more have changed since they were sent`;
+        ? `${describeRow(first, source)} has changed since it was sent`
+        : `${describeRow(first, source)} and ${furtherRows.length} more have changed since they were sent`;
     return usageError(
       `${rows}: ${furtherRows.length === 0 ? 'its' : 'their'} inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
@@ -148,7 +148,7 @@ class ResumedRowsCheck {
   /** Compares rows whose own journal is gone with the creations in the machine's journal, if they were made here. */
   async compareWithMachine(): Promise<void> {
     if (this.#rowsByRunId.size === 0) return;
-    for await (const entry of this.#ctx.journal.newestFirst()) {
+    for await (const entry of this.#ctx.journal.readNewestFirst()) {
       const row = this.#rowsByRunId.get(entry.runId ?? '');
       if (row === undefined) continue;
       if (await this.#isChanged(row, entry)) this.changed.set(row.id, row);
@@ -165,18 +165,18 @@ class ResumedRowsCheck {
   async #isChanged(row: SourceRow, sentRow: SentRow): Promise<boolean> {
     if (isFaulty(row) || sentRow.promptVersionId !== this.#batch.promptVersionId) return true;
     return prepareRow(this.#ctx, this.#batch, row).then(
-      request => requestDigest(request) !== sentRow.inputsDigest,
+      request => computeRequestDigest(request) !== sentRow.inputsDigest,
       () => true,
     );
   }
 }
 
-function rowName({ id, line }: SourceRow, source: string): string {
+function describeRow({ id, line }: SourceRow, source: string): string {
   return `row ${JSON.stringify(id)} (${source} line ${line})`;
 }
 
 /** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */
-function* idsThatNeedRows({ journal, results }: EarlierState): Generator<string> {
+function* listRequiredRowIds({ journal, results }: EarlierState): Generator<string> {
   for (const [id, state] of results.states) {
     if (!madeNoRun(state)) yield id;
   }

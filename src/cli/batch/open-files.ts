@@ -1,13 +1,13 @@
 import path from 'node:path';
 import type { Release } from '../../files/writing/lock.ts';
-import { fileIn } from '../../files/writing/write-below.ts';
+import { toFileBelow } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
 import { BatchJournal } from '../jobs/batch-journal.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type EarlierState, type FirstPass, readRowsOnce } from './first-pass.ts';
 import type { PreparedBatch } from './prepare-batch.ts';
-import { lockResults, openResults, standaloneJournal } from './results/open-results.ts';
+import { createJournalPath, lockResults, openResults } from './results/open-results.ts';
 import type { ResultsFile } from './results/results-file.ts';
 
 export interface BatchFiles {
@@ -45,12 +45,12 @@ export async function openFiles(
 
 async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'firstPass'>> {
   const { out } = options;
-  const file = out === undefined ? standaloneJournal(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
+  const file = out === undefined ? createJournalPath(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
   const release =
     out === undefined ? (): void => {} : await lockResults(ctx, path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open(fileIn(file), { canResume: out !== undefined });
+    journal = await BatchJournal.open(toFileBelow(file), { canResume: out !== undefined });
     if (out === undefined) ctx.io.note(`note: the batch's journal is ${file}`);
     return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {

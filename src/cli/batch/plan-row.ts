@@ -1,5 +1,5 @@
 import type { JobPlan } from '../jobs/job.ts';
-import { errorText, noRunError } from '../jobs/job-errors.ts';
+import { formatError, noRunError } from '../jobs/job-errors.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import type { Settlement } from '../jobs/settle-doubts.ts';
 import type { ResultState } from './results/result-state.ts';
@@ -57,7 +57,7 @@ function planDoubt({ state, settlement }: RowHistory, { retryUnknown }: PlanOpti
   }
   if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
   if (settlement?.kind === 'none') {
-    return { kind: 'write line', error: errorText(noRunError()), mayHaveRun: false };
+    return { kind: 'write line', error: formatError(noRunError()), mayHaveRun: false };
   }
   return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
 }

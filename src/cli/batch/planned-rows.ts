@@ -1,12 +1,12 @@
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import { doubtHints } from '../creation/in-doubt.ts';
+import { listDoubtHints } from '../creation/in-doubt.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import { readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
-import { failedOutcome, type Job } from '../jobs/job.ts';
+import { type Job, toFailedOutcome } from '../jobs/job.ts';
 import type { PlannedJob } from '../jobs/job-engine.ts';
-import { recordedError } from '../jobs/job-errors.ts';
+import { parseError } from '../jobs/job-errors.ts';
 import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import type { BatchFiles } from './open-files.ts';
@@ -25,7 +25,7 @@ export interface RowJob extends Job {
  *
  * @param keep keeps a row until its run has ended
  */
-export async function* plannedRows(
+export async function* planBatchRows(
   runningBatch: RunningBatch,
   knownJobs: RecalledJobs,
   keep: (row: SourceRow) => RowJob['source'],
@@ -34,15 +34,15 @@ export async function* plannedRows(
   for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
-    const plan = plannedRow(runningBatch, row.id, knownJobs);
+    const plan = planBatchRow(runningBatch, row.id, knownJobs);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
       if (plan.because === 'in doubt') reportDoubt(runningBatch, row, knownJobs);
     } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
-      await finishRow(runningBatch, row, { ...failedOutcome(ctx, recordedError(text)), text, mayHaveRun });
+      await finishRow(runningBatch, row, { ...toFailedOutcome(ctx, parseError(text)), text, mayHaveRun });
     } else if (plan.kind === 'create' && isFaulty(row)) {
-      await finishRow(runningBatch, row, failedOutcome(ctx, usageError(row.fault)));
+      await finishRow(runningBatch, row, toFailedOutcome(ctx, usageError(row.fault)));
     } else {
       const rowSource = keep(row);
       const request = async (): ReturnType<typeof prepareRow> => {
@@ -57,7 +57,7 @@ export async function* plannedRows(
 }
 
 /** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
-export function plannedRow(
+export function planBatchRow(
   { options, results, firstPass }: Pick<OpenBatch, 'options' | 'results' | 'firstPass'>,
   id: string,
   { states, settlements }: RecalledJobs,
@@ -89,7 +89,7 @@ function reportDoubt(
   const error = new CliError('the creation was never answered', {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
-    hints: entry === undefined ? [] : doubtHints(connection, entry, candidates),
+    hints: entry === undefined ? [] : listDoubtHints(connection, entry, candidates),
   });
   reportRow(ctx, source.name, row, { error, candidates: candidates ?? [] });
 }

@@ -6,24 +6,24 @@ import { checkModelAccess } from '../creation/creation-result.ts';
 import { type InputWay, UNCHECKED } from '../inputs/check-inputs.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flag-values.ts';
-import { commandLineImages } from '../inputs/images/image-source.ts';
+import { createImageFinder } from '../inputs/images/image-source.ts';
 import {
-  checkedInputs,
+  checkInputs,
   openImages,
   takeNamedImages,
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
 import type { InputFields } from '../inputs/input-fields.ts';
-import { imagesNamedIn, type NamingFolder } from '../inputs/named-file.ts';
+import { createNamedImageFinder, type NamingFolder } from '../inputs/named-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
-import { ID_COLUMN, imageColumnOrder, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
-import { type RowSource, rowsFolder } from '../inputs/rows/row-source.ts';
+import { findImageColumnOrder, ID_COLUMN, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
+import { getRowsFolder, type RowSource } from '../inputs/rows/row-source.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
-import { pacedConnection } from '../jobs/paced-connection.ts';
-import { connectionFor } from '../targets/prompt-file.ts';
+import { createPacedConnection } from '../jobs/paced-connection.ts';
+import { getTargetConnection } from '../targets/prompt-file.ts';
 import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
-import { shellWord } from '../terminal/command-line.ts';
+import { toShellWord } from '../terminal/command-line.ts';
 import type { BatchOptions } from './batch-options.ts';
 
 /** The parts of a batch that all rows share. */
@@ -45,10 +45,10 @@ export interface PreparedBatch {
 export async function prepareBatch(ctx: Context, options: BatchOptions): Promise<PreparedBatch> {
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
-  const openedImages = await openImages(commandLineImages(ctx), images);
-  const opened = await connectionFor(ctx, options.target);
+  const openedImages = await openImages(createImageFinder(ctx), images);
+  const opened = await getTargetConnection(ctx, options.target);
   checkCostCap(options.caps, opened);
-  const connection = pacedConnection(ctx, opened, options.rate);
+  const connection = createPacedConnection(ctx, opened, options.rate);
   const resolvedTarget = await resolveTarget(ctx, connection, options.target, {
     source: 'command line',
     model: options.model,
@@ -62,10 +62,10 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     promptVersionId,
     estimatedCredits: resolvedTarget.estimatedCredits,
     fields,
-    common: await takeNamedImages(fields, { text, images: openedImages }, commandLineImages(ctx)),
+    common: await takeNamedImages(fields, { text, images: openedImages }, createImageFinder(ctx)),
     runOptions,
     ignoredColumns: options.ignoredColumns,
-    folder: rowsFolder(ctx, options.from, options.allowOutside),
+    folder: getRowsFolder(ctx, options.from, options.allowOutside),
   };
 }
 
@@ -76,15 +76,15 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
  */
 export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
-  const finder = imagesNamedIn(ctx, batch.folder);
+  const finder = createNamedImageFinder(ctx, batch.folder);
   const writtenInputs = {
-    text: textInputs(batch, row),
-    images: await openImages(finder, rowImages(batch, row)),
+    text: pickTextInputs(batch, row),
+    images: await openImages(finder, pickImages(batch, row)),
   };
   const rowInputs = await takeNamedImages(fields, writtenInputs, finder);
   return {
     promptVersionId,
-    ...checkedInputs(fields, withCommonInputs(batch.common, rowInputs), IN_ROW),
+    ...checkInputs(fields, withCommonInputs(batch.common, rowInputs), IN_ROW),
     options,
   };
 }
@@ -95,16 +95,16 @@ const IN_ROW: InputWay = {
 };
 
 /** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
-function textInputs(batch: PreparedBatch, { inputs, isNamed, id }: ReadableRow): Map<string, string> {
+function pickTextInputs(batch: PreparedBatch, { inputs, isNamed, id }: ReadableRow): Map<string, string> {
   const isInput = isNamed && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const texts = [...inputs.text].filter(([name]) => !isIgnoredColumn(batch, name));
   return new Map([...texts, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
 }
 
-function rowImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {
+function pickImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): readonly string[] {
   if (batch.ignoredColumns.length === 0) return inputs.images;
   const columns = Object.entries(cells)
-    .flatMap(([name, image]) => ({ name, image, order: imageColumnOrder(name) ?? Number.NaN }))
+    .flatMap(([name, image]) => ({ name, image, order: findImageColumnOrder(name) ?? Number.NaN }))
     .filter(({ image, order }) => image !== '' && !Number.isNaN(order))
     .sort((one, other) => one.order - other.order);
   return columns.filter(({ name }) => !isIgnoredColumn(batch, name)).map(({ image }) => image);
@@ -112,11 +112,13 @@ function rowImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): r
 
 function isIgnoredColumn({ ignoredColumns, fields }: PreparedBatch, name: string): boolean {
   if (ignoredColumns.includes(name)) return true;
-  const takesImages = fields.images.length > 0 && imageColumnOrder(name) !== undefined;
-  return ignoredColumns.includes('*') && fields.isKnown && !takesImages && !inputNames(fields).includes(name);
+  const takesImages = fields.images.length > 0 && findImageColumnOrder(name) !== undefined;
+  return (
+    ignoredColumns.includes('*') && fields.isKnown && !takesImages && !listInputNames(fields).includes(name)
+  );
 }
 
-function inputNames({ text, images }: InputFields): string[] {
+function listInputNames({ text, images }: InputFields): string[] {
   return [...text.map(({ key }) => key), ...images.flatMap(({ name }) => name ?? [])];
 }
 
@@ -129,12 +131,12 @@ function inputNames({ text, images }: InputFields): string[] {
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
   if (source.format !== 'csv' || !fields.isKnown) return;
-  const keys = inputNames(fields);
+  const keys = listInputNames(fields);
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>
       value !== '' &&
       name !== ID_COLUMN &&
-      imageColumnOrder(name) === undefined &&
+      findImageColumnOrder(name) === undefined &&
       !keys.includes(name) &&
       !isIgnoredColumn(batch, name),
   );
@@ -143,10 +145,10 @@ export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row:
     const [separator] = /[|:~^]/u.exec(name) ?? [];
     throw usageError(
       `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
-      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${shellWord(name)}.`,
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${toShellWord(name)}.`,
       ...(separator === undefined
         ? []
-        : [`If ${separator} separates the columns, add --delimiter ${shellWord(separator)}.`]),
+        : [`If ${separator} separates the columns, add --delimiter ${toShellWord(separator)}.`]),
     );
   }
 }

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
-import type { handedRows } from '../jobs/provider-batch/batch-handover.ts';
+import type { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JobState } from '../jobs/read-journal.ts';
-import { type RecalledJobs, recallJobs, spentBefore } from '../jobs/recall-jobs.ts';
-import { noteSecondPayments, unknownRunStep } from '../jobs/second-payments.ts';
-import { type OpenBatch, plannedRow } from './planned-rows.ts';
+import { collectEarlierSpending, type RecalledJobs, recallJobs } from '../jobs/recall-jobs.ts';
+import { findUnknownRunStep, noteSecondPayments } from '../jobs/second-payments.ts';
+import { type OpenBatch, planBatchRow } from './planned-rows.ts';
 
 /** Recalls the jobs of the rows that earlier invocations sent. */
 export function recallRows(
@@ -23,9 +23,9 @@ export function countEarlierRuns(
   budget: Budget,
   { batch: { connection, promptVersionId }, results }: OpenBatch,
   knownJobs: RecalledJobs,
-  handedOverRows: ReturnType<typeof handedRows>,
+  handedOverRows: ReturnType<typeof collectHandedRows>,
 ): void {
-  const spentEarlier = spentBefore(knownJobs);
+  const spentEarlier = collectEarlierSpending(knownJobs);
   const states = [...results.states];
   // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
@@ -41,10 +41,10 @@ export function countEarlierRuns(
 export function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: RecalledJobs): void {
   const { options, results } = openBatch;
   const earlierIds = new Set([...results.states.keys(), ...knownJobs.states.keys()]);
-  const recreatedIds = [...earlierIds].filter(id => plannedRow(openBatch, id, knownJobs).kind === 'create');
+  const recreatedIds = [...earlierIds].filter(id => planBatchRow(openBatch, id, knownJobs).kind === 'create');
   const steps = recreatedIds.map(id => {
     const failedBefore = results.states.get(id)?.mayHaveRun === true;
-    return unknownRunStep(knownJobs, id) ?? (failedBefore ? 'failed' : undefined);
+    return findUnknownRunStep(knownJobs, id) ?? (failedBefore ? 'failed' : undefined);
   });
   noteSecondPayments(ctx, steps.filter(step => step === 'creating').length);
   const failed = steps.filter(step => step === 'failed').length;

@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { SpillFile } from '../../files/writing/spill-file.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritableError, usageError } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
 import { Budget } from '../creation/budget.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
-import { openSource, type RowSource, readRows, repeatableSource } from '../inputs/rows/row-source.ts';
+import { openSource, type RowSource, readRows, toRepeatableSource } from '../inputs/rows/row-source.ts';
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import { runJobs } from '../jobs/job-engine.ts';
-import { concurrencyFor } from '../jobs/paced-connection.ts';
-import { handedRows } from '../jobs/provider-batch/batch-handover.ts';
+import { getConcurrency } from '../jobs/paced-connection.ts';
+import { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { handOverJobs } from '../jobs/provider-batch/hand-over-jobs.ts';
 import type { RecalledJobs } from '../jobs/recall-jobs.ts';
@@ -21,7 +21,7 @@ import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import { type BatchFiles, openFiles } from './open-files.ts';
-import { type OpenBatch, plannedRow, plannedRows, type RowJob } from './planned-rows.ts';
+import { type OpenBatch, planBatchRow, planBatchRows, type RowJob } from './planned-rows.ts';
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
 import { Tally } from './progress/row-tally.ts';
@@ -34,11 +34,11 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   checkOutputPaths(ctx, options);
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
-  if (options.dryRun) return dryRun(ctx, options, source, batch);
+  if (options.dryRun) return performDryRun(ctx, options, source, batch);
   await checkPrice(ctx, source, batch, options);
   if (options.providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
   // Every row is compared with the earlier requests before anything is sent.
-  const rows = options.resume ? await repeatableSource(source, ctx.signal) : source;
+  const rows = options.resume ? await toRepeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
   try {
     return await runBatchRows(ctx, { options, source: rows, batch, ...files });
@@ -50,7 +50,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
 }
 
 /** Checks and prices the rows that would be run: with `--resume`, those that are left. */
-async function dryRun(
+async function performDryRun(
   ctx: Context,
   options: BatchOptions,
   source: RowSource,
@@ -59,13 +59,13 @@ async function dryRun(
   const { dryRunBatch } = await import('./dry-run.ts');
   const { resume, out = '' } = options;
   if (!resume || !existsSync(path.resolve(ctx.cwd, out))) return dryRunBatch(ctx, source, batch, options);
-  const rows = await repeatableSource(source, ctx.signal);
+  const rows = await toRepeatableSource(source, ctx.signal);
   const { journal, results, firstPass, release } = await openFiles(ctx, options, rows, batch);
   try {
     const known: RecalledJobs = { states: journal.states, settlements: new Map() };
     return await dryRunBatch(ctx, rows, batch, {
       ...options,
-      isLeft: id => plannedRow({ options, results, firstPass }, id, known).kind === 'create',
+      isLeft: id => planBatchRow({ options, results, firstPass }, id, known).kind === 'create',
     });
   } finally {
     await (journal.facts === undefined ? journal.remove() : journal.close());
@@ -95,11 +95,11 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
   const { options, journal, firstPass } = openBatch;
   const knownJobs = await recallRows(ctx, openBatch);
   noteDoublePayments(ctx, openBatch, knownJobs);
-  await journal.begin(batchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
+  await journal.begin(getBatchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
   const tally = new Tally(firstPass?.count);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
-  const handedOverRows = handedRows(journal);
+  const handedOverRows = collectHandedRows(journal);
   countEarlierRuns(budget, openBatch, knownJobs, handedOverRows);
   const runningBatch: RunningBatch = {
     ...openBatch,
@@ -125,7 +125,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
 }
 
 /** Returns the facts that a resumed batch must share with this one. */
-function batchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
+function getBatchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
   const { connection, promptVersionId, runOptions } = batch;
   return {
     service: connection.service,
@@ -149,7 +149,7 @@ async function runAllRows(
   };
   // A provider may take a day, and its batches may hold more rows than the memory.
   const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
-  const jobPlans = plannedRows(runningBatch, knownJobs, row =>
+  const jobPlans = planBatchRows(runningBatch, knownJobs, row =>
     spillFile ? spillRow(spillFile, row, journal.file) : () => row,
   );
   const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
@@ -160,7 +160,7 @@ async function runAllRows(
   try {
     await runJobs(jobs, {
       work,
-      concurrency: concurrencyFor(connection, options.concurrency),
+      concurrency: getConcurrency(connection, options.concurrency),
       stop,
       onRunning: () => tally.beginRunning(),
       settle,
@@ -176,7 +176,7 @@ function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['
     return spilled.store(row);
   } catch (error) {
     const folder = path.dirname(journal);
-    throw unwritableError(error, usageError(`${folder} can't hold the rows: ${errorMessage(error)}`));
+    throw unwritableError(error, usageError(`${folder} can't hold the rows: ${getErrorMessage(error)}`));
   }
 }
 

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { ProcessTree } from '../../processes/process-tree.ts';
-import { environmentWithoutKeys } from '../../processes/program-environment.ts';
+import { withoutKeys } from '../../processes/program-environment.ts';
 import type { Env } from '../../utils/env.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { usageError } from '../core/errors.ts';
 
 /** Maximum time of a program that checks an answer, in milliseconds. */
@@ -58,7 +58,7 @@ export async function startCaseProgram(
     const describe = (facts: CommandCase): Promise<void> =>
       writeFile(file, JSON.stringify(facts), { mode: 0o600 });
     await describe(testCase);
-    const programEnv = { ...environmentWithoutKeys(env, secrets), [CASE_VARIABLE]: file };
+    const programEnv = { ...withoutKeys(env, secrets), [CASE_VARIABLE]: file };
     const tree = new ProcessTree({ argv, directory, env: programEnv }, CASE_VARIABLE);
     const end = async (): Promise<void> => {
       await tree.end();
@@ -72,6 +72,6 @@ export async function startCaseProgram(
 }
 
 /** Returns the error for a program of a test file that can't be started. */
-export function commandNotStarted([program]: readonly [string, ...string[]], error: unknown): Error {
-  return usageError(`the command ${JSON.stringify(program)} can't be started: ${errorMessage(error)}`);
+export function commandStartError([program]: readonly [string, ...string[]], error: unknown): Error {
+  return usageError(`the command ${JSON.stringify(program)} can't be started: ${getErrorMessage(error)}`);
 }

@@ -2,8 +2,8 @@ import type { Options, ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../files/formats/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import type { ExpressionFault, Selection } from '../../utils/jmespath.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import type { ExpressionFault, SelectedText } from '../../utils/jmespath.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from './load-javascript.ts';
 
 /** The reason that a schema can't be used. */
@@ -33,7 +33,7 @@ export interface CheckTasks {
   /** Returns the fault of a JMESPath expression; undefined if it can be evaluated. */
   readonly expressionFault: (expression: string) => ExpressionFault | undefined;
   /** Evaluates a JMESPath expression. */
-  readonly select: (expression: string, value: unknown, indent: number) => Selection;
+  readonly select: (expression: string, value: unknown, indent: number) => SelectedText;
   /** Runs JavaScript on an answer. */
   readonly javascript: (script: JavaScript, input: JavaScriptInput) => JavaScriptResult;
   /** Runs JavaScript that renders templates, which takes longer than checks. */
@@ -72,36 +72,36 @@ export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
 export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
   schemaFault: loadSchemaFault,
   schemaMismatch: async () => {
-    const { firstMismatch } = await import('../../prompts/schemas/mismatch.ts');
-    const { compile } = await schemaCompilers();
+    const { pickFirstMismatch } = await import('../../prompts/schemas/mismatch.ts');
+    const { compile } = await loadSchemaCompilers();
     const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
     return (schema, value) => {
       const key = JSON.stringify(schema);
       const validate = compiledSchemas.get(key) ?? compile(schema);
       compiledSchemas.set(key, validate);
-      return validate(value) ? undefined : firstMismatch(validate.errors);
+      return validate(value) ? undefined : pickFirstMismatch(validate.errors);
     };
   },
   containsJson: async () => {
-    const { compile } = await schemaCompilers();
+    const { compile } = await loadSchemaCompilers();
     return (text, schema = true) => {
       const validate = compile(schema);
-      for (const value of jsonWithin(text)) if (validate(value)) return true;
+      for (const value of listJsonValues(text)) if (validate(value)) return true;
       return false;
     };
   },
   containsLooseJson: async () => {
-    const { compile } = await schemaCompilers();
-    const { looseObjectsIn } = await import('./loose-json.ts');
+    const { compile } = await loadSchemaCompilers();
+    const { listLooseObjects } = await import('./loose-json.ts');
     return (text, schema) => {
       const validate = compile(schema);
-      for (const value of looseObjectsIn(text)) if (validate(value)) return true;
-      for (const value of jsonWithin(text)) if (Array.isArray(value) && validate(value)) return true;
+      for (const value of listLooseObjects(text)) if (validate(value)) return true;
+      for (const value of listJsonValues(text)) if (Array.isArray(value) && validate(value)) return true;
       return false;
     };
   },
   matches: () => Promise.resolve((source, flags, text) => new RegExp(source, flags).test(text)),
-  expressionFault: async () => (await import('../../utils/jmespath.ts')).expressionFault,
+  expressionFault: async () => (await import('../../utils/jmespath.ts')).findExpressionFault,
   select: async () => (await import('../../utils/jmespath.ts')).evaluateExpression,
   javascript: async () => (await import('./load-javascript.ts')).loadJavaScript(),
   rendering: async () => (await import('./load-javascript.ts')).loadJavaScript(),
@@ -109,22 +109,25 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
 };
 
 async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
-  const { REFERENCE_LOOP, referenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
-  const { newCompiler, compile } = await schemaCompilers();
+  const { REFERENCE_LOOP, findReferenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
+  const { newCompiler, compile } = await loadSchemaCompilers();
   // Optimising the code of a dialect takes longer than the few checks that it makes.
-  const newDialect = (name: SchemaDialect) => newCompiler(name, { code: { optimize: false } });
-  const dialects = { 'draft-07': newDialect('draft-07'), '2020-12': newDialect('2020-12') };
+  const createDialectCompiler = (name: SchemaDialect) => newCompiler(name, { code: { optimize: false } });
+  const dialects = {
+    'draft-07': createDialectCompiler('draft-07'),
+    '2020-12': createDialectCompiler('2020-12'),
+  };
   // Compiles the usual dialect, which must not count against the schema.
   void dialects['2020-12'].validateSchema({});
   return schema => {
-    const loop = referenceLoop(schema as JsonObject | boolean);
+    const loop = findReferenceLoop(schema as JsonObject | boolean);
     if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
     try {
       void dialects[chooseDialect(schema)].validateSchema(schema, true);
       compile(schema);
       return undefined;
     } catch (error) {
-      return { message: errorMessage(error) };
+      return { message: getErrorMessage(error) };
     }
   };
 }
@@ -138,14 +141,20 @@ async function loadDifferences(): Promise<CheckTasks['differences']> {
     const changes = wordChanges ?? diffLines(one, other, bound);
     if (changes === undefined) return undefined;
     const lineCount = (kind: DiffPart['kind']): number =>
-      changes.reduce((sum, change) => sum + (changeKind(change) === kind ? change.count : 0), 0);
+      changes.reduce((sum, change) => sum + (getChangeKind(change) === kind ? change.count : 0), 0);
     const differingLines = isByWords ? 0 : Math.max(lineCount('added'), lineCount('removed'));
     if (differingLines > MAX_COMPARED_LINES) return undefined;
-    return changes.map(change => ({ kind: changeKind(change), text: change.value }));
+    return changes.map(change => ({ kind: getChangeKind(change), text: change.value }));
   };
 }
 
-function changeKind({ added, removed }: { added: boolean; removed: boolean }): 'added' | 'removed' | 'same' {
+function getChangeKind({
+  added,
+  removed,
+}: {
+  added: boolean;
+  removed: boolean;
+}): 'added' | 'removed' | 'same' {
   if (added) return 'added';
   return removed ? 'removed' : 'same';
 }
@@ -165,7 +174,7 @@ function chooseDialect(schema: object | boolean): SchemaDialect {
 }
 
 /** Loads the compilers of schemas. `compile` expects a schema in which `schemaFault` found no fault. */
-async function schemaCompilers() {
+async function loadSchemaCompilers() {
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
   const { Ajv2020 } = await import('ajv/dist/2020.js');
@@ -180,11 +189,11 @@ async function schemaCompilers() {
 }
 
 /** Yields the JSON values in a text: the whole text, then every object and array, nested ones too. */
-function* jsonWithin(text: string): Generator {
+function* listJsonValues(text: string): Generator {
   const starts = [...text.matchAll(/[[{]/gu)].map(({ index }) => index);
   for (const [start, end] of [
     [0, text.length] as const,
-    ...starts.map(at => [at, endOfValue(text, at)] as const),
+    ...starts.map(at => [at, findValueEnd(text, at)] as const),
   ]) {
     try {
       yield parseBoundedJson(text.slice(start, end), MAX_JSON);
@@ -195,7 +204,7 @@ function* jsonWithin(text: string): Generator {
 }
 
 /** Returns the end of the object or array that begins at `start`; `start` itself if it never ends. */
-function endOfValue(text: string, start: number): number {
+function findValueEnd(text: string, start: number): number {
   const pieces = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
   pieces.lastIndex = start;
   let depth = 0;

@@ -5,7 +5,7 @@ import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from '.
  * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to run forever. They run
  * in processes, one for all expressions and one for everything else, each started with its first task.
  */
-export class Checks {
+export class CheckRunner {
   readonly #expressions = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 256 });
   readonly #others = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 512 });
   readonly #signal: AbortSignal;

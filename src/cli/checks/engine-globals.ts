@@ -4,7 +4,7 @@
  * refers to nothing outside itself.
  */
 export function addEngineGlobals(): void {
-  const emptyCopy = (value: object): object => {
+  const createEmptyCopy = (value: object): object => {
     if (value instanceof Date) return new Date(value);
     if (value instanceof RegExp) return new RegExp(value);
     if (value instanceof Map) return new Map();
@@ -14,29 +14,29 @@ export function addEngineGlobals(): void {
     list.length = value.length;
     return list;
   };
-  const deepCopy = (value: unknown, copies: Map<object, object>): unknown => {
+  const copyDeeply = (value: unknown, copies: Map<object, object>): unknown => {
     if (typeof value === 'function' || typeof value === 'symbol') {
       throw new TypeError('a function could not be cloned');
     }
     if (typeof value !== 'object' || value === null) return value;
     const existingCopy = copies.get(value);
     if (existingCopy !== undefined) return existingCopy;
-    const copy = emptyCopy(value);
+    const copy = createEmptyCopy(value);
     copies.set(value, copy);
     if (value instanceof Map) {
       for (const [key, one] of value) {
-        (copy as typeof value).set(deepCopy(key, copies), deepCopy(one, copies));
+        (copy as typeof value).set(copyDeeply(key, copies), copyDeeply(one, copies));
       }
     } else if (value instanceof Set) {
-      for (const one of value) (copy as typeof value).add(deepCopy(one, copies));
+      for (const one of value) (copy as typeof value).add(copyDeeply(one, copies));
     } else if (!(value instanceof Date || value instanceof RegExp)) {
-      for (const [key, one] of Object.entries(value)) Object.assign(copy, { [key]: deepCopy(one, copies) });
+      for (const [key, one] of Object.entries(value)) Object.assign(copy, { [key]: copyDeeply(one, copies) });
     }
     return copy;
   };
   Object.assign(globalThis, {
     console: new Proxy({}, { get: () => () => undefined }),
-    structuredClone: (value: unknown) => deepCopy(value, new Map()),
+    structuredClone: (value: unknown) => copyDeeply(value, new Map()),
     queueMicrotask: (task: () => unknown) => void Promise.resolve().then(task),
   });
 }

@@ -1,19 +1,19 @@
 import { compileFunction } from 'node:vm';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 
 /** Returns the body of a function of `output` and `context`: several lines, or an expression, perhaps after declarations. */
-export function javaScriptBody(code: string): string {
+export function toFunctionBody(code: string): string {
   if (code.includes('\n')) return code;
   return isDeclaration(code) ? `return eval(${JSON.stringify(code.trim())})` : `return ${code.trim()}`;
 }
 
 /** Returns the reason that code can't be compiled, which is found without running it; undefined if it can. */
-export function javascriptFault(code: string): string | undefined {
+export function findJavaScriptFault(code: string): string | undefined {
   try {
-    compileFunction(isDeclaration(code) ? code : javaScriptBody(code), ['output', 'context']);
+    compileFunction(isDeclaration(code) ? code : toFunctionBody(code), ['output', 'context']);
     return undefined;
   } catch (error) {
-    return `SyntaxError: ${errorMessage(error)}`;
+    return `SyntaxError: ${getErrorMessage(error)}`;
   }
 }
 

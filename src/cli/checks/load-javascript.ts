@@ -7,9 +7,9 @@ import {
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core';
 import { type JsonValue, readJson } from '../../files/formats/json.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { addEngineGlobals } from './engine-globals.ts';
-import { javaScriptBody } from './javascript-body.ts';
+import { toFunctionBody } from './javascript-body.ts';
 
 /** Code of a test that checks or transforms an answer. */
 export interface JavaScript {
@@ -56,7 +56,7 @@ export async function loadJavaScript(): Promise<
       return runInContext(engine.newRuntime(), script, input);
     } catch {
       // The engine failed in its own code and can't be used again. PastBound ends its process.
-      throw new PastBound('the JavaScript takes more than its engine can hold');
+      throw new LimitExceeded('the JavaScript takes more than its engine can hold');
     }
   };
 }
@@ -78,14 +78,14 @@ function runScript(vm: QuickJSContext, script: JavaScript, input: JavaScriptInpu
   vm.setProp(vm.global, '__input', inputText);
   inputText.dispose();
   const prepared = vm.evalCode(`__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`);
-  if (prepared.error) return scriptFault(vm, prepared.error);
+  if (prepared.error) return readScriptFault(vm, prepared.error);
   prepared.value.dispose();
   const callable = script.isFile ? exportedFunction(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
   vm.setProp(vm.global, '__script', callable.handle);
   callable.handle.dispose();
   const result = vm.evalCode('__script(__input.output, __input.context)');
-  if (result.error) return scriptFault(vm, result.error);
+  if (result.error) return readScriptFault(vm, result.error);
   return settledResult(vm, result.value);
 }
 
@@ -93,8 +93,8 @@ function runScript(vm: QuickJSContext, script: JavaScript, input: JavaScriptInpu
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
 function compileCode(vm: QuickJSContext, code: string): Callable {
-  const evaluated = vm.evalCode(`(function (output, context) {\n${javaScriptBody(code)}\n})`, 'javascript');
-  return evaluated.error ? scriptFault(vm, evaluated.error) : { handle: evaluated.value };
+  const evaluated = vm.evalCode(`(function (output, context) {\n${toFunctionBody(code)}\n})`, 'javascript');
+  return evaluated.error ? readScriptFault(vm, evaluated.error) : { handle: evaluated.value };
 }
 
 const MODULE = /^[ \t]*export\b/mu;
@@ -103,7 +103,7 @@ function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): C
   const isModule = MODULE.test(code);
   const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
   const loaded = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
-  if (loaded.error) return scriptFault(vm, loaded.error);
+  if (loaded.error) return readScriptFault(vm, loaded.error);
   vm.setProp(vm.global, '__loaded', loaded.value);
   loaded.value.dispose();
   const moduleExports = isModule ? '__loaded' : '(m => __loaded(m, m.exports))({ exports: {} })';
@@ -112,7 +112,7 @@ function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): C
   const result = vm.evalCode(
     `(e => { const f = ${exportedValue}; return typeof f === 'function' ? f : f?.default; })(${moduleExports})`,
   );
-  if (result.error) return scriptFault(vm, result.error);
+  if (result.error) return readScriptFault(vm, result.error);
   if (vm.typeof(result.value) === 'function') return { handle: result.value };
   result.value.dispose();
   return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
@@ -121,7 +121,7 @@ function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): C
 /** Returns the value of a result, after its promise has settled. */
 function settledResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   const jobs = vm.runtime.executePendingJobs();
-  if (jobs.error) return scriptFault(vm, jobs.error);
+  if (jobs.error) return readScriptFault(vm, jobs.error);
   jobs.dispose();
   const state = vm.getPromiseState(result);
   if (state.type === 'pending') {
@@ -130,7 +130,7 @@ function settledResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptRes
   }
   if (state.type === 'rejected') {
     result.dispose();
-    return scriptFault(vm, state.error);
+    return readScriptFault(vm, state.error);
   }
   const value = readValue(vm, state.value);
   if (state.notAPromise !== true) result.dispose();
@@ -145,7 +145,7 @@ function readValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult 
   handle.dispose();
   if (number !== undefined) return { value: number };
   const text = vm.evalCode('JSON.stringify(__result)');
-  if (text.error) return scriptFault(vm, text.error);
+  if (text.error) return readScriptFault(vm, text.error);
   const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
   text.value.dispose();
   if (json === undefined) return { value: undefined };
@@ -153,7 +153,7 @@ function readValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult 
   return 'value' in parsed ? parsed : { fault: `its result ${parsed.fault}` };
 }
 
-function scriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
+function readScriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
   const thrown: unknown = vm.dump(error);
   error.dispose();
   if (typeof thrown !== 'object' || thrown === null) return { fault: String(thrown) };

@@ -7,10 +7,10 @@ const MAX_JSON_LENGTH = 100_000;
  * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with `//` for comments. Closes
  * the braces of one that is cut off.
  */
-export function* looseObjectsIn(text: string): Generator<object> {
+export function* listLooseObjects(text: string): Generator<object> {
   for (let start = text.indexOf('{'); start !== -1; start = text.indexOf('{', start)) {
-    const { end, open } = endOfObject(text, start);
-    const value = looseValue(text.slice(start, end) + '}'.repeat(open));
+    const { end, open } = findObjectEnd(text, start);
+    const value = parseLooseObject(text.slice(start, end) + '}'.repeat(open));
     if (value !== undefined) yield value;
     start = value === undefined ? start + 1 : end;
   }
@@ -20,7 +20,7 @@ export function* looseObjectsIn(text: string): Generator<object> {
  * Returns the place where the braces from `start` are closed or the text ends, and the number of braces that are open
  * there.
  */
-function endOfObject(text: string, start: number): { readonly end: number; readonly open: number } {
+function findObjectEnd(text: string, start: number): { readonly end: number; readonly open: number } {
   const lastIndex = Math.min(start + MAX_JSON_LENGTH, text.length);
   let openBraces = 0;
   for (let index = start; index < lastIndex; index += 1) {
@@ -34,7 +34,7 @@ function endOfObject(text: string, start: number): { readonly end: number; reado
 /** Matches quoted text, which may contain slashes, and the beginning of a comment. */
 const COMMENT = /"(?:[^"\\\n]|\\.)*"?|(?<=[\s,{[])\/\//gu;
 
-function looseValue(text: string): object | undefined {
+function parseLooseObject(text: string): object | undefined {
   try {
     const yaml = text.replaceAll(COMMENT, part => (part === '//' ? ' #' : part));
     const value: unknown = parse(yaml, { logLevel: 'error', uniqueKeys: false });

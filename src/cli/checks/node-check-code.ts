@@ -1,13 +1,13 @@
 import { ANSWER_LINES, OWN_OUTPUT } from '../../processes/answer-lines.ts';
-import { nodeLoader } from '../../processes/node-loader.ts';
+import { buildNodeLoader } from '../../processes/node-loader.ts';
 import type { JavaScript } from './load-javascript.ts';
 
 /**
  * Returns the command that lets Node check answers with a script. Each line of its input is a question, and each line of
  * its output a NodeVerdict. The same command checks all code that comes from no file.
  */
-export function nodeArgv({ file, exported = '' }: JavaScript): readonly [string, ...string[]] {
-  return file === undefined ? ['node', '-e', CODE_CHECK] : ['node', '-e', fileCheck(), file, exported];
+export function buildNodeArgv({ file, exported = '' }: JavaScript): readonly [string, ...string[]] {
+  return file === undefined ? ['node', '-e', CODE_CHECK] : ['node', '-e', buildFileCheck(), file, exported];
 }
 
 /** Code that defines `answerVerdicts`, which answers each question by the verdict of the function that `find` returns. */
@@ -34,10 +34,10 @@ const answerVerdicts = find => answerLines(async facts => {
   }
 });`;
 
-const fileCheck = (): string =>
+const buildFileCheck = (): string =>
   `
 const self = require('node:process');
-const [file, name] = self.argv.slice(1);${nodeLoader()}${VERDICTS}
+const [file, name] = self.argv.slice(1);${buildNodeLoader()}${VERDICTS}
 answerVerdicts(async () => {
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;

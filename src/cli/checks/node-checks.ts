@@ -1,18 +1,18 @@
 import PQueue from 'p-queue';
 import { type JsonValue, parseJson } from '../../files/formats/json.ts';
 import { KeptPrograms } from '../../processes/kept-programs.ts';
-import { programEndText } from '../../processes/process-tree.ts';
+import { describeProgramEnd } from '../../processes/process-tree.ts';
 import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
 import {
   type CaseProgram,
   type CaseProgramOptions,
   CHECK_COMMAND_LIMIT_MS,
   type CommandCase,
-  commandNotStarted,
+  commandStartError,
   startCaseProgram,
 } from './case-program.ts';
 import type { JavaScript, JavaScriptInput } from './load-javascript.ts';
-import { nodeArgv } from './node-check-code.ts';
+import { buildNodeArgv } from './node-check-code.ts';
 
 /** The result of a check by Node. */
 export type NodeVerdict =
@@ -47,7 +47,7 @@ export class NodeChecks {
     testCase: CommandCase,
     options: CaseProgramOptions,
   ): Promise<NodeVerdict> {
-    const argv = nodeArgv(script);
+    const argv = buildNodeArgv(script);
     try {
       const question = {
         key: JSON.stringify([argv, options.directory]),
@@ -62,7 +62,7 @@ export class NodeChecks {
       return readVerdict(await this.#queue.add(() => this.#kept.ask(question)));
     } catch (error) {
       options.signal.throwIfAborted();
-      throw commandNotStarted(argv, error);
+      throw commandStartError(argv, error);
     }
   }
 
@@ -76,5 +76,5 @@ function readVerdict({ answer, complaint, end }: ProgramOutput): NodeVerdict {
   if (end === 'answered') return parseJson(answer) as JsonValue as NodeVerdict;
   const printed = `${answer}${complaint}`.trim();
   if (printed !== '') return { fault: printed };
-  return { fault: end ? programEndText(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s` };
+  return { fault: end ? describeProgramEnd(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s` };
 }

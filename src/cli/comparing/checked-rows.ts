@@ -1,18 +1,18 @@
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { commandLineImages, type ImageFinder } from '../inputs/images/image-source.ts';
+import { createImageFinder, type ImageFinder } from '../inputs/images/image-source.ts';
 import {
-  checkedInputs,
+  checkInputs,
   openImages,
   takeNamedImages,
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
-import { imagesNamedIn } from '../inputs/named-file.ts';
-import { type RunRequest, requestDigest } from '../inputs/request-body.ts';
-import { isFaulty, type ReadableRow, readableRow } from '../inputs/rows/row.ts';
-import { openSource, readRows, rowsFolder, type SourceFlags } from '../inputs/rows/row-source.ts';
+import { createNamedImageFinder } from '../inputs/named-file.ts';
+import { computeRequestDigest, type RunRequest } from '../inputs/request-body.ts';
+import { isFaulty, type ReadableRow, toReadableRow } from '../inputs/rows/row.ts';
+import { getRowsFolder, openSource, readRows, type SourceFlags } from '../inputs/rows/row-source.ts';
 import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
@@ -41,13 +41,13 @@ export async function readCheckedRows(
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
     requireInputs(common, variants);
-    const here = commandLineImages(ctx);
-    return [await checkedRow(ONLY_ROW, common, variants, { common: here, own: here })];
+    const here = createImageFinder(ctx);
+    return [await checkComparedRow(ONLY_ROW, common, variants, { common: here, own: here })];
   }
   const source = await openSource(ctx, { from, ...form });
   const finders = {
-    common: commandLineImages(ctx),
-    own: imagesNamedIn(ctx, rowsFolder(ctx, from, ctx.globals.allowOutside)),
+    common: createImageFinder(ctx),
+    own: createNamedImageFinder(ctx, getRowsFolder(ctx, from, ctx.globals.allowOutside)),
   };
   const rows: CheckedRow[] = [];
   const all = variants.map(({ config }) => describeConfig(config));
@@ -56,7 +56,7 @@ export async function readCheckedRows(
   for await (const row of readRows(source, ctx.signal, fields)) {
     const where = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
-    const checked = checkedRow(row, common, variants, finders).catch((error: unknown) => {
+    const checked = checkComparedRow(row, common, variants, finders).catch((error: unknown) => {
       throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
     });
     rows.push(await checked);
@@ -77,58 +77,62 @@ function requireInputs({ text, images }: CommonInputs, variants: readonly Varian
 }
 
 /** The only row if all inputs come from the command line. */
-const ONLY_ROW = readableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
+const ONLY_ROW = toReadableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
 
 /** Returns the digest of a row's inputs, without its options. */
-export function inputsDigest({ requests }: CheckedRow): string | undefined {
+export function computeInputsDigest({ requests }: CheckedRow): string | undefined {
   const [request] = requests;
-  return request && requestDigest({ ...request, options: new Map() });
+  return request && computeRequestDigest({ ...request, options: new Map() });
 }
 
 /** Returns the digest of a case's inputs. @throws {CliError} if the variant does not accept them */
-export async function caseDigest(
+export async function computeCaseDigest(
   ctx: Context,
   variant: Variant,
   { text, images, folder }: TestCase,
 ): Promise<string> {
-  const own = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  const own = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
   const nothing = { text: new Map(), images: [], options: new Map() };
-  return requestDigest(await variantRequest(variant, { text, images }, nothing, { common: own, own }));
+  return computeRequestDigest(
+    await buildVariantRequest(variant, { text, images }, nothing, { common: own, own }),
+  );
 }
 
 /** The finders of images on the command line and in rows. */
-interface Finders {
+interface ImageFinders {
   readonly common: ImageFinder;
   readonly own: ImageFinder;
 }
 
-async function checkedRow(
+async function checkComparedRow(
   { row, id, inputs: { text, images: namedImages } }: ReadableRow,
   common: CommonInputs,
   variants: readonly Variant[],
-  finders: Finders,
+  finders: ImageFinders,
 ): Promise<CheckedRow> {
   const images = await openImages(finders.own, namedImages);
   const requests: RunRequest[] = [];
   for (const variant of variants) {
-    const request = variantRequest(variant, { text, images }, common, finders).catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
-      throw usageError(`${error.message} (${variant.name})`, ...error.hints);
-    });
+    const request = buildVariantRequest(variant, { text, images }, common, finders).catch(
+      (error: unknown) => {
+        if (!(error instanceof CliError)) throw error;
+        throw usageError(`${error.message} (${variant.name})`, ...error.hints);
+      },
+    );
     requests.push(await request);
   }
   return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
 }
 
-async function variantRequest(
+async function buildVariantRequest(
   { config, promptVersionId, model }: Variant,
   inputs: UnplacedInputs,
   common: CommonInputs,
-  finders: Finders,
+  finders: ImageFinders,
 ): Promise<RunRequest> {
   const fields = describeConfig(config);
   const own = await takeNamedImages(fields, inputs, finders.own);
   const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
-  const request = { promptVersionId, ...checkedInputs(fields, all), options: common.options };
+  const request = { promptVersionId, ...checkInputs(fields, all), options: common.options };
   return model === undefined ? request : { ...request, model };
 }

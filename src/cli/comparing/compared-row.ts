@@ -1,14 +1,14 @@
-import { asCount, dataText, textOrNothing } from '../../files/formats/json-fields.ts';
+import { asCount, formatOutputData, toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { toDollars } from '../../wire/money.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { creditCount } from '../creation/credits.ts';
-import { tokensOfFailed } from '../creation/totals.ts';
+import { findFailedRunTokens } from '../creation/totals.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
-import { providerReasons, reasonText, withoutRerunAdvice } from '../outputs/run-errors.ts';
+import { formatReason, joinProviderReasons, withoutRerunAdvice } from '../outputs/run-errors.ts';
 import type { Variant } from './create-variants.ts';
 
 export interface VariantResult extends RequestResult {
@@ -31,11 +31,11 @@ export interface ComparedRow {
  */
 export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
-export function rowVerdict({ results }: ComparedRow): RowVerdict {
+export function computeRowVerdict({ results }: ComparedRow): RowVerdict {
   const done = results.filter(result => !isNotRun(result));
   if (done.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
   if (done.length < results.length) return 'not run';
-  const [first, ...others] = results.map(comparableContent);
+  const [first, ...others] = results.map(toComparableContent);
   return others.every(content => content === first) ? 'same' : 'changed';
 }
 
@@ -45,34 +45,34 @@ export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
 }
 
 /** Returns the content to compare. Pictures are compared by bytes, because each run has its own URLs. */
-function comparableContent({ run, media }: VariantResult): string {
+function toComparableContent({ run, media }: VariantResult): string {
   return JSON.stringify(
     run?.outputs.map(({ type, data }) => {
-      const content = media.get(textOrNothing(data));
+      const content = media.get(toTextOrEmpty(data));
       return [type, content === undefined ? data : content.sha256];
     }),
   );
 }
 
 /** Returns the text of a variant's answer, or why there is none. */
-export function shownText({ run, fault }: VariantResult): string {
+export function formatAnswer({ run, fault }: VariantResult): string {
   if (fault !== undefined) {
     return `${fault.message} (${fault.status})`;
   }
   return (run?.outputs ?? [])
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) =>
-      type === 'error' ? `error: ${withoutRerunAdvice(reasonText(data))}` : dataText(data),
+      type === 'error' ? `error: ${withoutRerunAdvice(formatReason(data))}` : formatOutputData(data),
     )
     .join('\n');
 }
 
 /** Explains why a variant has no answer, or no whole one; undefined if its run succeeded. */
-export function variantFailure({ run, fault }: VariantResult): Failure | undefined {
+export function findVariantFailure({ run, fault }: VariantResult): Failure | undefined {
   if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
   return {
     status: 'RUN_FAILED',
-    message: providerReasons(run),
+    message: joinProviderReasons(run),
     data: { runId: run.runId },
     exitCode: EXIT.runFailed,
     hints: [],
@@ -80,12 +80,12 @@ export function variantFailure({ run, fault }: VariantResult): Failure | undefin
 }
 
 /** The verdicts of the rows' cases, by row number. */
-type Judged = ReadonlyMap<
+type CaseVerdicts = ReadonlyMap<
   number,
   { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
 >;
 
-export function passedText(passes: boolean | undefined): 'passed' | 'failed' | undefined {
+export function formatPassed(passes: boolean | undefined): 'passed' | 'failed' | undefined {
   if (passes === undefined) return undefined;
   return passes ? 'passed' : 'failed';
 }
@@ -93,21 +93,21 @@ export function passedText(passes: boolean | undefined): 'passed' | 'failed' | u
 /** Returns the known tokens, credits and cost of a run. */
 export function measureRun(run: Run | undefined, budget: Budget) {
   const spent = budget.spentOn(run?.runId ?? '');
-  const tokens = tokensOfFailed(run, spent) ?? asCount(run?.tokens);
+  const tokens = findFailedRunTokens(run, spent) ?? asCount(run?.tokens);
   return { tokens, credits: spent.credits, cost: spent.cost };
 }
 
 /** Returns a row in the form of `--json`. */
-export function rowData(
+export function toRowData(
   row: ComparedRow,
   variants: readonly Variant[],
   budget: Budget,
-  judgedCases?: Judged,
+  judgedCases?: CaseVerdicts,
 ): object {
   return {
     row: row.row,
     id: row.id,
-    verdict: rowVerdict(row),
+    verdict: computeRowVerdict(row),
     inputs: row.inputs,
     ...(judgedCases && { case: judgedCases.get(row.row)?.case ?? null }),
     results: row.results.map(({ run, seconds, fault }, index) => {
@@ -134,11 +134,11 @@ export function rowData(
  * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds, tokens, credits and, with
  * expectations, if it passed.
  */
-export function rowCells(row: ComparedRow, budget: Budget, judgedCases?: Judged): string[] {
+export function formatRowCells(row: ComparedRow, budget: Budget, judgedCases?: CaseVerdicts): string[] {
   return [
     String(row.row),
     row.id,
-    rowVerdict(row),
+    computeRowVerdict(row),
     ...row.results.flatMap(({ run, seconds }, index) => {
       const { tokens = '-', credits } = measureRun(run, budget);
       return [
@@ -147,7 +147,7 @@ export function rowCells(row: ComparedRow, budget: Budget, judgedCases?: Judged)
         seconds?.toFixed(3) ?? '-',
         String(tokens),
         credits === undefined ? '-' : String(creditCount(credits)),
-        ...(judgedCases ? [passedText(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
+        ...(judgedCases ? [formatPassed(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
       ];
     }),
   ];

@@ -3,8 +3,8 @@ import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
 import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
-import { type ComparedRow, isNotRun, rowVerdict } from './compared-row.ts';
-import { judgingFault } from './judge-rows.ts';
+import { type ComparedRow, computeRowVerdict, isNotRun } from './compared-row.ts';
+import { findJudgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
 /** Throws if a comparison reached a cap, has rows that were not run or judged, or none of its models answered. */
@@ -15,7 +15,7 @@ export function refuseUnfinishedComparison({
 }: Pick<ShownComparison, 'budget' | 'compared' | 'judgements'>): void {
   if (budget.reached !== undefined) throw capError(budget.reached, compared);
   refusePostponed(compared);
-  const unjudged = judgements && judgingFault(judgements);
+  const unjudged = judgements && findJudgingFault(judgements);
   if (unjudged) throw new CliError(`some answers could not be judged: ${unjudged.message}`, unjudged);
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnsweredError();
 }
@@ -43,12 +43,12 @@ function refusePostponed(rows: readonly ComparedRow[]): void {
 }
 
 /** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
-export function comparisonExitCode(rows: readonly ComparedRow[], failOn: string | undefined): ExitCode {
+export function getComparisonExitCode(rows: readonly ComparedRow[], failOn: string | undefined): ExitCode {
   const fault = rows.flatMap(({ results }) => results).find(result => result.fault !== undefined)?.fault;
   if (fault !== undefined) {
     return fault.exitCode;
   }
-  const verdicts = new Set(rows.map(rowVerdict));
+  const verdicts = new Set(rows.map(computeRowVerdict));
   const counts = failOn === 'changed' || failOn === 'failed';
   const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
   return counts && isFailed ? EXIT.runFailed : EXIT.ok;

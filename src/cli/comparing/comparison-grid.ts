@@ -3,26 +3,26 @@ import { formatDollars } from '../../wire/money.ts';
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
-import { creditsText } from '../creation/credits.ts';
-import { spentCells, spentTitles } from '../creation/spending-text.ts';
-import { sumOfSeconds } from '../jobs/job.ts';
-import { differences } from '../outputs/differences.ts';
+import { formatCredits } from '../creation/credits.ts';
+import { formatSpentCells, getSpentTitles } from '../creation/spending-text.ts';
+import { sumSeconds } from '../jobs/job.ts';
+import { computeDifferences } from '../outputs/differences.ts';
 import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
 import {
   type ComparedRow,
+  computeRowVerdict,
+  formatAnswer,
+  formatPassed,
   isNotRun,
   measureRun,
-  passedText,
   type RowVerdict,
-  rowVerdict,
-  shownText,
   type VariantResult,
 } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
 import type { ComparedRowJudgement } from './judge-rows.ts';
 
 /** Column totals of a variant, in display order. */
-const COMPARED_MEASURES = ['succeeded', 'failed', 'time', ...spentTitles({ withCredits: true })];
+const COMPARED_MEASURES = ['succeeded', 'failed', 'time', ...getSpentTitles({ withCredits: true })];
 
 /** A comparison whose rows have run. */
 export interface FinishedComparison {
@@ -34,16 +34,17 @@ export interface FinishedComparison {
 }
 
 /** Returns a grid of rows by variants, with the differences from the first variant. */
-export async function comparisonGrid(
+export async function buildComparisonGrid(
   ctx: Context,
   { compared: rows, variants, budget, judgements }: FinishedComparison,
 ): Promise<Grid> {
-  const verdicts = rows.map(rowVerdict);
+  const verdicts = rows.map(computeRowVerdict);
   const count = (verdict: RowVerdict): string =>
     `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
   const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
   const gridRows: GridRow[] = [];
-  for (const row of rows) gridRows.push(await comparisonGridRow(ctx, row, budget, judgements?.get(row.row)));
+  for (const row of rows)
+    gridRows.push(await buildComparisonGridRow(ctx, row, budget, judgements?.get(row.row)));
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [
@@ -53,13 +54,13 @@ export async function comparisonGrid(
     ],
     reasons: rows.flatMap(({ id, results }) =>
       results.flatMap(result =>
-        variantSucceeded(result) ? [] : `${id}: ${shownText(result) || 'the run failed'}`,
+        hasSucceeded(result) ? [] : `${id}: ${formatAnswer(result) || 'the run failed'}`,
       ),
     ),
     measures: COMPARED_MEASURES,
     columns: variants.map(({ name }, index) => ({
       name,
-      totals: variantTotals(
+      totals: formatVariantTotals(
         rows.flatMap(row => row.results[index] ?? []),
         budget,
       ),
@@ -68,16 +69,16 @@ export async function comparisonGrid(
   };
 }
 
-function variantTotals(results: readonly VariantResult[], budget: Budget): string[] {
+function formatVariantTotals(results: readonly VariantResult[], budget: Budget): string[] {
   const ranResults = results.filter(result => !isNotRun(result));
-  const succeeded = ranResults.filter(variantSucceeded).length;
-  const seconds = sumOfSeconds(results.map(result => result.seconds));
+  const succeeded = ranResults.filter(hasSucceeded).length;
+  const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, ranResults.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
-  return [...counts, ...spentCells(spent, { withCredits: true })];
+  return [...counts, ...formatSpentCells(spent, { withCredits: true })];
 }
 
-async function comparisonGridRow(
+async function buildComparisonGridRow(
   ctx: Context,
   row: ComparedRow,
   budget: Budget,
@@ -86,33 +87,33 @@ async function comparisonGridRow(
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
-    const state = variantState(result);
-    const passed = passedText(judgement?.passes[index]);
-    const facts = [...(passed ? [passed] : []), ...resultFacts(result, budget)];
+    const state = getVariantState(result);
+    const passed = formatPassed(judgement?.passes[index]);
+    const facts = [...(passed ? [passed] : []), ...formatResultFacts(result, budget)];
     const messages = (judgement?.messages[index] ?? []).map(text => ({ kind: 'message', text }) as const);
-    cells.push({ state, facts, parts: [...messages, ...(await resultParts(ctx, result, first))] });
+    cells.push({ state, facts, parts: [...messages, ...(await buildResultParts(ctx, result, first))] });
   }
-  return { name: row.id, state: rowVerdict(row), inputs: Object.entries(row.inputs), cells };
+  return { name: row.id, state: computeRowVerdict(row), inputs: Object.entries(row.inputs), cells };
 }
 
 /** Returns the known facts: time, tokens and cost. */
-function resultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
+function formatResultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { tokens = '–', credits, cost } = measureRun(run, budget);
   return [
     ...(seconds === null ? [] : [`${seconds.toFixed(1)} s`]),
     pluralize(tokens, 'token'),
-    ...(credits === undefined ? [] : [creditsText(credits)]),
+    ...(credits === undefined ? [] : [formatCredits(credits)]),
     ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];
 }
 
 /** Returns an answer with its differences from the first variant's; unchanged for the first variant and if either failed. */
-async function resultParts(
+async function buildResultParts(
   ctx: Context,
   result: VariantResult,
   firstResult: VariantResult | undefined,
 ): Promise<GridPart[]> {
-  const text = shownText(result);
+  const text = formatAnswer(result);
   const media = (result.run?.outputs ?? [])
     .filter(isMedia)
     .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
@@ -121,19 +122,19 @@ async function resultParts(
   const isWhole =
     firstResult === undefined ||
     firstResult === result ||
-    !variantSucceeded(firstResult) ||
-    !variantSucceeded(result);
+    !hasSucceeded(firstResult) ||
+    !hasSucceeded(result);
   const part: GridPart = isWhole
     ? { kind: 'text', text }
-    : { kind: 'difference', parts: await differences(ctx, shownText(firstResult), text, 'words') };
+    : { kind: 'difference', parts: await computeDifferences(ctx, formatAnswer(firstResult), text, 'words') };
   return [part, ...media];
 }
 
-function variantState(result: VariantResult): 'not run' | 'succeeded' | 'failed' {
+function getVariantState(result: VariantResult): 'not run' | 'succeeded' | 'failed' {
   if (result.run === undefined) return 'not run';
-  return variantSucceeded(result) ? 'succeeded' : 'failed';
+  return hasSucceeded(result) ? 'succeeded' : 'failed';
 }
 
-function variantSucceeded({ run }: VariantResult): boolean {
+function hasSucceeded({ run }: VariantResult): boolean {
   return run?.runStatus === 'succeeded';
 }

@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../context.ts';
 import type { Budget } from '../creation/budget.ts';
-import { concurrencyFor } from '../jobs/paced-connection.ts';
+import { getConcurrency } from '../jobs/paced-connection.ts';
 import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import { StopControl } from '../jobs/stop-control.ts';
@@ -29,7 +29,7 @@ export async function withJournals<T>(
     if (connection === undefined) return work(requests);
     if (requests.has(connection.service)) return workWithin(others);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
-      const concurrency = concurrencyFor(connection, options.concurrency);
+      const concurrency = getConcurrency(connection, options.concurrency);
       const requestOptions = { ...options, journal, stop, concurrency };
       const opened = await ResumableRequests.open(ctx, connection, () => true, requestOptions);
       requests.set(connection.service, opened);

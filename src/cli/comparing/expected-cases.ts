@@ -5,10 +5,10 @@ import { usageError } from '../core/errors.ts';
 import { fileFault } from '../inputs/read-text.ts';
 import { readTestFile } from '../testing/cases/read-test-file.ts';
 import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
-import { allExpectations, type Expectation } from '../testing/expectations/expectation.ts';
+import { type Expectation, flattenExpectations } from '../testing/expectations/expectation.ts';
 import { needsJudge, refuseUncheckable } from '../testing/read-files.ts';
 import type { Judge } from '../testing/run/judge.ts';
-import { type CheckedRow, caseDigest, inputsDigest } from './checked-rows.ts';
+import { type CheckedRow, computeCaseDigest, computeInputsDigest } from './checked-rows.ts';
 import type { Variant } from './create-variants.ts';
 
 /** The cases of a test file by the rows that they judge. */
@@ -33,10 +33,10 @@ export async function readExpectedCases(
   const { allowOutside } = ctx.globals;
   const flags = { allowCommands, skipUnsupported: false };
   const options = { allowOutside, mayTarget: () => true, hasModels: true, ...flags };
-  const [file] = await readTestFile(ctx, await existingFile(ctx, name), options);
+  const [file] = await readTestFile(ctx, await requireFile(ctx, name), options);
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
   await refuseUncheckable(file, judge, flags);
-  const findCase = await caseFinder(ctx, file, variants[0]);
+  const findCase = await createCaseFinder(ctx, file, variants[0]);
   const byRow = new Map<number, TestCase>();
   for (const row of rows) {
     const testCase = findCase(row);
@@ -51,7 +51,7 @@ export async function readExpectedCases(
   return { file, byRow, unjudged: rows.filter(({ row }) => !byRow.has(row)).map(({ id }) => id) };
 }
 
-async function existingFile({ cwd }: Context, name: string): Promise<string> {
+async function requireFile({ cwd }: Context, name: string): Promise<string> {
   const place = path.resolve(cwd, name);
   const stats = await stat(place).catch((error: unknown) => {
     throw fileFault(error, name, '--expect');
@@ -65,7 +65,7 @@ async function existingFile({ cwd }: Context, name: string): Promise<string> {
  *
  * @param variant the variant whose inputs decide which rows are equal
  */
-async function caseFinder(
+async function createCaseFinder(
   ctx: Context,
   { cases }: TestFile,
   variant: Variant | undefined,
@@ -74,19 +74,19 @@ async function caseFinder(
   const byName = new Map<string, TestCase>();
   for (const testCase of cases) {
     if (testCase.fault) throw testCase.fault;
-    const digest = variant && (await caseDigest(ctx, variant, testCase).catch(() => undefined));
+    const digest = variant && (await computeCaseDigest(ctx, variant, testCase).catch(() => undefined));
     if (digest !== undefined && !byInputs.has(digest)) byInputs.set(digest, testCase);
     if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
   }
-  return row => byInputs.get(inputsDigest(row) ?? '') ?? byName.get(row.id);
+  return row => byInputs.get(computeInputsDigest(row) ?? '') ?? byName.get(row.id);
 }
 
-export function judgedExpectations({ byRow }: ExpectedCases): Expectation[] {
-  return [...allExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(needsJudge);
+export function listJudgedExpectations({ byRow }: ExpectedCases): Expectation[] {
+  return [...flattenExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(needsJudge);
 }
 
 /** Returns a line about the rows without a case, if there are any. */
-export function unjudgedText({ unjudged }: ExpectedCases): string[] {
+export function formatUnjudgedRows({ unjudged }: ExpectedCases): string[] {
   if (unjudged.length === 0) return [];
   const shown = unjudged.slice(0, MAX_IDS).join(', ');
   const more = unjudged.length - MAX_IDS;

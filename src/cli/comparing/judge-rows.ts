@@ -62,9 +62,9 @@ async function judgeRow(
   const judgedVariants = variants.map(async ({ connection, model }, index) => {
     const [result, request] = [results[index], requests[index]];
     if (result?.run === undefined || request === undefined) return undefined;
-    const tools = { judge, budget, log: unloggedQuestions(`${row}-${index}`), rounds };
+    const tools = { judge, budget, log: createUnsavedJudgeLog(`${row}-${index}`), rounds };
     const check = () => checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
-    return rounds ? rounds.during(check) : check();
+    return rounds ? rounds.runCheck(check) : check();
   });
   const repetitions = await Promise.all(judgedVariants);
   return {
@@ -78,7 +78,7 @@ async function judgeRow(
 }
 
 /** Returns the log of a comparison that can't be resumed. */
-function unloggedQuestions(repetitionId: string): JudgeLog {
+function createUnsavedJudgeLog(repetitionId: string): JudgeLog {
   return {
     repetitionId,
     repeatsFailed: false,
@@ -89,6 +89,6 @@ function unloggedQuestions(repetitionId: string): JudgeLog {
 }
 
 /** Returns the fault that kept answers from being judged. */
-export function judgingFault(judgements: ReadonlyMap<number, ComparedRowJudgement>): Failure | undefined {
+export function findJudgingFault(judgements: ReadonlyMap<number, ComparedRowJudgement>): Failure | undefined {
   return [...judgements.values()].flatMap(({ faults }) => faults)[0];
 }

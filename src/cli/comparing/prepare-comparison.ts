@@ -2,20 +2,20 @@ import type { Context } from '../context.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
 import { Budget } from '../creation/budget.ts';
 import { type Caps, parseCaps } from '../creation/caps.ts';
-import { checkOptions, modelList, parseOptions } from '../inputs/flag-values.ts';
-import { commandLineImages } from '../inputs/images/image-source.ts';
+import { checkOptions, parseModelNames, parseOptions } from '../inputs/flag-values.ts';
+import { createImageFinder } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/place-images.ts';
 import type { SourceFlags } from '../inputs/rows/row-source.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
-import { pacedConnections } from '../jobs/paced-connection.ts';
+import { createPacedConnector } from '../jobs/paced-connection.ts';
 import { usesProviderBatch } from '../jobs/provider-batch/batch-flags.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
-import { flagOrSetting } from '../settings/settings.ts';
+import { readFlagOrSetting } from '../settings/settings.ts';
 import type { Expectation } from '../testing/expectations/expectation.ts';
 import { Judge } from '../testing/run/judge.ts';
 import { type CheckedRow, readCheckedRows } from './checked-rows.ts';
 import { createVariants, type Variant } from './create-variants.ts';
-import { type ExpectedCases, judgedExpectations, readExpectedCases } from './expected-cases.ts';
+import { type ExpectedCases, listJudgedExpectations, readExpectedCases } from './expected-cases.ts';
 
 /** The flags that decide what is compared. */
 export interface ComparisonFlags extends CapFlags {
@@ -61,23 +61,23 @@ export async function prepareComparison(
   flags: ComparisonFlags,
 ): Promise<PreparedComparison> {
   const { from, format, delimiter, input, image } = flags;
-  const rate = flagOrSetting(ctx.settings, 'rate', flags.rate);
-  const concurrency = flagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
+  const rate = readFlagOrSetting(ctx.settings, 'rate', flags.rate);
+  const concurrency = readFlagOrSetting(ctx.settings, 'concurrency', flags.concurrency);
   const caps = parseCaps(flags);
   const budget = new Budget(ctx, caps);
   const options = parseOptions(flags.option);
   const { text, images } = await collectInputs(ctx, { inputs: input, images: image });
-  const common = { text, images: await openImages(commandLineImages(ctx), images), options };
-  const openConnection = pacedConnections(ctx, rate);
+  const common = { text, images: await openImages(createImageFinder(ctx), images), options };
+  const openConnection = createPacedConnector(ctx, rate);
   for (const target of targets) budget.checkCostCap(await openConnection(target));
-  const variants = await createVariants(ctx, openConnection, targets, modelList(flags.model));
+  const variants = await createVariants(ctx, openConnection, targets, parseModelNames(flags.model));
   for (const { connection, promptVersionId } of variants) {
     await checkOptions(ctx, connection, promptVersionId, options);
   }
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
   const judge = new Judge(ctx, flags.judge, budget);
   const expected = await readExpected(ctx, rows, variants, judge, flags);
-  const judged = expected ? judgedExpectations(expected) : [];
+  const judged = expected ? listJudgedExpectations(expected) : [];
   const providerBatch = usesProviderBatch(ctx, flags);
   if (providerBatch) await checkBatchProviders(variants, judge, judged);
   return {

@@ -1,24 +1,24 @@
 import { PathFault } from '../../files/writing/write-below.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { CliError, unwritableError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { spentLines } from '../creation/spending-text.ts';
-import { gridPage } from '../outputs/pages/grid-page.ts';
-import { gridTable } from '../outputs/pages/grid-terminal.ts';
+import { renderGridPage } from '../outputs/pages/grid-page.ts';
+import { renderGridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
-import { escapeControls, oneLine } from '../terminal/sanitise.ts';
-import { plainRows } from '../terminal/table.ts';
+import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
+import { formatPlainRows } from '../terminal/table.ts';
 import { reportTestFault } from '../testing/report-end.ts';
-import { type ComparedRow, isNotRun, rowCells, rowData, variantFailure } from './compared-row.ts';
-import { comparisonGrid, type FinishedComparison } from './comparison-grid.ts';
+import { type ComparedRow, findVariantFailure, formatRowCells, isNotRun, toRowData } from './compared-row.ts';
+import { buildComparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import type { Variant } from './create-variants.ts';
-import { type ExpectedCases, unjudgedText } from './expected-cases.ts';
-import { type VariantVerdict, verdictTexts } from './variant-verdicts.ts';
+import { type ExpectedCases, formatUnjudgedRows } from './expected-cases.ts';
+import { formatVariantVerdicts, type VariantVerdict } from './variant-verdicts.ts';
 
 export interface ShownComparison extends FinishedComparison {
   /** The cases that judge the answers; undefined without `--expect`. */
@@ -36,18 +36,18 @@ export async function presentComparison(
   report: string | undefined,
 ): Promise<void> {
   const { variants, expected, budget, compared, judgements, verdicts } = comparison;
-  const texts = expected ? verdictTexts(verdicts, variants[0]?.name ?? '') : [];
+  const texts = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
   const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
-  const otherLines = [...(expected ? unjudgedText(expected) : []), ...spentLines(budget, 'rows')];
-  const grid = await comparisonGrid(ctx, comparison);
-  const data = compared.map(row => rowData(row, variants, budget, judgements));
+  const otherLines = [...(expected ? formatUnjudgedRows(expected) : []), ...spentLines(budget, 'rows')];
+  const grid = await buildComparisonGrid(ctx, comparison);
+  const data = compared.map(row => toRowData(row, variants, budget, judgements));
   const forms = {
     terminal: async () =>
-      (await gridTable(ctx.io, grid, { isWhole: false })) +
+      (await renderGridTable(ctx.io, grid, { isWhole: false })) +
       verdictLines.map(line => `${escapeControls(line)}\n`).join(''),
     plain: () =>
-      plainRows([
-        ...compared.map(row => rowCells(row, budget, judgements)),
+      formatPlainRows([
+        ...compared.map(row => formatRowCells(row, budget, judgements)),
         ...texts.map(cells => ['verdict', ...cells]),
       ]),
     paged: true,
@@ -56,12 +56,12 @@ export async function presentComparison(
   if (!isPrinted) await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
   const facts = grid.facts.join(', ');
   for (const line of [facts, ...(ctx.globals.json ? verdictLines : []), ...otherLines]) {
-    ctx.io.note(`note: ${oneLine(line)}`);
+    ctx.io.note(`note: ${toOneLine(line)}`);
   }
   reportFailures(ctx, compared, variants);
   noteStopped(ctx, compared);
   if (report !== undefined) {
-    const page = gridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
+    const page = renderGridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
     if (isPrinted) await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
     else await writePage(ctx, report, page);
   }
@@ -73,7 +73,7 @@ function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants
   for (const { row, results } of compared) {
     for (const [index, result] of results.entries()) {
       if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;
-      const failure = variantFailure(result);
+      const failure = findVariantFailure(result);
       if (failure === undefined) continue;
       reportTestFault(ctx, {
         ...failure,
@@ -99,7 +99,7 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
     ctx.io.note(`note: wrote the page to ${file}`);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const message = `--report: ${file} can't be written: ${errorMessage(error)}`;
+    const message = `--report: ${file} can't be written: ${getErrorMessage(error)}`;
     throw unwritableError(error, new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }));
   }
 }

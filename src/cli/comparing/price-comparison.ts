@@ -1,7 +1,7 @@
-import { errorAt } from '../core/failure.ts';
+import { toPlacedError } from '../core/failure.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { allExpectations } from '../testing/expectations/expectation.ts';
+import { flattenExpectations } from '../testing/expectations/expectation.ts';
 import { needsJudge } from '../testing/read-files.ts';
 import type { PreparedComparison } from './prepare-comparison.ts';
 
@@ -39,7 +39,7 @@ async function forecastRuns(
       await forecast
         .add(connection, buildRunBody(request), { estimatedCredits, providerBatch })
         .catch((error: unknown) => {
-          throw errorAt(`row ${row} (${name})`, error);
+          throw toPlacedError(`row ${row} (${name})`, error);
         });
     }
   }
@@ -51,7 +51,7 @@ async function forecastQuestions(
   { rows, variants, expected, judge, providerBatch }: PreparedComparison,
 ): Promise<void> {
   for (const { row } of rows) {
-    const expectations = allExpectations(expected?.byRow.get(row)?.expect ?? []);
+    const expectations = flattenExpectations(expected?.byRow.get(row)?.expect ?? []);
     for (const { text: prompt, model } of [...expectations].filter(needsJudge)) {
       for (const _ of variants) await judge.forecast(forecast, { prompt, model }, providerBatch);
     }

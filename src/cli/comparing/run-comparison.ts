@@ -2,9 +2,9 @@ import type { Connection, Context } from '../context.ts';
 import { withResumeHint } from '../core/errors.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
-import { requestDigest } from '../inputs/request-body.ts';
+import { computeRequestDigest } from '../inputs/request-body.ts';
 import type { Job, JobPlan } from '../jobs/job.ts';
-import { concurrencyFor } from '../jobs/paced-connection.ts';
+import { getConcurrency } from '../jobs/paced-connection.ts';
 import type { ResumableRequests, ResumeOptions } from '../jobs/resumable-requests.ts';
 import { type RequestResult, runRequests } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
@@ -36,18 +36,20 @@ export async function runComparison(
 ): Promise<ComparisonResult> {
   const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } = prepared;
   const judgeConnection = judged.length === 0 ? undefined : await ctx.localConnection('the judge');
-  const work = async (journaled: ReadonlyMap<string, ResumableRequests>): Promise<ComparisonResult> => {
+  const convertWith = async (
+    journaled: ReadonlyMap<string, ResumableRequests>,
+  ): Promise<ComparisonResult> => {
     const compared = await runVariants(ctx, rows, variants, { concurrency, budget, keepMedia, journaled });
     const questions = judgeConnection && journaled.get(judgeConnection.service);
     const judgements =
       expected && (await judgeRows(ctx, compared, expected, { variants, judge, budget, questions }));
     return { compared, judgements };
   };
-  if (ctx.isReplay) return await work(new Map());
+  if (ctx.isReplay) return await convertWith(new Map());
   const connections = variants.map(({ connection }) => connection);
   if (judgeConnection !== undefined) connections.push(judgeConnection);
   const comparison = { ...resumeOptions, providerBatch, names, connections, budget, concurrency };
-  return await withJournals(ctx, comparison, work).catch((error: unknown) => {
+  return await withJournals(ctx, comparison, convertWith).catch((error: unknown) => {
     throw withResumeHint(error, retryHints(connections));
   });
 }
@@ -78,7 +80,7 @@ async function runVariants(
   const results = new Map<string, VariantResult>();
   const stop = new StopControl();
   const answers = pluralize(rows.length * variants.length, 'answer');
-  const progress = (): string => `${results.size} of ${answers}`;
+  const formatRunProgress = (): string => `${results.size} of ${answers}`;
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = jobsAt(connection, rows, variants);
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
@@ -91,16 +93,16 @@ async function runVariants(
     const running = requests
       ? requests.run(jobs, onResult)
       : runRequests(ctx, connection, jobs.map(toCreate), {
-          concurrency: concurrencyFor(connection, concurrency),
+          concurrency: getConcurrency(connection, concurrency),
           budget,
           stop,
           onResult,
         });
-    await withSpinner(ctx, progress, running);
+    await withSpinner(ctx, formatRunProgress, running);
   }
   return rows.map(row => ({
     ...row,
-    results: variants.flatMap((_, index) => results.get(jobId(row, index)) ?? []),
+    results: variants.flatMap((_, index) => results.get(getJobId(row, index)) ?? []),
   }));
 }
 
@@ -111,7 +113,7 @@ function jobsAt(connection: Connection, rows: readonly CheckedRow[], variants: r
       const variant = variants[index];
       if (variant?.connection !== connection) return [];
       const { estimatedCredits } = variant;
-      return [{ id: jobId(row, index), row: row.row, estimatedCredits, request: async () => request }];
+      return [{ id: getJobId(row, index), row: row.row, estimatedCredits, request: async () => request }];
     }),
   );
 }
@@ -121,9 +123,9 @@ function toCreate(job: Job): { readonly job: Job; readonly plan: JobPlan } {
 }
 
 /** Returns the id of a job by its number, version and inputs, so that it stays the same if other rows are added. */
-function jobId({ row, requests }: CheckedRow, variant: number): string {
+function getJobId({ row, requests }: CheckedRow, variant: number): string {
   const request = requests[variant];
-  const digest = request && requestDigest(request);
+  const digest = request && computeRequestDigest(request);
   const id = `${row}-${variant}-${request?.promptVersionId}-${request?.model ?? ''}-${digest}`;
   return id.replaceAll('/', ':');
 }

@@ -1,4 +1,4 @@
-import { compareRates, type RateComparison, verdictText } from '../statistics/compare-rates.ts';
+import { compareRates, formatRateVerdict, type RateComparison } from '../statistics/compare-rates.ts';
 import type { CasePair } from '../statistics/paired.ts';
 import type { Variant } from './create-variants.ts';
 import type { ComparedRowJudgement } from './judge-rows.ts';
@@ -10,7 +10,7 @@ export interface VariantVerdict {
   readonly rates: RateComparison | undefined;
 }
 
-export function variantVerdicts(
+export function computeVariantVerdicts(
   variants: readonly Variant[],
   judgements: ReadonlyMap<number, ComparedRowJudgement>,
 ): VariantVerdict[] {
@@ -25,12 +25,12 @@ export function variantVerdicts(
 }
 
 /** Formats the verdict of each later variant in one line. */
-export function verdictTexts(
+export function formatVariantVerdicts(
   verdicts: readonly VariantVerdict[],
   reference: string,
 ): (readonly [name: string, verdict: string])[] {
   return verdicts.map(({ name, rates }) => [
     name,
-    rates === undefined ? 'no row could be judged' : verdictText(rates, `with ${reference}`),
+    rates === undefined ? 'no row could be judged' : formatRateVerdict(rates, `with ${reference}`),
   ]);
 }

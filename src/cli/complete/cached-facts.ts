@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Model } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
-import { cachedResources, wellFormedModels } from '../settings/caches/resource-cache.ts';
-import { resolveAddress, serviceKey } from '../settings/config/address.ts';
+import { pickWellFormedModels, readCachedResources } from '../settings/caches/resource-cache.ts';
+import { getServiceKey, resolveAddress } from '../settings/config/address.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { findPromptFile } from '../targets/prompt-file.ts';
 
@@ -37,19 +37,19 @@ export class CachedFacts {
     this.#ctx = ctx;
   }
 
-  async models(): Promise<readonly Model[]> {
-    const { service, cached } = await cachedResources(this.#ctx, { askKeychain: false });
-    const local = service === 'local' ? (await this.#localFacts()).models : [];
-    return local.length > 0 ? local : wellFormedModels(cached?.models ?? []);
+  async listModels(): Promise<readonly Model[]> {
+    const { service, cached } = await readCachedResources(this.#ctx, { askKeychain: false });
+    const local = service === 'local' ? (await this.#getLocalFacts()).models : [];
+    return local.length > 0 ? local : pickWellFormedModels(cached?.models ?? []);
   }
 
   /** Returns every prompt of the local service, then the cached prompts, last used first. */
-  async prompts(): Promise<readonly KnownPrompt[]> {
-    const service = this.#service();
-    const localPrompts = service === 'local' ? (await this.#localFacts()).prompts : [];
+  async listPrompts(): Promise<readonly KnownPrompt[]> {
+    const service = this.#getService();
+    const localPrompts = service === 'local' ? (await this.#getLocalFacts()).prompts : [];
     const cache = new PromptCache(this.#ctx.settings.directory, service);
-    const slugs = cache.slugs();
-    const cachedPrompts = cache.all().map(({ model: modelIndex, ...version }) => ({
+    const slugs = cache.getSlugs();
+    const cachedPrompts = cache.listVersions().map(({ model: modelIndex, ...version }) => ({
       ...version,
       slug: slugs.get(version.promptId),
       modelIndex,
@@ -61,12 +61,12 @@ export class CachedFacts {
   }
 
   /** Returns the names of prompts with their titles; a prompt without a slug appears once, by its newest id. */
-  async names(getId: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
-    const service = this.#service();
-    const local = service === 'local' ? (await this.#localFacts()).prompts : [];
+  async listNames(getId: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
+    const service = this.#getService();
+    const local = service === 'local' ? (await this.#getLocalFacts()).prompts : [];
     // The other cached versions of the embedded service are prompt files, which are offered as files.
-    const prompts = local.length > 0 ? local : await this.prompts();
-    const slugs = new PromptCache(this.#ctx.settings.directory, service).slugs();
+    const prompts = local.length > 0 ? local : await this.listPrompts();
+    const slugs = new PromptCache(this.#ctx.settings.directory, service).getSlugs();
     const names = new Map<string, { readonly name: string; readonly title: string }>();
     for (const prompt of prompts) {
       const { promptId, slug, title } = prompt;
@@ -79,10 +79,10 @@ export class CachedFacts {
   }
 
   /** Returns the runs started on this machine, newest first. */
-  async runs(): Promise<JournalEntry[]> {
-    const service = this.#service();
+  async listRuns(): Promise<JournalEntry[]> {
+    const service = this.#getService();
     const runs: JournalEntry[] = [];
-    for await (const entry of this.#ctx.journal.newestFirst()) {
+    for await (const entry of this.#ctx.journal.readNewestFirst()) {
       if (entry.baseUrl === service && entry.runId !== undefined) runs.push(entry);
       if (runs.length === MAX_RUNS) break;
     }
@@ -90,16 +90,16 @@ export class CachedFacts {
   }
 
   /** Returns the prompt of a target, in any version. */
-  async prompt(target: string | undefined): Promise<KnownPrompt | undefined> {
+  async findPrompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
     const name = this.#ctx.settings.aliases.get(target) ?? target;
     const file = name.trim() === '' ? undefined : findPromptFile(this.#ctx, target, 'command line');
     if (file !== undefined) {
-      return file.revision === undefined ? promptInFile(this.#ctx, file.path) : undefined;
+      return file.revision === undefined ? readPromptInFile(this.#ctx, file.path) : undefined;
     }
     const at = name.lastIndexOf('@');
     const slug = at > 0 ? name.slice(0, at) : name;
-    const prompts = await this.prompts();
+    const prompts = await this.listPrompts();
     return (
       prompts.find(({ promptVersionId }) => promptVersionId === name) ??
       prompts.find(({ promptId }) => promptId === name) ??
@@ -109,29 +109,29 @@ export class CachedFacts {
 
   /** Returns the model of a target; undefined if it is unknown. */
   async findModel(target: string | undefined): Promise<string | undefined> {
-    const { model, modelIndex = -1 } = (await this.prompt(target)) ?? {};
-    return model ?? (await this.models())[modelIndex]?.model;
+    const { model, modelIndex = -1 } = (await this.findPrompt(target)) ?? {};
+    return model ?? (await this.listModels())[modelIndex]?.model;
   }
 
-  #localFacts(): Promise<LocalFacts> {
-    this.#local ??= localFacts(this.#ctx);
+  #getLocalFacts(): Promise<LocalFacts> {
+    this.#local ??= loadLocalFacts(this.#ctx);
     return this.#local;
   }
 
-  #service(): string {
-    return serviceKey(resolveAddress(this.#ctx));
+  #getService(): string {
+    return getServiceKey(resolveAddress(this.#ctx));
   }
 }
 
 /** Returns the inputs and the model of a prompt file. */
-async function promptInFile(ctx: Context, file: string): Promise<KnownPrompt> {
-  const [{ definitionOfFile }, { promptConfig }] = await Promise.all([
+async function readPromptInFile(ctx: Context, file: string): Promise<KnownPrompt> {
+  const [{ readPromptDefinition }, { toPromptConfig }] = await Promise.all([
     import('../targets/prompt-definition.ts'),
     import('../../prompts/definition.ts'),
   ]);
-  const definition = await definitionOfFile(ctx, file);
+  const definition = await readPromptDefinition(ctx, file);
   const { title, model } = definition;
-  return { promptId: '', promptVersionId: '', title, config: promptConfig(definition), model };
+  return { promptId: '', promptVersionId: '', title, config: toPromptConfig(definition), model };
 }
 
 interface LocalFacts {
@@ -140,11 +140,11 @@ interface LocalFacts {
 }
 
 /** Reads the store of the local service in this process; does not create it. */
-async function localFacts(ctx: Context): Promise<LocalFacts> {
+async function loadLocalFacts(ctx: Context): Promise<LocalFacts> {
   if (!existsSync(ctx.dataDir)) return { models: [], prompts: [] };
   const { client } = await ctx.connection();
   const { resources } = await client.resources.get();
-  const models = wellFormedModels(resources.models);
+  const models = pickWellFormedModels(resources.models);
   const prompts: KnownPrompt[] = [];
   for await (const row of client.prompts.all()) {
     const { promptId, promptVersionId, title, slug, configs: config, model } = row;

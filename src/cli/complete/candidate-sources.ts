@@ -1,8 +1,13 @@
-import { homeDirectory } from '../../files/user-folders.ts';
+import { findHomeDirectory } from '../../files/user-folders.ts';
 import type { Context } from '../context.ts';
-import { type CommandTable, type Completes, commandName, commandsBelow } from '../core/command-spec.ts';
+import {
+  type CommandTable,
+  type CompletionSource,
+  getCommandName,
+  listSubcommands,
+} from '../core/command-spec.ts';
 import { completePaths } from '../core/complete-path.ts';
-import { ageText } from '../core/durations.ts';
+import { formatIsoAge } from '../core/durations.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
@@ -32,37 +37,37 @@ export type CandidateSource = (
   request: SourceRequest,
 ) => readonly Candidate[] | Promise<readonly Candidate[]>;
 
-export const commandNames: CandidateSource = ({ call: { below } }) =>
-  below.map(command => ({ value: commandName(command), description: command.summary }));
+export const suggestCommands: CandidateSource = ({ call: { below } }) =>
+  below.map(command => ({ value: getCommandName(command), description: command.summary }));
 
 /** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
-export const flagNames: CandidateSource = ({ call: { flags, flagValues } }) =>
+export const suggestFlags: CandidateSource = ({ call: { flags, flagValues } }) =>
   flags
     .filter(({ name, repeats }) => repeats || !flagValues.has(name))
     .map(({ name, description }) => ({ value: name, description }));
 
-const filesNamed =
+const createFileSource =
   (form: RegExp): CandidateSource =>
   ({ ctx: { cwd, env }, typed }) =>
-    completePaths(typed, { cwd, home: homeDirectory(env) }, name => form.test(name)).map(value => ({
+    completePaths(typed, { cwd, home: findHomeDirectory(env) }, name => form.test(name)).map(value => ({
       value,
       isPartial: value.endsWith('/'),
     }));
 
-const files = filesNamed(/./u);
-const promptFiles = filesNamed(/\.prompt(?:\.ya?ml)?$/u);
-const testFiles = filesNamed(/\.test\.yaml$/u);
+const files = createFileSource(/./u);
+const promptFiles = createFileSource(/\.prompt(?:\.ya?ml)?$/u);
+const testFiles = createFileSource(/\.test\.yaml$/u);
 
-const profiles: CandidateSource = ({ ctx }) => [
+const suggestProfiles: CandidateSource = ({ ctx }) => [
   ...[...ctx.settings.profiles].map(([value, { baseUrl }]) => ({ value, description: baseUrl })),
   { value: LOCAL_PROFILE, description: 'the embedded service' },
 ];
 
-const aliases: CandidateSource = ({ ctx }) =>
+const suggestAliases: CandidateSource = ({ ctx }) =>
   [...ctx.settings.aliases].map(([value, target]) => ({ value, description: target }));
 
 /** Combines sources; one that can't be read contributes nothing. */
-export const anyOf =
+export const combineSources =
   (...sources: readonly CandidateSource[]): CandidateSource =>
   async request => {
     const answers = await Promise.allSettled(sources.map(async source => source(request)));
@@ -70,54 +75,54 @@ export const anyOf =
   };
 
 /** Returns ids of versions: of the prompt on the line, or of any prompt if it is unknown. */
-const versions: CandidateSource = async ({ call, known }) => {
-  const prompt = await known.prompt(call.operands[0]);
-  return (await known.prompts())
+const suggestVersions: CandidateSource = async ({ call, known }) => {
+  const prompt = await known.findPrompt(call.operands[0]);
+  return (await known.listPrompts())
     .filter(({ promptId }) => prompt === undefined || promptId === prompt.promptId)
     .map(({ promptVersionId, title }) => ({ value: promptVersionId, description: title }));
 };
 
 /** Returns the slugs of prompts; their ids only if no slug is known. */
-const promptIdCandidates: CandidateSource = request => promptCandidates(request, ({ promptId }) => promptId);
+const suggestPromptIds: CandidateSource = request => suggestPrompts(request, ({ promptId }) => promptId);
 
 /** Returns the slugs of prompts to run; ids of versions if no slug is known. */
-const runnable: CandidateSource = request =>
-  promptCandidates(request, ({ promptVersionId }) => promptVersionId);
+const suggestRunnable: CandidateSource = request =>
+  suggestPrompts(request, ({ promptVersionId }) => promptVersionId);
 
 /** Aliases and prompt files don't depend on the service; prompts do. */
-const targets: CandidateSource = anyOf(aliases, promptFiles, runnable);
+const targets: CandidateSource = combineSources(suggestAliases, promptFiles, suggestRunnable);
 
 /** Returns names of prompts; their labels after a slug and `@` are typed. */
-async function promptCandidates(
+async function suggestPrompts(
   { known, typed }: Pick<SourceRequest, 'known' | 'typed'>,
   getId: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {
   if (!typed.includes('@')) {
-    return [...(await known.names(getId))].map(([value, description]) => ({ value, description }));
+    return [...(await known.listNames(getId))].map(([value, description]) => ({ value, description }));
   }
-  return (await known.prompts()).flatMap(({ slug, labels = [], title }) =>
+  return (await known.listPrompts()).flatMap(({ slug, labels = [], title }) =>
     labels.map(label => ({ value: `${slug}@${label}`, description: title })),
   );
 }
 
-const runs: CandidateSource = async ({ ctx, known }) =>
-  (await known.runs()).map(({ runId = '', runStatus = 'started', time }) => ({
+const suggestRuns: CandidateSource = async ({ ctx, known }) =>
+  (await known.listRuns()).map(({ runId = '', runStatus = 'started', time }) => ({
     value: runId,
-    description: `${runStatus}, ${ageText(time, ctx.clock.now())}`,
+    description: `${runStatus}, ${formatIsoAge(time, ctx.clock.now())}`,
   }));
 
-const models: CandidateSource = async ({ known }) =>
-  (await known.models()).map(({ model, modality }) => ({ value: model, description: modality }));
+const loadLocalModels: CandidateSource = async ({ known }) =>
+  (await known.listModels()).map(({ model, modality }) => ({ value: model, description: modality }));
 
 /** Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named images. */
-const inputCandidates: CandidateSource = async request => {
+const suggestInputs: CandidateSource = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
   if (key !== undefined && value.startsWith('@')) {
     const paths = await files({ ...request, typed: value.slice(1) });
     return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
-  const { text, images } = describeConfig((await known.prompt(call.operands[0]))?.config);
+  const { text, images } = describeConfig((await known.findPrompt(call.operands[0]))?.config);
   if (key !== undefined) {
     if (images.some(({ name }) => name === key)) {
       const paths = await files({ ...request, typed: value });
@@ -130,26 +135,27 @@ const inputCandidates: CandidateSource = async request => {
     name === undefined ? [] : [[name, description] as const],
   );
   const keys = new Map([...text.map(field => [field.key, field.description] as const), ...pictures]);
-  return keysLeft(call, '--input', keys);
+  return suggestKeys(call, '--input', keys);
 };
 
 /** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
-const runOptions: CandidateSource = async ({ call, known, typed }) => {
+const suggestRunOptions: CandidateSource = async ({ call, known, typed }) => {
   const model = call.flagValues.get('--model')?.at(-1) ?? (await known.findModel(call.operands[0]));
-  const models = (await known.models()).filter(entry => model === undefined || entry.model === model);
+  const models = (await known.listModels()).filter(entry => model === undefined || entry.model === model);
   const options = models.flatMap(entry => entry.availableRunOptions);
   const [key] = splitPair(typed);
-  if (key === undefined) return keysLeft(call, '--option', new Map(options.map(option => [option.key, ''])));
+  if (key === undefined)
+    return suggestKeys(call, '--option', new Map(options.map(option => [option.key, ''])));
   const values = options.filter(option => option.key === key).flatMap(option => option.options);
   return [...new Set(values)].map(value => ({ value: `${key}=${value}` }));
 };
 
-const settingKeys: CandidateSource = () =>
+const suggestSettingKeys: CandidateSource = () =>
   SETTING_KEYS.map(value => ({ value, description: SETTINGS[value].description }));
 
-const settingValues: CandidateSource = request => {
+const suggestSettingValues: CandidateSource = request => {
   const key = SETTING_KEYS.find(name => name === request.call.operands[0]);
-  if (key === 'model' || key === 'judge') return models(request);
+  if (key === 'model' || key === 'judge') return loadLocalModels(request);
   return key !== undefined && typeof SETTINGS[key].default === 'boolean'
     ? [{ value: 'true' }, { value: 'false' }]
     : [];
@@ -168,34 +174,34 @@ const HELP_TOPICS = [
   'tests',
 ];
 
-const helpTopics: CandidateSource = ({ call: { operands }, table }) => {
+const suggestHelpTopics: CandidateSource = ({ call: { operands }, table }) => {
   const [group] = operands;
   const path = group === undefined ? '' : findSubcommand(table, undefined, group)?.path;
   return [
-    ...(path === undefined ? [] : commandsBelow(table, path)).map(command => ({
-      value: commandName(command),
+    ...(path === undefined ? [] : listSubcommands(table, path)).map(command => ({
+      value: getCommandName(command),
       description: command.summary,
     })),
     ...(group === undefined ? HELP_TOPICS.map(value => ({ value })) : []),
   ];
 };
 
-export const SOURCES: Readonly<Record<Extract<Completes, string>, CandidateSource>> = {
-  aliases,
+export const SOURCES: Readonly<Record<Extract<CompletionSource, string>, CandidateSource>> = {
+  aliases: suggestAliases,
   files,
-  helpTopics,
-  inputs: inputCandidates,
-  models,
-  profiles,
+  helpTopics: suggestHelpTopics,
+  inputs: suggestInputs,
+  models: loadLocalModels,
+  profiles: suggestProfiles,
   promptFiles,
-  prompts: promptIdCandidates,
-  runOptions,
-  runs,
-  settingKeys,
-  settingValues,
+  prompts: suggestPromptIds,
+  runOptions: suggestRunOptions,
+  runs: suggestRuns,
+  settingKeys: suggestSettingKeys,
+  settingValues: suggestSettingValues,
   targets,
   testFiles,
-  versions,
+  versions: suggestVersions,
 };
 
 function splitPair(typed: string): readonly [key: string | undefined, value: string] {
@@ -204,7 +210,7 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
 }
 
 /** Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be typed. */
-function keysLeft(
+function suggestKeys(
   call: TypedCommand,
   flag: string,
   keys: ReadonlyMap<string, string | undefined>,

@@ -1,20 +1,20 @@
 import type { Context } from '../context.ts';
-import type { CommandTable, Completes } from '../core/command-spec.ts';
+import type { CommandTable, CompletionSource } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
-import { escapeControls, escapeNonAscii, oneLine } from '../terminal/sanitise.ts';
+import { escapeControls, escapeNonAscii, toOneLine } from '../terminal/sanitise.ts';
 import { CachedFacts } from './cached-facts.ts';
 import {
-  anyOf,
   type Candidate,
   type CandidateSource,
-  commandNames,
-  flagNames,
+  combineSources,
   SOURCES,
+  suggestCommands,
+  suggestFlags,
 } from './candidate-sources.ts';
-import { type BashLine, parseBashLine, type Quote, type ShellLine, unquoted } from './shell-line.ts';
+import { type BashLine, parseBashLine, type QuoteMark, type ShellLine, unquoteWord } from './shell-line.ts';
 import {
-  completionKind,
-  flagWithValue,
+  findCompletionKind,
+  findFlagWithValue,
   isFlag,
   readTypedCommand,
   type TypedCommand,
@@ -23,42 +23,42 @@ import {
 /** Returns the code of `__complete <shell> -- …`, which the completion scripts call. */
 export function completeFrom(table: CommandTable) {
   return async (ctx: Context, shell: string, words: readonly string[]): Promise<ExitCode> => {
-    const complete = (line: ShellLine): Promise<Candidate[]> => candidatesFor(ctx, table, line);
-    const lines = await completionLines(shell, words, complete).catch(() => []);
+    const complete = (line: ShellLine): Promise<Candidate[]> => collectCandidates(ctx, table, line);
+    const lines = await buildCompletionLines(shell, words, complete).catch(() => []);
     await ctx.io.out(lines.map(line => `${line}\n`).join(''));
     return EXIT.ok;
   };
 }
 
-type Complete = (line: ShellLine) => Promise<Candidate[]>;
+type CompleteLine = (line: ShellLine) => Promise<Candidate[]>;
 
 /** Returns the lines for a shell's script; each script passes its line in its shell's own form. */
-export async function completionLines(
+export async function buildCompletionLines(
   shell: string,
   words: readonly string[],
-  complete: Complete,
+  complete: CompleteLine,
 ): Promise<string[]> {
   switch (shell) {
     case 'bash': {
       const line = parseBashLine(words[0] ?? '', words[1] ?? '');
-      return forBash(await complete(line), line);
+      return formatForBash(await complete(line), line);
     }
     case 'zsh':
-      return forZsh(await complete(lastIsCurrent(words)));
+      return formatForZsh(await complete(toShellLine(words)));
     case 'fish':
-      return forFish(
+      return formatForFish(
         await complete(
-          lastIsCurrent(words.map((word, index) => (index < words.length - 1 ? word : unquoted(word)))),
+          toShellLine(words.map((word, index) => (index < words.length - 1 ? word : unquoteWord(word)))),
         ),
       );
     case 'powershell':
-      return forPowerShell(await complete(lastIsCurrent(decodeWords(words[0] ?? ''))));
+      return formatForPowerShell(await complete(toShellLine(decodeWords(words[0] ?? ''))));
     default:
       return [];
   }
 }
 
-function lastIsCurrent(words: readonly string[]): ShellLine {
+function toShellLine(words: readonly string[]): ShellLine {
   return { words: words.slice(0, -1), current: words.at(-1) ?? '' };
 }
 
@@ -72,23 +72,23 @@ function decodeWords(text: string): string[] {
  * Returns the replacements for a part of a word in bash, quoted, so that bash runs and expands nothing in them. A space
  * follows a single candidate that ends the word.
  */
-function forBash(candidates: readonly Candidate[], line: BashLine): string[] {
+function formatForBash(candidates: readonly Candidate[], line: BashLine): string[] {
   const [only, another] = candidates;
   if (only !== undefined && another === undefined && !only.isPartial && line.quote === '') {
-    return [`${bashText(only, line)} `];
+    return [`${formatBashCandidate(only, line)} `];
   }
-  return candidates.map(candidate => bashText(candidate, line));
+  return candidates.map(candidate => formatBashCandidate(candidate, line));
 }
 
 /** Returns lines with value and description, for fish, which quotes values itself. */
-function forFish(candidates: readonly Candidate[]): string[] {
-  return candidates.map(({ value, description = '' }) => `${value}\t${oneLine(description)}`);
+function formatForFish(candidates: readonly Candidate[]): string[] {
+  return candidates.map(({ value, description = '' }) => `${value}\t${toOneLine(description)}`);
 }
 
 /** Returns lines as for fish, with a first field that says if a space may follow. */
-function forZsh(candidates: readonly Candidate[]): string[] {
+function formatForZsh(candidates: readonly Candidate[]): string[] {
   return candidates.map(
-    candidate => `${candidate.isPartial ? 'open' : 'done'}\t${forFish([candidate])[0] ?? ''}`,
+    candidate => `${candidate.isPartial ? 'open' : 'done'}\t${formatForFish([candidate])[0] ?? ''}`,
   );
 }
 
@@ -96,18 +96,18 @@ function forZsh(candidates: readonly Candidate[]): string[] {
  * Returns JSON lists with PowerShell's inserted text, list text and description, none of them empty. They are ASCII, because
  * PowerShell decodes the output of a program with the console's code page.
  */
-function forPowerShell(candidates: readonly Candidate[]): string[] {
+function formatForPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
-    escapeNonAscii(JSON.stringify([powerShellCandidate(value), value, oneLine(description ?? '') || value])),
+    escapeNonAscii(JSON.stringify([quoteForPowerShell(value), value, toOneLine(description ?? '') || value])),
   );
 }
 
-function bashText({ value }: Candidate, { kept, quote }: BashLine): string {
+function formatBashCandidate({ value }: Candidate, { kept, quote }: BashLine): string {
   const tilde = kept === 0 && quote === '' && value.startsWith('~/') ? '~' : '';
-  return tilde + bashQuoted(value.slice(kept + tilde.length), quote);
+  return tilde + quoteForBash(value.slice(kept + tilde.length), quote);
 }
 
-function bashQuoted(text: string, quote: Quote): string {
+function quoteForBash(text: string, quote: QuoteMark): string {
   if (quote === "'") return text.replaceAll("'", String.raw`'\''`);
   // Within double quotes, only other quotes prevent history expansion.
   if (quote === '"') return text.replace(/["$`\\]/gu, String.raw`\$&`).replaceAll('!', `"'!'"`);
@@ -115,13 +115,13 @@ function bashQuoted(text: string, quote: Quote): string {
 }
 
 /** Quotes a word for PowerShell, which also accepts typographic quotes as quotes. */
-function powerShellCandidate(value: string): string {
+function quoteForPowerShell(value: string): string {
   if (/^[\w./\\:=+-]+$/u.test(value)) return value;
   return `'${value.replace(/['\u2018-\u201b]/gu, '$&$&')}'`;
 }
 
 /** Returns all completions of the word under the cursor. A source that can't be read contributes nothing. */
-async function candidatesFor(
+async function collectCandidates(
   ctx: Context,
   table: CommandTable,
   { words, current }: ShellLine,
@@ -150,25 +150,25 @@ function chooseSource(
   call: TypedCommand,
   currentWord: string,
 ): { readonly source: CandidateSource; readonly prefix: string } {
-  if (call.open !== undefined) return { source: candidateSource(call.open.completes), prefix: '' };
+  if (call.open !== undefined) return { source: getCandidateSource(call.open.completes), prefix: '' };
   if (isFlag(currentWord) && !call.onlyOperands) {
-    const carried = flagWithValue(currentWord, call.flags);
-    if (carried === undefined) return { source: flagNames, prefix: '' };
-    return { source: candidateSource(carried.flag.completes), prefix: carried.prefix };
+    const carried = findFlagWithValue(currentWord, call.flags);
+    if (carried === undefined) return { source: suggestFlags, prefix: '' };
+    return { source: getCandidateSource(carried.flag.completes), prefix: carried.prefix };
   }
-  return { source: anyOf(commandNames, candidateSource(nextArgument(call))), prefix: '' };
+  return { source: combineSources(suggestCommands, getCandidateSource(findNextArgument(call))), prefix: '' };
 }
 
 /** Returns the kind of the next argument; a repeatable last one applies to all that follow. */
-function nextArgument({ command, operands }: TypedCommand): Completes | undefined {
+function findNextArgument({ command, operands }: TypedCommand): CompletionSource | undefined {
   const all = command?.arguments ?? [];
   const last = all.at(-1);
   const repeated = last?.[0].includes('...') === true ? last : undefined;
   const [usage = '', , completes] = all[operands.length] ?? repeated ?? [];
-  return completionKind(usage, completes);
+  return findCompletionKind(usage, completes);
 }
 
-function candidateSource(completes: Completes | undefined): CandidateSource {
+function getCandidateSource(completes: CompletionSource | undefined): CandidateSource {
   if (completes === undefined) return () => [];
   if (typeof completes === 'string') return SOURCES[completes];
   return () => completes.map(value => ({ value }));
@@ -176,8 +176,8 @@ function candidateSource(completes: Completes | undefined): CandidateSource {
 
 /** Returns the context with the flags of the completed line, which choose the service. */
 function withFlags(ctx: Context, { flagValues }: TypedCommand): Context {
-  const last = (flag: string): string | undefined => flagValues.get(flag)?.at(-1);
-  const [profile, baseUrl] = [last('--profile'), last('--base-url')];
+  const findLastValue = (flag: string): string | undefined => flagValues.get(flag)?.at(-1);
+  const [profile, baseUrl] = [findLastValue('--profile'), findLastValue('--base-url')];
   return {
     ...ctx,
     globals: {

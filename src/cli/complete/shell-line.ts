@@ -6,13 +6,13 @@ export interface ShellLine {
   readonly current: string;
 }
 
-export type Quote = '' | "'" | '"';
+export type QuoteMark = '' | "'" | '"';
 
 /** A line of bash, with the part of the word that bash replaces. */
 export interface BashLine extends ShellLine {
   /** The length of `current` before the replaced part. */
   readonly kept: number;
-  readonly quote: Quote;
+  readonly quote: QuoteMark;
 }
 
 interface Word {
@@ -32,7 +32,7 @@ interface Word {
 export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLine {
   const words: string[] = [];
   let word: Word | undefined;
-  let quote: Quote = '';
+  let quote: QuoteMark = '';
   for (let at = 0; at < lineBeforeCursor.length; at += 1) {
     const character = lineBeforeCursor.charAt(at);
     if (quote === '' && /\s/u.test(character)) {
@@ -55,20 +55,20 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
     }
   }
   const { value = '', breakAt = 0, quoteAt = 0 } = word ?? {};
-  return { words: programArguments(words), current: value, kept: quote === '' ? breakAt : quoteAt, quote };
+  return { words: getProgramArguments(words), current: value, kept: quote === '' ? breakAt : quoteAt, quote };
 }
 
 /** Removes the quotes of a word, even of an unfinished one. */
-export function unquoted(raw: string): string {
+export function unquoteWord(raw: string): string {
   return parseBashLine(`- ${raw}`, '').current;
 }
 
 /** Returns the words after the program's name, which assignments of variables may precede. */
-function programArguments(words: readonly string[]): string[] {
+function getProgramArguments(words: readonly string[]): string[] {
   const program = words.findIndex(word => !/^\w+=/u.test(word));
   return program < 0 ? [] : words.slice(program + 1);
 }
 
-function isEscape(quote: Quote, next: string): boolean {
+function isEscape(quote: QuoteMark, next: string): boolean {
   return quote === '' || (quote === '"' && /["$`\\]/u.test(next));
 }

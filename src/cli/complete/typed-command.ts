@@ -1,10 +1,10 @@
 import {
   type CommandSpec,
   type CommandTable,
-  type Completes,
-  commandName,
-  commandsBelow,
+  type CompletionSource,
   type FlagSpec,
+  getCommandName,
+  listSubcommands,
 } from '../core/command-spec.ts';
 
 /** The finished words of a command line, parsed. */
@@ -32,7 +32,7 @@ export interface Flag {
   readonly description: string;
   readonly value: 'required' | 'optional' | 'none';
   readonly repeats: boolean;
-  readonly completes: Completes | undefined;
+  readonly completes: CompletionSource | undefined;
 }
 
 /** Reads the finished words as the parser does; undefined if they name no command. */
@@ -40,7 +40,7 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
   const flagValues = new Map<string, string[]>();
   const operands: string[] = [];
   let command: CommandSpec | undefined;
-  let flags = acceptedFlags(table, command);
+  let flags = listAcceptedFlags(table, command);
   let openFlag: Flag | undefined;
   let onlyOperands = false;
   for (const word of words) {
@@ -59,10 +59,10 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
         continue;
       }
       command = subcommand;
-      flags = acceptedFlags(table, command);
+      flags = listAcceptedFlags(table, command);
     }
   }
-  const subcommands = operands.length === 0 ? commandsBelow(table, command?.path ?? '') : [];
+  const subcommands = operands.length === 0 ? listSubcommands(table, command?.path ?? '') : [];
   return { command, below: subcommands, flags, flagValues, operands, open: openFlag, onlyOperands };
 }
 
@@ -72,19 +72,19 @@ export function findSubcommand(
   command: CommandSpec | undefined,
   word: string,
 ): CommandSpec | undefined {
-  return commandsBelow(table, command?.path ?? '').find(
-    candidate => commandName(candidate) === word || candidate.aliases?.includes(word) === true,
+  return listSubcommands(table, command?.path ?? '').find(
+    candidate => getCommandName(candidate) === word || candidate.aliases?.includes(word) === true,
   );
 }
 
 /** Returns true if a command takes arguments itself: a group, such as `batch`, may have both arguments and verbs. */
 function takesArguments(table: CommandTable, command: CommandSpec | undefined): boolean {
-  const hasVerbs = commandsBelow(table, command?.path ?? '').length > 0;
+  const hasVerbs = listSubcommands(table, command?.path ?? '').length > 0;
   return !hasVerbs || command?.arguments?.some(([name]) => name.startsWith('<')) === true;
 }
 
 /** Returns the flag of a word that also contains its value: `--flag=value`, `-fvalue`. */
-export function flagWithValue(
+export function findFlagWithValue(
   word: string,
   flags: readonly Flag[],
 ): { readonly flag: Flag; readonly prefix: string } | undefined {
@@ -104,7 +104,7 @@ export function isFlag(word: string): boolean {
 
 /** Records a flag; returns it if the next word is its value. */
 function readFlag(word: string, flags: readonly Flag[], flagValues: Map<string, string[]>): Flag | undefined {
-  const carried = flagWithValue(word, flags);
+  const carried = findFlagWithValue(word, flags);
   if (carried !== undefined) noteFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
   const flag = flags.find(({ name, short }) => name === word || short === word);
   if (flag?.value === 'required') return flag;
@@ -119,7 +119,7 @@ function noteFlagValue(flagValues: Map<string, string[]>, { name }: Flag, value:
 const HELP_FLAG: FlagSpec = ['-h, --help', 'explain the command'];
 const VERSION_FLAG: FlagSpec = ['-V, --version', 'print the version'];
 
-function acceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
+function listAcceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
   return [...(command?.flags ?? []), ...globalFlags, VERSION_FLAG, HELP_FLAG].map(toFlag);
 }
 
@@ -132,20 +132,20 @@ function toFlag([flags, description, traits = {}]: FlagSpec): Flag {
     name,
     short: shortName,
     description,
-    value: valueNeed(flags),
+    value: parseValueNeed(flags),
     repeats,
-    completes: completionKind(flags, traits.completes ?? choices),
+    completes: findCompletionKind(flags, traits.completes ?? choices),
   };
 }
 
 /** Returns how much a flag such as `--out <file>` needs a value. */
-function valueNeed(flags: string): Flag['value'] {
+function parseValueNeed(flags: string): Flag['value'] {
   if (flags.endsWith('>')) return 'required';
   return flags.endsWith(']') ? 'optional' : 'none';
 }
 
 /** The kinds of values, by their placeholders in the usage. */
-const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
+const PLACEHOLDERS: Readonly<Record<string, CompletionSource>> = {
   dir: 'files',
   file: 'files',
   'file|url': 'files',
@@ -164,7 +164,10 @@ const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
 };
 
 /** Returns the kind of value of a flag or argument, such as `--out <file>` or `[run...]`; the command's own declaration wins. */
-export function completionKind(usage: string, own: Completes | undefined): Completes | undefined {
+export function findCompletionKind(
+  usage: string,
+  own: CompletionSource | undefined,
+): CompletionSource | undefined {
   const [, placeholder = ''] = /[<[]([^>\].]+)/u.exec(usage) ?? [];
   return own ?? PLACEHOLDERS[placeholder];
 }

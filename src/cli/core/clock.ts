@@ -9,7 +9,7 @@ export interface Clock {
 }
 
 /** Returns a function that gives the time but never goes back, so that setting the clock back prolongs no wait. */
-export function steadyTime(clock: { now(): number }): () => number {
+export function createSteadyTime(clock: { now(): number }): () => number {
   let latestTime = clock.now();
   let setBackMs = 0;
   return () => {

@@ -18,13 +18,13 @@ export interface CommandSpec {
 }
 
 /** An argument such as `<target>` (required) or `[run...]` (optional, repeated); completed by its name unless `completes` is given. */
-export type ArgumentSpec = readonly [name: string, description: string, completes?: Completes];
+export type ArgumentSpec = readonly [name: string, description: string, completes?: CompletionSource];
 
 /** A flag such as `-i, --input <key=value>`. */
 export type FlagSpec = readonly [flags: string, description: string, traits?: FlagTraits];
 
 export interface FlagTraits {
-  readonly completes?: Completes;
+  readonly completes?: CompletionSource;
   /** The only values it takes. */
   readonly choices?: readonly string[];
   /** True if it is repeatable, so that its value is a list. */
@@ -36,7 +36,7 @@ export interface FlagTraits {
 }
 
 /** The source of completion for a flag or argument, or the values themselves. */
-export type Completes =
+export type CompletionSource =
   | 'aliases'
   | 'files'
   | 'helpTopics'
@@ -117,7 +117,7 @@ export interface CommandTable {
 }
 
 /** Returns the direct subcommands of a command; those of the root for an empty path. */
-export function commandsBelow<C extends CommandSpec>(
+export function listSubcommands<C extends CommandSpec>(
   { commands }: { readonly commands: readonly C[] },
   path: string,
 ): C[] {
@@ -127,6 +127,6 @@ export function commandsBelow<C extends CommandSpec>(
 }
 
 /** Returns the last word of a command's path. */
-export function commandName({ path }: CommandSpec): string {
+export function getCommandName({ path }: CommandSpec): string {
   return path.split(' ').at(-1) ?? path;
 }

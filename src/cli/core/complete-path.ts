@@ -26,8 +26,8 @@ export function completePaths(
   const nameStart = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
   const [folder, prefix] = [typed.slice(0, nameStart), typed.slice(nameStart)];
   const directory = path.resolve(cwd, expandHome(folder, home));
-  return directoryEntries(directory)
-    .map(entry => ({ entry, name: nameAsTyped(entry.name, platform) }))
+  return readDirectoryEntries(directory)
+    .map(entry => ({ entry, name: toTypedName(entry.name, platform) }))
     .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
     .slice(0, MAX_MATCHED_FILES)
     .flatMap(({ entry, name }) => {
@@ -38,11 +38,11 @@ export function completePaths(
 }
 
 /** Returns a name as it is typed. macOS may list `é` as two characters, and opens the file under either name. */
-function nameAsTyped(name: string, platform: NodeJS.Platform): string {
+function toTypedName(name: string, platform: NodeJS.Platform): string {
   return platform === 'darwin' ? name.normalize('NFC') : name;
 }
 
-function directoryEntries(directory: string): Dirent[] {
+function readDirectoryEntries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {

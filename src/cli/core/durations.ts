@@ -1,4 +1,4 @@
-import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
+import { MAX_TIMER_MS, parseDurationMs } from '../../utils/duration.ts';
 import { usageError } from './errors.ts';
 import { pluralize } from './pluralize.ts';
 
@@ -9,7 +9,7 @@ import { pluralize } from './pluralize.ts';
  * @throws {CliError} USAGE_ERROR
  */
 export function parseDuration(text: string, where: string): number {
-  const ms = durationMs(text);
+  const ms = parseDurationMs(text);
   if (ms === undefined) {
     throw usageError(`${where}: '${text}' is not a duration`, 'Write it like 90s, 10m or 1h.');
   }
@@ -26,7 +26,7 @@ const AGE_UNITS: readonly (readonly [seconds: number, unit: string])[] = [
 ];
 
 /** Formats an age; a time in the future counts as now. Times are in milliseconds. */
-export function ageInWords(then: number, now: number): string {
+export function formatAge(then: number, now: number): string {
   const seconds = Math.floor((now - then) / 1000);
   const step = AGE_UNITS.find(([length]) => seconds >= length);
   if (step === undefined) return 'just now';
@@ -35,7 +35,7 @@ export function ageInWords(then: number, now: number): string {
 }
 
 /** Formats the age of an ISO 8601 time; a text that is not a time is returned unchanged. */
-export function ageText(iso: string, now: number): string {
+export function formatIsoAge(iso: string, now: number): string {
   const then = Date.parse(iso);
-  return Number.isNaN(then) ? iso : ageInWords(then, now);
+  return Number.isNaN(then) ? iso : formatAge(then, now);
 }

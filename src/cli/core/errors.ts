@@ -46,7 +46,7 @@ export class CaseFault extends CliError {
   }
 
   /** Returns the same error with its place. */
-  at(place: string): CaseFault {
+  withPlace(place: string): CaseFault {
     return new CaseFault(`${place}: ${this.message}`, this.hints);
   }
 }
@@ -139,7 +139,7 @@ export class TimeIsUp extends CliError {
 }
 
 /** Returns the end of a command whose error asks for a wait longer than the time that `--timeout` leaves; else undefined. */
-export function timeIsUpAt(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
+export function findTimeIsUp(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
   if (error instanceof TimeIsUp) return error;
   if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return undefined;
   const { retryAfterMs } = error;

@@ -9,7 +9,7 @@ import {
   UnauthorizedError,
   ValidationError,
 } from '../../client/errors.ts';
-import { errorCode, hasNoSpace } from '../../utils/error-utils.ts';
+import { getErrorCode, hasNoSpace } from '../../utils/error-utils.ts';
 import { CliError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { waitInWords } from './pluralize.ts';
@@ -31,11 +31,11 @@ export interface Failure {
  *
  * @param words the words after `promptrun`; each is quoted if a shell needs it
  */
-export type Advise = (...words: readonly string[]) => string;
+export type FormatCommand = (...words: readonly string[]) => string;
 
 /** The context of a service error that hints depend on: the client's `errorContext`. */
 export interface ErrorContext {
-  readonly advise: Advise;
+  readonly advise: FormatCommand;
   /** The source of the key; see `Connection.keySource`. */
   readonly keySource?: string | undefined;
   readonly profile?: string | undefined;
@@ -51,32 +51,32 @@ export function toFailure(error: unknown): Failure {
     return { status, message, data, exitCode, hints, details };
   }
   if (error instanceof PromptServiceError) return clientFailure(error);
-  if (!(error instanceof Error)) return failure('INTERNAL_ERROR', String(error), EXIT.fault);
-  const codedError = CODED_ERRORS[errorCode(error) ?? ''];
+  if (!(error instanceof Error)) return buildFailure('INTERNAL_ERROR', String(error), EXIT.fault);
+  const codedError = CODED_ERRORS[getErrorCode(error) ?? ''];
   if (codedError === undefined) return systemFailure(error);
   const { status, exitCode, hint } = codedError;
-  return failure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
+  return buildFailure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
 }
 
 function clientFailure(error: PromptServiceError): Failure {
   const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
-  const hints = hintsFor(error, context as ErrorContext);
-  const details = error instanceof ServiceError ? detailsIn(error) : [];
-  return { status, message, data, exitCode: clientErrorExitCode(error), hints, details };
+  const hints = explainClientError(error, context as ErrorContext);
+  const details = error instanceof ServiceError ? formatDetails(error) : [];
+  return { status, message, data, exitCode: getClientErrorExitCode(error), hints, details };
 }
 
 /** Returns the failure of an error of Node, or of a bug. */
 function systemFailure(error: Error): Failure {
   if (isCwdFault(error)) {
-    return failure('FILE_ERROR', 'the working directory no longer exists', EXIT.usage, [
+    return buildFailure('FILE_ERROR', 'the working directory no longer exists', EXIT.usage, [
       'Change to another one.',
     ]);
   }
   if (isFileFault(error)) {
     const hints = hasNoSpace(error) ? ['Free some disk space.'] : [];
-    return failure('FILE_ERROR', error.message, EXIT.fault, hints);
+    return buildFailure('FILE_ERROR', error.message, EXIT.fault, hints);
   }
-  return failure('INTERNAL_ERROR', error.message, EXIT.fault, [
+  return buildFailure('INTERNAL_ERROR', error.message, EXIT.fault, [
     'This is a bug in promptrun; --debug shows where.',
   ]);
 }
@@ -88,7 +88,7 @@ export function toCliError(error: unknown): CliError {
 }
 
 /** Converts any error to a CliError whose message begins with its place, such as a row or a case. */
-export function errorAt(place: string, error: unknown): CliError {
+export function toPlacedError(place: string, error: unknown): CliError {
   const { message, ...failure } = toFailure(error);
   return new CliError(`${place}: ${message}`, { ...failure, cause: error });
 }
@@ -128,19 +128,19 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
   CANNOT_LISTEN: { status: 'NETWORK_ERROR', exitCode: EXIT.fault },
 };
 
-function clientErrorExitCode(error: PromptServiceError): ExitCode {
+function getClientErrorExitCode(error: PromptServiceError): ExitCode {
   if (error instanceof ValidationError) return EXIT.usage;
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) return EXIT.unauthorised;
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof RateLimitError) return EXIT.rateLimited;
   // An error envelope is a failure, whatever its HTTP status.
-  if (error instanceof ServiceError) return exitCodeOfHttp(error.httpStatus) || EXIT.fault;
+  if (error instanceof ServiceError) return getHttpExitCode(error.httpStatus) || EXIT.fault;
   if (error.status === 'USAGE_ERROR') return EXIT.usage;
   return error.status === 'WAIT_TIMEOUT' ? EXIT.waitTimeout : EXIT.fault;
 }
 
 /** Returns the exit code of an HTTP status without an error class; also used by `api`. */
-export function exitCodeOfHttp(httpStatus: number): ExitCode {
+export function getHttpExitCode(httpStatus: number): ExitCode {
   if (httpStatus < 400) return EXIT.ok;
   if ([400, 413, 422, 431].includes(httpStatus)) return EXIT.usage;
   if ([401, 402, 403].includes(httpStatus)) return EXIT.unauthorised;
@@ -149,11 +149,11 @@ export function exitCodeOfHttp(httpStatus: number): ExitCode {
   return httpStatus < 500 ? EXIT.usage : EXIT.fault;
 }
 
-function hintsFor(error: PromptServiceError, context: ErrorContext): string[] {
+function explainClientError(error: PromptServiceError, context: ErrorContext): string[] {
   const { advise } = context;
   // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && context.keySource === undefined) return [];
-  if (error instanceof UnauthorizedError) return [keyHint(error, context)];
+  if (error instanceof UnauthorizedError) return [explainKeyFault(error, context)];
   if (error instanceof PaymentRequiredError) {
     return [
       `See the credits with: ${advise('account')}`,
@@ -169,7 +169,7 @@ function hintsFor(error: PromptServiceError, context: ErrorContext): string[] {
 }
 
 /** Returns the hint that fits the source of the key. */
-function keyHint(
+function explainKeyFault(
   { httpStatus, cause }: UnauthorizedError,
   { advise, keySource, profile }: ErrorContext,
 ): string {
@@ -191,7 +191,7 @@ const MAX_DETAILS = 10;
 /** Maximum length of such a line in characters. */
 const MAX_DETAIL_LENGTH = 1000;
 
-function detailsIn({ data }: ServiceError): string[] {
+function formatDetails({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
   const shownLines = lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
@@ -205,7 +205,7 @@ function retryHint({ retryAfterMs }: RateLimitError): string {
   return seconds === 0 ? 'Try again later.' : `Try again in ${waitInWords(seconds)}.`;
 }
 
-function failure(
+function buildFailure(
   status: string,
   message: string,
   exitCode: ExitCode,

@@ -11,12 +11,12 @@ export function expandHome(
 }
 
 /** Returns a file's path relative to a folder, with `/` on every system. */
-export function sharedPath(folder: string, file: string, { relative, sep } = path): string {
+export function toSharedPath(folder: string, file: string, { relative, sep } = path): string {
   return (relative(folder, file) || file).split(sep).join('/');
 }
 
 /** Returns a file's path, relative if it is below the working directory. */
-export function shownPath({ cwd }: { readonly cwd: string }, file: string): string {
+export function formatPath({ cwd }: { readonly cwd: string }, file: string): string {
   const relative = path.relative(cwd, path.resolve(cwd, file));
   return relative.startsWith('..') || path.isAbsolute(relative) ? file : relative;
 }

@@ -22,10 +22,12 @@ export function parsePeriod(
   flags: { readonly since?: string | undefined; readonly until?: string | undefined },
   now: number,
 ): Period {
-  const since = flags.since === undefined ? undefined : epochSeconds(flags.since, '--since', now);
-  const until = flags.until === undefined ? undefined : epochSeconds(flags.until, '--until', now);
+  const since = flags.since === undefined ? undefined : parseEpochSeconds(flags.since, '--since', now);
+  const until = flags.until === undefined ? undefined : parseEpochSeconds(flags.until, '--until', now);
   if (since !== undefined && until !== undefined && since >= until) {
-    throw usageError(`--since (${isoSeconds(since)}) must be earlier than --until (${isoSeconds(until)})`);
+    throw usageError(
+      `--since (${formatIsoSeconds(since)}) must be earlier than --until (${formatIsoSeconds(until)})`,
+    );
   }
   return {
     ...(since !== undefined && { since: Math.floor(since) }),
@@ -34,10 +36,10 @@ export function parsePeriod(
 }
 
 /** Returns Unix seconds, with their fraction, from Unix seconds, ISO 8601 or an age such as `2h`. */
-function epochSeconds(text: string, flag: string, now: number): number {
+function parseEpochSeconds(text: string, flag: string, now: number): number {
   const age = AGE.exec(text);
   if (age !== null) return now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS];
-  if (/^\d+$/u.test(text)) return unixSeconds(Number(text), text, flag);
+  if (/^\d+$/u.test(text)) return checkUnixSeconds(Number(text), text, flag);
   const time = isDate(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
   if (Number.isNaN(time)) {
     throw usageError(
@@ -48,7 +50,7 @@ function epochSeconds(text: string, flag: string, now: number): number {
   return time / 1000;
 }
 
-function isoSeconds(seconds: number): string {
+function formatIsoSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
@@ -59,7 +61,7 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(day);
 }
 
-function unixSeconds(seconds: number, text: string, flag: string): number {
+function checkUnixSeconds(seconds: number, text: string, flag: string): number {
   if (seconds < MAX_TIME_SECONDS) return seconds;
   throw usageError(
     `${flag}: ${text} is too large for Unix seconds`,

@@ -2,7 +2,7 @@ import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from './errors.ts';
 
 /** Returns the texts of the error for an unknown name: the nearest one is in the message, all of them in a hint. */
-export function unknownName(
+export function explainUnknownName(
   what: string,
   typed: string,
   names: readonly string[],
@@ -19,5 +19,5 @@ export function unknownName(
 export function requireOneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
   const name = names.find(candidate => candidate === word);
   if (name !== undefined) return name;
-  throw usageError(...unknownName(what, word, names));
+  throw usageError(...explainUnknownName(what, word, names));
 }

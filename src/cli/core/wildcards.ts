@@ -11,14 +11,14 @@ export function expandWildcards(names: readonly string[], cwd: string): string[]
     const [folder, pattern] = [name.slice(0, patternStart), name.slice(patternStart)];
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
     // macOS may list `é` as two characters, and it is typed as one.
-    const matchingFiles = namesIn(path.resolve(cwd, folder)).filter(file =>
+    const matchingFiles = readNames(path.resolve(cwd, folder)).filter(file =>
       matchesPattern(file.normalize('NFC'), pattern.normalize('NFC')),
     );
     return matchingFiles.length === 0 ? [name] : matchingFiles.sort().map(file => folder + file);
   });
 }
 
-function namesIn(directory: string): string[] {
+function readNames(directory: string): string[] {
   try {
     return readdirSync(directory);
   } catch {

@@ -1,6 +1,6 @@
 import type { CliError } from '../core/errors.ts';
-import { type Caps, capReached } from './caps.ts';
-import type { Estimate, Spending, Unit } from './spending.ts';
+import { type Caps, capReachedError } from './caps.ts';
+import type { Estimate, Spending, SpendingUnit } from './spending.ts';
 import { addUp } from './totals.ts';
 
 const BUDGET_UNITS = ['cost', 'credits'] as const;
@@ -49,8 +49,8 @@ export class BudgetRoom {
    * @param entryId the journal id of a creation of an earlier invocation that is sent again
    * @returns the unit whose cap it exceeds; undefined if the room was taken
    */
-  take(estimate: Estimate, entryId: string | undefined): Unit | undefined {
-    const blocked = BUDGET_UNITS.find(unit => !this.#fits(unit, estimate, entryId));
+  take(estimate: Estimate, entryId: string | undefined): SpendingUnit | undefined {
+    const blocked = BUDGET_UNITS.find(unit => !this.#hasRoomFor(unit, estimate, entryId));
     if (blocked === undefined) this.#open.add(estimate);
     return blocked;
   }
@@ -66,9 +66,9 @@ export class BudgetRoom {
   }
 
   /** Returns the error for a creation that does not fit. */
-  capReached(unit: Unit, need: number | undefined, entryId: string | undefined): CliError {
-    return capReached(unit, this.#caps[unit] ?? 0, {
-      spent: this.#spent(unit, need, entryId),
+  capReachedError(unit: SpendingUnit, need: number | undefined, entryId: string | undefined): CliError {
+    return capReachedError(unit, this.#caps[unit] ?? 0, {
+      spent: this.#sumSpent(unit, need, entryId),
       estimate: need,
       hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
       awaitsFirst: need === undefined && this.#open.size > 0,
@@ -76,17 +76,17 @@ export class BudgetRoom {
   }
 
   /** Returns true if a creation fits into the rest of a cap; one without an estimate must run alone. */
-  #fits(unit: Unit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
+  #hasRoomFor(unit: SpendingUnit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
     const cap = this.#caps[unit];
     if (cap === undefined) return true;
-    const spent = this.#spent(unit, need, entryId);
+    const spent = this.#sumSpent(unit, need, entryId);
     if (spent === undefined) return false;
     if (need !== undefined) return spent + need <= cap;
     return this.#open.size === 0 && spent < cap;
   }
 
   /** Returns the spent and reserved amount without this creation; undefined if some of it has no estimate. */
-  #spent(unit: Unit, need: number | undefined, entryId: string | undefined): number | undefined {
+  #sumSpent(unit: SpendingUnit, need: number | undefined, entryId: string | undefined): number | undefined {
     const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
     const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
     return addUp([this.#spending.sum(unit, need), ...before, ...open]);

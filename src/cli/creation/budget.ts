@@ -10,14 +10,14 @@ import { BudgetRoom } from './budget-room.ts';
 import { type Caps, checkCostCap } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
 import { parseCredits } from './credits.ts';
-import { type KnownCost, knownCost } from './forecast.ts';
+import { estimateCappedCost, type KnownCost } from './forecast.ts';
 import {
   type EarlierRun,
   type Estimate,
   type MadeRun,
   Spending,
+  type SpendingUnit,
   UNKNOWN_ESTIMATE,
-  type Unit,
 } from './spending.ts';
 import { hasPaidCredits, type RunSpend, type Totals } from './totals.ts';
 
@@ -47,7 +47,7 @@ interface ReserveOptions {
   readonly entry?: Pick<JournalEntry, 'id'> | undefined;
 }
 
-type Requested = Pick<CreationRequest, 'promptVersionId'>;
+type RequestedVersion = Pick<CreationRequest, 'promptVersionId'>;
 
 /** The budget of a command. Counts the spending of its runs and keeps it within the caps. */
 export class Budget {
@@ -107,7 +107,7 @@ export class Budget {
   /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything is created */
   async checkPrice(connection: Connection, request: CreationRequest): Promise<void> {
     if (this.#caps.cost !== undefined && connection.recorder?.mode !== 'replay') {
-      await knownCost(connection, request);
+      await estimateCappedCost(connection, request);
     }
   }
 
@@ -118,7 +118,7 @@ export class Budget {
    */
   resume(connection: Connection, runs: Iterable<EarlierRun>, lostIds: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
-      const kind = costKey(connection, { promptVersionId });
+      const kind = getCostKey(connection, { promptVersionId });
       this.#spending.add({ ...run, connection, kind, isListed: this.#room.isCapped });
       this.#runsBefore.add(run.runId);
     }
@@ -147,12 +147,12 @@ export class Budget {
     this.#lastReservation = reserving.catch(() => {});
     const estimate = await reserving;
     if (options.entry) this.#room.releaseEarlier([options.entry.id]);
-    return this.#reservation(connection, request, estimate);
+    return this.#createReservation(connection, request, estimate);
   }
 
   /** Counts a creation that is already paid for. Never refuses it. */
-  reservePaid(connection: Connection, request: Requested): Reservation {
-    return this.#reservation(connection, request, UNKNOWN_ESTIMATE);
+  reservePaid(connection: Connection, request: RequestedVersion): Reservation {
+    return this.#createReservation(connection, request, UNKNOWN_ESTIMATE);
   }
 
   /** Takes room for a creation and returns its estimate. Runs one call at a time, so that no two take the same room. */
@@ -163,15 +163,17 @@ export class Budget {
   ): Promise<Estimate> {
     const listedCredits = parseCredits(estimatedCredits);
     const costOfRun =
-      this.#caps.cost === undefined ? undefined : await knownCost(connection, request, { providerBatch });
+      this.#caps.cost === undefined
+        ? undefined
+        : await estimateCappedCost(connection, request, { providerBatch });
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
       await this.#spending.readCosts();
       if (this.#caps.credits !== undefined) await this.#readCredits();
-      const highest = this.#spending.mostExpensive(costKey(connection, request), costOfRun?.model ?? '');
+      const highest = this.#spending.mostExpensive(getCostKey(connection, request), costOfRun?.model ?? '');
       const estimate = {
-        cost: costOfRun === undefined ? 0 : expectedCost(costOfRun, highest.cost),
+        cost: costOfRun === undefined ? 0 : estimateCreationCost(costOfRun, highest.cost),
         credits: this.#caps.credits === undefined ? 0 : (highest.credits ?? listedCredits),
       };
       const blockedUnit = this.#room.take(estimate, entry?.id);
@@ -179,14 +181,14 @@ export class Budget {
       if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
       // The requests in a provider's batch end together.
       if (this.#room.isIdle || providerBatch)
-        throw this.#refusal(blockedUnit, estimate[blockedUnit], entry?.id);
+        throw this.#recordRefusal(blockedUnit, estimate[blockedUnit], entry?.id);
       await this.#waitForEndOfOne();
     }
   }
 
   /** Returns the error for a creation that does not fit, and remembers it if nothing else may be created either. */
-  #refusal(unit: Unit, need: number | undefined, entryId: string | undefined): CliError {
-    const reached = this.#room.capReached(unit, need, entryId);
+  #recordRefusal(unit: SpendingUnit, need: number | undefined, entryId: string | undefined): CliError {
+    const reached = this.#room.capReachedError(unit, need, entryId);
     if (!this.#refusesOneByOne) this.#reached = reached;
     return reached;
   }
@@ -199,9 +201,9 @@ export class Budget {
     this.#until.removeEventListener('abort', this.#wake);
   }
 
-  #reservation(connection: Connection, request: Requested, estimate: Estimate): Reservation {
+  #createReservation(connection: Connection, request: RequestedVersion, estimate: Estimate): Reservation {
     // A reservation may last as long as a provider's batch: it must not keep the request alive.
-    const kind = costKey(connection, request);
+    const kind = getCostKey(connection, request);
     const closeReservation = (): void => {
       this.#room.release(estimate);
       this.#wake();
@@ -235,7 +237,7 @@ export class Budget {
 
   /** Returns the known cost and credits of a run. */
   spentOn(runId: string): RunSpend {
-    return this.#spending.spentOn(runId);
+    return this.#spending.getRunSpend(runId);
   }
 
   /**
@@ -256,7 +258,7 @@ export class Budget {
 
   /** Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing. */
   totals(runIds?: Iterable<string>): Totals {
-    const totals = this.#spending.totals(runIds);
+    const totals = this.#spending.computeTotals(runIds);
     return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
   }
 
@@ -278,7 +280,7 @@ const NO_SPENDING = {
 };
 
 /** Estimates a creation by the most expensive answer so far, and at least by the tokens of its prompt. */
-function expectedCost(
+function estimateCreationCost(
   { cost, promptCost, answers }: KnownCost,
   perAnswer: number | undefined,
 ): Money | undefined {
@@ -288,6 +290,6 @@ function expectedCost(
 }
 
 /** Returns a key for runs that are expected to cost the same: those of one version, which has one model. */
-function costKey({ service }: Connection, { promptVersionId }: Requested): string {
+function getCostKey({ service }: Connection, { promptVersionId }: RequestedVersion): string {
   return JSON.stringify([service, promptVersionId]);
 }

@@ -1,10 +1,10 @@
-import { textAt } from '../../utils/bounded-json.ts';
+import { readTextAt } from '../../utils/bounded-json.ts';
 import { formatDollars, type Money, parseDollars, toDollars } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
-import { type Credits, creditAmount, creditCount, creditsText } from './credits.ts';
+import { type Credits, creditAmount, creditCount, formatCredits } from './credits.ts';
 
 /** The limits on spending; undefined for no limit. */
 export interface Caps {
@@ -15,13 +15,13 @@ export interface Caps {
 /** Parses the flags. @throws {CliError} USAGE_ERROR if a value is not a plain decimal number of 0 or more */
 export function parseCaps({ maxCost, maxCredits }: CapFlags): Caps {
   const cost = maxCost === undefined ? undefined : parseDollars(maxCost);
-  if (maxCost !== undefined && cost === undefined) throw notANumber('--max-cost', maxCost);
+  if (maxCost !== undefined && cost === undefined) throw notANumberError('--max-cost', maxCost);
   const isNumber = maxCredits === undefined || /^(?:\d+(?:\.\d*)?|\.\d+)$/u.test(maxCredits);
-  if (!isNumber) throw notANumber('--max-credits', maxCredits);
+  if (!isNumber) throw notANumberError('--max-credits', maxCredits);
   return { cost, credits: maxCredits === undefined ? undefined : creditAmount(Number(maxCredits)) };
 }
 
-function notANumber(flag: string, text: string): Error {
+function notANumberError(flag: string, text: string): Error {
   return usageError(
     `${flag} needs a plain decimal number of 0 or more, not ${JSON.stringify(text)}`,
     `For example: ${flag} 2.50`,
@@ -51,11 +51,11 @@ interface AmountsAtCap {
 
 const CAP_UNITS = {
   cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
-  credits: { flag: '--max-credits', withUnit: creditsText, withoutUnit: creditCount },
+  credits: { flag: '--max-credits', withUnit: formatCredits, withoutUnit: creditCount },
 };
 
 /** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
-export function capReached(unit: keyof Caps, cap: number, amounts: AmountsAtCap): CliError {
+export function capReachedError(unit: keyof Caps, cap: number, amounts: AmountsAtCap): CliError {
   const { flag, withUnit } = CAP_UNITS[unit];
   const { spent, estimate, awaitsFirst = false } = amounts;
   return new CliError(`stopped at ${flag}: ${capReason(unit, cap, amounts)}`, {
@@ -94,7 +94,7 @@ function capReason(
 function estimateText(unit: keyof Caps, estimate: number, { room }: { readonly room: number }): string {
   const { withUnit } = CAP_UNITS[unit];
   const looksEqual = withUnit(estimate) === withUnit(room);
-  return looksEqual && unit === 'cost' ? `$${plainNumber(unit, estimate)}` : withUnit(estimate);
+  return looksEqual && unit === 'cost' ? `$${formatPlainNumber(unit, estimate)}` : withUnit(estimate);
 }
 
 function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
@@ -102,21 +102,22 @@ function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
   if (spent === undefined) {
     return `The cap can't be enforced while costs can't be read. To continue anyway, leave ${flag} out.`;
   }
-  const sufficientCap = estimate === undefined ? '<more>' : plainNumber(unit, spent + estimate);
+  const sufficientCap = estimate === undefined ? '<more>' : formatPlainNumber(unit, spent + estimate);
   return `To continue, raise the cap: ${flag} ${sufficientCap}`;
 }
 
 /** Formats an amount as the flags accept it, without an exponent. */
-function plainNumber(unit: keyof Caps, amount: number): string {
+function formatPlainNumber(unit: keyof Caps, amount: number): string {
   const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [creditCount(amount), 6];
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }
 
 /** Returns the hint that resumes a command which a cap stopped. @param capError the error of `capReached` */
 export function resumeAtCapHint(capError: Pick<CliError, 'data'>): string {
-  const flag = textAt(capError.data, 'flag') ?? '';
-  if (textAt(capError.data, 'awaits') !== undefined) return 'To continue, add --resume to the same command.';
-  return textAt(capError.data, 'spent') === undefined
+  const flag = readTextAt(capError.data, 'flag') ?? '';
+  if (readTextAt(capError.data, 'awaits') !== undefined)
+    return 'To continue, add --resume to the same command.';
+  return readTextAt(capError.data, 'spent') === undefined
     ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
     : `To continue, add --resume and ${flag} <more> to the same command.`;
 }

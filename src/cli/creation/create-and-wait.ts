@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../core/errors.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
 import { listWarnings } from '../outputs/run-errors.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
 import {
@@ -85,7 +85,7 @@ async function settleReservation(
 
 function noteWarnings({ io }: Context, run: Run): void {
   if (run.warnings === undefined) return;
-  for (const warning of listWarnings(run)) io.noteOnce(`note: ${oneLine(warning)}`);
+  for (const warning of listWarnings(run)) io.noteOnce(`note: ${toOneLine(warning)}`);
 }
 
 async function waitForEnd(
@@ -169,7 +169,7 @@ export async function waitForKnownRun(
 function noteUnknownStatus({ io }: Context, runId: string, status: string): void {
   if (io.stderr.isTerminal || RUN_STATUSES.some(known => known === status)) return;
   io.noteOnce(
-    `note: run ${oneLine(runId)} has unknown status ${oneLine(JSON.stringify(status))}; still waiting`,
+    `note: run ${toOneLine(runId)} has unknown status ${toOneLine(JSON.stringify(status))}; still waiting`,
   );
 }
 

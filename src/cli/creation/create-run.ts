@@ -1,8 +1,8 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { checkedData, listFault, textFault, withoutSavedTo } from '../../client/nouns/answer-data.ts';
+import { findListFault, findTextFault, requireData, withoutSavedTo } from '../../client/nouns/answer-data.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
 import { withTimeout } from '../../utils/abort-signals.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopCause, TimeIsUp, unwritableError } from '../core/errors.ts';
@@ -11,10 +11,10 @@ import {
   type CreateRunOptions,
   type CreationRequest,
   type CreationResult,
-  creationFault,
+  classifyCreationError,
 } from './creation-result.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
-import { CreationInDoubt, doubtText } from './in-doubt.ts';
+import { CreationInDoubt, explainDoubt } from './in-doubt.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
 const LAST_SEARCH_MS = 1200;
@@ -56,7 +56,7 @@ async function beginInJournal(
   } catch (error) {
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
     const otherwise = configError(
-      `the run was not started, because the journal ${journal.file} can't be written: ${errorMessage(error)}`,
+      `the run was not started, because the journal ${journal.file} can't be written: ${getErrorMessage(error)}`,
       `Make the file writable, ${elsewhere}`,
     );
     throw unwritableError(error, otherwise, `Free some disk space, ${elsewhere}`);
@@ -134,10 +134,10 @@ class RunCreation {
     options.onAnswer?.(answer);
     if (answer.error !== undefined) throw answer.error;
     const { data } = answer.envelope as { data: Run };
-    const run = checkedData(
+    const run = requireData(
       { ...answer, data },
       'run',
-      fields => textFault(fields, 'runId', 'runStatus') ?? listFault(fields, 'outputs'),
+      fields => findTextFault(fields, 'runId', 'runStatus') ?? findListFault(fields, 'outputs'),
     );
     return withoutSavedTo(run);
   }
@@ -161,7 +161,7 @@ class RunCreation {
 
   /** Returns true if an error proves that no run exists. After a lost answer, only a refusal of the creation itself does. */
   #provesNoRun(error: unknown): boolean {
-    return creationFault(error) === 'refused' && (!this.#isInDoubt || isAboutCreation(error));
+    return classifyCreationError(error) === 'refused' && (!this.#isInDoubt || isAboutCreation(error));
   }
 
   /** Returns the milliseconds to wait before the next attempt; undefined after the last one. */
@@ -172,7 +172,7 @@ class RunCreation {
 
   /** Searches for the run that the creation may have made. @throws the error, or that the creation is in doubt */
   async #recover(error: unknown, attempt: number): Promise<CreationResult> {
-    if (creationFault(error) === 'failed' && attempt === 1) {
+    if (classifyCreationError(error) === 'failed' && attempt === 1) {
       this.#record({ outcome: 'failed' });
       throw error;
     }
@@ -180,7 +180,7 @@ class RunCreation {
     const { ctx, connection, entry, options } = this.#parts;
     if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
     const { io, signal } = ctx;
-    io.note(`note: ${doubtText(error)}; searching for the run that it may have made`);
+    io.note(`note: ${explainDoubt(error)}; searching for the run that it may have made`);
     const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#abortError();
@@ -230,7 +230,7 @@ class RunCreation {
     const { stoppedBeforeAnswer, stoppedWaiting } = await import('./stop-errors.ts');
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
-      const runId = await this.#send(limit).then(run => run.runId, runIdOfTimeout);
+      const runId = await this.#send(limit).then(run => run.runId, findTimeoutRunId);
       if (runId === undefined) return stoppedBeforeAnswer(reason, connection, entry);
       this.#record({ outcome: 'created', runId });
       return stoppedWaiting(reason, connection, runId);
@@ -254,7 +254,7 @@ class RunCreation {
         { durable: !connection.embedded },
       )
       .catch((error: unknown) => {
-        io.note(`note: the journal ${journal.file} can't be written: ${errorMessage(error)}`);
+        io.note(`note: the journal ${journal.file} can't be written: ${getErrorMessage(error)}`);
       });
   }
 }
@@ -264,6 +264,6 @@ function isAboutCreation(error: unknown): boolean {
   return error instanceof ServiceError && [400, 404, 410, 413, 422].includes(error.httpStatus);
 }
 
-function runIdOfTimeout(error: unknown): string | undefined {
+function findTimeoutRunId(error: unknown): string | undefined {
   return error instanceof GatewayTimeoutError ? error.runId : undefined;
 }

@@ -76,7 +76,7 @@ export async function checkModelAccess({ costs }: Connection, promptVersionId: s
  * run. `failed`: the service answered with its own fault and may have created a run anyway. `refused`: it made
  * none.
  */
-export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {
+export function classifyCreationError(error: unknown): 'lost' | 'failed' | 'refused' {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
   // The client throws its other errors before it has sent a whole request.
@@ -87,7 +87,7 @@ export function creationFault(error: unknown): 'lost' | 'failed' | 'refused' {
 
 /** Returns true if a creation that ended in this error may have made a run of unknown id. */
 export function mayHaveRun(error: unknown): boolean {
-  if (error instanceof CreationInDoubt || creationFault(error) !== 'refused') return true;
+  if (error instanceof CreationInDoubt || classifyCreationError(error) !== 'refused') return true;
   const isGivenUp =
     error instanceof CliError &&
     [EXIT.waitTimeout, EXIT.interrupted, EXIT.terminated].some(code => code === error.exitCode);

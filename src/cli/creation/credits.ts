@@ -20,6 +20,6 @@ export function parseCredits(value: unknown): Credits | undefined {
 }
 
 /** Returns an amount of credits as text, such as `1 credit`. */
-export function creditsText(amount: Credits): string {
+export function formatCredits(amount: Credits): string {
   return pluralize(creditCount(amount), 'credit');
 }

@@ -53,7 +53,7 @@ export async function searchRuns(
 ): Promise<SearchResult[]> {
   const { client } = connection;
   const { signal, maxPages } = options;
-  const searches = await findLostRuns(client, doubts.map(lostCreation), {
+  const searches = await findLostRuns(client, doubts.map(toLostCreation), {
     knownRunIds: new Set(),
     signal,
     ...(maxPages !== undefined && { maxPages }),
@@ -67,39 +67,39 @@ export async function searchRuns(
     return { doubt, complete, candidates: candidates.filter(({ runId }) => !knownRunIds.has(runId)) };
   });
   const mayAdopt = isKeyExclusive(ctx) && searchedDoubts.some(({ candidates }) => candidates.length === 1);
-  const otherDoubts = mayAdopt ? await othersInDoubt(ctx, connection, doubts, offsetMs) : [];
+  const otherDoubts = mayAdopt ? await collectOtherDoubts(ctx, connection, doubts, offsetMs) : [];
   return searchedDoubts.map(({ doubt, complete, candidates }) => {
     const isMistakable = [...otherDoubts, ...(options.otherDoubts ?? [])].some(other =>
-      overlaps(other, doubt, offsetMs),
+      mayOverlap(other, doubt, offsetMs),
     );
     const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
-    const age = ctx.clock.now() + offsetMs - serviceTime(doubt, offsetMs);
+    const age = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
     const madeNone = complete && candidates.length === 0 && age > CREATION_WINDOW_MS;
     return { run: isCertain ? candidates[0] : undefined, candidates, madeNone };
   });
 }
 
-function lostCreation({ promptVersionId, time, clockOffsetMs }: UnansweredCreation): LostCreation {
+function toLostCreation({ promptVersionId, time, clockOffsetMs }: UnansweredCreation): LostCreation {
   return { promptVersionId, sentAt: Date.parse(time), clockOffsetMs };
 }
 
 /** Returns true if the run of one creation could be mistaken for the other's, by either clock. */
-function overlaps(otherCreation: UnansweredCreation, doubt: UnansweredCreation, offsetMs: number): boolean {
+function mayOverlap(otherCreation: UnansweredCreation, doubt: UnansweredCreation, offsetMs: number): boolean {
   if (otherCreation.id === doubt.id || otherCreation.promptVersionId !== doubt.promptVersionId) return false;
   const gapsMs = [
     Date.parse(otherCreation.time) - Date.parse(doubt.time),
-    serviceTime(otherCreation, offsetMs) - serviceTime(doubt, offsetMs),
+    toServiceTime(otherCreation, offsetMs) - toServiceTime(doubt, offsetMs),
   ];
   return gapsMs.some(ms => Math.abs(ms) < CREATION_WINDOW_MS);
 }
 
 /** Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock offset then or, if unknown, now. */
-function serviceTime({ time, clockOffsetMs }: UnansweredCreation, offsetMs: number): number {
+function toServiceTime({ time, clockOffsetMs }: UnansweredCreation, offsetMs: number): number {
   return Date.parse(time) + (clockOffsetMs ?? offsetMs);
 }
 
 /** Returns the other creations in the journal that may have made a run around the same time. */
-async function othersInDoubt(
+async function collectOtherDoubts(
   { journal }: Context,
   { service }: Connection,
   doubts: readonly UnansweredCreation[],
@@ -107,11 +107,11 @@ async function othersInDoubt(
 ): Promise<UnansweredCreation[]> {
   const oldestLocalTime = Math.min(...doubts.map(({ time }) => Date.parse(time))) - CREATION_WINDOW_MS;
   const oldestServiceTime =
-    Math.min(...doubts.map(doubt => serviceTime(doubt, offsetMs))) - CREATION_WINDOW_MS;
+    Math.min(...doubts.map(doubt => toServiceTime(doubt, offsetMs))) - CREATION_WINDOW_MS;
   const isOlder = (entry: UnansweredCreation): boolean =>
-    Date.parse(entry.time) < oldestLocalTime && serviceTime(entry, offsetMs) < oldestServiceTime;
+    Date.parse(entry.time) < oldestLocalTime && toServiceTime(entry, offsetMs) < oldestServiceTime;
   const otherDoubts: UnansweredCreation[] = [];
-  for await (const entry of journal.newestFirst(isOlder)) {
+  for await (const entry of journal.readNewestFirst(isOlder)) {
     if (entry.baseUrl === service && mayHaveMadeRun(entry)) otherDoubts.push(entry);
   }
   return otherDoubts;

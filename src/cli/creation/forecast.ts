@@ -7,7 +7,7 @@ import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Caps } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
-import { type Credits, creditCount, creditsText, parseCredits } from './credits.ts';
+import { type Credits, creditCount, formatCredits, parseCredits } from './credits.ts';
 import { addUp } from './totals.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function forecastCost(
 export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | undefined };
 
 /** Estimates a cost for `--max-cost`. @throws {CliError} CONFIG_ERROR if the model has no price, or the cost has no upper bound */
-export async function knownCost(
+export async function estimateCappedCost(
   ...creation: Parameters<typeof forecastCost>
 ): Promise<KnownCost | undefined> {
   const estimate = await forecastCost(...creation);
@@ -89,8 +89,8 @@ export class Forecast {
   }
 
   /** Returns amounts in US dollars and credits, null if unknown. */
-  data(): object {
-    const cost = totalCost(this.#forecasts);
+  toData(): object {
+    const cost = sumCosts(this.#forecasts);
     const credits = totalCredits(this.#forecasts);
     const tableDate = this.#tableDate();
     return {
@@ -109,14 +109,14 @@ export class Forecast {
    *
    * @param caps a cap on credits includes those of the embedded service, which cost nothing
    */
-  text(caps: Caps): string {
+  format(caps: Caps): string {
     if (this.#forecasts.length === 0) return '0 creations: nothing to pay for';
     const inDollars = this.#forecasts.filter(({ isHere }) => isHere);
     const inCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
-    const cost = totalCost(inDollars);
+    const cost = sumCosts(inDollars);
     const credits = totalCredits(inCredits);
     const amounts: string[] = [];
-    if (credits !== undefined && inCredits.length > 0) amounts.push(creditsText(credits));
+    if (credits !== undefined && inCredits.length > 0) amounts.push(formatCredits(credits));
     if (cost !== undefined && inDollars.length > 0) amounts.push(`${formatDollars(cost)}${this.#basis()}`);
     if (amounts.length === 1 && inDollars.length > 0 && inCredits.length > 0) {
       amounts.push(`${cost === undefined ? 'dollars' : 'credits'} unknown`);
@@ -128,7 +128,7 @@ export class Forecast {
   /** Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none. */
   #basis(): string {
     const tableDate = this.#tableDate();
-    const [answerLength] = this.#forecasts.flatMap(assumedTokens);
+    const [answerLength] = this.#forecasts.flatMap(formatAssumedTokens);
     const assumptions = [
       ...(tableDate === undefined ? [] : [`prices of ${tableDate}`]),
       ...(answerLength === undefined ? [] : [answerLength]),
@@ -143,12 +143,12 @@ export class Forecast {
 }
 
 /** Returns the number of tokens that an answer is assumed to have, in words, if the cost depends on it. */
-function assumedTokens({ estimate }: CreationForecast): string[] {
+function formatAssumedTokens({ estimate }: CreationForecast): string[] {
   if (estimate?.assumedOutput === undefined || estimate.modality === 'image' || !estimate.cost) return [];
   return [`${estimate.assumedOutput.toLocaleString('en')} tokens for each answer`];
 }
 
-function totalCost(forecasts: readonly CreationForecast[]): Money | undefined {
+function sumCosts(forecasts: readonly CreationForecast[]): Money | undefined {
   return addUp(forecasts.map(({ estimate }) => estimate?.cost ?? undefined));
 }
 

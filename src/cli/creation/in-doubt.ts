@@ -1,6 +1,6 @@
 import { ServiceError } from '../../client/errors.ts';
 import { answerIsLost } from '../../client/find-lost-run.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CliError } from '../core/errors.ts';
@@ -23,10 +23,10 @@ export class CreationInDoubt extends CliError {
     connection: HintSources,
   ) {
     const candidates = runs ?? [];
-    super(`${doubtText(cause)}: ${errorMessage(cause)}`, {
-      status: causeStatus(cause),
+    super(`${explainDoubt(cause)}: ${getErrorMessage(cause)}`, {
+      status: getCauseStatus(cause),
       exitCode: EXIT.fault,
-      hints: doubtHints(connection, entry, runs),
+      hints: listDoubtHints(connection, entry, runs),
       data: {
         candidates: candidates.map(({ runId, runStatus, createdAt }) => ({ runId, runStatus, createdAt })),
       },
@@ -38,7 +38,7 @@ export class CreationInDoubt extends CliError {
 }
 
 /** Explains why a creation is in doubt: it was not answered, or the service answered only with its own faults. */
-export function doubtText(cause: unknown): string {
+export function explainDoubt(cause: unknown): string {
   const isAnswered = cause instanceof ServiceError && !answerIsLost(cause);
   return isAnswered ? 'the service failed to create the run' : 'the answer to the creation was lost';
 }
@@ -56,7 +56,7 @@ const MAX_CANDIDATES = 10;
  *
  * @param runs the runs that match; undefined if there was no search
  */
-export function doubtHints(
+export function listDoubtHints(
   connection: HintSources,
   entry: JournalEntry,
   runs: readonly RunRow[] | undefined,
@@ -71,11 +71,11 @@ export function doubtHints(
 export function findLaterHint(connection: HintSources, entry: JournalEntry): string {
   const { advise, client } = connection;
   const isKept = client.keepsIdempotencyKeys === true;
-  return `Look for it with: ${isKept ? advise('runs', 'wait', '--last') : listSince(connection, entry)}`;
+  return `Look for it with: ${isKept ? advise('runs', 'wait', '--last') : adviseListSince(connection, entry)}`;
 }
 
 /** Returns the command that lists the runs since a creation, by the service's clock. */
-export function listSince(
+export function adviseListSince(
   { advise }: Pick<HintSources, 'advise'>,
   { time, clockOffsetMs = 0 }: Pick<JournalEntry, 'time' | 'clockOffsetMs'>,
 ): string {
@@ -100,7 +100,7 @@ export function describeCandidates(
     : candidateLines;
 }
 
-function causeStatus(cause: unknown): string {
+function getCauseStatus(cause: unknown): string {
   return cause instanceof Error && 'status' in cause && typeof cause.status === 'string'
     ? cause.status
     : 'NETWORK_ERROR';

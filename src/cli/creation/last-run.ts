@@ -19,7 +19,7 @@ export interface LastRun {
  * @throws {CliError} exit 4 if this machine started no run there, or the creation did not reach the service
  * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
-export async function lastRun(ctx: Context, connection: Connection): Promise<LastRun> {
+export async function requireLastRun(ctx: Context, connection: Connection): Promise<LastRun> {
   const entry = await ctx.journal.findLast(connection.service);
   if (entry === undefined) {
     throw notFoundError(

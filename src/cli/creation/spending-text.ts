@@ -1,7 +1,7 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from './budget.ts';
-import { creditAmount, creditCount, creditsText } from './credits.ts';
+import { creditAmount, creditCount, formatCredits } from './credits.ts';
 import { hasPaidCredits, type Totals } from './totals.ts';
 
 type SpentBudget = Pick<Budget, 'totals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'>;
@@ -20,10 +20,10 @@ export function spentLines(budget: SpentBudget, what: string): string[] {
   if (!budget.hasEarlierRuns) return lines;
   const newTotals = budget.totals(budget.newRuns.map(({ runId }) => runId));
   const newLines = newTotals.runs === 0 ? ['no run was made'] : spendingLines(newTotals, { isCapped });
-  return [...prefixed('now: ', newLines), ...prefixed('in all: ', lines)];
+  return [...prefixLines('now: ', newLines), ...prefixLines('in all: ', lines)];
 }
 
-function prefixed(prefix: string, [first, ...more]: readonly string[]): string[] {
+function prefixLines(prefix: string, [first, ...more]: readonly string[]): string[] {
   return first === undefined ? [] : [`${prefix}${first}`, ...more];
 }
 
@@ -46,7 +46,7 @@ export function spendingLines(totals: Totals, { isCapped = false } = {}): string
 
 function usedTokensText({ runs, tokens, tokensUnknown }: Totals): string {
   if (tokensUnknown === runs) return 'an unknown number of tokens';
-  return `${pluralize(tokens, 'token')}${unknownText(tokensUnknown)}`;
+  return `${pluralize(tokens, 'token')}${formatUnknownCount(tokensUnknown)}`;
 }
 
 function modelLine(
@@ -87,38 +87,41 @@ function amountTexts(
 ): string[] {
   const texts: string[] = [];
   if (withCredits && credits !== null) {
-    texts.push(`${creditsText(creditAmount(credits))}${unknownText(creditsUnknown)}`);
+    texts.push(`${formatCredits(creditAmount(credits))}${formatUnknownCount(creditsUnknown)}`);
   }
-  if (cost !== null) texts.push(`${dollarsText(cost, estimated)}${unknownText(costUnknown)}`);
+  if (cost !== null) texts.push(`${formatSpentDollars(cost, estimated)}${formatUnknownCount(costUnknown)}`);
   if (withCredits && credits === null && creditsUnknown > 0) texts.push('credits unknown');
   if (isHere && cost === null) texts.push('cost unknown');
   return texts;
 }
 
-function unknownText(runs: number): string {
+function formatUnknownCount(runs: number): string {
   return runs === 0 ? '' : ` (unknown for ${runs})`;
 }
 
-function dollarsText(dollars: number, estimated: boolean): string {
+function formatSpentDollars(dollars: number, estimated: boolean): string {
   return `${formatDollars(toMoney(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
-/** Returns the titles of the columns that `spentCells` fills. */
-export function spentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {
+/** Returns the titles of the columns that `formatSpentCells` fills. */
+export function getSpentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {
   return withCredits ? ['tokens', 'credits', 'cost'] : ['tokens', 'cost'];
 }
 
 /** Returns the spending of runs as the cells of a table. */
-export function spentCells(
+export function formatSpentCells(
   { tokens, credits, cost, estimated }: Totals,
   { withCredits }: { readonly withCredits: boolean },
 ): string[] {
-  const costText = cost === null ? '–' : dollarsText(cost, estimated);
+  const costText = cost === null ? '–' : formatSpentDollars(cost, estimated);
   return withCredits ? [String(tokens), String(credits ?? '–'), costText] : [String(tokens), costText];
 }
 
 /** Returns the spending of runs as names and values, for report formats without their own form for it. */
-export function spentProperties({ models, ...totals }: Totals): (readonly [name: string, value: string])[] {
+export function formatSpentProperties({
+  models,
+  ...totals
+}: Totals): (readonly [name: string, value: string])[] {
   const properties = Object.entries(totals).map(([name, value]) => property(name, value));
   for (const { model, tokens, ...sums } of models) {
     // An offline model counts no tokens.

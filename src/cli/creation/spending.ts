@@ -6,7 +6,7 @@ import type { Money } from '../../wire/money.ts';
 import type { Connection } from '../context.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
 import { type Credits, parseCredits } from './credits.ts';
-import { addUp, type RunSpend, type Totals, totalSpend } from './totals.ts';
+import { addUp, type RunSpend, sumSpend, type Totals } from './totals.ts';
 
 /** The estimated cost and credits of a run; undefined if unknown. */
 export interface Estimate {
@@ -14,7 +14,7 @@ export interface Estimate {
   readonly credits: Credits | undefined;
 }
 
-export type Unit = keyof Estimate;
+export type SpendingUnit = keyof Estimate;
 
 export const UNKNOWN_ESTIMATE: Estimate = { cost: undefined, credits: undefined };
 
@@ -91,17 +91,17 @@ export class Spending {
     if (isListed && knownAmounts.credits === undefined) this.#hasUnreadCredits = true;
   }
 
-  spentOn(runId: string): RunSpend {
+  getRunSpend(runId: string): RunSpend {
     return this.#runs.get(runId) ?? {};
   }
 
   /** Returns the amounts of the most expensive run of these kinds or models; the cost is per answer. */
   mostExpensive(...kinds: readonly string[]): Estimate {
-    const highestAmount = (unit: Unit): number | undefined => {
+    const findHighestAmount = (unit: SpendingUnit): number | undefined => {
       const amounts = kinds.flatMap(kind => this.#highest[unit].get(kind) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);
     };
-    return { cost: highestAmount('cost'), credits: highestAmount('credits') };
+    return { cost: findHighestAmount('cost'), credits: findHighestAmount('credits') };
   }
 
   /**
@@ -110,7 +110,7 @@ export class Spending {
    * @param usual the amount for a run that has no estimate
    * @returns undefined if a run has neither
    */
-  sum(unit: Unit, usual: number | undefined): number | undefined {
+  sum(unit: SpendingUnit, usual: number | undefined): number | undefined {
     return addUp([this.#sums[unit], ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual)]);
   }
 
@@ -124,7 +124,7 @@ export class Spending {
   }
 
   async #readUncounted(): Promise<void> {
-    for (const [{ costs }, runs] of byConnection(this.#uncounted)) {
+    for (const [{ costs }, runs] of groupByConnection(this.#uncounted)) {
       const known = await costs?.forRuns(runs.map(({ runId }) => runId));
       for (const run of runs) {
         run.counted = known?.get(run.runId);
@@ -146,7 +146,7 @@ export class Spending {
     if (!this.#hasUnreadCredits) return;
     this.#hasUnreadCredits = false;
     const unreadRuns = [...this.#unknown.credits].filter(({ isListed }) => isListed);
-    for (const [{ client }, runs] of byConnection(unreadRuns)) {
+    for (const [{ client }, runs] of groupByConnection(unreadRuns)) {
       const wantedRuns = new Map(runs.map(run => [run.runId, run]));
       let pagesLeft = Math.ceil(runs.length / MAX_LIST_LIMIT);
       for await (const { rows } of client.runs.pages({}, { signal, ...options })) {
@@ -169,7 +169,7 @@ export class Spending {
   }
 
   /** Counts a known amount; does nothing with an unknown one. */
-  #setAmount(run: SpentRun, unit: Unit, amount: number | undefined): void {
+  #setAmount(run: SpentRun, unit: SpendingUnit, amount: number | undefined): void {
     if (amount === undefined) return;
     this.#noteHighest(run, unit, amount);
     // Concurrent reads may settle the same run.
@@ -179,7 +179,7 @@ export class Spending {
     this.#sums[unit] += amount;
   }
 
-  #noteHighest({ kind, counted }: SpentRun, unit: Unit, amount: number): void {
+  #noteHighest({ kind, counted }: SpentRun, unit: SpendingUnit, amount: number): void {
     // The cost per answer is known once the embedded service has counted the run.
     const amountPerAnswer = unit === 'credits' ? amount : counted && amount / counted.answers;
     if (amountPerAnswer === undefined) return;
@@ -190,13 +190,13 @@ export class Spending {
   }
 
   /** Returns the known totals. @param runIds defaults to all runs */
-  totals(runIds: Iterable<string> = this.#runs.keys()): Totals {
+  computeTotals(runIds: Iterable<string> = this.#runs.keys()): Totals {
     const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
-    return totalSpend(runs);
+    return sumSpend(runs);
   }
 }
 
-function byConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
+function groupByConnection(runs: Iterable<SpentRun>): Map<Connection, SpentRun[]> {
   const groups = new Map<Connection, SpentRun[]>();
   for (const run of runs) {
     const group = run.connection && groups.get(run.connection);

@@ -14,12 +14,12 @@ export interface RunSpend {
 }
 
 /** Returns the tokens that a model has counted for a failed run, whose own answer reports 0. */
-export function tokensOfFailed(run: Run | undefined, { tokens }: RunSpend): number | undefined {
+export function findFailedRunTokens(run: Run | undefined, { tokens }: RunSpend): number | undefined {
   return run?.runStatus === 'failed' ? tokens : undefined;
 }
 
 /** The total cost, credits and tokens of runs. */
-export interface Totals extends Sums {
+export interface Totals extends RunSums {
   /** The service tokens of the runs that report them. */
   readonly tokens: number;
   readonly tokensUnknown: number;
@@ -27,7 +27,7 @@ export interface Totals extends Sums {
 }
 
 /** Sums over runs. The `…Unknown` fields count the runs that a sum leaves out. */
-interface Sums {
+interface RunSums {
   readonly runs: number;
   /** The credits of the runs that report them; null if none does. */
   readonly credits: number | null;
@@ -39,7 +39,7 @@ interface Sums {
   readonly estimated: boolean;
 }
 
-interface ModelTotals extends Sums {
+interface ModelTotals extends RunSums {
   readonly model: string;
   /** The provider's token counts; null if it reports none. */
   readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
@@ -60,7 +60,7 @@ export function addUp(amounts: readonly (number | undefined)[]): number | undefi
   return sum;
 }
 
-export function totalSpend(runs: readonly RunSpend[]): Totals {
+export function sumSpend(runs: readonly RunSpend[]): Totals {
   const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
   const tokens = runs.flatMap(run => run.tokens ?? []);
   return {
@@ -69,12 +69,12 @@ export function totalSpend(runs: readonly RunSpend[]): Totals {
     tokensUnknown: runs.length - tokens.length,
     models: models.map(model => {
       const own = runs.filter(({ counted }) => counted?.model === model);
-      return { model, ...sumRuns(own), tokens: modelTokens(own) };
+      return { model, ...sumRuns(own), tokens: sumModelTokens(own) };
     }),
   };
 }
 
-function sumRuns(runs: readonly RunSpend[]): Sums {
+function sumRuns(runs: readonly RunSpend[]): RunSums {
   const credits = runs.flatMap(run => run.credits ?? []);
   const costs = runs.flatMap(({ cost }) => cost ?? []);
   return {
@@ -87,7 +87,7 @@ function sumRuns(runs: readonly RunSpend[]): Sums {
   };
 }
 
-function modelTokens(runs: readonly RunSpend[]): ModelTotals['tokens'] {
+function sumModelTokens(runs: readonly RunSpend[]): ModelTotals['tokens'] {
   const counted = runs.flatMap(run => run.counted?.tokens ?? []);
   if (counted.length === 0) return null;
   const sum = (field: 'input' | 'output' | 'cached'): number =>

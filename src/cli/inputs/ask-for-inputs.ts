@@ -7,7 +7,7 @@ import type { Choice, Prompter } from '../questions/question.ts';
 import { openImage } from './images/image-source.ts';
 import type { PlacedInputs } from './images/place-images.ts';
 import type { ImageField, InputFields, TextField } from './input-fields.ts';
-import { inputText } from './json-as-written.ts';
+import { renderInputText } from './json-as-written.ts';
 import { collectInputs } from './text-inputs.ts';
 
 /** A person's answers, in the form of the command line. */
@@ -43,7 +43,7 @@ async function askForTexts(
   const text: [string, string][] = [];
   for (const field of fields.text.filter(({ key }) => !suppliedInputs.text.has(key))) {
     const { key: message, description, required } = field;
-    const ask = ASK[questionKind(field)];
+    const ask = ASK[chooseQuestionKind(field)];
     const answer = await ask(prompter, field, { message, description, required }, ctx.signal);
     if (answer !== undefined) text.push([field.key, answer]);
   }
@@ -75,7 +75,7 @@ interface InputQuestion {
 }
 
 /** Asks for one input; undefined if an optional one is left out. */
-type Ask = (
+type AskForInput = (
   prompter: Prompter,
   field: TextField,
   question: InputQuestion,
@@ -84,17 +84,17 @@ type Ask = (
 
 type QuestionKind = 'text' | 'object' | 'number' | 'boolean' | 'array' | 'choice' | 'several';
 
-function questionKind({ choices, multiple, type }: TextField): QuestionKind {
+function chooseQuestionKind({ choices, multiple, type }: TextField): QuestionKind {
   if (choices !== undefined) return multiple === undefined ? 'choice' : 'several';
   return type === 'integer' ? 'number' : (type ?? 'text');
 }
 
-const ASK: Readonly<Record<QuestionKind, Ask>> = {
+const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
   text: (prompter, { default: defaultText }, question, signal) =>
     unlessEmpty(prompter.text({ ...question, default: defaultText }, signal), defaultText),
   object: (prompter, { default: defaultText }, question, signal) =>
     unlessEmpty(
-      prompter.text({ ...question, default: defaultText, check: jsonProblem }, signal),
+      prompter.text({ ...question, default: defaultText, check: explainJsonProblem }, signal),
       defaultText,
     ),
   async number(prompter, { type, default: defaultText = '' }, question, signal) {
@@ -111,7 +111,7 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
   async array(prompter, { default: defaultText = '', items }, question, signal) {
     const defaultList = parseJson(defaultText);
     const defaultItems = Array.isArray(defaultList)
-      ? defaultList.map(item => inputText(item) ?? '')
+      ? defaultList.map(item => renderInputText(item) ?? '')
       : undefined;
     const answers = await prompter.list({ ...question, default: defaultItems }, signal);
     if (answers.length === 0 && !question.required) return undefined;
@@ -120,7 +120,7 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
   },
   choice(prompter, field, question, signal) {
     const { required, default: defaultValue, choices: values = [] } = field;
-    const choices: Choice<string | undefined>[] = namedChoices(field);
+    const choices: Choice<string | undefined>[] = toNamedChoices(field);
     if (!required && (defaultValue === undefined || !values.includes(defaultValue))) {
       choices.unshift({
         value: undefined,
@@ -131,14 +131,14 @@ const ASK: Readonly<Record<QuestionKind, Ask>> = {
   },
   async several(prompter, field, question, signal) {
     const { choices = [], default: defaultValue = '' } = field;
-    const { min, max } = choiceLimits(field);
+    const { min, max } = getChoiceLimits(field);
     const limitText =
       max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : choiceCountText(min, max);
     const chosenValues = await prompter.several(
       {
         ...question,
         description: [question.description, `(${limitText})`].filter(Boolean).join(' '),
-        choices: namedChoices(field),
+        choices: toNamedChoices(field),
         defaults: choices.filter(choice => defaultValue.split(', ').includes(choice)),
         min,
         max,
@@ -157,17 +157,17 @@ async function unlessEmpty(
   return answer === '' && defaultValue === undefined ? undefined : answer;
 }
 
-function jsonProblem(answer: string): string | undefined {
+function explainJsonProblem(answer: string): string | undefined {
   const isValid = answer === '' || isJsonObject(parseJson(answer));
   return isValid ? undefined : 'This takes a JSON object: {"key": "value"}.';
 }
 
-function namedChoices({ choices = [], labels }: TextField): Choice<string>[] {
+function toNamedChoices({ choices = [], labels }: TextField): Choice<string>[] {
   return choices.map(value => ({ value, name: labels?.get(value) ?? value }));
 }
 
 /** Returns the minimum and maximum number of choices, limited to the choices that exist. */
-function choiceLimits({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
+function getChoiceLimits({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
   const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
   const least = Math.min(min, choices.length);
   return { min: least, max: Math.max(max, least, 1) };
@@ -200,7 +200,7 @@ async function askFreely(ctx: Context): Promise<[key: string, value: string][]> 
       text.size === 0
         ? 'This prompt does not say which inputs it takes: enter them as key=value; an empty line continues.'
         : 'One more as key=value; an empty line continues.';
-    const check = (pair: string): Promise<string | undefined> => pairProblem(ctx, pair);
+    const check = (pair: string): Promise<string | undefined> => explainPairProblem(ctx, pair);
     const answer = await prompter.text(
       { message: 'input', lines: 'several items', description, check },
       ctx.signal,
@@ -211,19 +211,19 @@ async function askFreely(ctx: Context): Promise<[key: string, value: string][]> 
 }
 
 async function readPairs(ctx: Context, pairs: string): Promise<ReadonlyMap<string, string>> {
-  return (await collectInputs(ctx, { inputs: pairsIn(pairs), images: [] })).text;
+  return (await collectInputs(ctx, { inputs: splitPairs(pairs), images: [] })).text;
 }
 
 /** Splits a pasted answer into pairs, unless it is one pair whose value has several lines. */
-function pairsIn(answer: string): readonly string[] {
+function splitPairs(answer: string): readonly string[] {
   const lines = answer.split('\n');
   return lines.every(line => /^[^=\s][^=]*=/u.test(line)) ? lines : [answer];
 }
 
 /** Explains why `--input` would refuse a pair. */
-async function pairProblem(ctx: Context, pair: string): Promise<string | undefined> {
+async function explainPairProblem(ctx: Context, pair: string): Promise<string | undefined> {
   if (pair === '') return undefined;
-  if (pairsIn(pair).some(text => text.endsWith('=@-'))) {
+  if (splitPairs(pair).some(text => text.endsWith('=@-'))) {
     return 'Standard input is this terminal: give the value or @file.';
   }
   return explainProblem(() => readPairs(ctx, pair), '--input ');

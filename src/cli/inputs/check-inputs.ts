@@ -24,50 +24,50 @@ const BY_FLAG: InputWay = { text: key => `with -i ${key}=…`, image: name => `w
  *
  * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  */
-export function inputFault(
+export function findInputFault(
   fields: InputFields,
   inputs: Inputs,
   uncheckedHints: readonly string[] = UNCHECKED,
   way: InputWay = BY_FLAG,
 ): CliError | undefined {
   return (
-    suppliedInputFault(fields, inputs, uncheckedHints) ??
-    (fields.isKnown ? missingInput(fields, inputs, way) : undefined)
+    findSuppliedInputFault(fields, inputs, uncheckedHints) ??
+    (fields.isKnown ? findMissingInputFault(fields, inputs, way) : undefined)
   );
 }
 
-/** Returns the fault of the inputs like `inputFault`, but ignores missing ones, which can still be asked for. */
-export function suppliedInputFault(
+/** Returns the fault of the inputs like `findInputFault`, but ignores missing ones, which can still be asked for. */
+export function findSuppliedInputFault(
   fields: InputFields,
   inputs: Inputs,
   uncheckedHints: readonly string[] = UNCHECKED,
 ): CliError | undefined {
   if (!fields.isKnown) return undefined;
   return (
-    unknownInput(fields, inputs.text, uncheckedHints) ??
-    wrongChoice(fields, inputs.text, uncheckedHints) ??
-    tooManyImages(fields, inputs)
+    findUnknownInputFault(fields, inputs.text, uncheckedHints) ??
+    findWrongChoiceFault(fields, inputs.text, uncheckedHints) ??
+    findExcessImagesFault(fields, inputs)
   );
 }
 
-/** Throws the result of `inputFault`, if any. */
+/** Throws the result of `findInputFault`, if any. */
 export function refuseInputFault(
   fields: InputFields,
   inputs: Inputs,
   uncheckedHints: readonly string[] = UNCHECKED,
   way?: InputWay,
 ): void {
-  const fault = inputFault(fields, inputs, uncheckedHints, way);
+  const fault = findInputFault(fields, inputs, uncheckedHints, way);
   if (fault !== undefined) throw fault;
 }
 
 /** Returns the name of an image input for messages. */
-function imageLabel({ name, description, index }: ImageField & { readonly index: number }): string {
+function describeImageInput({ name, description, index }: ImageField & { readonly index: number }): string {
   const label = name ?? `image ${index + 1}`;
   return description === undefined ? label : `${label} (${description})`;
 }
 
-function unknownInput(
+function findUnknownInputFault(
   fields: InputFields,
   text: ReadonlyMap<string, string>,
   uncheckedHints: readonly string[],
@@ -83,7 +83,7 @@ function unknownInput(
   );
 }
 
-function wrongChoice(
+function findWrongChoiceFault(
   fields: InputFields,
   text: ReadonlyMap<string, string>,
   uncheckedHints: readonly string[],
@@ -105,7 +105,7 @@ function wrongChoice(
 }
 
 /** Returns the fault that names every missing input; undefined if none is missing. */
-export function missingInput(
+export function findMissingInputFault(
   fields: InputFields,
   { text, images }: Inputs<unknown>,
   way: InputWay = BY_FLAG,
@@ -114,7 +114,7 @@ export function missingInput(
   const missingImages = fields.images
     .map((field, index) => ({ ...field, index }))
     .filter(({ index }) => images[index] === undefined);
-  const labels = [...missingTexts.map(({ key }) => key), ...missingImages.map(imageLabel)];
+  const labels = [...missingTexts.map(({ key }) => key), ...missingImages.map(describeImageInput)];
   if (labels.length === 0) return undefined;
   const textHints = missingTexts.map(({ key, description }) => {
     const hint = `Give it ${way.text(key)}`;
@@ -123,7 +123,7 @@ export function missingInput(
   const imageHints = missingImages.flatMap(({ name }) =>
     name === undefined ? [] : [`Give it ${way.image(name)}`],
   );
-  const unnamedHint = `The prompt takes ${countText(fields.images.length)}: --image <file>`;
+  const unnamedHint = `The prompt takes ${formatImageCount(fields.images.length)}: --image <file>`;
   return usageError(
     `missing input${labels.length === 1 ? '' : 's'}: ${labels.join(', ')}`,
     ...textHints,
@@ -132,13 +132,13 @@ export function missingInput(
   );
 }
 
-function tooManyImages(fields: InputFields, { images }: Inputs): CliError | undefined {
+function findExcessImagesFault(fields: InputFields, { images }: Inputs): CliError | undefined {
   const maxImages = fields.images.length;
   // A config without images may only omit them, so the service decides.
   if (maxImages === 0 || images.length <= maxImages) return undefined;
-  return usageError(`the prompt takes ${countText(maxImages)}, not ${images.length}`);
+  return usageError(`the prompt takes ${formatImageCount(maxImages)}, not ${images.length}`);
 }
 
-function countText(images: number): string {
+function formatImageCount(images: number): string {
   return images === 1 ? 'one image' : `${images} images`;
 }

@@ -1,18 +1,18 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { asCount, firstText, scalarText } from '../../files/formats/json-fields.ts';
-import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
+import { asCount, firstText, formatScalar } from '../../files/formats/json-fields.ts';
+import { isJsonObject, readListAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
-  defaultText,
+  buildTextField,
   FIELD_TYPES,
   type ImageField,
   type InputFields,
   readBoolean,
+  readDefaultText,
   readOptional,
+  readScalarTexts,
   requireObject,
-  scalarTexts,
   type TextField,
-  textField,
   UnknownShape,
 } from './input-fields.ts';
 
@@ -27,7 +27,7 @@ const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
  * of it does. Never throws.
  */
 export function describeConfig(config: unknown): InputFields {
-  return Array.isArray(config) ? describeList(listAt(config)) : describeOne(config);
+  return Array.isArray(config) ? describeList(readListAt(config)) : describeOne(config);
 }
 
 /** Merges the texts of all configs, and takes the images of the first that has any. */
@@ -35,29 +35,29 @@ function describeList(configs: readonly unknown[]): InputFields {
   const all = configs.map(describeOne);
   if (all.length === 0 || all.some(({ isKnown }) => !isKnown)) return UNKNOWN;
   const images = all.find(config => config.images.length > 0)?.images ?? [];
-  return { isKnown: true, text: firstByKey(all.flatMap(({ text }) => text)), images };
+  return { isKnown: true, text: pickFirstByKey(all.flatMap(({ text }) => text)), images };
 }
 
-function firstByKey(fields: readonly TextField[]): TextField[] {
+function pickFirstByKey(fields: readonly TextField[]): TextField[] {
   return [...new Map(fields.toReversed().map(field => [field.key, field])).values()].toReversed();
 }
 
 function describeOne(config: unknown): InputFields {
   try {
-    const jtd = jtdIn(config);
-    const text = jtd === undefined ? textFieldsIn(config) : describeJtd(jtd);
-    const images = imagesIn(config, jtd);
+    const jtd = findJtd(config);
+    const text = jtd === undefined ? findTextFields(config) : describeJtd(jtd);
+    const images = findImageFields(config, jtd);
     if (text === undefined && images === undefined) return UNKNOWN;
-    return { isKnown: true, text: firstByKey(text ?? []), images: images ?? [] };
+    return { isKnown: true, text: pickFirstByKey(text ?? []), images: images ?? [] };
   } catch (error) {
     if (error instanceof UnknownShape) return UNKNOWN;
     throw error;
   }
 }
 
-function textFieldsIn(config: unknown): TextField[] | undefined {
-  const texts = valueAt(config, 'textInputs');
-  const variables = [valueAt(config, 'variables'), valueAt(texts, 'variables')].find(
+function findTextFields(config: unknown): TextField[] | undefined {
+  const texts = readValueAt(config, 'textInputs');
+  const variables = [readValueAt(config, 'variables'), readValueAt(texts, 'variables')].find(
     value => isJsonObject(value) && Object.values(value).every(isJsonObject),
   );
   if (variables !== undefined) {
@@ -71,32 +71,33 @@ function textFieldsIn(config: unknown): TextField[] | undefined {
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: UncheckedObject): TextField {
-  const type = readOptional(valueAt(input, 'type'), scalarText);
-  const choices = valueAt(input, 'enum') ?? valueAt(input, 'options') ?? valueAt(input, 'items', 'enum');
-  const isRequired = readOptional(valueAt(input, 'required'), readBoolean) !== false;
-  const isMultiple = readOptional(valueAt(input, 'multiple'), readBoolean) === true || type === 'array';
-  return textField(key, {
-    required: isRequired && valueAt(input, 'optional') !== true,
+  const type = readOptional(readValueAt(input, 'type'), formatScalar);
+  const choices =
+    readValueAt(input, 'enum') ?? readValueAt(input, 'options') ?? readValueAt(input, 'items', 'enum');
+  const isRequired = readOptional(readValueAt(input, 'required'), readBoolean) !== false;
+  const isMultiple = readOptional(readValueAt(input, 'multiple'), readBoolean) === true || type === 'array';
+  return buildTextField(key, {
+    required: isRequired && readValueAt(input, 'optional') !== true,
     choiceValues: choices,
     description: firstText(input, 'description', 'title', 'label'),
-    default: readOptional(valueAt(input, 'default'), defaultText),
+    default: readOptional(readValueAt(input, 'default'), readDefaultText),
     type: FIELD_TYPES[type ?? ''],
-    items: FIELD_TYPES[firstText(valueAt(input, 'items'), 'type') ?? ''],
+    items: FIELD_TYPES[firstText(readValueAt(input, 'items'), 'type') ?? ''],
     multiple: isMultiple ? {} : undefined,
   });
 }
 
 /** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
 function describeVariable(key: string, variable: UncheckedObject): TextField {
-  readOptional(valueAt(variable, 'type'), scalarText);
-  const several = valueAt(variable, 'multiple');
+  readOptional(readValueAt(variable, 'type'), formatScalar);
+  const several = readValueAt(variable, 'multiple');
   const isMultiple = isJsonObject(several) || several === true;
-  const defaults = scalarTexts(valueAt(variable, 'defaultValues')).filter(text => text !== '');
+  const defaults = readScalarTexts(readValueAt(variable, 'defaultValues')).filter(text => text !== '');
   // Such keys only number the variables; the names are inside.
   const name = /^\d+$/u.test(key) || isUuid(key) ? (firstText(variable, 'name', 'key') ?? key) : key;
-  return textField(name, {
-    required: valueAt(variable, 'allowEmpty') !== true,
-    choiceValues: valueAt(variable, 'options'),
+  return buildTextField(name, {
+    required: readValueAt(variable, 'allowEmpty') !== true,
+    choiceValues: readValueAt(variable, 'options'),
     description: firstText(variable, 'description', 'label', 'title'),
     // A list of empty texts is a form to fill in, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
@@ -106,8 +107,8 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
 
 function readBounds(multiple: unknown): TextField['multiple'] {
   return withoutUndefined({
-    min: asCount(valueAt(multiple, 'min')),
-    max: asCount(valueAt(multiple, 'max')),
+    min: asCount(readValueAt(multiple, 'min')),
+    max: asCount(readValueAt(multiple, 'max')),
   });
 }
 
@@ -116,12 +117,12 @@ const JTD_KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties'
 const MAX_REFERENCES = 10;
 
 /** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
-function jtdIn(config: unknown): UncheckedObject | undefined {
-  const texts = valueAt(config, 'textInputs');
+function findJtd(config: unknown): UncheckedObject | undefined {
+  const texts = readValueAt(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
-    ['properties', 'optionalProperties'].some(form => isJsonObject(valueAt(value, form)));
-  const namedDefinition = [valueAt(config, 'inputsJTD'), valueAt(texts, 'inputsJTD')].find(
-    value => hasForm(value) || valueAt(value, 'metadata', 'imageCount') !== undefined,
+    ['properties', 'optionalProperties'].some(form => isJsonObject(readValueAt(value, form)));
+  const namedDefinition = [readValueAt(config, 'inputsJTD'), readValueAt(texts, 'inputsJTD')].find(
+    value => hasForm(value) || readValueAt(value, 'metadata', 'imageCount') !== undefined,
   );
   const bareDefinition = [config, texts].find(
     value =>
@@ -129,7 +130,7 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
       hasForm(value) &&
       Object.keys(value).every(key => JTD_KEYWORDS.includes(key)) &&
       ['properties', 'optionalProperties'].every(form =>
-        Object.values(valueAt(value, form) ?? {}).every(isJsonObject),
+        Object.values(readValueAt(value, form) ?? {}).every(isJsonObject),
       ),
   );
   const jtd = namedDefinition ?? bareDefinition;
@@ -138,9 +139,9 @@ function jtdIn(config: unknown): UncheckedObject | undefined {
 
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
 function describeJtd(schema: UncheckedObject): TextField[] {
-  const definitions = valueAt(schema, 'definitions');
+  const definitions = readValueAt(schema, 'definitions');
   const describe = (form: 'properties' | 'optionalProperties'): TextField[] =>
-    Object.entries(valueAt(schema, form) ?? {}).map(([key, property]) =>
+    Object.entries(readValueAt(schema, form) ?? {}).map(([key, property]) =>
       describeProperty(key, resolveReference(property, definitions), {
         required: form === 'properties',
         definitions,
@@ -154,19 +155,19 @@ function describeProperty(
   property: UncheckedObject,
   { required, definitions }: { readonly required: boolean; readonly definitions: unknown },
 ): TextField {
-  const metadata = valueAt(property, 'metadata');
-  const itemForm = valueAt(property, 'elements');
+  const metadata = readValueAt(property, 'metadata');
+  const itemForm = readValueAt(property, 'elements');
   const elements = itemForm === undefined ? undefined : resolveReference(itemForm, definitions);
-  const type = readOptional(valueAt(property, 'type'), scalarText) ?? '';
+  const type = readOptional(readValueAt(property, 'type'), formatScalar) ?? '';
   const isObjectForm = ['properties', 'values', 'discriminator'].some(
-    form => valueAt(property, form) !== undefined,
+    form => readValueAt(property, form) !== undefined,
   );
   const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
-  return textField(key, {
+  return buildTextField(key, {
     required,
-    choiceValues: valueAt(elements ?? property, 'enum'),
+    choiceValues: readValueAt(elements ?? property, 'enum'),
     description: firstText(metadata, 'description', 'title', 'label') ?? firstText(property, 'description'),
-    default: readOptional(valueAt(metadata, 'default'), defaultText),
+    default: readOptional(readValueAt(metadata, 'default'), readDefaultText),
     type: elements === undefined ? scalar : 'array',
     items: FIELD_TYPES[firstText(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
@@ -177,25 +178,27 @@ function describeProperty(
 function resolveReference(form: unknown, definitions: unknown): UncheckedObject {
   let target = form;
   for (let step = 0; step < MAX_REFERENCES; step += 1) {
-    const name = valueAt(target, 'ref');
+    const name = readValueAt(target, 'ref');
     if (typeof name !== 'string') return requireObject(target);
-    target = valueAt(definitions, name);
+    target = readValueAt(definitions, name);
   }
   throw new UnknownShape();
 }
 
 /** Returns the images from the first place that names any; undefined if none does. */
-function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefined {
-  const inputs = valueAt(config, 'imageInputs');
+function findImageFields(config: unknown, jtd: unknown): readonly ImageField[] | undefined {
+  const inputs = readValueAt(config, 'imageInputs');
   const namedLists = [
-    Array.isArray(inputs) ? inputs : valueAt(inputs, 'images'),
-    valueAt(config, 'images'),
-    valueAt(config, 'textInputs', 'images'),
+    Array.isArray(inputs) ? inputs : readValueAt(inputs, 'images'),
+    readValueAt(config, 'images'),
+    readValueAt(config, 'textInputs', 'images'),
   ].filter(Array.isArray);
-  const counts = [jtd, inputs, valueAt(inputs, 'inputsJTD')]
-    .map(place => valueAt(place, 'metadata', 'imageCount'))
+  const counts = [jtd, inputs, readValueAt(inputs, 'inputsJTD')]
+    .map(place => readValueAt(place, 'metadata', 'imageCount'))
     .filter(count => count !== undefined);
-  const lists = [...namedLists, ...counts.map(unnamedImages)].map(list => listAt(list).map(imageField));
+  const lists = [...namedLists, ...counts.map(buildUnnamedImages)].map(list =>
+    readListAt(list).map(readImageField),
+  );
   if (lists.some(images => images.length > MAX_IMAGES)) throw new UnknownShape();
   if (lists.length > 0) return lists.find(images => images.length > 0) ?? lists[0];
   if (inputs === undefined) return undefined;
@@ -203,13 +206,13 @@ function imagesIn(config: unknown, jtd: unknown): readonly ImageField[] | undefi
   throw new UnknownShape();
 }
 
-function unnamedImages(count: unknown): readonly UncheckedObject[] {
+function buildUnnamedImages(count: unknown): readonly UncheckedObject[] {
   const length = asCount(count);
   if (length === undefined || length > MAX_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));
 }
 
-function imageField(image: unknown): ImageField {
+function readImageField(image: unknown): ImageField {
   return withoutUndefined({
     name: firstText(requireObject(image), 'name', 'key'),
     description: firstText(image, 'description', 'title', 'label'),

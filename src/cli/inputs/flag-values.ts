@@ -32,7 +32,7 @@ export function parseValueSource(value: string): ValueSource {
 }
 
 /** Escapes a literal value for `--input`: the inverse of `parseValueSource`. */
-export function literalValue(value: string): string {
+export function escapeLiteralValue(value: string): string {
   return value.startsWith('@') ? `@${value}` : value;
 }
 
@@ -41,7 +41,7 @@ export function readsStandardInput(keyValue: string): boolean {
 }
 
 /** Returns the models of `-m`, which is repeatable and takes several separated by commas, without duplicates. */
-export function modelList(values: readonly string[]): string[] {
+export function parseModelNames(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());
   // An empty shell variable must not run the prompt's own model.
   if (values.some(value => /^[\s,]*$/u.test(value))) {
@@ -75,11 +75,11 @@ export async function checkOptions(
   if (connection.embedded) {
     return withLocalStore(ctx, store => store.checkRunOptions(promptVersionId, Object.fromEntries(options)));
   }
-  const wereCached = connection.resources.cached() !== undefined;
-  const models = await connection.resources.models({ signal });
-  if (optionError(models, options, uncheckedHints) === undefined) return;
-  const fault = optionError(
-    wereCached ? await connection.resources.models({ refresh: true, signal }) : models,
+  const wereCached = connection.resources.getCached() !== undefined;
+  const models = await connection.resources.getModels({ signal });
+  if (findOptionError(models, options, uncheckedHints) === undefined) return;
+  const fault = findOptionError(
+    wereCached ? await connection.resources.getModels({ refresh: true, signal }) : models,
     options,
     uncheckedHints,
   );
@@ -87,22 +87,22 @@ export async function checkOptions(
 }
 
 /** Returns the error for the first option that no model accepts; undefined if all are accepted. */
-function optionError(
+function findOptionError(
   models: readonly Model[],
   options: ReadonlyMap<string, string>,
   uncheckedHints: readonly string[],
 ): CliError | undefined {
-  const accepted = acceptedOptions(models);
+  const accepted = collectAcceptedOptions(models);
   for (const [key, value] of options) {
     const values = accepted.get(key);
-    if (values === undefined) return unknownOption(key, [...accepted.keys()], uncheckedHints);
-    if (!values.has(value)) return unknownValue(key, { value, values: [...values] }, uncheckedHints);
+    if (values === undefined) return unknownOptionError(key, [...accepted.keys()], uncheckedHints);
+    if (!values.has(value)) return unknownValueError(key, { value, values: [...values] }, uncheckedHints);
   }
   return undefined;
 }
 
 /** Returns the values that any of the models accepts, by option. */
-export function acceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
+export function collectAcceptedOptions(models: readonly Model[]): Map<string, Set<string>> {
   const acceptedValues = new Map<string, Set<string>>();
   for (const { key, options } of models.flatMap(model => model.availableRunOptions)) {
     acceptedValues.set(key, new Set([...(acceptedValues.get(key) ?? []), ...options]));
@@ -110,24 +110,28 @@ export function acceptedOptions(models: readonly Model[]): Map<string, Set<strin
   return acceptedValues;
 }
 
-function unknownOption(key: string, keys: readonly string[], uncheckedHints: readonly string[]): CliError {
+function unknownOptionError(
+  key: string,
+  keys: readonly string[],
+  uncheckedHints: readonly string[],
+): CliError {
   const accepted = keys.toSorted();
   const acceptedText = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
-  return optionRefusal(message, [acceptedText, ...uncheckedHints], accepted);
+  return refusedOptionError(message, [acceptedText, ...uncheckedHints], accepted);
 }
 
-function unknownValue(
+function unknownValueError(
   key: string,
   { value, values }: { readonly value: string; readonly values: readonly string[] },
   uncheckedHints: readonly string[],
 ): CliError {
   const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
-  return optionRefusal(message, [`Accepted values: ${values.join(', ')}`, ...uncheckedHints], values);
+  return refusedOptionError(message, [`Accepted values: ${values.join(', ')}`, ...uncheckedHints], values);
 }
 
 // The JSON form of an error has no hints, so the accepted values are its data too.
-function optionRefusal(
+function refusedOptionError(
   message: string,
   hints: readonly string[],
   acceptedValues: readonly string[],

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { firstText, scalarText } from '../../files/formats/json-fields.ts';
-import { isJsonObject, listAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { firstText, formatScalar } from '../../files/formats/json-fields.ts';
+import { isJsonObject, readListAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
 export interface TextField {
@@ -84,7 +84,7 @@ type TextFieldFacts = {
 };
 
 /** Returns a field without the properties that the config omits. */
-export function textField(key: string, { required, choiceValues, ...facts }: TextFieldFacts): TextField {
+export function buildTextField(key: string, { required, choiceValues, ...facts }: TextFieldFacts): TextField {
   const { choices = [], labels } = readOptional(choiceValues, readFieldChoices) ?? {};
   // A field with choices is asked as a choice, even if its values represent numbers.
   const isChoice = choices.length > 0;
@@ -105,12 +105,12 @@ function readFieldChoices(choiceValues: unknown): Pick<TextField, 'choices' | 'l
   if (!isJsonObject(choiceValues) && !Array.isArray(choiceValues)) return undefined;
   const pairs = isJsonObject(choiceValues)
     ? Object.entries(choiceValues).map(
-        ([key, label]) => [key, scalarText(label) ?? optionLabel(label) ?? key] as const,
+        ([key, label]) => [key, formatScalar(label) ?? readOptionLabel(label) ?? key] as const,
       )
-    : listAt(choiceValues).map(option => {
-        const value = scalarText(option) ?? firstText(option, 'value', 'key', 'name', 'label');
+    : readListAt(choiceValues).map(option => {
+        const value = formatScalar(option) ?? firstText(option, 'value', 'key', 'name', 'label');
         if (value === undefined) throw new UnknownShape();
-        return [value, optionLabel(option) ?? value] as const;
+        return [value, readOptionLabel(option) ?? value] as const;
       });
   return {
     choices: pairs.map(([value]) => value),
@@ -118,16 +118,16 @@ function readFieldChoices(choiceValues: unknown): Pick<TextField, 'choices' | 'l
   };
 }
 
-function optionLabel(option: unknown): string | undefined {
+function readOptionLabel(option: unknown): string | undefined {
   return firstText(option, 'label', 'name', 'title');
 }
 
-export function defaultText(value: unknown): string | undefined {
-  return Array.isArray(value) ? scalarTexts(value).join(', ') : scalarText(value);
+export function readDefaultText(value: unknown): string | undefined {
+  return Array.isArray(value) ? readScalarTexts(value).join(', ') : formatScalar(value);
 }
 
-export function scalarTexts(values: unknown): string[] {
-  return (Array.isArray(values) ? listAt(values) : [values])
-    .map(scalarText)
+export function readScalarTexts(values: unknown): string[] {
+  return (Array.isArray(values) ? readListAt(values) : [values])
+    .map(formatScalar)
     .filter(text => text !== undefined);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   isJsonObject,
-  JsonPastBound,
+  JsonLimitExceeded,
   MAX_JSON,
   parseBoundedJson,
   replaceOutsideStrings,
@@ -28,25 +28,25 @@ const MAX_LITERAL_VALUES = 100_000;
  * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON. Undefined for null, and
  * for a value of more than 100,000 parts.
  */
-export function inputText(value: unknown): string | undefined {
+export function renderInputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Literal) return value.source;
   if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
-  return jsonText(value, { left: MAX_LITERAL_VALUES });
+  return toJsonText(value, { left: MAX_LITERAL_VALUES });
 }
 
-function jsonText(value: unknown, values: { left: number }): string | undefined {
+function toJsonText(value: unknown, values: { left: number }): string | undefined {
   values.left -= 1;
   if (values.left < 0) return undefined;
-  if (value instanceof Literal) return jsonLiteral(value);
+  if (value instanceof Literal) return toJsonLiteral(value);
   if (Array.isArray(value)) {
-    const parts = value.map(item => jsonText(item, values));
+    const parts = value.map(item => toJsonText(item, values));
     return parts.includes(undefined) ? undefined : `[${parts.join(',')}]`;
   }
   if (!isJsonObject(value)) return JSON.stringify(value ?? null);
   const parts: string[] = [];
   for (const [key, field] of Object.entries(value)) {
-    const text = jsonText(field, values);
+    const text = toJsonText(field, values);
     if (text === undefined) return undefined;
     parts.push(`${JSON.stringify(key)}:${text}`);
   }
@@ -54,7 +54,7 @@ function jsonText(value: unknown, values: { left: number }): string | undefined 
 }
 
 /** Returns the JSON form of a literal; YAML also has `0x1F`, `+1` and `True`. */
-function jsonLiteral({ source, value }: Literal): string {
+function toJsonLiteral({ source, value }: Literal): string {
   if (/^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u.test(source)) return source;
   return String(Number.isFinite(value) || typeof value === 'boolean' ? value : false);
 }
@@ -68,7 +68,7 @@ export function parseJsonAsWritten(source: string): unknown {
   try {
     parseBoundedJson(source, MAX_JSON);
   } catch (error) {
-    if (error instanceof JsonPastBound && isJson(source)) throw error;
+    if (error instanceof JsonLimitExceeded && isJson(source)) throw error;
     return undefined;
   }
   const mark = `a literal ${randomUUID()}`;

@@ -1,10 +1,10 @@
 import path from 'node:path';
 import {
-  excessText,
+  explainExcess,
   inspectNamedFile,
+  isOnOtherComputer,
   type NamedFile,
   type NamedFileCount,
-  namesOtherComputer,
 } from '../../files/named-file.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../core/errors.ts';
@@ -35,10 +35,10 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   if (file.includes(REVISION_MARK)) {
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
   }
-  if (namesOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
+  if (isOnOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
   const absolutePath = path.resolve(cwd, file);
   onNamed?.(absolutePath);
-  const fault = namedFileFault(absolutePath, allowOutside ? undefined : cwd, namedFiles);
+  const fault = findNamedFileFault(absolutePath, allowOutside ? undefined : cwd, namedFiles);
   if (fault === 'outside') {
     throw new CaseFault(`${file} lies outside the folder of the file that names it`, [
       'If you trust that file, add --allow-outside.',
@@ -46,10 +46,10 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   }
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
   if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
-  if (fault !== undefined) throw new CaseFault(`${file} ${excessText(fault, 'a file')}`);
+  if (fault !== undefined) throw new CaseFault(`${file} ${explainExcess(fault, 'a file')}`);
 }
 
-function namedFileFault(
+function findNamedFileFault(
   file: string,
   folder: string | undefined,
   namedFiles?: NamedFileCount,
@@ -63,7 +63,7 @@ function namedFileFault(
 }
 
 /** Returns a finder for images that a file names. Opening one throws like `checkNamedFile` and `openImage`. */
-export function imagesNamedIn(ctx: Context, folder: NamingFolder): ImageFinder {
+export function createNamedImageFinder(ctx: Context, folder: NamingFolder): ImageFinder {
   const { cwd } = folder;
   return {
     cwd,

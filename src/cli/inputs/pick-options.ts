@@ -1,7 +1,7 @@
 import { MODALITIES, type Model } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Choice } from '../questions/question.ts';
-import { acceptedOptions } from './flag-values.ts';
+import { collectAcceptedOptions } from './flag-values.ts';
 
 /** Maximum wait for something optional, in milliseconds. */
 const OPTIONS_TIMEOUT_MS = 5000;
@@ -20,29 +20,29 @@ export async function pickOptions(
   connection: Connection,
   prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
-  const allModels = await listedModels(ctx, connection);
+  const allModels = await fetchOptionModels(ctx, connection);
   const models = allModels.filter((model, index) => mayBeUsed(connection, prompt, model, index));
-  const acceptedValues = acceptedOptions(models);
+  const acceptedValues = collectAcceptedOptions(models);
   const chosenValues = new Map<string, string>();
   while (acceptedValues.size > 0) {
-    const key = await pickKey(ctx, models, acceptedValues, keyValueTexts(chosenValues));
+    const key = await pickKey(ctx, models, acceptedValues, formatKeyValues(chosenValues));
     if (key === undefined) break;
     const value = await pickValue(ctx, key, acceptedValues.get(key) ?? new Set());
     if (value === undefined) chosenValues.delete(key);
     else chosenValues.set(key, value);
   }
-  return keyValueTexts(chosenValues);
+  return formatKeyValues(chosenValues);
 }
 
 /** Returns the models; empty if the service can't list them, because options are optional. */
-async function listedModels(ctx: Context, connection: Connection): Promise<readonly Model[]> {
+async function fetchOptionModels(ctx: Context, connection: Connection): Promise<readonly Model[]> {
   const { resources } = connection;
   const { signal } = ctx;
   try {
-    if (resources.cached() === undefined) {
+    if (resources.getCached() === undefined) {
       await resources.refresh({ signal, retries: 0, timeoutMs: OPTIONS_TIMEOUT_MS });
     }
-    return await resources.models({ signal });
+    return await resources.getModels({ signal });
   } catch {
     ctx.signal.throwIfAborted();
     return [];
@@ -67,7 +67,7 @@ async function pickKey(
   acceptedValues: ReadonlyMap<string, ReadonlySet<string>>,
   chosenTexts: readonly string[],
 ): Promise<string | undefined> {
-  const takers = (key: string): string[] =>
+  const listAcceptingModels = (key: string): string[] =>
     models
       .filter(({ availableRunOptions: options }) => options.some(option => option.key === key))
       .map(({ model }) => model);
@@ -79,7 +79,7 @@ async function pickKey(
     ...[...acceptedValues].map(([key, values]) => ({
       value: key,
       name: key,
-      description: `${[...values].join(', ')}, for ${takers(key).join(', ')}`,
+      description: `${[...values].join(', ')}, for ${listAcceptingModels(key).join(', ')}`,
     })),
   ];
   const prompter = await ctx.prompter();
@@ -99,6 +99,6 @@ async function pickValue(
   return prompter.choice<string | undefined>({ message: key, choices }, ctx.signal);
 }
 
-function keyValueTexts(chosen: ReadonlyMap<string, string>): readonly string[] {
+function formatKeyValues(chosen: ReadonlyMap<string, string>): readonly string[] {
   return [...chosen].map(([key, value]) => `${key}=${value}`);
 }

@@ -1,12 +1,12 @@
 import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
-import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { ageText } from '../core/durations.ts';
-import { matchingChoices } from '../questions/choices.ts';
+import { formatIsoAge } from '../core/durations.ts';
+import { filterChoices } from '../questions/choices.ts';
 import type { Choice } from '../questions/question.ts';
 import { pickOptions } from './pick-options.ts';
-import { promptFilesBelow } from './prompt-files-below.ts';
+import { listPromptFiles } from './prompt-files-below.ts';
 
 /** The target and options that a person chose. */
 interface PickedRun {
@@ -40,14 +40,14 @@ async function pickTarget(
   const { alias, file, slug } = prompt;
   const name = alias ?? file;
   if (name !== undefined) return { target: name, shownAs: name };
-  const { chosen, latest } = await latestAndChosen(ctx, connection, prompt, options);
+  const { chosen, latest } = await chooseFromVersions(ctx, connection, prompt, options);
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
   return { target: chosen, shownAs: isSlug ? slug : chosen };
 }
 
 /** Returns the latest version, or the chosen one if there are several and the user wants to be asked. */
-async function latestAndChosen(
+async function chooseFromVersions(
   ctx: Context,
   { client }: Connection,
   { promptId, promptVersionId }: PickedPrompt,
@@ -71,7 +71,7 @@ async function pickVersion(
       message: 'version',
       choices: versions.map(version => ({
         value: version.promptVersionId,
-        name: versionName(ctx, version, version.promptVersionId === latestVersionId),
+        name: describeVersion(ctx, version, version.promptVersionId === latestVersionId),
         description: version.promptVersionId,
       })),
       default: latestVersionId,
@@ -80,8 +80,8 @@ async function pickVersion(
   );
 }
 
-function versionName(ctx: Context, version: PromptVersionEntry, isLatest: boolean): string {
-  const age = ageText(version.publishedAt, ctx.clock.now());
+function describeVersion(ctx: Context, version: PromptVersionEntry, isLatest: boolean): string {
+  const age = formatIsoAge(version.publishedAt, ctx.clock.now());
   return isLatest ? `the latest, published ${age}` : `published ${age}`;
 }
 
@@ -106,7 +106,7 @@ const MAX_RECENT = 20;
 
 /** Searches while the user types. Without words, offers aliases, the local prompts or those used before, and prompt files. */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
-  const prompts = await promptChoices(ctx, connection);
+  const prompts = await listPromptChoices(ctx, connection);
   const searchRefused = new AbortController();
   const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
@@ -115,8 +115,8 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [
-        ...matchingChoices(prompts, query).filter(({ value }) => value.alias ?? value.file),
-        ...rows.map(promptChoice),
+        ...filterChoices(prompts, query).filter(({ value }) => value.alias ?? value.file),
+        ...rows.map(toPromptChoice),
       ];
     } catch (error) {
       // Other search words would not help, so the question ends with this error.
@@ -134,14 +134,17 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
 }
 
 /** Returns the aliases, every prompt of the local service or the prompts used before on another one, and prompt files. */
-async function promptChoices(ctx: Context, connection: Connection): Promise<readonly Choice<PickedPrompt>[]> {
+async function listPromptChoices(
+  ctx: Context,
+  connection: Connection,
+): Promise<readonly Choice<PickedPrompt>[]> {
   const aliases = [...ctx.settings.aliases].map(([alias, target]) => ({
     value: { alias, promptId: '', promptVersionId: '' },
     name: alias,
     description: `alias of ${target}`,
   }));
-  const prompts = connection.embedded ? await localPrompts(ctx, connection) : usedBefore(connection);
-  const files = (await promptFilesBelow(ctx.cwd)).map(file => ({
+  const prompts = connection.embedded ? await listLocalPrompts(ctx, connection) : listUsedPrompts(connection);
+  const files = (await listPromptFiles(ctx.cwd)).map(file => ({
     value: { file, promptId: '', promptVersionId: '' },
     name: file,
     description: 'a prompt file',
@@ -149,30 +152,30 @@ async function promptChoices(ctx: Context, connection: Connection): Promise<read
   return [...aliases, ...prompts, ...files];
 }
 
-async function localPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {
+async function listLocalPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {
   const choices: Choice<PickedPrompt>[] = [];
-  for await (const row of client.prompts.all({}, { signal: ctx.signal })) choices.push(promptChoice(row));
+  for await (const row of client.prompts.all({}, { signal: ctx.signal })) choices.push(toPromptChoice(row));
   return choices;
 }
 
 /** Returns the prompts whose config was read, then those that were only found by their slugs. */
-function usedBefore({ prompts }: Connection): Choice<PickedPrompt>[] {
-  const slugs = prompts.slugs();
+function listUsedPrompts({ prompts }: Connection): Choice<PickedPrompt>[] {
+  const slugs = prompts.getSlugs();
   const versionChoices = prompts
-    .all()
-    .map(version => [version.promptId, { value: version, name: textOrNothing(version.title) }] as const);
+    .listVersions()
+    .map(version => [version.promptId, { value: version, name: toTextOrEmpty(version.title) }] as const);
   const slugChoices = [...slugs].map(([promptId, slug]) => {
-    return [promptId, { value: { promptId, promptVersionId: '', slug }, name: textOrNothing(slug) }] as const;
+    return [promptId, { value: { promptId, promptVersionId: '', slug }, name: toTextOrEmpty(slug) }] as const;
   });
   const choices = new Map<string, Choice<PickedPrompt>>(versionChoices);
   for (const [promptId, choice] of slugChoices) if (!choices.has(promptId)) choices.set(promptId, choice);
   return [...choices.values()].slice(0, MAX_RECENT);
 }
 
-function promptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
+function toPromptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
   return {
     value: row,
-    name: [textOrNothing(row.title), ...(row.slug ? [`(${textOrNothing(row.slug)})`] : [])].join(' '),
-    description: textOrNothing(row.description),
+    name: [toTextOrEmpty(row.title), ...(row.slug ? [`(${toTextOrEmpty(row.slug)})`] : [])].join(' '),
+    description: toTextOrEmpty(row.description),
   };
 }

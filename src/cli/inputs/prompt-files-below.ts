@@ -9,7 +9,7 @@ const MAX_DIRECTORIES = 500;
  * Returns the prompt files below a directory, by their paths from there, those nearest to it first. Follows no links and
  * enters no hidden directory. Stops at 100 files or 500 directories, because a person waits for the list.
  */
-export async function promptFilesBelow(top: string): Promise<string[]> {
+export async function listPromptFiles(top: string): Promise<string[]> {
   const { isPromptFile } = await import('../../prompts/parse/read-prompt-text.ts');
   const files: string[] = [];
   const directories = [''];

@@ -3,8 +3,8 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { openReadable } from '../../files/open-readable.ts';
-import { encodingFault, isUtf16 } from '../../files/read-text.ts';
-import { errorCode } from '../../utils/error-utils.ts';
+import { describeEncodingFault, isUtf16 } from '../../files/read-text.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../core/errors.ts';
 
@@ -26,18 +26,21 @@ export async function readTextFile(
     if (Number.isFinite(maxBytes) && (await stat(absolutePath)).size > maxBytes) {
       throw usageError(`${flag}: ${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
     }
-    return decodeUtf8(await buffer(openReadable(absolutePath)), `${flag}: ${file}`);
+    return requireUtf8Text(await buffer(openReadable(absolutePath)), `${flag}: ${file}`);
   } catch (error) {
     throw fileFault(error, file, flag);
   }
 }
 
 /** Decodes UTF-8 exactly, including a byte order mark. */
-export function decodeUtf8(bytes: Uint8Array, what: string): string {
+export function requireUtf8Text(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw usageError(`${what} is ${encodingFault(bytes)}`, ...(isUtf16(bytes) ? [] : [INPUTS_ARE_TEXT]));
+    throw usageError(
+      `${what} is ${describeEncodingFault(bytes)}`,
+      ...(isUtf16(bytes) ? [] : [INPUTS_ARE_TEXT]),
+    );
   }
 }
 
@@ -46,7 +49,7 @@ const INPUTS_ARE_TEXT =
 
 /** Returns a one-line error that explains why a file can't be used. */
 export function fileFault(error: unknown, file: string, flag: string): CliError {
-  const code = errorCode(error);
+  const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
   if (code === 'EACCES' || code === 'EPERM') {

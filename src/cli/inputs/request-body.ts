@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
-import { byKey } from '../../files/formats/json-fields.ts';
+import { compareByKey } from '../../files/formats/json-fields.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import { type ImageSource, imageBytes } from './images/image-source.ts';
+import { type ImageSource, readImageBytes } from './images/image-source.ts';
 
 export interface RunRequest {
   readonly promptVersionId: string;
@@ -35,28 +35,28 @@ type BodyPart = string | Extract<ImageSource, { kind: 'bytes' }>;
 
 /** Encodes a request and omits empty fields. */
 export function buildRunBody(request: RunRequest): RunBody {
-  const parts = bodyParts(request);
+  const parts = buildBodyParts(request);
   return {
     promptVersionId: request.promptVersionId,
     body: {
-      length: parts.reduce((length, part) => length + encodedLength(part), 0),
-      chunks: () => bodyChunks(parts),
+      length: parts.reduce((length, part) => length + computeEncodedLength(part), 0),
+      chunks: () => encodeBodyChunks(parts),
       ...(parts.every(part => typeof part === 'string') && { text: parts.join('') }),
     },
-    digest: requestDigest(request),
-    recorded: recordedRequest(request),
-    creation: () => requestCreation(request),
+    digest: computeRequestDigest(request),
+    recorded: toRecordedRequest(request),
+    creation: () => toCreateRunRequest(request),
   };
 }
 
-async function requestCreation({
+async function toCreateRunRequest({
   promptVersionId,
   text,
   images,
   options,
 }: RunRequest): Promise<CreateRunRequest> {
   const imageInputs: ImageInput[] = [];
-  for (const image of images) imageInputs.push(await requestImage(image));
+  for (const image of images) imageInputs.push(await toImageInput(image));
   return {
     promptVersionId,
     inputs: {
@@ -67,12 +67,12 @@ async function requestCreation({
   };
 }
 
-async function requestImage(image: ImageSource): Promise<ImageInput> {
+async function toImageInput(image: ImageSource): Promise<ImageInput> {
   if (image.kind === 'url') return { type: 'url', url: image.url };
-  return { type: 'base64', base64: (await imageBytes(image)).toString('base64') };
+  return { type: 'base64', base64: (await readImageBytes(image)).toString('base64') };
 }
 
-function recordedRequest(request: RunRequest): UncountedRequest {
+function toRecordedRequest(request: RunRequest): UncountedRequest {
   const { promptVersionId, text, images, options, model = null, schema = null, repetition } = request;
   return {
     promptVersionId,
@@ -85,38 +85,38 @@ function recordedRequest(request: RunRequest): UncountedRequest {
   };
 }
 
-function bodyParts({ promptVersionId, text, images, options }: RunRequest): BodyPart[] {
+function buildBodyParts({ promptVersionId, text, images, options }: RunRequest): BodyPart[] {
   const inputs: BodyPart[][] = [
-    ...(text.size > 0 ? [[`"textInputs":${mapJson(text)}`]] : []),
-    ...(images.length > 0 ? [['"imageInputs":[', ...commaSeparated(images.map(imageParts)), ']']] : []),
+    ...(text.size > 0 ? [[`"textInputs":${encodeMap(text)}`]] : []),
+    ...(images.length > 0 ? [['"imageInputs":[', ...joinWithCommas(images.map(buildImageParts)), ']']] : []),
   ];
   return [
     `{"promptVersionId":${JSON.stringify(promptVersionId)},"inputs":{`,
-    ...commaSeparated(inputs),
-    options.size > 0 ? `},"runOptions":${mapJson(options)}}` : '}}',
+    ...joinWithCommas(inputs),
+    options.size > 0 ? `},"runOptions":${encodeMap(options)}}` : '}}',
   ];
 }
 
-function imageParts(image: ImageSource): BodyPart[] {
+function buildImageParts(image: ImageSource): BodyPart[] {
   return image.kind === 'url'
     ? [`{"type":"url","url":${JSON.stringify(image.url)}}`]
     : ['{"type":"base64","base64":"', image, '"}'];
 }
 
-function commaSeparated(groups: readonly BodyPart[][]): BodyPart[] {
+function joinWithCommas(groups: readonly BodyPart[][]): BodyPart[] {
   return groups.flatMap((group, index) => (index === 0 ? group : [',', ...group]));
 }
 
 /** Serialises a map, in which `__proto__` is a key like any other. */
-function mapJson(map: ReadonlyMap<string, string>): string {
+function encodeMap(map: ReadonlyMap<string, string>): string {
   return JSON.stringify(Object.fromEntries(map));
 }
 
-function encodedLength(part: BodyPart): number {
+function computeEncodedLength(part: BodyPart): number {
   return typeof part === 'string' ? Buffer.byteLength(part) : Math.ceil(part.size / 3) * 4;
 }
 
-async function* bodyChunks(parts: readonly BodyPart[]): AsyncGenerator<Uint8Array> {
+async function* encodeBodyChunks(parts: readonly BodyPart[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
     if (typeof part === 'string') yield Buffer.from(part);
     else yield* encodeBase64(part.chunks());
@@ -129,16 +129,16 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint
   for await (const chunk of chunks) {
     const bytes = remainder.length === 0 ? chunk : Buffer.concat([remainder, chunk]);
     const wholeLength = bytes.length - (bytes.length % 3);
-    if (wholeLength > 0) yield base64Text(bytes.subarray(0, wholeLength));
+    if (wholeLength > 0) yield encodeBase64Bytes(bytes.subarray(0, wholeLength));
     remainder = Buffer.from(bytes.subarray(wholeLength));
   }
-  if (remainder.length > 0) yield base64Text(remainder);
+  if (remainder.length > 0) yield encodeBase64Bytes(remainder);
 }
 
 /** Bytes that are encoded as one string: small ones are allocated and collected for a fraction of the price of large ones. */
 const ENCODED_BYTES = 12 * 1024;
 
-function base64Text(bytes: Buffer): Uint8Array {
+function encodeBase64Bytes(bytes: Buffer): Uint8Array {
   const text = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
   let written = 0;
   for (let start = 0; start < bytes.length; start += ENCODED_BYTES) {
@@ -148,17 +148,17 @@ function base64Text(bytes: Buffer): Uint8Array {
 }
 
 /** Returns the hexadecimal SHA-256 of a request. */
-export function requestDigest(request: RunRequest): string {
+export function computeRequestDigest(request: RunRequest): string {
   return createHash('sha256')
-    .update(JSON.stringify(requestContent(request)))
+    .update(JSON.stringify(getRequestContent(request)))
     .digest('hex');
 }
 
 /** Returns the texts, images by content, and options of a request, in an order that doesn't depend on how they were written. */
-export function requestContent({ text, images, options }: RunRequest): unknown[] {
+export function getRequestContent({ text, images, options }: RunRequest): unknown[] {
   return [
-    [...text].toSorted(byKey),
+    [...text].toSorted(compareByKey),
     images.map(image => (image.kind === 'url' ? image.url : image.sha256)),
-    [...options].toSorted(byKey),
+    [...options].toSorted(compareByKey),
   ];
 }

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { isJsonObject, JsonLimitExceeded, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { parseKeyValue, parseValueSource, readsStandardInput } from './flag-values.ts';
-import { inputText, Literal, parseJsonAsWritten } from './json-as-written.ts';
-import { decodeUtf8, readStandardInput, readTextFile } from './read-text.ts';
+import { Literal, parseJsonAsWritten, renderInputText } from './json-as-written.ts';
+import { readStandardInput, readTextFile, requireUtf8Text } from './read-text.ts';
 
 export interface InputFlags {
   /** `key=value`, `key=@file`, `key=@-`, `key=@@literal`. */
@@ -24,13 +24,13 @@ export interface CollectedInputs {
 /** Merges the inputs of a command: `--input` and `--image` win over `--inputs`. */
 export async function collectInputs(ctx: Context, flags: InputFlags): Promise<CollectedInputs> {
   const { values, texts, images } = await collectFlags(ctx, flags);
-  return { text: new Map([...readTextMap(values, inputsFilePrefix(flags)), ...texts]), images };
+  return { text: new Map([...readTextMap(values, formatInputsPrefix(flags)), ...texts]), images };
 }
 
 /** Collects inputs like `collectInputs`, but keeps the types of values in `--inputs`; the texts of `--input` win over them. */
 export async function collectTypedInputs(ctx: Context, flags: InputFlags) {
   const { values, texts, images } = await collectFlags(ctx, flags);
-  return { values: typedFields(values), texts: Object.fromEntries(texts), images };
+  return { values: toTypedFields(values), texts: Object.fromEntries(texts), images };
 }
 
 async function collectFlags(ctx: Context, flags: InputFlags) {
@@ -47,13 +47,13 @@ async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDo
   if (file === undefined) return { values: {}, images: [] };
   const source =
     file === '-'
-      ? decodeUtf8(await readStandardInput(ctx), '--inputs: standard input')
+      ? requireUtf8Text(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-  return readInputsDocument(await parseInputs(source, `--inputs ${file}`), inputsFilePrefix(flags));
+  return readInputsDocument(await parseInputs(source, `--inputs ${file}`), formatInputsPrefix(flags));
 }
 
 /** Returns the beginning of messages about the file of `--inputs`. */
-function inputsFilePrefix({ inputsFile = '' }: InputFlags): string {
+function formatInputsPrefix({ inputsFile = '' }: InputFlags): string {
   return `--inputs ${inputsFile}: `;
 }
 
@@ -64,7 +64,7 @@ export async function parseInputs(source: string, what: string): Promise<unknown
     const json = parseJsonAsWritten(text);
     if (json !== undefined) return json;
   } catch (error) {
-    throw error instanceof JsonPastBound ? usageError(`${what} ${error.message}`) : error;
+    throw error instanceof JsonLimitExceeded ? usageError(`${what} ${error.message}`) : error;
   }
   const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
   return parseYamlAsWritten(text, what);
@@ -77,7 +77,7 @@ async function readInputValue(ctx: Context, key: string, value: string): Promise
     const text = await readTextFile(source.path, ctx.cwd, `--input ${key}`);
     return text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
   }
-  return decodeUtf8(await readStandardInput(ctx), `--input ${key}: standard input`);
+  return requireUtf8Text(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 
 /** Refuses two inputs from standard input, which can be read only once. @throws {CliError} USAGE_ERROR */
@@ -96,7 +96,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
 }
 
 /** Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map; `where` begins every message. */
-export function jsonInputs(value: unknown, where: string): CollectedInputs {
+export function readJsonInputs(value: unknown, where: string): CollectedInputs {
   const { values, images } = readInputsDocument(value, where);
   return { text: readTextMap(values, where), images };
 }
@@ -137,7 +137,7 @@ function isMap(value: unknown): value is UncheckedObject {
 function readTextMap(map: UncheckedObject, where: string): Map<string, string> {
   return new Map(
     Object.entries(map).map(([key, value]) => {
-      const text = inputText(value);
+      const text = renderInputText(value);
       if (text !== undefined) return [key, text];
       throw usageError(
         `${where}the value of ${JSON.stringify(key)} ${value === null ? 'is null' : 'has too many parts'}`,
@@ -158,13 +158,13 @@ function readImageArgument(value: unknown, at: number, where: string): string {
   throw usageError(`${where}imageInputs[${at}] is neither {type: url, url} nor {type: base64, base64}`);
 }
 
-function typedFields(values: UncheckedObject): Record<string, JsonValue> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, typedValue(value)]));
+function toTypedFields(values: UncheckedObject): Record<string, JsonValue> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, toTypedValue(value)]));
 }
 
-function typedValue(value: unknown): JsonValue {
+function toTypedValue(value: unknown): JsonValue {
   if (value instanceof Literal) return value.value;
-  if (Array.isArray(value)) return value.map(typedValue);
-  if (isJsonObject(value)) return typedFields(value);
+  if (Array.isArray(value)) return value.map(toTypedValue);
+  if (isJsonObject(value)) return toTypedFields(value);
   return typeof value === 'string' ? value : null;
 }

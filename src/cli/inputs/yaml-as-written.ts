@@ -1,5 +1,5 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
-import { isNestedTooDeeply, yamlFault } from '../../files/formats/yaml-node.ts';
+import { describeYamlError, isNestedTooDeeply } from '../../files/formats/yaml-node.ts';
 import { usageError } from '../core/errors.ts';
 import { Literal } from './json-as-written.ts';
 
@@ -11,9 +11,9 @@ export function parseYamlAsWritten(source: string, what: string): unknown {
   const [fault] = document.errors;
   if (fault !== undefined) {
     const { line } = lines.linePos(fault.pos[0]);
-    throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${yamlFault(fault)}`);
+    throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${describeYamlError(fault)}`);
   }
-  return valueAsWritten(document.contents, { document, aliasValues: new Map(), what }, 0);
+  return readWrittenValue(document.contents, { document, aliasValues: new Map(), what }, 0);
 }
 
 /** Maximum depth, deeper than any inputs; it also refuses an alias that contains itself. */
@@ -27,25 +27,25 @@ interface DocumentReading {
   readonly what: string;
 }
 
-function valueAsWritten(node: unknown, reading: DocumentReading, depth: number): unknown {
+function readWrittenValue(node: unknown, reading: DocumentReading, depth: number): unknown {
   if (depth > MAX_WRITTEN_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
   if (isAlias(node)) return resolveAlias(node.resolve(reading.document), reading, depth + 1);
   if (isMap(node)) {
     return Object.fromEntries(
-      node.items.map(({ key, value }) => [scalarSource(key), valueAsWritten(value, reading, depth + 1)]),
+      node.items.map(({ key, value }) => [getScalarSource(key), readWrittenValue(value, reading, depth + 1)]),
     );
   }
-  if (isSeq(node)) return node.items.map(item => valueAsWritten(item, reading, depth + 1));
+  if (isSeq(node)) return node.items.map(item => readWrittenValue(item, reading, depth + 1));
   if (!isScalar(node) || node.value === null) return null;
-  return typeof node.value === 'string' ? node.value : new Literal(scalarSource(node));
+  return typeof node.value === 'string' ? node.value : new Literal(getScalarSource(node));
 }
 
 function resolveAlias(node: unknown, reading: DocumentReading, depth: number): unknown {
-  if (!reading.aliasValues.has(node)) reading.aliasValues.set(node, valueAsWritten(node, reading, depth));
+  if (!reading.aliasValues.has(node)) reading.aliasValues.set(node, readWrittenValue(node, reading, depth));
   return reading.aliasValues.get(node);
 }
 
-function scalarSource(node: unknown): string {
+function getScalarSource(node: unknown): string {
   if (!isScalar(node)) return String(node);
   const { value, source } = node;
   return typeof value === 'string' ? value : (source ?? String(value));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AppendLog, type LineOptions, openForAppend } from '../../files/writing/append-log.ts';
 import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { CliError, unwritableError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
@@ -139,9 +139,9 @@ export class BatchJournal implements JobJournal {
     }
     const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !isForgotten(job));
     await this.#rewrite([
-      ...extras.flatMap(([journalId, extra]) => extraEvents(journalId, extra)),
+      ...extras.flatMap(([journalId, extra]) => toExtraEvents(journalId, extra)),
       ...[...this.#handovers.values()].flatMap(handoverEvents),
-      ...[...this.#states].flatMap(([id, state]) => stateEvents(id, state)),
+      ...[...this.#states].flatMap(([id, state]) => toStateEvents(id, state)),
     ]);
   }
 
@@ -161,7 +161,7 @@ export class BatchJournal implements JobJournal {
     try {
       await this.#lines.append(toJournalLine(event), options);
     } catch (error) {
-      throw fileUnwritable(this.file, error, this.canResume);
+      throw unwritableFileError(this.file, error, this.canResume);
     }
   }
 
@@ -185,7 +185,7 @@ function withForgottenRows(
   return rows.map(([id, digest], index) => [isForgotten(id) ? `${FORGOTTEN}${index + 1}` : id, digest]);
 }
 
-function extraEvents(
+function toExtraEvents(
   journalId: string,
   { job, entry, declarationDigest, runId }: ExtraCreation,
 ): JournalEvent[] {
@@ -197,7 +197,7 @@ function handoverEvents({ handover, progress }: HandoverRecord): JournalEvent[] 
   return progress === undefined ? [handover] : [handover, progress];
 }
 
-function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobState): JournalEvent[] {
+function toStateEvents(id: string, { row, step, entry, runIds, ...state }: JobState): JournalEvent[] {
   const job = { id, row };
   const events: JournalEvent[] = runIds.map(runId => ({ kind: 'step', job, step: 'running', runId }));
   if (entry !== undefined) events.push({ kind: 'step', job, step: 'creating', entry });
@@ -205,9 +205,9 @@ function stateEvents(id: string, { row, step, entry, runIds, ...state }: JobStat
 }
 
 /** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
-export function fileUnwritable(file: string, cause: unknown, canResume = true): Error {
+export function unwritableFileError(file: string, cause: unknown, canResume = true): Error {
   if (cause instanceof PathFault) return cause;
-  return new CliError(`${file} can't be written: ${errorMessage(cause)}`, {
+  return new CliError(`${file} can't be written: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: [
@@ -223,6 +223,6 @@ async function openForLines(file: FileBelow): Promise<FileHandle> {
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const place = path.join(file.folder, file.name);
-    throw unwritableError(error, usageError(`${place} can't be written: ${errorMessage(error)}`));
+    throw unwritableError(error, usageError(`${place} can't be written: ${getErrorMessage(error)}`));
   }
 }

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { failedOutcome, type InDoubt, type Job, type JobOutcome, type JobPlan } from './job.ts';
+import { type InDoubt, type Job, type JobOutcome, type JobPlan, toFailedOutcome } from './job.ts';
 import { noRunError } from './job-errors.ts';
 import { type JobEvents, type JobWork, runJob } from './run-job.ts';
 import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
@@ -44,7 +44,7 @@ export async function runJobs(jobs: PlannedJobs, parts: EngineParts): Promise<vo
     // The source of jobs may fail when it is stopped midway.
     if (!parts.stop.isStopping()) engine.fail(error);
   }
-  await engine.ended();
+  await engine.waitForEnd();
 }
 
 class JobEngine {
@@ -60,7 +60,7 @@ class JobEngine {
   }
 
   /** Resolves when every started job has ended. @throws the first error that must end all other jobs too */
-  async ended(): Promise<void> {
+  async waitForEnd(): Promise<void> {
     await this.#drain();
     if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
     await this.#drain();
@@ -151,7 +151,7 @@ class JobEngine {
       case 'wait':
         return this.#relaunch({ job, plan: { ...settlement, recovered: true } });
       case 'none':
-        return this.#settle(job, failedOutcome(ctx, noRunError()));
+        return this.#settle(job, toFailedOutcome(ctx, noRunError()));
       case 'in doubt':
         return this.#settle(job, withCandidates(outcome, settlement.candidates, connection));
     }
@@ -160,6 +160,6 @@ class JobEngine {
   /** Stops the engine after an error that must end all jobs. */
   fail(error: unknown): void {
     this.#fault ??= { error };
-    this.#parts.stop.noMoreRows();
+    this.#parts.stop.stopRows();
   }
 }

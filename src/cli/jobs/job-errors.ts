@@ -19,7 +19,7 @@ export function isFatal(error: unknown): boolean {
 }
 
 /** Returns the run whose wait ended in this error, if the error names it. */
-export function runIdOfError(error: unknown): string | undefined {
+export function findErrorRunId(error: unknown): string | undefined {
   const runId = error instanceof CliError && isJsonObject(error.data) ? error.data['runId'] : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }
@@ -54,14 +54,14 @@ export function hasReachedNobody(error: unknown): boolean {
 }
 
 /** Returns an error's text for the results, with the row's line if it was found before anything was sent. */
-export function errorText(error: unknown, place?: { readonly line: number }): string {
+export function formatError(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = toFailure(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';
   return `${where}${message} (${status})`;
 }
 
-/** Returns the error that `errorText` wrote to a journal. */
-export function recordedError(text: string): CliError {
+/** Returns the error that `formatError` wrote to a journal. */
+export function parseError(text: string): CliError {
   const at = text.lastIndexOf(' (');
   const status = text.slice(at + 2, -1);
   if (at === -1 || !/^[A-Z_]+$/.test(status)) {

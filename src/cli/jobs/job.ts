@@ -55,12 +55,12 @@ export interface RunDetails {
 }
 
 /** Returns the seconds from the creation to the end, without waits before the creation; null if unknown. */
-export function runSeconds({ sentAt, endedAt }: RunDetails): number | null {
+export function computeRunSeconds({ sentAt, endedAt }: RunDetails): number | null {
   return sentAt === undefined ? null : Math.max(0, Math.round(endedAt - sentAt)) / 1000;
 }
 
-/** Returns the sum of the known results of `runSeconds`, to the millisecond. */
-export function sumOfSeconds(all: readonly (number | null)[]): number {
+/** Returns the sum of the known results of `computeRunSeconds`, to the millisecond. */
+export function sumSeconds(all: readonly (number | null)[]): number {
   return Math.round(all.reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0) * 1000) / 1000;
 }
 
@@ -119,7 +119,7 @@ export interface JobJournal {
 }
 
 /** Returns the outcome of a job that failed without a run. */
-export function failedOutcome(
+export function toFailedOutcome(
   { clock }: Pick<Context, 'clock'>,
   error: unknown,
 ): Extract<JobOutcome, { kind: 'failed' }> {

@@ -1,5 +1,5 @@
 import { parseJson } from '../../files/formats/json.ts';
-import { isJsonObject, textAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { isJsonObject, readTextAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 
@@ -73,12 +73,12 @@ export function toJournalLine(event: JournalEvent): UncheckedObject {
     case 'begun':
       return { batch: 1, ...event.facts };
     case 'step':
-      return stepLine(event);
+      return toStepLine(event);
     case 'candidates':
       return { row: event.job.row, id: event.job.id, candidates: event.runIds };
     case 'extra creation': {
       const { job, journalId, entry, declarationDigest } = event;
-      return { job, journalId, ...(entry && creationFields(entry)), declared: declarationDigest };
+      return { job, journalId, ...(entry && toCreationFields(entry)), declared: declarationDigest };
     }
     case 'extra end':
       return { journalId: event.journalId, runId: event.runId };
@@ -90,13 +90,13 @@ export function toJournalLine(event: JournalEvent): UncheckedObject {
   return { providerBatch: key, ...fields };
 }
 
-function stepLine(event: StepEvent): UncheckedObject {
+function toStepLine(event: StepEvent): UncheckedObject {
   const { job, step, entry, runId, error, result, recovered, mayHaveRun } = event;
   return {
     row: job.row,
     id: job.id,
     state: step,
-    ...(entry && creationFields(entry)),
+    ...(entry && toCreationFields(entry)),
     runId,
     error,
     result,
@@ -105,7 +105,7 @@ function stepLine(event: StepEvent): UncheckedObject {
   };
 }
 
-function creationFields(entry: JournalEntry): UncheckedObject {
+function toCreationFields(entry: JournalEntry): UncheckedObject {
   const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
   return { digest, journalId, promptVersionId, time, ...(clockOffsetMs !== undefined && { clockOffsetMs }) };
 }
@@ -154,9 +154,9 @@ function parseStep(
     job,
     step,
     entry,
-    runId: textAt(line, 'runId'),
+    runId: readTextAt(line, 'runId'),
     recovered: line['recovered'] === true,
-    error: textAt(line, 'error'),
+    error: readTextAt(line, 'error'),
     mayHaveRun: line['mayHaveRun'] === true,
     result: line['result'],
   };
@@ -164,16 +164,16 @@ function parseStep(
 
 function parseExtra(journalId: string, line: UncheckedObject, service: string): JournalEvent | DamagedLine {
   if (line['runId'] !== undefined) {
-    return { kind: 'extra end', journalId, runId: textAt(line, 'runId') ?? null };
+    return { kind: 'extra end', journalId, runId: readTextAt(line, 'runId') ?? null };
   }
   const entry = parseEntry(line, service);
   if (entry === undefined && line['time'] !== undefined) return DAMAGED_CREATION;
   return {
     kind: 'extra creation',
     journalId,
-    job: textAt(line, 'job'),
+    job: readTextAt(line, 'job'),
     entry,
-    declarationDigest: textAt(line, 'declared'),
+    declarationDigest: readTextAt(line, 'declared'),
   };
 }
 
@@ -200,7 +200,12 @@ function parseHandover(
 ): HandoverEvent | HandoverProgressEvent | DamagedLine {
   const { promptVersionId, rows } = line;
   if (rows === undefined) {
-    return { kind: 'handover progress', key, file: textAt(line, 'file'), batch: textAt(line, 'batch') };
+    return {
+      kind: 'handover progress',
+      key,
+      file: readTextAt(line, 'file'),
+      batch: readTextAt(line, 'batch'),
+    };
   }
   // If a row were skipped, later rows would get each other's answers.
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isHandedRow)) {
@@ -209,9 +214,9 @@ function parseHandover(
   return {
     kind: 'handover',
     key,
-    time: textAt(line, 'time'),
+    time: readTextAt(line, 'time'),
     promptVersionId,
-    interface: textAt(line, 'interface'),
+    interface: readTextAt(line, 'interface'),
     rows,
   };
 }

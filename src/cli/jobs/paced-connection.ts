@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import { connectionFor } from '../targets/prompt-file.ts';
+import { getTargetConnection } from '../targets/prompt-file.ts';
 import { RequestPace } from './request-pace.ts';
 
 /** Default numbers of open creations; more on the embedded service, which needs no connections for them. */
@@ -12,7 +12,11 @@ const MIN_REPORTED_PAUSE_MS = 5000;
  *
  * @param rate requests per second, 0 for no limit; by default the service's own limit, and none on the embedded service
  */
-export function pacedConnection(ctx: Context, connection: Connection, rate: number | undefined): Connection {
+export function createPacedConnection(
+  ctx: Context,
+  connection: Connection,
+  rate: number | undefined,
+): Connection {
   const isUnlimited = connection.recorder?.mode === 'replay' || (rate === undefined && connection.embedded);
   const pace = new RequestPace({
     perSecond: isUnlimited ? 0 : rate,
@@ -44,20 +48,20 @@ export async function withTurn(connection: Connection, signal: AbortSignal): Pro
 }
 
 /** Returns a function that finds the rate-limited connection of a target's service, one for each service. */
-export function pacedConnections(
+export function createPacedConnector(
   ctx: Context,
   rate: number | undefined,
 ): (target: string) => Promise<Connection> {
   const limitedConnections = new Map<Connection, Connection>();
   return async target => {
-    const connection = await connectionFor(ctx, target);
-    const limited = limitedConnections.get(connection) ?? pacedConnection(ctx, connection, rate);
+    const connection = await getTargetConnection(ctx, target);
+    const limited = limitedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
     limitedConnections.set(connection, limited);
     return limited;
   };
 }
 
 /** Returns the maximum number of open creations: as requested, else the service's default. */
-export function concurrencyFor({ embedded }: Connection, concurrency: number | undefined): number {
+export function getConcurrency({ embedded }: Connection, concurrency: number | undefined): number {
   return concurrency ?? (embedded ? DEFAULT_CONCURRENCY.here : DEFAULT_CONCURRENCY.elsewhere);
 }

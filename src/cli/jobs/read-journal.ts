@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseJson } from '../../files/formats/json.ts';
-import { textLines } from '../../files/formats/text-lines.ts';
+import { splitIntoLines } from '../../files/formats/text-lines.ts';
 import { openForReading } from '../../files/writing/open-for-reading.ts';
 import type { FileBelow } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
@@ -83,7 +83,7 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
   if (handle === undefined) return { ...content, facts };
   const text = handle.createReadStream({ encoding: 'utf8' });
   let tornLine: { readonly text: string; readonly line: number } | undefined;
-  for await (const { text: source, line } of textLines(text as AsyncIterable<string>)) {
+  for await (const { text: source, line } of splitIntoLines(text as AsyncIterable<string>)) {
     if (tornLine !== undefined) refuseJournal(file, tornLine.line);
     const value = parseJson(source);
     if (!isJsonObject(value)) {
@@ -135,7 +135,7 @@ function applyEvent({ states, handovers, extras, earlier }: JournalContent, even
       break;
     case 'step':
       if (event.step === 'creating') earlier.delete(event.job.id);
-      states.set(event.job.id, stateAfter(states.get(event.job.id), event));
+      states.set(event.job.id, applyStep(states.get(event.job.id), event));
       break;
     case 'handover':
       handovers.set(event.key, { handover: event, progress: handovers.get(event.key)?.progress });
@@ -162,7 +162,7 @@ function applyEvent({ states, handovers, extras, earlier }: JournalContent, even
   }
 }
 
-function stateAfter(
+function applyStep(
   stateBefore: JobState | undefined,
   { job, step, entry, runId, recovered, error, mayHaveRun, result }: StepEvent,
 ): JobState {

@@ -50,7 +50,10 @@ export async function recallJobs(
 }
 
 /** Returns the jobs' runs, and their creations that may have made a run of unknown id, for the budget. */
-export function spentBefore({ states, settlements }: RecalledJobs): { runs: EarlierRun[]; lost: string[] } {
+export function collectEarlierSpending({ states, settlements }: RecalledJobs): {
+  runs: EarlierRun[];
+  lost: string[];
+} {
   const runs: EarlierRun[] = [];
   const lost: string[] = [];
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
@@ -74,7 +77,7 @@ async function recallFromMachine({ journal }: Context, states: Map<string, JobSt
     jobIdsByEntry.set(entry.id, id);
     earliestTime = Math.min(earliestTime, Date.parse(entry.time));
   }
-  for await (const entry of journal.newestFirst(({ time }) => Date.parse(time) < earliestTime)) {
+  for await (const entry of journal.readNewestFirst(({ time }) => Date.parse(time) < earliestTime)) {
     if (jobIdsByEntry.size === 0) return;
     const id = jobIdsByEntry.get(entry.id);
     const state = id === undefined ? undefined : states.get(id);

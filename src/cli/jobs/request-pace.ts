@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { Pace, PacedAnswer } from '../../client/request-options.ts';
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
-import { type Clock, steadyTime } from '../core/clock.ts';
+import { type Clock, createSteadyTime } from '../core/clock.ts';
 import { TimeIsUp } from '../core/errors.ts';
 
 /** Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps never do. */
@@ -45,7 +45,7 @@ export class RequestPace implements Pace {
 
   constructor(options: RequestPaceOptions) {
     this.#options = options;
-    this.#now = steadyTime(options.clock);
+    this.#now = createSteadyTime(options.clock);
     this.#perSecond = options.perSecond ?? DEFAULT_RATE;
   }
 
@@ -57,7 +57,7 @@ export class RequestPace implements Pace {
   }
 
   answered({ limited, retryAfterMs, policy }: PacedAnswer): void {
-    if (this.#options.perSecond === undefined) this.#perSecond = rateIn(policy ?? '') ?? this.#perSecond;
+    if (this.#options.perSecond === undefined) this.#perSecond = parseRate(policy ?? '') ?? this.#perSecond;
     if (limited) {
       this.#pause(retryAfterMs);
     } else {
@@ -79,7 +79,7 @@ export class RequestPace implements Pace {
       if (pause > timeLeftMs()) throw new TimeIsUp(pause);
       const wait = this.#waitMs();
       if (wait <= 0) {
-        const spacing = this.#spacing();
+        const spacing = this.#computeSpacing();
         const late = spacing < CATCH_UP_MS ? CATCH_UP_MS : 0;
         this.#nextAt = Math.max(this.#nextAt, this.#now() - late) + spacing;
         return;
@@ -92,7 +92,7 @@ export class RequestPace implements Pace {
     return Math.max(this.#nextAt, this.#pausedUntil) - this.#now();
   }
 
-  #spacing(): number {
+  #computeSpacing(): number {
     const usual = this.#perSecond === 0 ? 0 : 1000 / this.#perSecond;
     return this.#slowdown === 1 ? usual : Math.max(usual, MIN_SLOW_GAP_MS) * this.#slowdown;
   }
@@ -116,7 +116,7 @@ export class RequestPace implements Pace {
 }
 
 /** Returns the tightest policy of a `RateLimit-Policy` header in requests per second; undefined if it has none. */
-function rateIn(header: string): number | undefined {
+function parseRate(header: string): number | undefined {
   const rates = header.split(',').flatMap(policy => {
     const [, quota] = /;\s*q=(\d{1,9})(?=\s*(?:;|$))/u.exec(policy) ?? [];
     const [, window] = /;\s*w=(\d{1,9})(?=\s*(?:;|$))/u.exec(policy) ?? [];

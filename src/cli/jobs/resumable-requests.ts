@@ -1,21 +1,21 @@
 import { asCount } from '../../files/formats/json-fields.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { type CliError, usageError } from '../core/errors.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import type { BatchJournal } from './batch-journal.ts';
 import type { Job, JobOutcome, JobPlan } from './job.ts';
 import type { PlannedJob } from './job-engine.ts';
-import { errorText } from './job-errors.ts';
+import { formatError } from './job-errors.ts';
 import { parseEndedResult, planJob, type RetryFlags } from './plan-resumed-job.ts';
-import { handedRows } from './provider-batch/batch-handover.ts';
+import { collectHandedRows } from './provider-batch/batch-handover.ts';
 import { handOverByVersion } from './provider-batch/hand-over-jobs.ts';
-import { type RecalledJobs, recallJobs, spentBefore } from './recall-jobs.ts';
+import { collectEarlierSpending, type RecalledJobs, recallJobs } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
-import { noteSecondPayments, unknownRunStep } from './second-payments.ts';
+import { findUnknownRunStep, noteSecondPayments } from './second-payments.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
@@ -83,9 +83,9 @@ export class ResumableRequests {
     if (resume) {
       // The journal also holds the jobs of other tests of the same files, such as those that --filter leaves out.
       const states = new Map([...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
-      const { runs, lost } = spentBefore({ ...recalled, states });
+      const { runs, lost } = collectEarlierSpending({ ...recalled, states });
       const batched = handedOverJobs.map(([, { customId }]) => customId);
-      budget.resume(connection, [...endedJobRuns(states, journal), ...runs], [...lost, ...batched]);
+      budget.resume(connection, [...listEndedJobRuns(states, journal), ...runs], [...lost, ...batched]);
     }
     const handsOver = options.providerBatch || handedOverJobs.length > 0;
     return new ResumableRequests(ctx, connection, options, { recalled, handsOver });
@@ -120,9 +120,9 @@ export class ResumableRequests {
       budget,
       journal,
       stop,
-      ...(groups && { handOver: (_, settle) => handOverByVersion(groups, this.#handoverParts(settle)) }),
+      ...(groups && { handOver: (_, settle) => handOverByVersion(groups, this.#buildHandoverParts(settle)) }),
       onResult: async (job, result, outcome) => {
-        await journalEnd(journal, this.#connection, { job, result, outcome });
+        await writeJobEnd(journal, this.#connection, { job, result, outcome });
         await onResult(job, result, { isEarlier: false });
       },
     });
@@ -132,7 +132,7 @@ export class ResumableRequests {
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     if (this.handsOver) return;
     const { length } = planned.filter(
-      ({ job, plan }) => plan.kind === 'create' && unknownRunStep(this.#recalled, job.id) !== undefined,
+      ({ job, plan }) => plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
     );
     noteSecondPayments(this.#ctx, length);
   }
@@ -155,11 +155,11 @@ export class ResumableRequests {
     const { signal, io } = this.#ctx;
     await this.#connection.client.runs.get(runId, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
-      io.note(`note: not recorded: ${oneLine(errorMessage(error))}`);
+      io.note(`note: not recorded: ${toOneLine(getErrorMessage(error))}`);
     });
   }
 
-  #handoverParts(
+  #buildHandoverParts(
     settle: (job: Job, outcome: JobOutcome) => Promise<void>,
   ): Parameters<typeof handOverByVersion>[1] {
     const { journal, stop, budget, cancel, retryUnknown } = this.#options;
@@ -179,7 +179,7 @@ export class ResumableRequests {
 
 /** Returns the rows of a provider's batches that have not been collected, with their ids. */
 function openAtProvider(journal: BatchJournal): [string, { readonly customId: string }][] {
-  return [...handedRows(journal)].filter(([id]) => {
+  return [...collectHandedRows(journal)].filter(([id]) => {
     const step = journal.states.get(id)?.step;
     return step !== 'succeeded' && step !== 'failed';
   });
@@ -202,11 +202,11 @@ async function groupByVersion(planned: readonly PlannedJob[]): Promise<Map<strin
 }
 
 /** Returns the runs of ended jobs with their service tokens. */
-function endedJobRuns(
+function listEndedJobRuns(
   states: RecalledJobs['states'],
   journal: Pick<BatchJournal, 'handovers'>,
 ): EarlierRun[] {
-  const handed = handedRows(journal);
+  const handed = collectHandedRows(journal);
   return [...states].flatMap(([id, { entry = handed.get(id), result }]): EarlierRun[] => {
     const run = parseEndedResult(result)?.run;
     if (run === undefined) return [];
@@ -221,7 +221,7 @@ interface EndedJob {
 }
 
 /** Writes the end of a job to the journal, so that a resumed command never makes a paid run again. */
-async function journalEnd(
+async function writeJobEnd(
   journal: BatchJournal,
   { embedded }: Connection,
   { job, result: { run, seconds }, outcome }: EndedJob,
@@ -232,7 +232,7 @@ async function journalEnd(
     await journal.ended(job, end, { durable: !embedded });
   } else if (outcome.kind === 'failed') {
     const { runId = null, mayHaveRun, error } = outcome;
-    await journal.ended(job, { step: 'failed', runId, error: errorText(error), mayHaveRun });
+    await journal.ended(job, { step: 'failed', runId, error: formatError(error), mayHaveRun });
   } else if (outcome.kind === 'in doubt') {
     await journal.candidates(job, outcome.candidates);
   }

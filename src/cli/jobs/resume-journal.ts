@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
 import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, unwritableError, usageError } from '../core/errors.ts';
 import { BatchJournal } from './batch-journal.ts';
@@ -45,7 +45,7 @@ async function lockJournal(file: FileBelow, clock: Context['clock']): Promise<Re
     return await waitForLock(file, clock, DYING_MS);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${errorMessage(error)}`;
+    const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${getErrorMessage(error)}`;
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
     throw unwritableError(
       error,

@@ -2,7 +2,7 @@ import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors
 import { retryDelay } from '../../client/http/retry.ts';
 import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, NoMoreWanted, timeIsUpAt } from '../core/errors.ts';
+import { CliError, findTimeIsUp, NoMoreWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
@@ -13,12 +13,12 @@ import { findProviderFault } from '../outputs/provider-fault.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
 import {
+  findErrorRunId,
   hasReachedNobody,
   isAtCap,
   isFatal,
   isRefusalOfAll,
   maySendAgain,
-  runIdOfError,
 } from './job-errors.ts';
 import { withTurn } from './paced-connection.ts';
 
@@ -71,7 +71,7 @@ class RunningJob {
       run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
     } catch (error) {
       if (ctx.signal.aborted) return this.#droppedOutcome(error);
-      const runId = this.#runId ?? runIdOfError(error);
+      const runId = this.#runId ?? findErrorRunId(error);
       return runId === undefined ? this.#outcomeWithoutRun(error) : this.#outcomeOfRun(runId, error);
     } finally {
       this.#endRunning();
@@ -80,7 +80,7 @@ class RunningJob {
     const refusal = findProviderFault(connection, run);
     if (refusal !== undefined) return this.#outcomeWithoutRun(refusal);
     const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
-    return { kind: 'ended', run, facts: this.#facts(), isUnanswered };
+    return { kind: 'ended', run, facts: this.#collectFacts(), isUnanswered };
   }
 
   #beginRunning(): void {
@@ -92,7 +92,7 @@ class RunningJob {
     this.#reportEnd = undefined;
   }
 
-  #facts(): RunDetails {
+  #collectFacts(): RunDetails {
     const sentAt = this.#job.batched ? undefined : this.#sentAt;
     return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
   }
@@ -116,7 +116,7 @@ class RunningJob {
       try {
         return await this.#createOnce(body);
       } catch (error) {
-        const waitMs = this.#resendDelay(error, attempt);
+        const waitMs = this.#computeResendDelay(error, attempt);
         if (waitMs === undefined) throw error;
         this.#endRunning();
         await this.#work.journal.waiting(this.#job);
@@ -159,10 +159,10 @@ class RunningJob {
   }
 
   /** Returns the milliseconds to wait before the creation is sent again; undefined if it must not be. */
-  #resendDelay(error: unknown, attempt: number): number | undefined {
+  #computeResendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, stopping } = this.#work;
     if (this.#runId !== undefined || stopping.aborted || !maySendAgain(error)) return undefined;
-    if (timeIsUpAt(error, ctx.timeLeftMs()) !== undefined) return undefined;
+    if (findTimeIsUp(error, ctx.timeLeftMs()) !== undefined) return undefined;
     const isLimited = error instanceof RateLimitError;
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
@@ -172,14 +172,14 @@ class RunningJob {
   /** Returns the outcome of a job that was dropped while it ran. @param error the error that ended it */
   #droppedOutcome(error: unknown): JobOutcome {
     const { connection } = this.#work;
-    const ownRunId = connection.runsHere && runIdOfError(error);
+    const ownRunId = connection.runsHere && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     const isLost = !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
     return {
       kind: 'dropped',
       inDoubt: ownRunId === undefined && isLost,
       runId: ownRunId,
-      facts: this.#facts(),
+      facts: this.#collectFacts(),
     };
   }
 
@@ -187,7 +187,7 @@ class RunningJob {
   #outcomeOfRun(runId: string, error: unknown): JobOutcome {
     if (isFatal(error)) throw error;
     if (error instanceof NotFoundError) {
-      return { kind: 'failed', runId, facts: this.#facts(), error, mayHaveRun: false };
+      return { kind: 'failed', runId, facts: this.#collectFacts(), error, mayHaveRun: false };
     }
     return { kind: 'running', runId, error };
   }
@@ -203,7 +203,7 @@ class RunningJob {
     if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
     if (isInDoubt || isFatal(error)) throw error;
     const mayHaveRun = error instanceof ServiceError && error.httpStatus >= 500;
-    return { kind: 'failed', runId: undefined, facts: this.#facts(), error, mayHaveRun };
+    return { kind: 'failed', runId: undefined, facts: this.#collectFacts(), error, mayHaveRun };
   }
 
   /** Returns the error to report if the job has no run for a reason that concerns other jobs too; else undefined. */
@@ -211,7 +211,7 @@ class RunningJob {
     const { ctx, stopping } = this.#work;
     const isUnsent = this.#entry === undefined && !this.#job.batched;
     const madeNoRun = isUnsent || error instanceof RateLimitError;
-    const timeIsUp = madeNoRun ? timeIsUpAt(error, ctx.timeLeftMs()) : undefined;
+    const timeIsUp = madeNoRun ? findTimeIsUp(error, ctx.timeLeftMs()) : undefined;
     if (timeIsUp !== undefined) return timeIsUp;
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
     const isStopped = error instanceof NoMoreWanted || (maySendAgain(error) && stopping.aborted);

@@ -4,7 +4,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation-result.ts';
-import { type Job, type JobJournal, type JobOutcome, runSeconds } from './job.ts';
+import { computeRunSeconds, type Job, type JobJournal, type JobOutcome } from './job.ts';
 import { type PlannedJob, runJobs } from './job-engine.ts';
 import { isAtCap } from './job-errors.ts';
 import { StopControl } from './stop-control.ts';
@@ -120,7 +120,7 @@ function notCollectedError(): CliError {
 }
 
 function toRequestResult(outcome: JobOutcome): RequestResult {
-  const seconds = 'facts' in outcome ? runSeconds(outcome.facts) : 0;
+  const seconds = 'facts' in outcome ? computeRunSeconds(outcome.facts) : 0;
   if (outcome.kind === 'ended') {
     const { run, isUnanswered = false } = outcome;
     return { run, seconds, fault: undefined, isUnanswered };

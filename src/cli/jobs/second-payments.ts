@@ -8,7 +8,7 @@ export function noteSecondPayments({ io }: Pick<Context, 'io'>, count: number): 
 }
 
 /** Returns the step of an earlier creation that may have made a run without a known id; undefined if there is none. */
-export function unknownRunStep(
+export function findUnknownRunStep(
   { states, settlements }: RecalledJobs,
   id: string,
 ): 'creating' | 'failed' | undefined {

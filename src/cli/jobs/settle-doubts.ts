@@ -24,7 +24,7 @@ export type Settlement =
   | { readonly kind: 'in doubt'; readonly candidates: readonly RunRow[] | undefined };
 
 /** Returns true if a service that keeps idempotency keys still has the key of a creation. */
-export function keyIsKept(
+export function isKeyKept(
   { clock }: Pick<Context, 'clock'>,
   { time }: Pick<UnansweredCreation, 'time'>,
 ): boolean {
@@ -44,7 +44,7 @@ export async function settleDoubts<D extends UnansweredCreation>(
   if (doubts.length === 0) return [];
   const { client } = connection;
   const isKept = (doubt: UnansweredCreation): boolean =>
-    client.keepsIdempotencyKeys === true && keyIsKept(ctx, doubt);
+    client.keepsIdempotencyKeys === true && isKeyKept(ctx, doubt);
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
   const settlements = new Map(toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]));

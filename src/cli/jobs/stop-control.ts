@@ -48,18 +48,18 @@ export class StopControl {
       outcome.kind === 'postponed' || outcome.kind === 'running' ? stopFault(outcome.error) : undefined;
     if (faultOfAll !== undefined) {
       if (stopFault(this.#fault) === undefined) this.#fault = faultOfAll;
-      this.noMoreRows();
+      this.stopRows();
     } else if (outcome.kind === 'postponed' && hasReachedNobody(outcome.error)) {
       this.#fault ??= outcome.error;
       this.#unreached += 1;
-      if (this.#unreached >= MAX_UNREACHED) this.noMoreRows();
+      if (this.#unreached >= MAX_UNREACHED) this.stopRows();
     } else if (isAnswered(outcome)) {
       this.#unreached = 0;
     }
   }
 
   /** Starts no more rows; running ones continue. */
-  noMoreRows(reason?: string): void {
+  stopRows(reason?: string): void {
     this.#reason ??= reason;
     this.#reading.abort(new NoMoreWanted('no more rows are wanted'));
   }
@@ -70,14 +70,14 @@ export class StopControl {
   }
 
   /** Drops the running rows because nobody reads the results. */
-  readerHasGone(): void {
+  dropUnread(): void {
     this.#hasReader = false;
     this.drop(new Error('nobody reads the results'));
   }
 
   /** Starts no more rows and drops the running ones. */
   drop(reason: Error): void {
-    this.noMoreRows();
+    this.stopRows();
     this.#dropping.abort(reason);
   }
 
@@ -99,7 +99,7 @@ export class StopControl {
         return;
       }
       this.#interruptedBy = signal;
-      this.noMoreRows();
+      this.stopRows();
       const { runningRows } = tally;
       const left = runningRows > 0 ? `; ${runningRows} still running, press Ctrl-C again to drop them` : '';
       ctx.io.note(`note: starting no more rows${left}`);

@@ -1,4 +1,4 @@
-import { type Interval, intervalText, percentText, wilsonInterval } from '../statistics/interval.ts';
+import { formatInterval, formatPercent, type Interval, wilsonInterval } from '../statistics/interval.ts';
 import { cohensKappa, type Kappa } from '../statistics/kappa.ts';
 import type { LabelledRow } from './labelled-rows.ts';
 
@@ -42,12 +42,12 @@ export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
       labels: judgedRows.filter(({ label }) => label).length,
       judge: judgedRows.filter(({ judge }) => judge).length,
     },
-    itself: agreementWithItself(rows),
+    itself: computeSelfAgreement(rows),
     differ: disagreements,
   };
 }
 
-function agreementWithItself(rows: readonly JudgedRow[]): number | undefined {
+function computeSelfAgreement(rows: readonly JudgedRow[]): number | undefined {
   let [pairs, equal] = [0, 0];
   for (const { verdicts } of rows) {
     const yes = verdicts.filter(({ passes }) => passes).length;
@@ -62,7 +62,7 @@ function countPairs(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-export function agreementData({ rows, agreement, kappa, passes, itself, differ }: Agreement): object {
+export function toAgreementData({ rows, agreement, kappa, passes, itself, differ }: Agreement): object {
   return {
     rows,
     agreement: agreement ?? null,
@@ -70,38 +70,38 @@ export function agreementData({ rows, agreement, kappa, passes, itself, differ }
     passes,
     itself: itself ?? null,
     differ: differ.map(({ row, id, output, rubric, label, judge, reason }) => {
-      return { row, id, output, rubric, label: verdictWord(label), judge: verdictWord(judge), reason };
+      return { row, id, output, rubric, label: toVerdictWord(label), judge: toVerdictWord(judge), reason };
     }),
   };
 }
 
 /** Formats the agreement for people. */
-export function agreementLines({ rows, agreement, kappa, passes, itself, differ }: Agreement): string[] {
+export function formatAgreement({ rows, agreement, kappa, passes, itself, differ }: Agreement): string[] {
   if (agreement === undefined) return ['no row was judged'];
-  const between = (interval: Interval): string =>
-    `probably between ${intervalText(interval).replace('–', ' and ')}`;
+  const formatRange = (interval: Interval): string =>
+    `probably between ${formatInterval(interval).replace('–', ' and ')}`;
   const round = (value: number): string => String(Number(value.toFixed(2)));
   const agreed = rows - differ.length;
   return [
-    `agreement: ${agreed} of ${rows}, ${shareText(agreement.rate)}; the true rate is ${between(agreement.interval)}`,
+    `agreement: ${agreed} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${formatRange(agreement.interval)}`,
     kappa === undefined
       ? "Cohen's kappa: not defined, because all labels and all verdicts of the judge are the same"
       : `Cohen's kappa: ${round(kappa.value)}, probably between ${round(kappa.interval[0])} and ${round(kappa.interval[1])}`,
     `pass: ${passes.labels} times by the labels, ${passes.judge} times by the judge`,
     ...(itself === undefined
       ? []
-      : [`the judge agrees with itself: ${shareText(itself)} of pairs of answers`]),
+      : [`the judge agrees with itself: ${formatShare(itself)} of pairs of answers`]),
     ...differ.map(
       ({ id, label, judge, reason }) =>
-        `row ${id}: label ${verdictWord(label)}, judge ${verdictWord(judge)}: ${reason}`,
+        `row ${id}: label ${toVerdictWord(label)}, judge ${toVerdictWord(judge)}: ${reason}`,
     ),
   ];
 }
 
-function shareText(share: number): string {
-  return percentText(Number(share.toFixed(3)));
+function formatShare(share: number): string {
+  return formatPercent(Number(share.toFixed(3)));
 }
 
-function verdictWord(passes: boolean): 'pass' | 'fail' {
+function toVerdictWord(passes: boolean): 'pass' | 'fail' {
   return passes ? 'pass' : 'fail';
 }

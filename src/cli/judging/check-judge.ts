@@ -6,16 +6,16 @@ import { type Failure, toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
-import { requestDigest } from '../inputs/request-body.ts';
+import { computeRequestDigest } from '../inputs/request-body.ts';
 import type { SourceFlags } from '../inputs/rows/row-source.ts';
 import type { Job } from '../jobs/job.ts';
-import { concurrencyFor, pacedConnection } from '../jobs/paced-connection.ts';
+import { createPacedConnection, getConcurrency } from '../jobs/paced-connection.ts';
 import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { StopControl } from '../jobs/stop-control.ts';
-import { judgePrompt, rubricVerdict } from '../testing/expectations/judged-kinds.ts';
-import { Judge, judgeReply } from '../testing/run/judge.ts';
+import { buildJudgePrompt, parseRubricVerdict } from '../testing/expectations/judged-kinds.ts';
+import { getJudgeReply, Judge } from '../testing/run/judge.ts';
 import type { JudgedRow } from './agreement.ts';
 import { type LabelledRow, readLabels } from './labelled-rows.ts';
 
@@ -52,7 +52,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const judge = new Judge(ctx, options.judge, budget);
   await judge.check({});
   const rows = await readLabels(ctx, source, options.rubric);
-  const connection = pacedConnection(ctx, await ctx.localConnection(), options.rate);
+  const connection = createPacedConnection(ctx, await ctx.localConnection(), options.rate);
   budget.checkCostCap(connection);
   await judge.checkPrice({});
   if (options.providerBatch) await judge.checkBatch({});
@@ -61,7 +61,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
   const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
   const judging = withResumeJournal(ctx, journalName, connection, async journal => {
-    const concurrency = concurrencyFor(connection, options.concurrency);
+    const concurrency = getConcurrency(connection, options.concurrency);
     const more = { ...options, concurrency, budget, journal, stop: new StopControl() };
     const requests = await ResumableRequests.open(ctx, connection, () => true, more);
     await requests.run(jobs, async ({ id }, result) => void results.set(id, result));
@@ -83,9 +83,9 @@ async function createJobs(
   const jobs: QuestionJob[] = [];
   for (const labelledRow of rows) {
     const { request, estimatedCredits } = await judge.prepare({
-      prompt: judgePrompt(labelledRow.rubric, labelledRow.output),
+      prompt: buildJudgePrompt(labelledRow.rubric, labelledRow.output),
     });
-    const digest = requestDigest(request);
+    const digest = computeRequestDigest(request);
     for (let at = 0; at < repeat; at += 1) {
       const repetition = (counts.get(digest) ?? 0) + 1;
       counts.set(digest, repetition);
@@ -107,7 +107,10 @@ function collectVerdicts(
   for (const labelledRow of rows) {
     const jobsOfRow = jobs.filter(job => job.labelled === labelledRow);
     try {
-      judgedRows.push({ ...labelledRow, verdicts: jobsOfRow.map(({ id }) => verdictIn(results.get(id))) });
+      judgedRows.push({
+        ...labelledRow,
+        verdicts: jobsOfRow.map(({ id }) => requireVerdict(results.get(id))),
+      });
     } catch (error) {
       faults.push({ id: labelledRow.id, fault: toFailure(error) });
     }
@@ -115,18 +118,18 @@ function collectVerdicts(
   return { judged: judgedRows, faults };
 }
 
-function verdictIn(result: RequestResult | undefined): ReturnType<typeof rubricVerdict> {
-  if (result?.run) return rubricVerdict(judgeReply(result.run));
+function requireVerdict(result: RequestResult | undefined): ReturnType<typeof parseRubricVerdict> {
+  if (result?.run) return parseRubricVerdict(getJudgeReply(result.run));
   const { fault } = result ?? {};
   throw fault ? new CliError(fault.message, fault) : new Error('a question was not answered');
 }
 
 /** Returns the fault that ends the command, first a timeout or a cap; undefined if there is none. */
-export function worstFault({ faults }: JudgeCheck): CliError | undefined {
+export function findWorstFault({ faults }: JudgeCheck): CliError | undefined {
   const first = faults[0]?.fault;
   if (first === undefined) return undefined;
-  const ofCode = (code: number) => faults.find(({ fault }) => fault.exitCode === code)?.fault;
-  const { message, ...fault } = ofCode(EXIT.waitTimeout) ?? ofCode(EXIT.capReached) ?? first;
+  const findByExitCode = (code: number) => faults.find(({ fault }) => fault.exitCode === code)?.fault;
+  const { message, ...fault } = findByExitCode(EXIT.waitTimeout) ?? findByExitCode(EXIT.capReached) ?? first;
   const hints = fault.exitCode === EXIT.capReached ? [resumeAtCapHint({ data: fault.data })] : fault.hints;
   return new CliError(`${message}; ${pluralize(faults.length, 'row')} not judged`, { ...fault, hints });
 }

@@ -29,25 +29,25 @@ export async function readLabels(
   for await (const row of readRows(source, ctx.signal)) {
     const where = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
-    rows.push(labelledRow(row, where, rubric));
+    rows.push(readLabelledRow(row, where, rubric));
   }
   if (rows.length === 0) throw usageError(`${source.name} has no rows`);
   return rows;
 }
 
-function labelledRow(
+function readLabelledRow(
   { row, id, cells, inputs: { text } }: ReadableRow,
   where: string,
   common: string | undefined,
 ): LabelledRow {
-  const cell = (name: string): string | undefined => text.get(name) ?? cells?.[name];
-  const output = cell('output');
+  const findCell = (name: string): string | undefined => text.get(name) ?? cells?.[name];
+  const output = findCell('output');
   if (output === undefined) throw usageError(`${where}: the output is missing`, LABEL_COLUMNS);
   const rubric = text.get('rubric') ?? common;
   if (rubric === undefined || rubric === '') {
     throw usageError(`${where}: the rubric is missing`, 'Give the row one, or all of them with --rubric.');
   }
-  const labelText = cell('label')?.trim().toLowerCase();
+  const labelText = findCell('label')?.trim().toLowerCase();
   if (labelText === undefined) throw usageError(`${where}: the label is missing`, LABEL_COLUMNS);
   const label = LABELS.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };

@@ -12,10 +12,10 @@ import { toFailure } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
 import type { Caps } from '../creation/caps.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import type { OfferedPrompt } from './directory-prompts.ts';
 import type { ToolCall } from './follow-run.ts';
-import { agentMessages, imageArgumentName, listedPrompt } from './prompt-messages.ts';
+import { getImageArgumentName, renderAgentMessages, toProtocolPrompt } from './prompt-messages.ts';
 import { getRun, runPromptTool } from './run-tools.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 import { checkArguments, TOOLS } from './tool-declarations.ts';
@@ -44,7 +44,7 @@ export class AgentSession {
     this.#budget = new Budget(this.#ctx, caps, { refusesOneByOne: true });
   }
 
-  server(): Server {
+  createServer(): Server {
     const server = new Server(
       { name: 'promptrun', title: 'promptrun', version: this.#ctx.version },
       { capabilities: { tools: {}, prompts: {} } },
@@ -52,11 +52,13 @@ export class AgentSession {
     server.setRequestHandler('tools/list', () => ({ tools: [...TOOLS] }));
     server.setRequestHandler('prompts/list', (_, { mcpReq }) =>
       this.#answerLookup(async () => ({
-        prompts: (await this.#prompts.list(mcpReq.signal)).map(listedPrompt),
+        prompts: (await this.#prompts.list(mcpReq.signal)).map(toProtocolPrompt),
       })),
     );
     server.setRequestHandler('prompts/get', ({ params }) =>
-      this.#answerLookup(() => agentMessages(this.#ctx, this.#prompts, params.name, params.arguments ?? {})),
+      this.#answerLookup(() =>
+        renderAgentMessages(this.#ctx, this.#prompts, params.name, params.arguments ?? {}),
+      ),
     );
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
@@ -79,7 +81,7 @@ export class AgentSession {
   }
 
   /** Resolves when all requests that create nothing are answered. */
-  async lastAnswers(): Promise<void> {
+  async waitForAnswers(): Promise<void> {
     const { clock } = this.#ctx;
     const until = clock.now() + LAST_MCP_ANSWERS_MS;
     do await clock.sleep(20);
@@ -99,7 +101,7 @@ export class AgentSession {
 
   async #search(args: Readonly<Record<string, unknown>>, { signal }: ToolCall): Promise<CallToolResult> {
     const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
-    const prompts = (await this.#prompts.search(words, signal)).map(promptSummary);
+    const prompts = (await this.#prompts.search(words, signal)).map(toPromptSummary);
     return {
       content: [{ type: 'text', text: JSON.stringify(prompts, null, 1) }],
       structuredContent: { prompts },
@@ -141,13 +143,15 @@ export class AgentSession {
     if (error instanceof ProtocolError) return error.message;
     const { message, status, hints } = toFailure(error);
     const usefulHints = hints.map(withoutFlagSentences).filter(hint => hint !== '');
-    return [`error: ${withoutFlags(oneLine(message))} (${status})`, ...usefulHints.map(oneLine)].join('\n');
+    return [`error: ${withoutFlags(toOneLine(message))} (${status})`, ...usefulHints.map(toOneLine)].join(
+      '\n',
+    );
   }
 }
 
 async function readSecrets(ctx: Context): Promise<Redaction> {
-  const { secretKeys } = await import('../../models/catalogue/provider-keys.ts');
-  return new Redaction(...(await secretKeys(ctx)));
+  const { collectSecretKeys } = await import('../../models/catalogue/provider-keys.ts');
+  return new Redaction(...(await collectSecretKeys(ctx)));
 }
 
 /** Removes the sentences that name a flag: an agent has no command line, but the rest of a hint may help it. */
@@ -184,7 +188,7 @@ function toToolCall(
   };
 }
 
-function promptSummary({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
+function toPromptSummary({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
   const { text, images } = describeConfig(config);
   return {
     prompt: name,
@@ -197,6 +201,6 @@ function promptSummary({ name, title, description, config }: OfferedPrompt): Rec
       ...(choices !== undefined && { choices }),
       ...(value !== undefined && { default: value }),
     })),
-    images: images.map(({ description: what }, index) => what ?? imageArgumentName(index, images.length)),
+    images: images.map(({ description: what }, index) => what ?? getImageArgumentName(index, images.length)),
   };
 }

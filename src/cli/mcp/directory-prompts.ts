@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { leftOutReason } from '../../files/named-file.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { ensureFileVersion } from '../targets/file-version.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 
 /** A prompt as an agent sees it. */
 export interface OfferedPrompt {
@@ -32,16 +32,16 @@ export class DirectoryPrompts {
 
   /** Reads the prompt files. Leaves out the unusable ones, which it reports on standard error. */
   async list(): Promise<OfferedPrompt[]> {
-    const prompts = await Promise.all([...this.files()].map(([name, file]) => this.#read(name, file)));
+    const prompts = await Promise.all([...this.listFiles()].map(([name, file]) => this.#read(name, file)));
     return prompts.filter(prompt => prompt !== undefined);
   }
 
   has(file: string): boolean {
-    return [...this.files().values()].includes(file);
+    return [...this.listFiles().values()].includes(file);
   }
 
   /** Returns the paths of the prompt files by name. */
-  files(): Map<string, string> {
+  listFiles(): Map<string, string> {
     const files = new Map<string, string>();
     for (const name of readdirSync(this.#directory).toSorted()) {
       const slug = name.replace(EXTENSION, '');
@@ -56,7 +56,7 @@ export class DirectoryPrompts {
     const reason = leftOutReason(file, this.#directory);
     if (reason !== undefined && !this.#leftOut.has(file)) {
       this.#leftOut.add(file);
-      this.#ctx.io.error(`warning: ${oneLine(file)} is left out: ${oneLine(reason)}`);
+      this.#ctx.io.error(`warning: ${toOneLine(file)} is left out: ${toOneLine(reason)}`);
     }
     return reason !== undefined;
   }
@@ -76,7 +76,7 @@ export class DirectoryPrompts {
       return { name, title, description: '', config };
     } catch (error) {
       signal.throwIfAborted();
-      const warning = `warning: ${oneLine(errorMessage(error))}`;
+      const warning = `warning: ${toOneLine(getErrorMessage(error))}`;
       if (this.#warnings.get(file) !== warning) io.error(warning);
       this.#warnings.set(file, warning);
       return undefined;

@@ -4,22 +4,22 @@ import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { TextField } from '../inputs/input-fields.ts';
-import { definitionOfVersion } from '../targets/prompt-definition.ts';
+import { findVersionDefinition } from '../targets/prompt-definition.ts';
 import type { OfferedPrompt } from './directory-prompts.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 
 /** Returns a prompt as the protocol lists it, with images as arguments after its texts. */
-export function listedPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
+export function toProtocolPrompt({ name, title, description, config }: OfferedPrompt): Prompt {
   const { text, images } = describeConfig(config);
   const ofImages = images.map(({ description: what }, index) => ({
-    name: imageArgumentName(index, images.length),
+    name: getImageArgumentName(index, images.length),
     description: `the URL of an image${what === undefined ? '' : `: ${what}`}`,
     required: true,
   }));
   const ofTexts = text.map(field => ({
     name: field.key,
     required: field.required,
-    ...(fieldDescription(field) !== '' && { description: fieldDescription(field) }),
+    ...(describeTextField(field) !== '' && { description: describeTextField(field) }),
   }));
   return {
     name,
@@ -30,7 +30,7 @@ export function listedPrompt({ name, title, description, config }: OfferedPrompt
 }
 
 /** Returns the description of a field, with its choices and its default. */
-function fieldDescription(field: TextField): string {
+function describeTextField(field: TextField): string {
   return [
     ...(field.description === undefined ? [] : [field.description]),
     ...(field.choices === undefined ? [] : [`one of: ${field.choices.join(', ')}`]),
@@ -38,7 +38,7 @@ function fieldDescription(field: TextField): string {
   ].join('; ');
 }
 
-export function imageArgumentName(at: number, count: number): string {
+export function getImageArgumentName(at: number, count: number): string {
   return count === 1 ? 'image' : `image${at + 1}`;
 }
 
@@ -47,7 +47,7 @@ export function imageArgumentName(at: number, count: number): string {
  *
  * @throws {CliError} USAGE_ERROR for a prompt that the embedded service doesn't have
  */
-export async function agentMessages(
+export async function renderAgentMessages(
   ctx: Context,
   prompts: SessionPrompts,
   name: string,
@@ -59,11 +59,11 @@ export async function agentMessages(
     throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');
   }
   const { images } = describeConfig(config);
-  const names = images.map((_, index) => imageArgumentName(index, images.length));
+  const names = images.map((_, index) => getImageArgumentName(index, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
   const urls = names.flatMap(image => args[image] ?? []);
   const { previewFromTexts } = await import('../../prompts/render/preview-prompt.ts');
-  const definition = await definitionOfVersion(ctx, promptVersionId);
+  const definition = await findVersionDefinition(ctx, promptVersionId);
   const preview = definition && (await previewFromTexts(definition, { texts, images: urls }));
   return { description: title, messages: (preview?.messages ?? []).flatMap(toProtocolMessages) };
 }

@@ -1,12 +1,12 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { imageType } from '../../files/formats/image-type.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { detectImageType } from '../../files/formats/image-type.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { OutputItem, Run, RunRow } from '../../wire/index.ts';
 import { formatDollars, toDollars, toMoney } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { reasonText } from '../outputs/run-errors.ts';
-import { escapeControls, oneLine } from '../terminal/sanitise.ts';
+import { formatReason } from '../outputs/run-errors.ts';
+import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
 
 type ToolContent = CallToolResult['content'][number];
 
@@ -24,7 +24,7 @@ class NotAPicture extends Error {
  *
  * @param options.limitsCredits true under a cap on credits; otherwise the text leaves out those of the embedded service
  */
-export async function runResult(
+export async function buildRunResult(
   ctx: Context,
   connection: Connection,
   run: Run,
@@ -38,7 +38,7 @@ export async function runResult(
     } catch (error) {
       if (!(error instanceof NotAPicture)) throw error;
       isError = true;
-      content.push({ type: 'text', text: `error: ${oneLine(error.message)}` });
+      content.push({ type: 'text', text: `error: ${toOneLine(error.message)}` });
     }
   }
   const { runId, runStatus, tokens } = run;
@@ -46,15 +46,15 @@ export async function runResult(
   const facts = { runId, runStatus, tokens, ...costs };
   const { credits: _, ...withoutCredits } = facts;
   const isHere = costs.cost !== undefined;
-  content.push({ type: 'text', text: factsLine(isHere && !limitsCredits ? withoutCredits : facts) });
+  content.push({ type: 'text', text: formatRunFacts(isHere && !limitsCredits ? withoutCredits : facts) });
   return { content, structuredContent: facts, ...(isError && { isError }) };
 }
 
 async function toToolContent(ctx: Context, connection: Connection, item: OutputItem): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
-  if (type === 'error') return { type: 'text', text: `error: ${escapeControls(reasonText(data))}` };
-  if (type !== 'image') return { type: 'text', text: `${oneLine(type)}: ${escapeControls(data)}` };
+  if (type === 'error') return { type: 'text', text: `error: ${escapeControls(formatReason(data))}` };
+  if (type !== 'image') return { type: 'text', text: `${toOneLine(type)}: ${escapeControls(data)}` };
   try {
     const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });
     const pieces: Uint8Array[] = [];
@@ -65,7 +65,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
       pieces.push(Buffer.from(piece));
     }
     const bytes = Buffer.concat(pieces);
-    const mimeType = await imageType(bytes);
+    const mimeType = await detectImageType(bytes);
     if (mimeType === undefined) {
       throw new NotAPicture(
         `${data} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
@@ -75,7 +75,10 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
   } catch (error) {
     if (error instanceof NotAPicture) throw error;
     ctx.signal.throwIfAborted();
-    return { type: 'text', text: `image (not shown: ${oneLine(errorMessage(error))}): ${oneLine(data)}` };
+    return {
+      type: 'text',
+      text: `image (not shown: ${toOneLine(getErrorMessage(error))}): ${toOneLine(data)}`,
+    };
   }
 }
 
@@ -102,7 +105,13 @@ async function fetchCosts(ctx: Context, { client, costs }: Connection, runId: st
   }
 }
 
-function factsLine({ runId, runStatus, tokens, credits, cost }: Omit<Run, 'outputs'> & RunCosts): string {
+function formatRunFacts({
+  runId,
+  runStatus,
+  tokens,
+  credits,
+  cost,
+}: Omit<Run, 'outputs'> & RunCosts): string {
   const facts = [
     `run ${runId}: ${runStatus}`,
     pluralize(tokens, 'token'),

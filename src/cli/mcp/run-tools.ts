@@ -10,13 +10,13 @@ import { waitForKnownRun } from '../creation/create-and-wait.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flag-values.ts';
 import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
-import { checkedInputs, openImages, takeNamedImages } from '../inputs/images/place-images.ts';
+import { checkInputs, openImages, takeNamedImages } from '../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
 import { createAndFollow, type ToolCall, withProgress } from './follow-run.ts';
-import { runResult } from './run-content.ts';
+import { buildRunResult } from './run-content.ts';
 import type { SessionPrompts } from './session-prompts.ts';
-import { requiredText, textMapArgument, textsArgument } from './tool-arguments.ts';
+import { readTextMapArgument, readTextsArgument, requireTextArgument } from './tool-arguments.ts';
 
 /** The state that all runs of a session share. */
 export interface RunSession {
@@ -31,16 +31,16 @@ export async function runPromptTool(
   args: Readonly<Record<string, unknown>>,
   call: ToolCall,
 ): Promise<CallToolResult> {
-  const { connection, version, estimatedCredits } = await prompts.open(requiredText(args, 'prompt'));
+  const { connection, version, estimatedCredits } = await prompts.open(requireTextArgument(args, 'prompt'));
   budget.checkCostCap(connection);
   const fields = describeConfig(version.config);
-  const finder = imagesBelow(ctx);
-  const images = await openImages(finder, textsArgument(args, 'images'));
-  const inputs = await takeNamedImages(fields, { text: textMapArgument(args, 'inputs'), images }, finder);
+  const finder = createAgentImageFinder(ctx);
+  const images = await openImages(finder, readTextsArgument(args, 'images'));
+  const inputs = await takeNamedImages(fields, { text: readTextMapArgument(args, 'inputs'), images }, finder);
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
-    ...checkedInputs(fields, inputs),
-    options: textMapArgument(args, 'options'),
+    ...checkInputs(fields, inputs),
+    options: readTextMapArgument(args, 'options'),
   };
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
   const body = buildRunBody(request);
@@ -50,7 +50,7 @@ export async function runPromptTool(
   );
   const run = createAndFollow(ctx, connection, body, { ...call, reservation });
   return await unlessCancelled(
-    run.then(ended => runResult(ctx, connection, ended, budget)),
+    run.then(ended => buildRunResult(ctx, connection, ended, budget)),
     call.signal,
   );
 }
@@ -69,14 +69,14 @@ export async function getRun(
   args: Readonly<Record<string, unknown>>,
   call: ToolCall,
 ): Promise<CallToolResult> {
-  const name = requiredText(args, 'run');
+  const name = requireTextArgument(args, 'run');
   const isOwn = (await ctx.journal.find('local', name)) !== undefined;
   const connection = isOwn ? await ctx.localConnection() : await ctx.connection();
   const runId = await resolveRun(ctx, connection, name);
   const waiting = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
   return await withProgress(ctx, connection, { runId, key: undefined }, call, async () => {
     const run = await waitForKnownRun(waiting, connection, runId, { idFromService: false });
-    return await runResult(ctx, connection, run);
+    return await buildRunResult(ctx, connection, run);
   });
 }
 
@@ -88,7 +88,7 @@ async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promis
 }
 
 /** Returns a finder of images for agents: https URLs and files below the working directory; it refuses all others. */
-function imagesBelow(ctx: Context): ImageFinder {
+function createAgentImageFinder(ctx: Context): ImageFinder {
   const { cwd } = ctx;
   return {
     cwd,

@@ -3,7 +3,7 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { toError } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import type { Caps } from '../creation/caps.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { AgentSession } from './agent-session.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 
@@ -28,21 +28,21 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
   const output = new PassThrough();
   const outputWritten = writeOut(ctx, output);
   if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING);
-  const handle = serveStdio(() => session.server(), {
+  const handle = serveStdio(() => session.createServer(), {
     transport: new StdioServerTransport(input, output),
     onerror: error => {
-      if (ctx.globals.debug) ctx.io.error(`debug: ${oneLine(error.message)}`);
+      if (ctx.globals.debug) ctx.io.error(`debug: ${toOneLine(error.message)}`);
     },
   });
   const sessionOver = new AbortController();
-  const outputUnread = untilUnread(ctx, sessionOver.signal);
+  const outputUnread = waitUntilUnread(ctx, sessionOver.signal);
   const isRead = await Promise.race([
     inputEnded.then(() => true),
     outputWritten.then(() => false),
     outputUnread,
   ]);
   sessionOver.abort();
-  if (!ctx.signal.aborted && isRead) await Promise.race([session.lastAnswers(), outputWritten]);
+  if (!ctx.signal.aborted && isRead) await Promise.race([session.waitForAnswers(), outputWritten]);
   session.end();
   await handle.close();
   stream.unpipe(input);
@@ -52,7 +52,7 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
 }
 
 /** Resolves to false when standard output has no reader any more, even if idle; to true when the signal is aborted. */
-async function untilUnread({ io, clock }: Context, signal: AbortSignal): Promise<boolean> {
+async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     if (!io.isRead()) return false;
     await clock.sleep(READER_CHECK_MS, signal).catch(() => {});

@@ -1,13 +1,13 @@
 import { NotFoundError } from '../../client/errors.ts';
 import { isBelow } from '../../files/named-file.ts';
-import { wordMatcher } from '../../utils/word-matcher.ts';
-import { isUuid, labelFault, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import { createWordMatcher } from '../../utils/word-matcher.ts';
+import { findLabelFault, isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import { rowBuffer } from '../outputs/present-pages.ts';
+import { createRowBuffer } from '../outputs/present-pages.ts';
 import { unlessNotFound } from '../targets/not-found.ts';
-import { aliasOrName, connectionFor, findPromptFile } from '../targets/prompt-file.ts';
+import { findPromptFile, getTargetConnection, resolveTargetAlias } from '../targets/prompt-file.ts';
 import { findByName } from '../targets/prompt-name.ts';
 import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
 import { DirectoryPrompts, type OfferedPrompt } from './directory-prompts.ts';
@@ -63,21 +63,21 @@ export class SessionPrompts {
   async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const { allow } = this.#options;
     if (allow.length > 0) {
-      const allowed = await Promise.all(allow.map(name => unlessMissing(this.#allowedPrompt(name))));
+      const allowed = await Promise.all(allow.map(name => unlessMissing(this.#openAllowedPrompt(name))));
       return allowed.filter(prompt => prompt !== undefined);
     }
     const own = (await this.#directory?.list()) ?? [];
-    const others = await publishedPrompts(await this.#ctx.connection(), signal);
+    const others = await fetchPublishedPrompts(await this.#ctx.connection(), signal);
     return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
   }
 
   /** Returns the prompts that match words, in the service's order, best first. */
   async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
-    if (words === '' || this.#allowed !== undefined) return matchingOffers(await this.list(signal), words);
+    if (words === '' || this.#allowed !== undefined) return filterOffers(await this.list(signal), words);
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
     const own = (await this.#directory?.list()) ?? [];
-    return [...matchingOffers(own, words), ...rows.map(offeredRow)];
+    return [...filterOffers(own, words), ...rows.map(toOfferedPrompt)];
   }
 
   /**
@@ -86,10 +86,10 @@ export class SessionPrompts {
    * @throws {CliError} USAGE_ERROR if it is not allowed, or a file outside the working directory
    */
   async open(name: string): Promise<OpenedPrompt> {
-    const target = this.#directory?.files().get(name) ?? name;
+    const target = this.#directory?.listFiles().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
-    const connection = await connectionFor(this.#ctx, target);
+    const connection = await getTargetConnection(this.#ctx, target);
     const resolvedTarget = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' }).catch(
       withToolForCommand,
     );
@@ -99,7 +99,7 @@ export class SessionPrompts {
   }
 
   #checkFile(name: string, file: string): void {
-    if (!this.#isAllowed(file)) throw this.#refused(name);
+    if (!this.#isAllowed(file)) throw this.#notAllowedError(name);
     const isOffered = this.#allowed !== undefined || this.#directory?.has(file) === true;
     if (isOffered || isBelow(this.#ctx.cwd, file)) return;
     throw usageError(`${name} lies outside the working directory`);
@@ -111,7 +111,7 @@ export class SessionPrompts {
       const labelled = await unlessMissing(this.#find(label));
       if (labelled?.promptVersionId === promptVersionId) return;
     }
-    throw this.#refused(name);
+    throw this.#notAllowedError(name);
   }
 
   #isAllowed(...identities: string[]): boolean {
@@ -119,7 +119,7 @@ export class SessionPrompts {
     return allowed === undefined || identities.some(identity => allowed.has(identity));
   }
 
-  #refused(name: string): CliError {
+  #notAllowedError(name: string): CliError {
     return usageError(
       `the prompt ${JSON.stringify(name)} is not allowed in this session`,
       `Allowed: ${this.#options.allow.join(', ')}`,
@@ -129,10 +129,10 @@ export class SessionPrompts {
   /** Returns the path of a named file, or the id of a named version or prompt, with the name itself if it has a label. */
   async #identify(name: string): Promise<{ readonly id: string; readonly label?: string }> {
     const { signal } = this.#ctx;
-    const target = this.#directory?.files().get(name) ?? name;
+    const target = this.#directory?.listFiles().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) return { id: file.path };
-    const id = aliasOrName(this.#ctx, target);
+    const id = resolveTargetAlias(this.#ctx, target);
     if (!isUuid(id)) {
       const { promptId, promptVersionId = promptId } = await this.#find(id);
       return { id: promptVersionId, ...(hasLabel(id) && { label: id }) };
@@ -148,7 +148,7 @@ export class SessionPrompts {
     return findByName(await this.#ctx.connection(), name, this.#ctx.signal);
   }
 
-  async #allowedPrompt(name: string): Promise<OfferedPrompt> {
+  async #openAllowedPrompt(name: string): Promise<OfferedPrompt> {
     const { version } = await this.open(name);
     return { name, title: version.title, description: '', config: version.config };
   }
@@ -165,7 +165,7 @@ function withToolForCommand(error: unknown): never {
 /** Returns true for `slug@<label>`, false for `slug@<beginning of a version id>`. */
 function hasLabel(name: string): boolean {
   const at = name.lastIndexOf('@');
-  return at > 0 && labelFault(name.slice(at + 1)) === undefined;
+  return at > 0 && findLabelFault(name.slice(at + 1)) === undefined;
 }
 
 /** Returns the result of a look-up; undefined if the prompt is withdrawn or its label removed. */
@@ -178,29 +178,29 @@ async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function publishedPrompts(
+async function fetchPublishedPrompts(
   { client, prompts }: Connection,
   signal: AbortSignal,
 ): Promise<OfferedPrompt[]> {
-  const buffer = rowBuffer<OfferedPrompt>('prompts');
+  const buffer = createRowBuffer<OfferedPrompt>('prompts');
   try {
-    for await (const row of client.prompts.all({}, { signal })) buffer.add([offeredRow(row)]);
+    for await (const row of client.prompts.all({}, { signal })) buffer.add([toOfferedPrompt(row)]);
     return [...buffer.rows];
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    const slugs = prompts.slugs();
-    return prompts.all().flatMap(({ promptId, title, config }) => {
+    const slugs = prompts.getSlugs();
+    return prompts.listVersions().flatMap(({ promptId, title, config }) => {
       const name = slugs.get(promptId);
       return name === undefined ? [] : [{ name, title, description: '', config }];
     });
   }
 }
 
-function offeredRow({ slug, title, description, configs }: PromptSearchRow): OfferedPrompt {
+function toOfferedPrompt({ slug, title, description, configs }: PromptSearchRow): OfferedPrompt {
   return { name: slug, title, description, config: configs };
 }
 
-function matchingOffers(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
-  const hasWords = wordMatcher(words);
+function filterOffers(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
+  const hasWords = createWordMatcher(words);
   return prompts.filter(({ name, title, description }) => hasWords(`${name} ${title} ${description}`));
 }

@@ -1,12 +1,12 @@
-import { groupedDigits } from '../../utils/grouped-digits.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { formatNumber } from '../../utils/grouped-digits.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { DiffPart } from '../checks/check-tasks.ts';
 import type { Context } from '../context.ts';
 
 const FIRST_LINES = 50;
 
 /** Returns the differences of two texts; if more than 2,000 lines differ or it takes too long, their number and the first 50. */
-export async function differences(
+export async function computeDifferences(
   ctx: Pick<Context, 'checks'>,
   oldText: string,
   newText: string,
@@ -14,14 +14,14 @@ export async function differences(
 ): Promise<DiffPart[]> {
   const checks = await ctx.checks();
   const parts = await checks.perform('differences', oldText, newText, by).catch((error: unknown) => {
-    if (error instanceof PastBound) return undefined;
+    if (error instanceof LimitExceeded) return undefined;
     throw error;
   });
-  return parts ?? countedDifferences(oldText, newText);
+  return parts ?? summariseDifferences(oldText, newText);
 }
 
 /** Compares line by line, between the common beginning and the common end of the texts. */
-function countedDifferences(one: string, other: string): DiffPart[] {
+function summariseDifferences(one: string, other: string): DiffPart[] {
   const [removed, added] = [one.split('\n'), other.split('\n')];
   while (removed.length > 0 && added.length > 0 && removed.at(-1) === added.at(-1)) {
     removed.pop();
@@ -31,7 +31,7 @@ function countedDifferences(one: string, other: string): DiffPart[] {
     { length: Math.max(removed.length, added.length) },
     (_, index) => index,
   ).filter(line => removed[line] !== added[line]);
-  const note = `${groupedDigits(differingLines.length)} lines differ; the first ${FIRST_LINES}:\n`;
+  const note = `${formatNumber(differingLines.length)} lines differ; the first ${FIRST_LINES}:\n`;
   const shownParts = differingLines
     .slice(0, FIRST_LINES)
     .flatMap((line): DiffPart[] => [

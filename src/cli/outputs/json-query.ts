@@ -1,9 +1,9 @@
-import { errorMessage } from '../../utils/error-utils.ts';
-import type { ExpressionFault, Selection } from '../../utils/jmespath.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import type { ExpressionFault, SelectedText } from '../../utils/jmespath.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 
 const MAX_EXPRESSION_BYTES = 16 * 1024;
 
@@ -12,19 +12,19 @@ const MAX_EXPRESSION_BYTES = 16 * 1024;
  *
  * @throws {PastBound} if it is too long, or parsing it takes too much time or memory
  */
-export async function queryFault(
+export async function findQueryFault(
   ctx: Pick<Context, 'checks'>,
   expression: string,
 ): Promise<ExpressionFault | undefined> {
   if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) {
-    throw new PastBound(`the expression is larger than ${MAX_EXPRESSION_BYTES / 1024} KiB`);
+    throw new LimitExceeded(`the expression is larger than ${MAX_EXPRESSION_BYTES / 1024} KiB`);
   }
   return await (await ctx.checks()).perform('expressionFault', expression);
 }
 
 /** Refuses a `--query` that can't be evaluated, and shows the place of the fault. Sends nothing. */
 export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: string): Promise<void> {
-  const fault = await queryFault(ctx, expression).catch((error: unknown) => {
+  const fault = await findQueryFault(ctx, expression).catch((error: unknown) => {
     throw queryError(error);
   });
   if (fault !== undefined) throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
@@ -36,7 +36,7 @@ export async function applyQuery(
   expression: string,
   value: unknown,
   indent = 0,
-): Promise<Selection> {
+): Promise<SelectedText> {
   const checks = await ctx.checks();
   return await checks.perform('select', expression, value, indent).catch((error: unknown) => {
     throw queryError(error);
@@ -46,7 +46,7 @@ export async function applyQuery(
 function queryError(error: unknown): Error {
   // The command has already failed with a clearer error.
   if (error instanceof CliError) return error;
-  return usageError(`--query: ${errorMessage(error)}`, HINT);
+  return usageError(`--query: ${getErrorMessage(error)}`, HINT);
 }
 
 const HINT = 'JMESPath is described at https://jmespath.site';
@@ -54,5 +54,5 @@ const HINT = 'JMESPath is described at https://jmespath.site';
 /** Returns hints that show the place of an expression's fault. */
 export function pointAt(expression: string, { at }: ExpressionFault): string[] {
   if (expression === '' || at === undefined) return [HINT];
-  return [oneLine(expression), `${' '.repeat(oneLine(expression.slice(0, at)).length)}^`, HINT];
+  return [toOneLine(expression), `${' '.repeat(toOneLine(expression.slice(0, at)).length)}^`, HINT];
 }

@@ -36,7 +36,7 @@ async function fetchMedia(
 ): Promise<MediaContent> {
   const hash = createHash('sha256');
   const bytes = await readMedia(client, url, { maxBytes: forPage ? MAX_PAGE_MEDIA_BYTES : 0, signal, hash });
-  const dataUrl = forPage && bytes !== undefined ? await mediaDataUrl(bytes) : undefined;
+  const dataUrl = forPage && bytes !== undefined ? await encodeMediaDataUrl(bytes) : undefined;
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
@@ -63,15 +63,15 @@ export async function readMedia(
 }
 
 /** Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
-export async function fileDataUrl(file: string): Promise<string | undefined> {
+export async function readDataUrl(file: string): Promise<string | undefined> {
   const stats = await stat(file);
   return stats.isFile() && stats.size <= MAX_PAGE_MEDIA_BYTES
-    ? mediaDataUrl(await readFile(file))
+    ? encodeMediaDataUrl(await readFile(file))
     : undefined;
 }
 
 /** Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong. */
-async function mediaDataUrl(bytes: Buffer): Promise<string | undefined> {
+async function encodeMediaDataUrl(bytes: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
   return PAGE_MEDIA_TYPES.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;

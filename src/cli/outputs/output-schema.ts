@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readJson } from '../../files/formats/json.ts';
-import { dataText } from '../../files/formats/json-fields.ts';
+import { formatOutputData } from '../../files/formats/json-fields.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
-import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { isJsonObject, JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../core/errors.ts';
@@ -28,7 +28,7 @@ export async function readOutputSchema(
   file: string,
   where: string,
 ): Promise<OutputSchemaCheck> {
-  return schemaCheck(ctx, await readJsonFile(ctx, file, where), `${where}: ${file}`);
+  return createSchemaCheck(ctx, await readJsonFile(ctx, file, where), `${where}: ${file}`);
 }
 
 /** Reads a JSON file. @throws {CliError} USAGE_ERROR if it can't be read or is not JSON */
@@ -41,13 +41,14 @@ export async function readJsonFile(
   try {
     return parseBoundedJson(text.replace(/^\uFEFF/u, ''), MAX_JSON);
   } catch (error) {
-    const fault = error instanceof JsonPastBound ? error.message : `is not JSON: ${errorMessage(error)}`;
+    const fault =
+      error instanceof JsonLimitExceeded ? error.message : `is not JSON: ${getErrorMessage(error)}`;
     throw usageError(`${where}: ${file} ${fault}`);
   }
 }
 
 /** Returns the hexadecimal SHA-256 of a schema file, which is part of a recording's key. */
-export async function schemaDigest(file: string, cwd: string, where: string): Promise<string> {
+export async function computeSchemaDigest(file: string, cwd: string, where: string): Promise<string> {
   return createHash('sha256')
     .update((await readTextFile(file, cwd, where)).replaceAll('\r\n', '\n'))
     .digest('hex');
@@ -71,7 +72,7 @@ export class SchemaLoop extends CaseFault {
  * @throws {SchemaLoop} if checking against it would never end
  * @throws {PastBound} if compiling it takes too long
  */
-export async function schemaCheck(
+export async function createSchemaCheck(
   ctx: Pick<Context, 'checks'>,
   schema: unknown,
   where: string,
@@ -94,29 +95,29 @@ export async function schemaCheck(
 const NO_REMOTE = 'Remote references are not fetched: put what they name into the file, under $defs.';
 
 /** Joins the text outputs of a run with line breaks. */
-export function textOfOutputs(outputs: readonly OutputItem[]): string {
+export function joinTextOutputs(outputs: readonly OutputItem[]): string {
   return outputs
     .filter(({ type }) => type === 'text')
-    .map(({ data }) => dataText(data))
+    .map(({ data }) => formatOutputData(data))
     .join('\n');
 }
 
 /** Returns the first mismatch of a run's text output with a schema; undefined if it matches. */
-export async function outputMismatch(
+export async function findOutputMismatch(
   outputs: readonly OutputItem[],
   check: OutputSchemaCheck,
 ): Promise<SchemaMismatch | undefined> {
-  const json = readJson(textOfOutputs(outputs));
+  const json = readJson(joinTextOutputs(outputs));
   if ('fault' in json) return { pointer: '', message: `it ${json.fault}` };
   try {
     return await check(json.value);
   } catch (error) {
-    if (error instanceof PastBound) return { pointer: '', message: error.message };
+    if (error instanceof LimitExceeded) return { pointer: '', message: error.message };
     throw error;
   }
 }
 
 /** Formats a mismatch for people. */
-export function mismatchText({ pointer, message }: SchemaMismatch): string {
+export function formatMismatch({ pointer, message }: SchemaMismatch): string {
   return `the output does not match the schema at ${JSON.stringify(pointer)}: ${message}`;
 }

@@ -11,7 +11,7 @@ const MAX_PREVIEW_BYTES = 16 * 1024 * 1024;
 const PREVIEW_TIMEOUT_MS = 10_000;
 
 /** Shows a small picture if the terminal can. After any fault there is just no preview. */
-export async function preview(
+export async function showPreview(
   ctx: Context,
   connection: Connection,
   url: string,
@@ -27,8 +27,8 @@ export async function preview(
           )
         : await readFile(path.resolve(ctx.cwd, file));
     if (bytes === undefined) return;
-    const { miniature } = await import('../terminal/pictures/miniature.ts');
-    await ctx.io.out(`${graphics.draw(await miniature(bytes, graphics.maxSize))}\n`);
+    const { createMiniature } = await import('../terminal/pictures/miniature.ts');
+    await ctx.io.out(`${graphics.draw(await createMiniature(bytes, graphics.maxSize))}\n`);
   } catch {
     ctx.signal.throwIfAborted();
   }

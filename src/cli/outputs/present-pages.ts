@@ -2,9 +2,9 @@ import { ProtocolError } from '../../client/errors.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { withSpinner } from '../terminal/spinner.ts';
-import { type Cell, plainRow } from '../terminal/table.ts';
-import { type ListForm, plainCells, presentList } from './present.ts';
-import { jsonLine, printValue, toJson } from './print-json.ts';
+import { type Cell, formatPlainRow } from '../terminal/table.ts';
+import { createCellFormatter, type ListForm, presentList } from './present.ts';
+import { formatJsonLine, printValue, toJson } from './print-json.ts';
 
 /** Yields the pages of a list as they arrive; returns a value for after the last one. */
 export type Pages<T, R = void> = AsyncGenerator<readonly T[], R>;
@@ -27,11 +27,11 @@ export async function presentPages<T, R>(
   pages: Pages<T, R>,
   form: PagesForm<T>,
 ): Promise<R | undefined> {
-  const { ndjson = false, cells = plainCells(form.columns) } = form;
-  if (ndjson) return await writeRows(ctx, pages, row => jsonLine(ctx, row));
+  const { ndjson = false, cells = createCellFormatter(form.columns) } = form;
+  if (ndjson) return await writeRows(ctx, pages, row => formatJsonLine(ctx, row));
   if (ctx.globals.query === undefined) {
     if (ctx.globals.json) return await writeArray(ctx, pages, form.noun);
-    if (!ctx.io.stdout.isTerminal) return await writeRows(ctx, pages, row => plainRow(cells(row)));
+    if (!ctx.io.stdout.isTerminal) return await writeRows(ctx, pages, row => formatPlainRow(cells(row)));
   }
   return await showWhole(ctx, pages, form);
 }
@@ -70,13 +70,13 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   const { columns, noun, nothing } = form;
   const question = `asking for the ${noun}`;
   if (ctx.globals.json) {
-    const buffer = rowBuffer<T>(noun, '--query');
+    const buffer = createRowBuffer<T>(noun, '--query');
     const value = await withSpinner(ctx, question, collectRows(pages, buffer.add));
     await printValue(ctx, buffer.rows);
     return value;
   }
   // Keeps only the cells, because a row may hold far more.
-  const buffer = rowBuffer<Cell[]>(noun);
+  const buffer = createRowBuffer<Cell[]>(noun);
   const toCells = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
   const value = await withSpinner(
     ctx,
@@ -114,20 +114,20 @@ export interface RowBuffer<T> {
  * @param noun the plural noun of the rows
  * @param flag the flag that needs the whole list; default: a table on a terminal
  */
-export function rowBuffer<T>(noun: string, flag?: string): RowBuffer<T> {
+export function createRowBuffer<T>(noun: string, flag?: string): RowBuffer<T> {
   const rows: T[] = [];
   let size = 0;
   return {
     rows,
     add: pageRows => {
       size += JSON.stringify(pageRows).length;
-      if (size > MAX_BUFFERED_BYTES) throw listTooLarge(noun, flag);
+      if (size > MAX_BUFFERED_BYTES) throw listTooLargeError(noun, flag);
       for (const row of pageRows) rows.push(row);
     },
   };
 }
 
-function listTooLarge(noun: string, flag?: string): Error {
+function listTooLargeError(noun: string, flag?: string): Error {
   const bound = `more than ${MAX_BUFFERED_BYTES / 1024 / 1024} MiB`;
   if (flag === undefined) return new ProtocolError(`the service's list of ${noun} has ${bound}`);
   return usageError(

@@ -1,5 +1,5 @@
-import { homeDirectory } from '../../files/user-folders.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { findHomeDirectory } from '../../files/user-folders.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
@@ -10,7 +10,7 @@ import type { PaidRun } from './not-printed.ts';
 import type { OutputSchemaCheck } from './output-schema.ts';
 import { printValue } from './print-json.ts';
 import { printFaults, printOutputs } from './print-outputs.ts';
-import { exitCodeOfRun } from './provider-fault.ts';
+import { getRunExitCode } from './provider-fault.ts';
 import type { RunFacts, SaveOptions } from './saving/manifest.ts';
 import type { SavedOutputs, SaveFailure } from './saving/save-outputs.ts';
 
@@ -66,7 +66,7 @@ export async function concludeRun(
   saveFailures?.refuseLinks(run, failures);
   if (run.runStatus === 'failed') {
     saveFailures?.noteFailures(ctx, failures);
-    return exitCodeOfRun(connection, run);
+    return getRunExitCode(connection, run);
   }
   await refuseMismatch(run, schema);
   saveFailures?.refuseFailures(connection, run, failures);
@@ -76,10 +76,10 @@ export async function concludeRun(
 /** Throws if a run succeeded with an output that doesn't match the schema. */
 async function refuseMismatch(run: Run, schema: OutputSchemaCheck | undefined): Promise<void> {
   if (schema === undefined || run.runStatus !== 'succeeded') return;
-  const { mismatchText, outputMismatch } = await import('./output-schema.ts');
-  const mismatch = await outputMismatch(run.outputs, schema);
+  const { formatMismatch, findOutputMismatch } = await import('./output-schema.ts');
+  const mismatch = await findOutputMismatch(run.outputs, schema);
   if (mismatch !== undefined) {
-    throw new CliError(mismatchText(mismatch), {
+    throw new CliError(formatMismatch(mismatch), {
       status: 'PROTOCOL_ERROR',
       exitCode: EXIT.runFailed,
       data: { runId: run.runId, ...mismatch },
@@ -94,7 +94,7 @@ async function presentBytes(
   { schema }: PresentOptions,
 ): Promise<ExitCode> {
   printFaults(ctx, run);
-  if (run.runStatus === 'failed') return exitCodeOfRun(connection, run);
+  if (run.runStatus === 'failed') return getRunExitCode(connection, run);
   const { writeOutputBytes } = await import('./saving/output-bytes.ts');
   await writeOutputBytes(ctx, connection, run);
   await refuseMismatch(run, schema);
@@ -142,14 +142,14 @@ export function withPaths(run: Run, paths: readonly (string | undefined)[] = [])
  * @param flag the flag that names the directory
  * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that can't be used together
  */
-export async function outputPlan(
+export async function createOutputPlan(
   ctx: Context,
   flags: OutputFlags,
   flag: '--save' | '--to' = '--save',
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
-  const directoryName = flags.save === true ? await defaultDirectory(ctx) : flags.save;
+  const directoryName = flags.save === true ? await getDefaultDirectory(ctx) : flags.save;
   const directory = bytes ? undefined : directoryName;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./saving/check-writable.ts');
@@ -168,9 +168,9 @@ export async function outputPlan(
 }
 
 /** Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it. */
-async function defaultDirectory({ settings, env }: Context): Promise<string> {
+async function getDefaultDirectory({ settings, env }: Context): Promise<string> {
   const { expandHome } = await import('../core/paths.ts');
-  return expandHome(settings.get('saveDir') ?? '.', homeDirectory(env));
+  return expandHome(settings.get('saveDir') ?? '.', findHomeDirectory(env));
 }
 
 /** Refuses bytes together with other output, and on a terminal, which would interpret them. */
@@ -251,7 +251,7 @@ export async function printPaid<T>(
       return await ctx.io.out(data);
     } catch (error) {
       const { notPrintedError } = await import('./not-printed.ts');
-      throw notPrintedError(runs, errorMessage(error)) ?? error;
+      throw notPrintedError(runs, getErrorMessage(error)) ?? error;
     }
   };
   return print({ ...ctx, io: { ...ctx.io, out } });

@@ -1,7 +1,7 @@
-import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { Context } from '../context.ts';
-import { escapeControls, oneLine } from '../terminal/sanitise.ts';
-import { type Cell, plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
+import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
+import { type Cell, formatPlainRows, renderTerminalTable, type TableColumn } from '../terminal/table.ts';
 import { printValue } from './print-json.ts';
 
 /** The forms of one result; only the requested one is made. */
@@ -55,7 +55,7 @@ export interface ListForm<T> {
 export function presentList<T>(
   ctx: Context,
   items: readonly T[],
-  { columns, cells = plainCells(columns), nothing }: ListForm<T>,
+  { columns, cells = createCellFormatter(columns), nothing }: ListForm<T>,
   value: unknown = items,
 ): Promise<void> {
   const toCells = (item: T): Cell[] => columns.map(({ cell }) => cell(item));
@@ -63,13 +63,13 @@ export function presentList<T>(
     terminal: () =>
       items.length === 0 && nothing !== undefined
         ? nothing
-        : terminalTable(ctx.io, columns, items.map(toCells)),
-    plain: () => plainRows(items.map(cells)),
+        : renderTerminalTable(ctx.io, columns, items.map(toCells)),
+    plain: () => formatPlainRows(items.map(cells)),
     paged: true,
   });
 }
 
-export function plainCells<T>(columns: readonly ListColumn<T>[]): (item: T) => Cell[] {
+export function createCellFormatter<T>(columns: readonly ListColumn<T>[]): (item: T) => Cell[] {
   return item => columns.flatMap(({ cell, plain = cell }) => (plain === null ? [] : [plain(item)]));
 }
 
@@ -83,8 +83,8 @@ export function presentFacts(
   const width = Math.max(...shownLines.map(([label]) => label.length)) + 2;
   return present(ctx, facts, {
     terminal: () =>
-      shownLines.map(([label, text = '']) => `${label.padEnd(width)}${oneLine(text)}\n`).join(''),
-    plain: () => plainRows(Object.entries(facts).map(([key, value]) => [key, textOrNothing(value)])),
+      shownLines.map(([label, text = '']) => `${label.padEnd(width)}${toOneLine(text)}\n`).join(''),
+    plain: () => formatPlainRows(Object.entries(facts).map(([key, value]) => [key, toTextOrEmpty(value)])),
   });
 }
 

@@ -10,7 +10,7 @@ export async function printValue(ctx: PrintContext, value: unknown): Promise<voi
 }
 
 /** Returns a row as one line of JSON, filtered by `--query`. */
-export function jsonLine(ctx: PrintContext, row: unknown): Promise<string> {
+export function formatJsonLine(ctx: PrintContext, row: unknown): Promise<string> {
   return formatJson(ctx, row, 0);
 }
 

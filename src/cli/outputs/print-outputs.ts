@@ -1,10 +1,10 @@
-import { dataText, textOrNothing } from '../../files/formats/json-fields.ts';
+import { formatOutputData, toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import { isMedia, OUTPUT_TYPES, type OutputItem, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { linkedFile, linkedUrl } from '../terminal/hyperlink.ts';
-import { escapeControls, oneLine } from '../terminal/sanitise.ts';
-import { reasonText } from './run-errors.ts';
+import { linkFile, linkUrl } from '../terminal/hyperlink.ts';
+import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
+import { formatReason } from './run-errors.ts';
 
 export interface PrintOptions {
   /** The path of each saved output. */
@@ -27,7 +27,7 @@ export async function printOutputs(
     if (item.type === 'error') printFault(ctx, run, item);
     else if (isMedia(item)) await printMedia(ctx, connection, item, path, options);
     else {
-      await printText(ctx, dataText(item.data), item.type === 'text' ? streamedText : '');
+      await printText(ctx, formatOutputData(item.data), item.type === 'text' ? streamedText : '');
       if (item.type === 'text') streamedText = '';
       else noteUnknownType(ctx, item, index + 1);
     }
@@ -44,7 +44,7 @@ export function printFaults(ctx: Context, run: Run): void {
 
 /** Prints an `error` item; in red only if the run failed. */
 function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void {
-  const data = reasonText(item.data);
+  const data = formatReason(item.data);
   const paint = runStatus === 'succeeded' ? io.paintErr.yellow : io.paintErr.red;
   io.error(`${paint('error:')} ${io.stderr.isTerminal ? escapeControls(data) : data}`);
 }
@@ -56,8 +56,8 @@ function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void
     io.note(`note: the run succeeded, but ${pluralize(errors, 'part')} of it failed`);
   }
   if (runStatus !== 'failed') return;
-  if (errors > 0) io.note(`note: run ${oneLine(runId)} failed`);
-  else io.error(`${io.paintErr.red('error:')} run ${oneLine(runId)} failed`);
+  if (errors > 0) io.note(`note: run ${toOneLine(runId)} failed`);
+  else io.error(`${io.paintErr.red('error:')} run ${toOneLine(runId)} failed`);
 }
 
 async function printMedia(
@@ -68,17 +68,17 @@ async function printMedia(
   { preview: wantsPreview }: { readonly preview: boolean },
 ): Promise<void> {
   if (wantsPreview && type === 'image' && ctx.io.stdout.isTerminal) {
-    const { preview } = await import('./picture-preview.ts');
-    await preview(ctx, connection, data, path);
+    const { showPreview } = await import('./picture-preview.ts');
+    await showPreview(ctx, connection, data, path);
   }
   const hasOwnFiles = connection.embedded && connection.recorder === undefined;
-  const link = path === undefined ? linkedUrl(ctx, data, { hasOwnFiles }) : linkedFile(ctx, path);
+  const link = path === undefined ? linkUrl(ctx, data, { hasOwnFiles }) : linkFile(ctx, path);
   await ctx.io.out(`${link}\n`);
 }
 
 function noteUnknownType({ io }: Context, { type }: OutputItem, number: number): void {
   if (KNOWN_TYPES.has(type)) return;
-  io.note(`note: output ${number} has unknown type ${oneLine(textOrNothing(type))}`);
+  io.note(`note: output ${number} has unknown type ${toOneLine(toTextOrEmpty(type))}`);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);

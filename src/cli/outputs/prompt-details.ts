@@ -1,12 +1,12 @@
-import { firstText, textOrNothing } from '../../files/formats/json-fields.ts';
+import { firstText, toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { ageText } from '../core/durations.ts';
-import type { Advise } from '../core/failure.ts';
+import { formatIsoAge } from '../core/durations.ts';
+import type { FormatCommand } from '../core/failure.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import type { InputFields, TextField } from '../inputs/input-fields.ts';
-import { escapeControls, oneLine } from '../terminal/sanitise.ts';
-import { plainRows, type TableColumn, terminalTable } from '../terminal/table.ts';
+import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
+import { formatPlainRows, renderTerminalTable, type TableColumn } from '../terminal/table.ts';
 import { present } from './present.ts';
 
 const INPUT_COLUMNS: readonly TableColumn[] = [
@@ -26,27 +26,27 @@ export function presentPromptVersion(
   ctx: Context,
   version: PromptVersion,
   { advise }: Pick<Connection, 'advise'>,
-  target = textOrNothing(version.promptVersionId),
+  target = toTextOrEmpty(version.promptVersionId),
 ): Promise<void> {
   const fields = describeConfig(version.config);
   const template = firstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () =>
-      (await promptPage(ctx, version, exampleCommand(advise, target, fields), fields)) +
-      templatePart(ctx, template),
+      (await formatPromptDetails(ctx, version, buildExampleCommand(advise, target, fields), fields)) +
+      formatTemplate(ctx, template),
     plain: () =>
-      plainRows([
-        ...versionRows(version),
-        ...inputRows(fields).map(row => ['input', ...row]),
-        ...templateRows(template),
+      formatPlainRows([
+        ...toVersionRows(version),
+        ...toInputRows(fields).map(row => ['input', ...row]),
+        ...toTemplateRows(template),
       ]),
     paged: true,
   });
 }
 
 /** Returns a command line that runs a prompt with its required inputs, quoted so that it is safe to paste. */
-export function exampleCommand(
-  advise: Advise,
+export function buildExampleCommand(
+  advise: FormatCommand,
   target: string,
   fields: Pick<InputFields, 'text' | 'images'>,
 ): string {
@@ -57,7 +57,7 @@ export function exampleCommand(
   return advise('run', target, ...texts, ...images);
 }
 
-async function promptPage(
+async function formatPromptDetails(
   ctx: Context,
   version: PromptVersion,
   example: string,
@@ -65,54 +65,54 @@ async function promptPage(
 ): Promise<string> {
   const { paint } = ctx.io;
   return [
-    paint.bold(oneLine(textOrNothing(version.title))),
+    paint.bold(toOneLine(toTextOrEmpty(version.title))),
     '',
-    `Prompt     ${oneLine(textOrNothing(version.promptId))}`,
-    `Version    ${oneLine(textOrNothing(version.promptVersionId))}`,
-    `Published  ${oneLine(ageText(textOrNothing(version.publishedAt), ctx.clock.now()))}`,
+    `Prompt     ${toOneLine(toTextOrEmpty(version.promptId))}`,
+    `Version    ${toOneLine(toTextOrEmpty(version.promptVersionId))}`,
+    `Published  ${toOneLine(formatIsoAge(toTextOrEmpty(version.publishedAt), ctx.clock.now()))}`,
     '',
-    await inputsPart(ctx, fields),
+    await formatInputs(ctx, fields),
     `Run it: ${paint.cyan(example)}`,
     '',
   ].join('\n');
 }
 
-function templatePart({ io: { paint } }: Context, template: string): string {
+function formatTemplate({ io: { paint } }: Context, template: string): string {
   return template === '' ? '' : `\n${paint.bold('Template')}\n\n${escapeControls(template)}\n`;
 }
 
-function templateRows(template: string): string[][] {
+function toTemplateRows(template: string): string[][] {
   return template === '' ? [] : template.split('\n').map(line => ['template', line]);
 }
 
-async function inputsPart(ctx: Context, fields: InputFields): Promise<string> {
+async function formatInputs(ctx: Context, fields: InputFields): Promise<string> {
   if (!fields.isKnown) return 'Its inputs are not described in a known form; --json shows them unchanged.\n';
-  const rows = inputRows(fields);
-  return rows.length === 0 ? 'It takes no inputs.\n' : terminalTable(ctx.io, INPUT_COLUMNS, rows);
+  const rows = toInputRows(fields);
+  return rows.length === 0 ? 'It takes no inputs.\n' : renderTerminalTable(ctx.io, INPUT_COLUMNS, rows);
 }
 
 /** Returns a row for each input: name, required or not, default, choices, description. */
-function inputRows({ text, images }: InputFields): string[][] {
+function toInputRows({ text, images }: InputFields): string[][] {
   return [
     ...text.map(field => [
       field.key,
       field.required ? 'required' : 'optional',
       field.default ?? '',
-      choicesText(field),
+      formatOptionChoices(field),
       field.description ?? '',
     ]),
     ...images.map((image, index) => [`image ${index + 1}`, 'required', '', '', image.description ?? '']),
   ];
 }
 
-function choicesText({ choices = [], multiple }: TextField): string {
+function formatOptionChoices({ choices = [], multiple }: TextField): string {
   const several = multiple === undefined ? '' : ' (several)';
   return choices.length === 0 ? '' : `${choices.join(', ')}${several}`;
 }
 
-function versionRows(version: PromptVersion): string[][] {
+function toVersionRows(version: PromptVersion): string[][] {
   return (['promptId', 'promptVersionId', 'title', 'publishedAt'] as const).map(name => [
     name,
-    textOrNothing(version[name]),
+    toTextOrEmpty(version[name]),
   ]);
 }

@@ -27,7 +27,7 @@ export function findProviderFault(
 }
 
 /** Returns the exit code of the command that prints this run. */
-export function exitCodeOfRun(
+export function getRunExitCode(
   { findFault }: Pick<Connection, 'findFault'>,
   { runId, runStatus }: Run,
 ): ExitCode {

@@ -68,7 +68,7 @@ import {
 } from '../commands/versions/spec.ts';
 import type { CommandSpec } from '../core/command-spec.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
-import { command, type ProgramCommand, type ProgramTable } from './program-command.ts';
+import { defineCommand, type ProgramCommand, type ProgramTable } from './program-command.ts';
 
 const RUNNING_HEADING = 'Run prompts:';
 
@@ -77,105 +77,143 @@ const EXPLORING_HEADING = 'Explore:';
 /** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
   [RUNNING_HEADING]: [
-    command(RUN, () => import('../commands/run/run-target.ts').then(file => file.runTarget)),
-    command(BATCH, () => import('../commands/batch/batch.ts').then(file => file.batch)),
-    command(BATCH_REPORT, () => import('../commands/batch/batch.ts').then(file => file.batchReport)),
-    command(TEST, () => import('../commands/test/test.ts').then(file => file.test)),
-    command(MCP, () => import('../commands/mcp/mcp.ts').then(file => file.mcp)),
-    command(COMPARE, () => import('../commands/compare/compare.ts').then(file => file.compare)),
+    defineCommand(RUN, () => import('../commands/run/run-target.ts').then(file => file.runTarget)),
+    defineCommand(BATCH, () => import('../commands/batch/batch.ts').then(file => file.batch)),
+    defineCommand(BATCH_REPORT, () =>
+      import('../commands/batch/batch.ts').then(file => file.showBatchReport),
+    ),
+    defineCommand(TEST, () => import('../commands/test/test.ts').then(file => file.test)),
+    defineCommand(MCP, () => import('../commands/mcp/mcp.ts').then(file => file.serveMcp)),
+    defineCommand(COMPARE, () => import('../commands/compare/compare.ts').then(file => file.compare)),
     JUDGE,
-    command(JUDGE_CHECK, () => import('../commands/judge/check.ts').then(file => file.judgeCheck)),
-    command(RUNS, () => import('../commands/runs/list.ts').then(file => file.runsList)),
-    command(RUNS_LIST, () => import('../commands/runs/list.ts').then(file => file.runsList)),
-    command(RUNS_GET, () => import('../commands/runs/print-runs.ts').then(file => file.runsGet)),
-    command(RUNS_SHOW, () => import('../commands/runs/show.ts').then(file => file.runsShow)),
-    command(RUNS_WAIT, () => import('../commands/runs/print-runs.ts').then(file => file.runsWait)),
-    command(RUNS_CANCEL, () => import('../commands/runs/cancel.ts').then(file => file.runsCancel)),
-    command(RUNS_RERUN, () => import('../commands/runs/rerun.ts').then(file => file.runsRerun)),
-    command(RUNS_SAVE, () => import('../commands/runs/print-runs.ts').then(file => file.runsSave)),
-    command(RUNS_JOURNAL, () => import('../commands/runs/journal.ts').then(file => file.runsJournal)),
+    defineCommand(JUDGE_CHECK, () => import('../commands/judge/check.ts').then(file => file.runJudgeCheck)),
+    defineCommand(RUNS, () => import('../commands/runs/list.ts').then(file => file.printRunList)),
+    defineCommand(RUNS_LIST, () => import('../commands/runs/list.ts').then(file => file.printRunList)),
+    defineCommand(RUNS_GET, () => import('../commands/runs/print-runs.ts').then(file => file.printRun)),
+    defineCommand(RUNS_SHOW, () => import('../commands/runs/show.ts').then(file => file.printRunDetails)),
+    defineCommand(RUNS_WAIT, () => import('../commands/runs/print-runs.ts').then(file => file.waitForRuns)),
+    defineCommand(RUNS_CANCEL, () => import('../commands/runs/cancel.ts').then(file => file.cancelRuns)),
+    defineCommand(RUNS_RERUN, () => import('../commands/runs/rerun.ts').then(file => file.rerun)),
+    defineCommand(RUNS_SAVE, () => import('../commands/runs/print-runs.ts').then(file => file.saveRuns)),
+    defineCommand(RUNS_JOURNAL, () =>
+      import('../commands/runs/journal.ts').then(file => file.listStartedRuns),
+    ),
   ],
   [EXPLORING_HEADING]: [
-    command(PROMPTS, () => import('../commands/prompts/prompts.ts').then(file => file.prompts)),
-    command(PROMPTS_LIST, () => import('../commands/prompts/prompts.ts').then(file => file.promptsList)),
-    command(PROMPTS_GET, () => import('../commands/prompts/prompts.ts').then(file => file.promptsGet)),
-    command(PROMPTS_SEARCH, () => import('../commands/prompts/prompts.ts').then(file => file.promptsSearch)),
-    command(PROMPTS_NEW, () => import('../commands/prompts/new.ts').then(file => file.promptsNew)),
-    command(PROMPTS_CHECK, () => import('../commands/prompts/check.ts').then(file => file.promptsCheck)),
-    command(PROMPTS_RENDER, () => import('../commands/prompts/render.ts').then(file => file.promptsRender)),
-    command(PROMPTS_PUBLISH, () =>
-      import('../commands/prompts/publish.ts').then(file => file.promptsPublish),
+    defineCommand(PROMPTS, () =>
+      import('../commands/prompts/prompts.ts').then(file => file.listPromptsOrHelp),
     ),
-    command(PROMPTS_SKILL, () => import('../commands/prompts/skill.ts').then(file => file.promptsSkill)),
+    defineCommand(PROMPTS_LIST, () =>
+      import('../commands/prompts/prompts.ts').then(file => file.printPromptList),
+    ),
+    defineCommand(PROMPTS_GET, () => import('../commands/prompts/prompts.ts').then(file => file.printPrompt)),
+    defineCommand(PROMPTS_SEARCH, () =>
+      import('../commands/prompts/prompts.ts').then(file => file.printMatchingPrompts),
+    ),
+    defineCommand(PROMPTS_NEW, () => import('../commands/prompts/new.ts').then(file => file.writeNewPrompt)),
+    defineCommand(PROMPTS_CHECK, () =>
+      import('../commands/prompts/check.ts').then(file => file.checkPrompts),
+    ),
+    defineCommand(PROMPTS_RENDER, () =>
+      import('../commands/prompts/render.ts').then(file => file.showRenderedPrompt),
+    ),
+    defineCommand(PROMPTS_PUBLISH, () =>
+      import('../commands/prompts/publish.ts').then(file => file.publishPrompts),
+    ),
+    defineCommand(PROMPTS_SKILL, () => import('../commands/prompts/skill.ts').then(file => file.writeSkills)),
     VERSIONS,
-    command(VERSIONS_LIST, () => import('../commands/versions/versions.ts').then(file => file.versionsList)),
-    command(VERSIONS_GET, () => import('../commands/versions/versions.ts').then(file => file.versionsGet)),
-    command(VERSIONS_LABEL, () => import('../commands/versions/label.ts').then(file => file.versionsLabel)),
-    command(VERSIONS_DIFF, () => import('../commands/versions/diff.ts').then(file => file.versionsDiff)),
-    command(RESOURCES, () => import('../commands/resources/resources.ts').then(file => file.resourcesList)),
-    command(RESOURCES_LIST, () =>
-      import('../commands/resources/resources.ts').then(file => file.resourcesList),
+    defineCommand(VERSIONS_LIST, () =>
+      import('../commands/versions/versions.ts').then(file => file.listVersions),
     ),
-    command(RESOURCES_REFRESH, () =>
-      import('../commands/resources/resources.ts').then(file => file.resourcesRefresh),
+    defineCommand(VERSIONS_GET, () =>
+      import('../commands/versions/versions.ts').then(file => file.showVersion),
     ),
-    command(RESOURCES_STATUS, () =>
-      import('../commands/resources/resources.ts').then(file => file.resourcesStatus),
+    defineCommand(VERSIONS_LABEL, () =>
+      import('../commands/versions/label.ts').then(file => file.changeLabel),
     ),
-    command(MODELS, () => import('../commands/resources/resources.ts').then(file => file.resourcesList)),
-    command(MODELS_LIST, () => import('../commands/resources/resources.ts').then(file => file.resourcesList)),
-    command(MODELS_REFRESH, () =>
-      import('../commands/resources/resources.ts').then(file => file.resourcesRefresh),
+    defineCommand(VERSIONS_DIFF, () =>
+      import('../commands/versions/diff.ts').then(file => file.diffVersions),
     ),
-    command(MODELS_STATUS, () =>
-      import('../commands/resources/resources.ts').then(file => file.resourcesStatus),
+    defineCommand(RESOURCES, () =>
+      import('../commands/resources/resources.ts').then(file => file.printModels),
     ),
-    command(MODELS_DISCOVER, () => import('../commands/models/models.ts').then(file => file.modelsDiscover)),
-    command(MODELS_PROVIDERS, () =>
-      import('../commands/models/models.ts').then(file => file.modelsProviders),
+    defineCommand(RESOURCES_LIST, () =>
+      import('../commands/resources/resources.ts').then(file => file.printModels),
     ),
-    command(MODELS_CHECK, () => import('../commands/models/check.ts').then(file => file.modelsCheck)),
-    command(ACCOUNT, () => import('../commands/account/account.ts').then(file => file.account)),
-    command(USAGE, () => import('../commands/usage/usage.ts').then(file => file.usage)),
-    command(API, () => import('../commands/api/api.ts').then(file => file.api)),
+    defineCommand(RESOURCES_REFRESH, () =>
+      import('../commands/resources/resources.ts').then(file => file.refreshModels),
+    ),
+    defineCommand(RESOURCES_STATUS, () =>
+      import('../commands/resources/resources.ts').then(file => file.showModelCache),
+    ),
+    defineCommand(MODELS, () => import('../commands/resources/resources.ts').then(file => file.printModels)),
+    defineCommand(MODELS_LIST, () =>
+      import('../commands/resources/resources.ts').then(file => file.printModels),
+    ),
+    defineCommand(MODELS_REFRESH, () =>
+      import('../commands/resources/resources.ts').then(file => file.refreshModels),
+    ),
+    defineCommand(MODELS_STATUS, () =>
+      import('../commands/resources/resources.ts').then(file => file.showModelCache),
+    ),
+    defineCommand(MODELS_DISCOVER, () =>
+      import('../commands/models/models.ts').then(file => file.writeDiscoveredModels),
+    ),
+    defineCommand(MODELS_PROVIDERS, () =>
+      import('../commands/models/models.ts').then(file => file.showProviders),
+    ),
+    defineCommand(MODELS_CHECK, () =>
+      import('../commands/models/check.ts').then(file => file.checkModelAnswers),
+    ),
+    defineCommand(ACCOUNT, () => import('../commands/account/account.ts').then(file => file.showAccount)),
+    defineCommand(USAGE, () => import('../commands/usage/usage.ts').then(file => file.printUsage)),
+    defineCommand(API, () => import('../commands/api/api.ts').then(file => file.callEndpoint)),
   ],
   'Set up:': [
-    command(LOGIN, () => import('../commands/login/login.ts').then(file => file.login)),
-    command(LOGOUT, () => import('../commands/login/login.ts').then(file => file.logout)),
-    command(DOCTOR, () => import('../commands/doctor/doctor.ts').then(file => file.doctor)),
-    command(RESET, () => import('../commands/reset/reset.ts').then(file => file.reset)),
-    command(UNINSTALL, () => import('../commands/uninstall/uninstall.ts').then(file => file.uninstall)),
-    command(COMPLETION, () => import('../commands/completion/completion.ts').then(file => file.completion)),
+    defineCommand(LOGIN, () => import('../commands/login/login.ts').then(file => file.login)),
+    defineCommand(LOGOUT, () => import('../commands/login/login.ts').then(file => file.logout)),
+    defineCommand(DOCTOR, () => import('../commands/doctor/doctor.ts').then(file => file.runDoctor)),
+    defineCommand(RESET, () => import('../commands/reset/reset.ts').then(file => file.reset)),
+    defineCommand(UNINSTALL, () => import('../commands/uninstall/uninstall.ts').then(file => file.uninstall)),
+    defineCommand(COMPLETION, () =>
+      import('../commands/completion/completion.ts').then(file => file.printCompletion),
+    ),
     PROFILE,
-    command(PROFILE_LIST, () => import('../commands/profile/profile.ts').then(file => file.profileList)),
-    command(PROFILE_USE, () => import('../commands/profile/profile.ts').then(file => file.profileUse)),
-    command(PROFILE_ADD, () => import('../commands/profile/profile.ts').then(file => file.profileAdd)),
-    command(PROFILE_REMOVE, () => import('../commands/profile/profile.ts').then(file => file.profileRemove)),
+    defineCommand(PROFILE_LIST, () =>
+      import('../commands/profile/profile.ts').then(file => file.listProfiles),
+    ),
+    defineCommand(PROFILE_USE, () => import('../commands/profile/profile.ts').then(file => file.useProfile)),
+    defineCommand(PROFILE_ADD, () => import('../commands/profile/profile.ts').then(file => file.addProfile)),
+    defineCommand(PROFILE_REMOVE, () =>
+      import('../commands/profile/profile.ts').then(file => file.removeProfile),
+    ),
     CONFIG,
-    command(CONFIG_GET, () => import('../commands/config/config.ts').then(file => file.configGet)),
-    command(CONFIG_SET, () => import('../commands/config/config.ts').then(file => file.configSet)),
-    command(CONFIG_UNSET, () => import('../commands/config/config.ts').then(file => file.configUnset)),
-    command(CONFIG_LIST, () => import('../commands/config/config.ts').then(file => file.configList)),
-    command(CONFIG_PATH, () => import('../commands/config/config.ts').then(file => file.configPath)),
+    defineCommand(CONFIG_GET, () => import('../commands/config/config.ts').then(file => file.printSetting)),
+    defineCommand(CONFIG_SET, () => import('../commands/config/config.ts').then(file => file.setSetting)),
+    defineCommand(CONFIG_UNSET, () => import('../commands/config/config.ts').then(file => file.resetSetting)),
+    defineCommand(CONFIG_LIST, () => import('../commands/config/config.ts').then(file => file.listSettings)),
+    defineCommand(CONFIG_PATH, () =>
+      import('../commands/config/config.ts').then(file => file.listStoredPaths),
+    ),
     ALIAS,
-    command(ALIAS_SET, () => import('../commands/alias/alias.ts').then(file => file.aliasSet)),
-    command(ALIAS_REMOVE, () => import('../commands/alias/alias.ts').then(file => file.aliasRemove)),
-    command(ALIAS_LIST, () => import('../commands/alias/alias.ts').then(file => file.aliasList)),
+    defineCommand(ALIAS_SET, () => import('../commands/alias/alias.ts').then(file => file.setAlias)),
+    defineCommand(ALIAS_REMOVE, () => import('../commands/alias/alias.ts').then(file => file.removeAlias)),
+    defineCommand(ALIAS_LIST, () => import('../commands/alias/alias.ts').then(file => file.listAliases)),
     {
       ...HELP,
-      explain: async (...input) => (await import('../commands/help/help.ts')).help(...input),
+      explain: async (...input) => (await import('../commands/help/help.ts')).printHelp(...input),
     },
   ],
   'The local service:': [
-    command(SERVE, () => import('../commands/serve/serve.ts').then(file => file.serve)),
+    defineCommand(SERVE, () => import('../commands/serve/serve.ts').then(file => file.serve)),
     KEYS,
-    command(KEYS_CREATE, () => import('../commands/keys/keys.ts').then(file => file.keysCreate)),
-    command(KEYS_LIST, () => import('../commands/keys/keys.ts').then(file => file.keysList)),
-    command(KEYS_REVOKE, () => import('../commands/keys/keys.ts').then(file => file.keysRevoke)),
+    defineCommand(KEYS_CREATE, () => import('../commands/keys/keys.ts').then(file => file.addKey)),
+    defineCommand(KEYS_LIST, () => import('../commands/keys/keys.ts').then(file => file.listKeys)),
+    defineCommand(KEYS_REVOKE, () => import('../commands/keys/keys.ts').then(file => file.revokeKey)),
     USERS,
-    command(USERS_LIST, () => import('../commands/users/users.ts').then(file => file.usersList)),
-    command(USERS_SHOW, () => import('../commands/users/users.ts').then(file => file.usersShow)),
-    command(USERS_SET, () => import('../commands/users/users.ts').then(file => file.usersSet)),
+    defineCommand(USERS_LIST, () => import('../commands/users/users.ts').then(file => file.listUsers)),
+    defineCommand(USERS_SHOW, () => import('../commands/users/users.ts').then(file => file.showUser)),
+    defineCommand(USERS_SET, () => import('../commands/users/users.ts').then(file => file.setUser)),
   ],
 };
 
@@ -200,6 +238,8 @@ export const COMMAND_TABLE: ProgramTable = {
     ...Object.entries(SECTIONS).flatMap(([heading, commands]) =>
       commands.map(command => ({ ...command, heading })),
     ),
-    command(COMPLETE, async () => (await import('../complete/complete.ts')).completeFrom(COMMAND_TABLE)),
+    defineCommand(COMPLETE, async () =>
+      (await import('../complete/complete.ts')).completeFrom(COMMAND_TABLE),
+    ),
   ],
 };

@@ -1,12 +1,12 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { HelpTerminal } from '../commands/help/help.ts';
 import type { Context } from '../context.ts';
-import { type CommandSpec, commandName, commandsBelow, type FlagSpec } from '../core/command-spec.ts';
+import { type CommandSpec, type FlagSpec, getCommandName, listSubcommands } from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
-import { wrapCommand, wrapLines, wrappedRow } from '../terminal/wrap-lines.ts';
+import { wrapCommand, wrapLines, wrapRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
 import type { ProgramCommand } from './program-command.ts';
-import { throwParsingEnd, usageLine } from './wrong-usage.ts';
+import { formatUsageLine, throwParsingEnd } from './wrong-usage.ts';
 
 export interface TreeOptions {
   /** Runs a command in the context of the parsed global flags, and records its exit code. */
@@ -40,7 +40,7 @@ export function buildTree(options: TreeOptions): Command {
 }
 
 function configureRoot(root: Command, { version, write, terminal }: TreeOptions): void {
-  const width = widthOfHelp(terminal);
+  const width = getHelpWidth(terminal);
   root
     .description(
       'Run, test, compare and batch prompts: your own files with your keys, or prompts that a service hosts.',
@@ -51,12 +51,12 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
     .helpCommand(false)
     // A command that is not declared yet has only a name.
     .configureHelp({
-      visibleOptions: ownOptions,
+      visibleOptions: listOwnOptions,
       optionDescription: withoutEmptyDefault,
       subcommandTerm: command => command.name(),
-      commandUsage: usageLine,
+      commandUsage: formatUsageLine,
       styleUsage: usage => wrapLines(usage, width - 'Usage: '.length),
-      formatItem: rowOfHelp,
+      formatItem: formatHelpRow,
       minWidthToWrap: 1,
     })
     .configureOutput({
@@ -98,13 +98,13 @@ function addCommands(parent: Command, specs: readonly ProgramCommand[], options:
  */
 function createStub(spec: ProgramCommand, parent: Command): Command {
   const { path, summary, aliases = [], heading, run } = spec;
-  const command = new Command(commandName(spec)).copyInheritedSettings(parent).helpCommand(false);
+  const command = new Command(getCommandName(spec)).copyInheritedSettings(parent).helpCommand(false);
   command
     .aliases([...aliases])
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   if (heading !== undefined && parent.parent === null) command.helpGroup(heading);
-  const isGroup = run === undefined && commandsBelow(COMMAND_TABLE, path).length > 0;
+  const isGroup = run === undefined && listSubcommands(COMMAND_TABLE, path).length > 0;
   if (isGroup) command.usage('<command> [options]');
   watchParsing(command);
   return command;
@@ -113,24 +113,24 @@ function createStub(spec: ProgramCommand, parent: Command): Command {
 function declare(command: Command, spec: ProgramCommand, options: TreeOptions): void {
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(createOption(flag));
-  command.addHelpText('after', () => formatHelp(spec, widthOfHelp(options.terminal)));
+  command.addHelpText('after', () => formatHelp(spec, getHelpWidth(options.terminal)));
   const { run, explain } = spec;
   if (run !== undefined) {
     command.action((...input: unknown[]) =>
       options.runAction(
         command,
-        async ctx => (await run(ctx, [...input.slice(0, -2), parsedFlags(command)], command)) ?? EXIT.ok,
+        async ctx => (await run(ctx, [...input.slice(0, -2), mergeParentFlags(command)], command)) ?? EXIT.ok,
       ),
     );
   }
   if (explain !== undefined) {
     command.action((words: readonly string[]) => explain(words, command, options.terminal));
   }
-  addCommands(command, commandsBelow(COMMAND_TABLE, spec.path), options);
+  addCommands(command, listSubcommands(COMMAND_TABLE, spec.path), options);
 }
 
 /** Returns the flags of a command, with those that commander assigned to its parent because both declare them. */
-function parsedFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
+function mergeParentFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
   const { parent } = command;
   // The flags of the root are global.
   if (!parent?.parent) return command.opts();
@@ -158,13 +158,13 @@ function formatExamples(examples: readonly string[], columns: number): string {
   return ['\nExamples:', ...lines.map(line => wrapCommand(line, columns))].join('\n');
 }
 
-function widthOfHelp({ stream }: HelpTerminal): number {
+function getHelpWidth({ stream }: HelpTerminal): number {
   return Math.min(stream.columns || MAX_HELP_WIDTH, MAX_HELP_WIDTH);
 }
 
 /** Returns a row of a list in help: the term, and its text in the next column or below it. */
-function rowOfHelp(this: Help, term: string, width: number, text: string): string {
-  return wrappedRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? MAX_HELP_WIDTH);
+function formatHelpRow(this: Help, term: string, width: number, text: string): string {
+  return wrapRow(`  ${term.padEnd(width)}  `, text, this.helpWidth ?? MAX_HELP_WIDTH);
 }
 
 function createOption([flags, description, traits = {}]: FlagSpec): Option {
@@ -204,7 +204,7 @@ function watchParsing(command: Command): void {
 }
 
 /** Returns the flags of this command alone; global flags have their own line. */
-function ownOptions(command: Command): Option[] {
+function listOwnOptions(command: Command): Option[] {
   return command.parent === null ? [] : command.options.filter(option => !option.hidden);
 }
 

@@ -38,8 +38,8 @@ export function withHelpLast(argv: readonly string[]): readonly string[] {
 }
 
 /** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
-export function globalOptions(command: Command): GlobalOptions {
-  const { timeout, ...flags } = { ...SWITCH_DEFAULTS, ...rootCommand(command).opts<ParsedFlags>() };
+export function readGlobalOptions(command: Command): GlobalOptions {
+  const { timeout, ...flags } = { ...SWITCH_DEFAULTS, ...getRootCommand(command).opts<ParsedFlags>() };
   const models = modelsFile(command);
   return {
     ...flags,
@@ -76,6 +76,6 @@ export function wantsJsonErrors(argv: readonly string[]): boolean {
   return flags.some(flag => flag === '--json' || flag === '--query' || flag.startsWith('--query='));
 }
 
-export function rootCommand(command: Command): Command {
-  return command.parent === null ? command : rootCommand(command.parent);
+export function getRootCommand(command: Command): Command {
+  return command.parent === null ? command : getRootCommand(command.parent);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { Surroundings } from '../runtime/create-context.ts';
+import type { HostEnvironment } from '../runtime/create-context.ts';
 import { systemClock } from '../runtime/create-context.ts';
-import { directories } from '../runtime/directories.ts';
+import { resolveDirectories } from '../runtime/directories.ts';
 import { listenForInterrupts } from '../runtime/signals.ts';
 import { Settings } from '../settings/settings.ts';
 import type { PlainIo } from '../terminal/io.ts';
@@ -12,22 +12,22 @@ export async function pageHelp(
   text: string,
   tree: Command,
   io: PlainIo,
-  surroundings: Surroundings,
+  surroundings: HostEnvironment,
 ): Promise<void> {
   const { env, process, clock = systemClock } = surroundings;
   const { onInterrupt, uninstall } = listenForInterrupts(process, clock);
   const globals = { pager: tree.opts<{ pager: boolean }>().pager };
   try {
-    await showInPager({ io, env, onInterrupt, globals }, text, pagerSetting(surroundings));
+    await showInPager({ io, env, onInterrupt, globals }, text, readPagerSetting(surroundings));
   } finally {
     uninstall();
   }
 }
 
-function pagerSetting(surroundings: Surroundings): string | undefined {
+function readPagerSetting(surroundings: HostEnvironment): string | undefined {
   try {
     const { env, cwd, clock = systemClock } = surroundings;
-    return new Settings(directories(env, cwd).config, clock).get('pager');
+    return new Settings(resolveDirectories(env, cwd).config, clock).get('pager');
   } catch {
     return undefined;
   }

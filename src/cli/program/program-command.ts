@@ -22,7 +22,7 @@ export interface ProgramTable extends CommandTable {
 }
 
 /** Joins a declaration to code with matching parameters. Loads the code when the command is called. */
-export function command<const S extends CommandSpec>(
+export function defineCommand<const S extends CommandSpec>(
   spec: S,
   load: () => Promise<CommandFunction<S>>,
 ): ProgramCommand {

@@ -1,7 +1,7 @@
 import type { Env } from '../../utils/env.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import { colourLevel, paintFor } from '../terminal/colour.ts';
+import { createPaint, detectColourLevel } from '../terminal/colour.ts';
 import type { PlainIo, Sink } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { wantsJsonErrors } from './global-flags.ts';
@@ -18,7 +18,9 @@ export async function reportError(
 ): Promise<ExitCode> {
   const { io, stderr, env } = to;
   const failure = toFailure(error);
-  const paint = await paintFor(colourLevel(stderr, env, { isAllowed: !argv.includes('--no-color') }));
+  const paint = await createPaint(
+    detectColourLevel(stderr, env, { isAllowed: !argv.includes('--no-color') }),
+  );
   const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });
   return failure.exitCode;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, timeIsUpAt } from '../core/errors.ts';
+import { CliError, findTimeIsUp, Interrupted } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
-import { createContext, type Surroundings } from '../runtime/create-context.ts';
+import { createContext, type HostEnvironment } from '../runtime/create-context.ts';
 import type { PlainIo } from '../terminal/io.ts';
-import { globalOptions } from './global-flags.ts';
+import { readGlobalOptions } from './global-flags.ts';
 
 /** Maximum time for an interrupted command to stop, in milliseconds. */
 const UNWINDING_MS = 1500;
@@ -13,7 +13,7 @@ const UNWINDING_MS = 1500;
 export interface ParsedCommand {
   readonly command: Command;
   readonly run: (ctx: Context) => Promise<ExitCode>;
-  readonly surroundings: Surroundings;
+  readonly surroundings: HostEnvironment;
   readonly io: PlainIo;
   readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
@@ -29,7 +29,7 @@ export async function runAction({
   io,
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
-  const { ctx, close } = await createContext(surroundings, globalOptions(command), io, {
+  const { ctx, close } = await createContext(surroundings, readGlobalOptions(command), io, {
     needsHome: !NEEDS_NO_HOME.test(command.name()),
   });
   const code = await runForExitCode(ctx, run, reportError);
@@ -52,7 +52,7 @@ async function runForExitCode(
     return await withGracePeriod(ctx.signal, run(ctx));
   } catch (error) {
     if (ctx.signal.aborted && !isAboutStop(error)) return await reportError(ctx.signal.reason);
-    return await reportError(timeIsUpAt(error, ctx.timeLeftMs()) ?? error);
+    return await reportError(findTimeIsUp(error, ctx.timeLeftMs()) ?? error);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Command, CommanderError } from 'commander';
-import { nearest, suggest } from '../../utils/nearest-name.ts';
+import { findNearest, suggest } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../core/errors.ts';
-import { shellWord } from '../terminal/command-line.ts';
-import { oneLine } from '../terminal/sanitise.ts';
-import { rootCommand } from './global-flags.ts';
+import { toShellWord } from '../terminal/command-line.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
+import { getRootCommand } from './global-flags.ts';
 
 /** Parsing ended because help or the version was shown, which is a success. */
 export class HelpShown extends Error {
@@ -18,26 +18,26 @@ const HELP_CODES = new Set(['commander.help', 'commander.helpDisplayed', 'comman
 /** Turns commander's errors into our own. */
 export function throwParsingEnd(command: Command, error: CommanderError): never {
   if (HELP_CODES.has(error.code)) throw new HelpShown();
-  throw wrongUsage(command, error);
+  throw toUsageError(command, error);
 }
 
-export function usageLine(command: Command): string {
-  return `${commandPath(command)} ${command.usage()}`;
+export function formatUsageLine(command: Command): string {
+  return `${getCommandPath(command)} ${command.usage()}`;
 }
 
-function wrongUsage(command: Command, error: CommanderError): CliError {
+function toUsageError(command: Command, error: CommanderError): CliError {
   const code = errorKind(command, error);
   const message = usageMessage(command, code, error.message);
   const word = /'(.*)'/.exec(message)?.[1] ?? '';
-  const candidates = correctNames(code, command);
-  const suggestion = suggestionFor(word, candidates);
-  const promptHint = `If ${shellWord(word)} is a prompt: promptrun run ${shellWord(word)}`;
+  const candidates = listCorrectNames(code, command);
+  const suggestion = suggestName(word, candidates);
+  const promptHint = `If ${toShellWord(word)} is a prompt: promptrun run ${toShellWord(word)}`;
   return usageError(
     candidates.includes(word) ? `${word} takes no value` : message + suggestion,
     ...(code === EXCESS_ARGUMENTS ? excessHints(command) : []),
-    ...(code === UNKNOWN_OPTION && suggestion === '' ? inputHints(word, command) : []),
-    `Usage: ${usageLine(command)}`,
-    `See: ${commandPath(command)} --help`,
+    ...(code === UNKNOWN_OPTION && suggestion === '' ? listInputHints(word, command) : []),
+    `Usage: ${formatUsageLine(command)}`,
+    `See: ${getCommandPath(command)} --help`,
     ...(code === UNKNOWN_COMMAND && command.parent === null && suggestion === '' ? [promptHint] : []),
   );
 }
@@ -49,7 +49,7 @@ function errorKind(command: Command, { code }: CommanderError): string {
 
 function usageMessage(command: Command, code: string, commanderMessage: string): string {
   if (code === EXCESS_ARGUMENTS) {
-    return `too many arguments: ${oneLine(excessArguments(command).join(' '))}`;
+    return `too many arguments: ${toOneLine(getExcessArguments(command).join(' '))}`;
   }
   if (code === UNKNOWN_COMMAND && isGroup(command)) return `unknown command '${command.args[0] ?? ''}'`;
   const [firstLine = ''] = commanderMessage
@@ -66,14 +66,14 @@ function isGroup(command: Command): boolean {
 }
 
 /** Suggests the most similar command or flag; ignores the dashes of a flag. */
-function suggestionFor(word: string, candidates: readonly string[]): string {
+function suggestName(word: string, candidates: readonly string[]): string {
   const byBareName = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
-  const bareName = nearest(word.replace(/^-+/, ''), [...byBareName.keys()]);
+  const bareName = findNearest(word.replace(/^-+/, ''), [...byBareName.keys()]);
   return suggest(bareName && byBareName.get(bareName));
 }
 
 /** Returns the names that an unknown command or flag may be a typo of. */
-function correctNames(code: string, command: Command): string[] {
+function listCorrectNames(code: string, command: Command): string[] {
   if (code === UNKNOWN_COMMAND) {
     return command
       .createHelp()
@@ -81,37 +81,37 @@ function correctNames(code: string, command: Command): string[] {
       .flatMap(subcommand => [subcommand.name(), ...subcommand.aliases()]);
   }
   if (code !== UNKNOWN_OPTION) return [];
-  const options = [...command.options, ...rootCommand(command).options].filter(option => !option.hidden);
+  const options = [...command.options, ...getRootCommand(command).options].filter(option => !option.hidden);
   return [...options.flatMap(({ long }) => long ?? []), '--help'];
 }
 
-function excessArguments(command: Command): string[] {
+function getExcessArguments(command: Command): string[] {
   return command.args.slice(command.registeredArguments.length);
 }
 
 /** Returns a hint for a user, rows or inputs that were written as arguments: `keys create ada`, `run hello name=Ada`. */
 function excessHints(command: Command): string[] {
-  const extraWords = excessArguments(command);
+  const extraWords = getExcessArguments(command);
   const [firstExtra = ''] = extraWords;
   if (hasFlag(command, '--user')) {
-    return [`Give the user with --user: ${commandPath(command)} --user ${shellWord(firstExtra)}`];
+    return [`Give the user with --user: ${getCommandPath(command)} --user ${toShellWord(firstExtra)}`];
   }
   const isTopLevel = command.parent?.parent === null;
   if (!isTopLevel || !takesInputs(command) || firstExtra.startsWith('-')) return [];
-  const start = `promptrun ${command.name()} ${shellWord(command.args[0] ?? '')}`;
+  const start = `promptrun ${command.name()} ${toShellWord(command.args[0] ?? '')}`;
   if (firstExtra.includes('=')) {
     const pairs = extraWords.map(word => (word.includes('=') ? word : `<input>=${word}`));
-    return [`Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${shellWord(pair)}`)].join(' ')}`];
+    return [`Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${toShellWord(pair)}`)].join(' ')}`];
   }
   return [
     hasFlag(command, '--from')
-      ? `Give the rows with --from: ${start} --from ${shellWord(firstExtra)}`
-      : `Give the input with its name: ${start} -i <input>=${shellWord(firstExtra)}`,
+      ? `Give the rows with --from: ${start} --from ${toShellWord(firstExtra)}`
+      : `Give the input with its name: ${start} -i <input>=${toShellWord(firstExtra)}`,
   ];
 }
 
 /** Returns a hint for an input that was written as a flag, `run hello --topic tea`, without its value, which may be a secret. */
-function inputHints(flag: string, command: Command): string[] {
+function listInputHints(flag: string, command: Command): string[] {
   const [, name] = /^--([\p{L}\p{N}_-]+)$/u.exec(flag) ?? [];
   if (!takesInputs(command) || name === undefined || /key|token|secret|password/iu.test(name)) return [];
   return [`If ${name} is an input of the prompt, give it with -i: -i ${name}=<value>`];
@@ -126,6 +126,6 @@ function takesInputs(command: Command): boolean {
   return hasFlag(command, '--input') && command.name() !== 'api';
 }
 
-function commandPath(command: Command): string {
-  return command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+function getCommandPath(command: Command): string {
+  return command.parent === null ? command.name() : `${getCommandPath(command.parent)} ${command.name()}`;
 }

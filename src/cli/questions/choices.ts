@@ -1,11 +1,11 @@
-import { folded, wordMatcher } from '../../utils/word-matcher.ts';
+import { createWordMatcher, foldText } from '../../utils/word-matcher.ts';
 import type { Choice } from './question.ts';
 
 /** Returns the choices whose name or description has every word, those that begin with the words first. */
-export function matchingChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
-  const hasWords = wordMatcher(words);
+export function filterChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
+  const hasWords = createWordMatcher(words);
   const matches = choices.filter(({ name, description }) => hasWords(`${name} ${description ?? ''}`));
-  const begins = (choice: Choice<T>) => folded(choice.name).startsWith(folded(words).trim());
+  const begins = (choice: Choice<T>) => foldText(choice.name).startsWith(foldText(words).trim());
   return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];
 }
 
@@ -25,7 +25,7 @@ export function choiceCountText(min: number, max: number): string {
 }
 
 /** Explains why a number is not valid, if it isn't. */
-export function numberProblem(
+export function explainNumberProblem(
   value: number,
   { integer = false }: { readonly integer?: boolean },
 ): string | undefined {

@@ -1,9 +1,9 @@
 import { checkbox, confirm, input, number, password, search, select } from '@inquirer/prompts';
-import { homeDirectory } from '../../files/user-folders.ts';
+import { findHomeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../core/errors.ts';
 import { fitOnLine, wrapParagraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
-import { choiceCountProblem, matchingChoices, numberProblem } from './choices.ts';
+import { choiceCountProblem, explainNumberProblem, filterChoices } from './choices.ts';
 import { editText } from './edit-text.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
 import type {
@@ -19,7 +19,7 @@ import type {
   SeveralQuestion,
   TextQuestion,
 } from './question.ts';
-import { type KeyHints, questionTheme } from './question-theme.ts';
+import { createQuestionTheme, type KeyHints } from './question-theme.ts';
 import { textQuestion } from './text-question.ts';
 import { TypedAhead } from './typed-ahead.ts';
 
@@ -46,21 +46,21 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
   ): Promise<string> {
     const { env } = this.#options;
     const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
-    const config = { ...this.#config(question), default: defaultText, required, validate };
+    const config = { ...this.#buildConfig(question), default: defaultText, required, validate };
     if (lines === 'refused') return this.#ask(signal, streams => input(config, streams));
     const edit = (text: string, left: AbortSignal) =>
       lendTerminal(this.#options, left, () => editText(text, { env, signal: left }));
     const editor = lines === undefined && { edit };
-    return bracketingPastes(this.#options, () =>
+    return runWithBracketedPaste(this.#options, () =>
       this.#ask(signal, streams => textQuestion({ ...config, ...editor, signal: streams.signal }, streams)),
     );
   }
 
   async path({ proposes, check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
     const { cwd, env } = this.#options;
-    const pathContext = { cwd, home: homeDirectory(env), proposes };
+    const pathContext = { cwd, home: findHomeDirectory(env), proposes };
     const config = {
-      ...this.#config(question),
+      ...this.#buildConfig(question),
       required: true,
       validate: async (text: string) =>
         (await check?.(resolveTypedPath(text, pathContext))) ?? (true as const),
@@ -77,21 +77,21 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
   ): Promise<number | undefined> {
     const validate = (answer?: number) =>
-      (answer === undefined ? undefined : numberProblem(answer, { integer })) ?? true;
+      (answer === undefined ? undefined : explainNumberProblem(answer, { integer })) ?? true;
     const limits = { step: 'any' as const, required, validate, default: preset };
-    return this.#ask(signal, streams => number({ ...this.#config(question), ...limits }, streams));
+    return this.#ask(signal, streams => number({ ...this.#buildConfig(question), ...limits }, streams));
   }
 
   confirm(
     { default: isYesByDefault = true, ...question }: ConfirmQuestion,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const config = { ...this.#config(question), default: isYesByDefault };
+    const config = { ...this.#buildConfig(question), default: isYesByDefault };
     return this.#ask(signal, streams => confirm(config, streams));
   }
 
   secret(question: Question, signal: AbortSignal): Promise<string> {
-    const config = { ...this.#config(question), mask: '*', toggleMask: false };
+    const config = { ...this.#buildConfig(question), mask: '*', toggleMask: false };
     return this.#ask(signal, streams => password(config, streams));
   }
 
@@ -100,19 +100,19 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
   ): Promise<T> {
     const config = {
-      ...this.#config(question, ['type', 'to find']),
+      ...this.#buildConfig(question, ['type', 'to find']),
       ...(defaultChoice !== undefined && { default: defaultChoice }),
     };
     if (choices.length <= MAX_LISTED_LINES) {
       const drawnChoices = choices.map(choice => this.#drawnChoice(choice));
       return this.#ask(signal, streams => select({ ...config, choices: drawnChoices, loop: false }, streams));
     }
-    const source = (words = '') => matchingChoices(choices, words).map(choice => this.#drawnChoice(choice));
+    const source = (words = '') => filterChoices(choices, words).map(choice => this.#drawnChoice(choice));
     return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
 
   search<T>({ find, ...question }: SearchQuestion<T>, signal: AbortSignal): Promise<T> {
-    const config = this.#config(question, ['type', 'to search']);
+    const config = this.#buildConfig(question, ['type', 'to search']);
     const source = async (words: string | undefined, changed: { signal: AbortSignal }) => {
       const foundChoices = await find(words ?? '', AbortSignal.any([signal, changed.signal]));
       return foundChoices.map(choice => this.#drawnChoice(choice));
@@ -130,7 +130,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     }));
     const validate = (chosen: readonly unknown[]) => choiceCountProblem(chosen.length, { min, max }) ?? true;
     return this.#ask(signal, streams =>
-      checkbox({ ...this.#config(question), choices: tickedChoices, validate }, streams),
+      checkbox({ ...this.#buildConfig(question), choices: tickedChoices, validate }, streams),
     );
   }
 
@@ -138,12 +138,12 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     return askUntilLeft({ io: this.#options.io, typedAhead: this.#typedAhead }, signal, prompt);
   }
 
-  #config({ message, description }: Question, ...moreKeys: KeyHints) {
+  #buildConfig({ message, description }: Question, ...moreKeys: KeyHints) {
     const { stderr } = this.#options.io;
     return {
       message: fitOnLine(message, stderr.columns - MESSAGE_MARGIN),
       pageSize: Math.max(MIN_LINES, Math.min(MAX_LISTED_LINES, stderr.rows - OTHER_LINES)),
-      theme: questionTheme(this.#options, description, moreKeys),
+      theme: createQuestionTheme(this.#options, description, moreKeys),
     };
   }
 
@@ -232,7 +232,7 @@ const START_BRACKETING = '\u001b[?2004h';
 const STOP_BRACKETING = '\u001b[?2004l';
 
 /** Turns on bracketed paste in the terminal while `use` runs. */
-async function bracketingPastes<T>({ io }: PrompterOptions, use: () => Promise<T>): Promise<T> {
+async function runWithBracketedPaste<T>({ io }: PrompterOptions, use: () => Promise<T>): Promise<T> {
   io.err(START_BRACKETING);
   try {
     return await use();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { NO_CURRENT_DIRECTORY, shellProgram, windowsProgram } from '../../processes/system-programs.ts';
+import { getShellProgram, getWindowsProgram, NO_CURRENT_DIRECTORY } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
@@ -29,16 +29,16 @@ function chooseEditor(env: Env): string {
   return (
     env['VISUAL'] ||
     env['EDITOR'] ||
-    (process.platform === 'win32' ? `"${windowsProgram('notepad.exe', env)}"` : 'vi')
+    (process.platform === 'win32' ? `"${getWindowsProgram('notepad.exe', env)}"` : 'vi')
   );
 }
 
 async function runEditor(file: string, { env, signal }: { env: Env; signal: AbortSignal }): Promise<void> {
   const editor = chooseEditor(env);
-  const [command, ...words] = commandLine(editor, file, env);
+  const [command, ...words] = buildEditorCommand(editor, file, env);
   const child = spawn(command, words, {
     stdio: [STANDARD_INPUT, DRAWN_ON, DRAWN_ON],
-    shell: process.platform === 'win32' && shellProgram(env),
+    shell: process.platform === 'win32' && getShellProgram(env),
     env: { ...env, ...NO_CURRENT_DIRECTORY },
     signal,
   });
@@ -53,8 +53,8 @@ async function runEditor(file: string, { env, signal }: { env: Env; signal: Abor
 }
 
 /** Returns the command of $EDITOR, which is a shell command line and may have arguments and quotes. */
-function commandLine(editor: string, file: string, env: Env): [string, ...string[]] {
+function buildEditorCommand(editor: string, file: string, env: Env): [string, ...string[]] {
   return process.platform === 'win32'
     ? [`${editor} "${file}"`]
-    : [shellProgram(env), '-c', `${editor} "$@"`, editor, file];
+    : [getShellProgram(env), '-c', `${editor} "$@"`, editor, file];
 }

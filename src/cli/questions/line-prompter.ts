@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { homeDirectory } from '../../files/user-folders.ts';
+import { findHomeDirectory } from '../../files/user-folders.ts';
 import type { PathContext } from '../core/complete-path.ts';
 import { QuestionLeft } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
-import { oneLine } from '../terminal/sanitise.ts';
-import { choiceCountProblem, matchingChoices, numberProblem } from './choices.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
+import { choiceCountProblem, explainNumberProblem, filterChoices } from './choices.ts';
 import { resolveTypedPath } from './path-completion.ts';
 import type {
   AnswerCheck,
@@ -33,15 +33,15 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
 
   constructor({ io, env, cwd }: PrompterOptions) {
     this.#io = io;
-    this.#place = { cwd, home: homeDirectory(env) };
+    this.#place = { cwd, home: findHomeDirectory(env) };
   }
 
   text(
     { default: defaultText = '', required = false, check, ...question }: TextQuestion,
     signal: AbortSignal,
   ): Promise<string> {
-    return this.#ask({ ...question, hint: defaultHint(defaultText) }, signal, line =>
-      validatedAnswer(line || defaultText, required, check),
+    return this.#ask({ ...question, hint: formatDefaultHint(defaultText) }, signal, line =>
+      validateAnswer(line || defaultText, required, check),
     );
   }
 
@@ -49,7 +49,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     { default: preset, ...question }: NumberQuestion,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const check = (text: string) => (text === '' ? undefined : numberProblem(Number(text), question));
+    const check = (text: string) => (text === '' ? undefined : explainNumberProblem(Number(text), question));
     const text = { ...question, ...(preset !== undefined && { default: String(preset) }), check };
     const answer = await this.text(text, signal);
     return answer.trim() === '' ? undefined : Number(answer);
@@ -73,7 +73,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
   choice<T>({ choices, default: selected, ...question }: ChoiceQuestion<T>, signal: AbortSignal): Promise<T> {
     const name = choices.find(({ value }) => value === selected)?.name ?? '';
     this.#list(choices);
-    return this.#ask({ ...question, hint: defaultHint(name) }, signal, line =>
+    return this.#ask({ ...question, hint: formatDefaultHint(name) }, signal, line =>
       findChoice(choices, line || name),
     );
   }
@@ -93,58 +93,58 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
 
   several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]> {
     const ticked = question.choices.filter(({ value }) => question.defaults?.includes(value));
-    const hint = ` with commas between${defaultHint(ticked.map(({ name }) => name).join(', '))}`;
+    const hint = ` with commas between${formatDefaultHint(ticked.map(({ name }) => name).join(', '))}`;
     this.#list(question.choices);
     return this.#ask({ ...question, hint }, signal, line => findChoices(question, line));
   }
 
   path({ check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
     return this.#ask(question, signal, line =>
-      validatedAnswer(line && resolveTypedPath(line, this.#place), true, check),
+      validateAnswer(line && resolveTypedPath(line, this.#place), true, check),
     );
   }
 
   #list<T>(choices: readonly Choice<T>[]): void {
-    this.#io.err(numberedList(choices, this.#io.stderr.columns));
+    this.#io.err(formatNumberedList(choices, this.#io.stderr.columns));
   }
 
   /** Asks until the answer is valid. */
   async #ask<T>(
     { message, description, hint = '', hidden = false }: Question & { hint?: string; hidden?: boolean },
     signal: AbortSignal,
-    validate: (line: string) => Validated<T> | Promise<Validated<T>>,
+    validate: (line: string) => ValidatedAnswer<T> | Promise<ValidatedAnswer<T>>,
   ): Promise<T> {
     const about = description ? `. ${fitOnLine(description, MAX_DESCRIPTION_WIDTH)}` : '';
     for (;;) {
-      const typedLine = await readLine(`${oneLine(message)}${about}${hint}: `, {
+      const typedLine = await readLine(`${toOneLine(message)}${about}${hint}: `, {
         io: this.#io,
         signal,
         hidden,
       });
       const validated = await validate(typedLine);
       if ('answer' in validated) return validated.answer;
-      this.#io.err(`${oneLine(validated.problem)}\n`);
+      this.#io.err(`${toOneLine(validated.problem)}\n`);
     }
   }
 }
 
-function defaultHint(defaultText: string): string {
-  return defaultText === '' ? '' : ` (default: ${oneLine(defaultText)})`;
+function formatDefaultHint(defaultText: string): string {
+  return defaultText === '' ? '' : ` (default: ${toOneLine(defaultText)})`;
 }
 
-async function validatedAnswer(
+async function validateAnswer(
   answer: string,
   required: boolean,
   check: AnswerCheck | undefined,
-): Promise<Validated<string>> {
+): Promise<ValidatedAnswer<string>> {
   const problem = required && answer === '' ? 'Enter an answer.' : await check?.(answer);
   return problem === undefined ? { answer } : { problem };
 }
 
-type Validated<T> = { readonly answer: T } | { readonly problem: string };
+type ValidatedAnswer<T> = { readonly answer: T } | { readonly problem: string };
 
 /** Returns the numbered choices, one per line. */
-export function numberedList<T>(choices: readonly Choice<T>[], columns: number): string {
+export function formatNumberedList<T>(choices: readonly Choice<T>[], columns: number): string {
   return choices
     .map(({ name, description }, index) => {
       const text = description ? `${name}: ${description}` : name;
@@ -154,10 +154,10 @@ export function numberedList<T>(choices: readonly Choice<T>[], columns: number):
 }
 
 /** Finds a choice by its number, its name, or words that match no other. */
-export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Validated<T> {
+export function findChoice<T>(choices: readonly Choice<T>[], typed: string): ValidatedAnswer<T> {
   const choiceByNumber = /^\d+$/u.test(typed) ? choices[Number(typed) - 1] : undefined;
   const choiceByName = choices.find(({ name }) => name === typed);
-  const [first, ...others] = typed === '' ? [] : matchingChoices(choices, typed);
+  const [first, ...others] = typed === '' ? [] : filterChoices(choices, typed);
   const choice = choiceByName ?? choiceByNumber ?? (others.length === 0 ? first : undefined);
   if (choice !== undefined) return { answer: choice.value };
   return {
@@ -166,7 +166,7 @@ export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Val
 }
 
 /** Finds choices separated by commas, each in the form of `findChoice`. */
-export function findChoices<T>(question: SeveralQuestion<T>, typed: string): Validated<readonly T[]> {
+export function findChoices<T>(question: SeveralQuestion<T>, typed: string): ValidatedAnswer<readonly T[]> {
   const parts = typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
   const wrong = parts.find(part => 'problem' in part);
   if (wrong !== undefined) return wrong;

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { completePaths, type PathContext } from '../core/complete-path.ts';
 import { expandHome } from '../core/paths.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 
 /** Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because further keys follow. */
 export function completePath(
   typed: string,
   place: PathContext & { readonly proposes: (fileName: string) => boolean },
 ): { readonly text: string; readonly candidates: readonly string[] } {
-  const paths = completePaths(typed, place, place.proposes).filter(file => oneLine(file) === file);
+  const paths = completePaths(typed, place, place.proposes).filter(file => toOneLine(file) === file);
   const names = paths.map(file => `${path.basename(file)}${file.endsWith('/') ? '/' : ''}`);
-  return { text: commonStart(paths) || typed, candidates: names.length > 1 ? names : [] };
+  return { text: getCommonStart(paths) || typed, candidates: names.length > 1 ? names : [] };
 }
 
 /**
@@ -30,7 +30,7 @@ export function resolveTypedPath(typed: string, place: PathContext): string {
   return expandHome(text, place.home);
 }
 
-function commonStart(names: readonly string[]): string {
+function getCommonStart(names: readonly string[]): string {
   const [first = '', ...others] = names;
   let { length } = first;
   while (!others.every(name => name.startsWith(first.slice(0, length)))) length -= 1;

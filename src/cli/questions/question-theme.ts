@@ -5,7 +5,7 @@ import type { PrompterOptions } from './question.ts';
 export type KeyHints = readonly (readonly [key: string, action: string])[];
 
 /** Returns the theme of questions, with colours only if standard error supports them. */
-export function questionTheme({ io }: PrompterOptions, description = '', moreKeys: KeyHints = []) {
+export function createQuestionTheme({ io }: PrompterOptions, description = '', moreKeys: KeyHints = []) {
   const { paintErr: paint, stderr } = io;
   const describe = (): string => {
     if (description === '') return '';
@@ -33,4 +33,4 @@ export function questionTheme({ io }: PrompterOptions, description = '', moreKey
   };
 }
 
-export type QuestionTheme = ReturnType<typeof questionTheme>;
+export type QuestionTheme = ReturnType<typeof createQuestionTheme>;

@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from '@inquirer/core';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { QuestionTheme } from './question-theme.ts';
 
@@ -62,7 +62,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
     const text = await editor(above + value || defaultText, config.signal).catch((fault: unknown) => {
-      setBeneath(theme.style.error(errorMessage(fault)));
+      setBeneath(theme.style.error(getErrorMessage(fault)));
       return '';
     });
     if (config.signal.aborted) return;
@@ -103,7 +103,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   }
   const lines = { above, value, defaultText, beneath };
   const question = `${prefix} ${theme.style.message(config.message, 'idle')}`;
-  return [`${question} ${formatTyped(lines, theme)}`, belowText(lines, config, theme)];
+  return [`${question} ${formatTyped(lines, theme)}`, formatTextBelow(lines, config, theme)];
 });
 
 /** Keeps the lines that are typed, and changes them together with the line of the terminal. */
@@ -156,7 +156,7 @@ function formatTyped({ above, value, defaultText }: QuestionLines, { style }: Te
 }
 
 /** Returns the text below the line: a fault or candidates, and the keys that do something. */
-function belowText(
+function formatTextBelow(
   { above, beneath }: QuestionLines,
   { complete, edit }: TextConfig,
   { style }: TextTheme,

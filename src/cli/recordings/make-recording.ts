@@ -1,10 +1,10 @@
 import type { Download } from '../../client/download.ts';
-import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { withTimeout } from '../../utils/abort-signals.ts';
-import { isJsonObject, listAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { isJsonObject, readListAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import {
   MAX_MEDIA,
@@ -43,11 +43,11 @@ export async function makeRecording(
   { httpStatus, body: envelope }: RecordedAnswer,
   options: RecordOptions,
 ): Promise<Recording> {
-  const body = httpStatus === 200 ? { ...envelope, data: typedRun(envelope['data']) } : envelope;
+  const body = httpStatus === 200 ? { ...envelope, data: toTypedRun(envelope['data']) } : envelope;
   const { media, notKept } = await withTimeout(FETCH_TIMEOUT_MS, options.signal, signal =>
     keepMedia(directory, body, { ...options, signal }),
   );
-  const runId = textOrNothing(valueAt(body['data'], 'runId'));
+  const runId = toTextOrEmpty(readValueAt(body['data'], 'runId'));
   const fault = options.findFault(runId);
   const cost = await options.findCost(runId);
   return {
@@ -61,17 +61,17 @@ export async function makeRecording(
 }
 
 /** Returns a run with the types of the interface, because a replay refuses others. */
-function typedRun(data: unknown): unknown {
+function toTypedRun(data: unknown): unknown {
   if (!isJsonObject(data)) return data;
   return {
     ...data,
     tokens: Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
     ...('warnings' in data && {
-      warnings: listAt(data['warnings']).filter(warning => typeof warning === 'string'),
+      warnings: readListAt(data['warnings']).filter(warning => typeof warning === 'string'),
     }),
-    outputs: listAt(data['outputs'])
+    outputs: readListAt(data['outputs'])
       .filter(isJsonObject)
-      .map(item => ({ ...item, type: textOrNothing(item['type']), data: textOrNothing(item['data']) })),
+      .map(item => ({ ...item, type: toTextOrEmpty(item['type']), data: toTextOrEmpty(item['data']) })),
   };
 }
 
@@ -83,7 +83,7 @@ async function keepMedia(
   const media: RecordedMedia[] = [];
   const notKept: string[] = [];
   let bytesLeft = MAX_RECORDED_MEDIA_BYTES;
-  for (const [index, url] of mediaUrls(data).entries()) {
+  for (const [index, url] of listMediaUrls(data).entries()) {
     try {
       if (index >= MAX_MEDIA) throw new RecordingTooBig(`a run has more than ${MAX_MEDIA}`);
       const { body, contentType = null } = await download(url, { signal });
@@ -93,15 +93,15 @@ async function keepMedia(
     } catch (error) {
       if (error instanceof LinkFault) throw error;
       if (error instanceof RecordingTooBig) notKept.push(url);
-      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${errorMessage(error)}`);
+      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${getErrorMessage(error)}`);
       if (signal.aborted) break;
     }
   }
   return { media, notKept };
 }
 
-function mediaUrls(data: unknown): string[] {
-  return listAt(isJsonObject(data) ? data['outputs'] : undefined).flatMap(item => {
+function listMediaUrls(data: unknown): string[] {
+  return readListAt(isJsonObject(data) ? data['outputs'] : undefined).flatMap(item => {
     const { type, data: url } = isJsonObject(item) ? item : {};
     return (type === 'image' || type === 'video') && typeof url === 'string' ? [url] : [];
   });

@@ -1,4 +1,4 @@
-import { shortened } from '../../utils/shortened.ts';
+import { shorten } from '../../utils/shortened.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import type { Recording } from './recording-directory.ts';
 
@@ -14,14 +14,14 @@ const IMAGE = 'image ';
 const VERSION_FIELD = 'the prompt version';
 
 /** Returns the recording that is most similar to a request, and the differences; undefined without recordings. */
-export async function nearestRecording(
+export async function findNearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
 ): Promise<NearestRecording | undefined> {
-  const requestFields = recordedFields(request);
+  const requestFields = toRequestFields(request);
   let nearestSoFar: (NearestRecording & { readonly weight: number }) | undefined;
   for await (const { file, recording } of recordings) {
-    const recordingFields = recordedFields(recording.request);
+    const recordingFields = toRequestFields(recording.request);
     const allNames = new Set([...recordingFields.keys(), ...requestFields.keys()]);
     const names = [...allNames].filter(
       name => (recordingFields.get(name) ?? null) !== (requestFields.get(name) ?? null),
@@ -31,7 +31,7 @@ export async function nearestRecording(
     nearestSoFar = {
       file,
       weight,
-      differenceText: difference(names, recordingFields, requestFields),
+      differenceText: describeDifferences(names, recordingFields, requestFields),
       isOfVersion: !names.includes(VERSION_FIELD),
     };
   }
@@ -41,7 +41,7 @@ export async function nearestRecording(
 /** The weight of a field's difference; default 1. A recording of the version itself is always nearer than any other. */
 const WEIGHTS: Readonly<Record<string, number>> = { [VERSION_FIELD]: 1_000_000, 'the repetition': 0.5 };
 
-function recordedFields(request: RecordedRequest): Map<string, string | null> {
+function toRequestFields(request: RecordedRequest): Map<string, string | null> {
   const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;
   return new Map([
     [VERSION_FIELD, promptVersionId.toLowerCase()],
@@ -62,21 +62,25 @@ type RequestFields = ReadonlyMap<string, string | null>;
 const MAX_NAMED_DIFFERENCES = 20;
 const MAX_FIELD_NAME_LENGTH = 100;
 
-function difference(
+function describeDifferences(
   names: readonly string[],
   recordingFields: RequestFields,
   requestFields: RequestFields,
 ): string {
   const texts = names.slice(0, MAX_NAMED_DIFFERENCES).map(name => {
-    const values = comparison(name, recordingFields.get(name), requestFields.get(name));
-    return `${shortened(name, MAX_FIELD_NAME_LENGTH)} (${values})`;
+    const values = describeFieldDifference(name, recordingFields.get(name), requestFields.get(name));
+    return `${shorten(name, MAX_FIELD_NAME_LENGTH)} (${values})`;
   });
   const unnamedCount = names.length - texts.length;
   return [...texts, ...(unnamedCount > 0 ? [`and ${unnamedCount} more`] : [])].join(', ');
 }
 
 /** Describes a difference. Leaves out digests of pictures, which mean nothing to people. */
-function comparison(name: string, recorded: string | null = null, requested: string | null = null): string {
+function describeFieldDifference(
+  name: string,
+  recorded: string | null = null,
+  requested: string | null = null,
+): string {
   if (!name.startsWith(IMAGE)) return `${shortenValue(recorded)} there, ${shortenValue(requested)} here`;
   if (recorded === null) return 'none there';
   return requested === null ? 'none here' : 'another one';
@@ -84,5 +88,5 @@ function comparison(name: string, recorded: string | null = null, requested: str
 
 function shortenValue(value: string | null): string {
   if (value === null) return 'none';
-  return JSON.stringify(shortened(value, 40));
+  return JSON.stringify(shorten(value, 40));
 }

@@ -1,8 +1,8 @@
 import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
-import { isJsonObject, MAX_JSON, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { isJsonObject, MAX_JSON, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { CliError } from '../core/errors.ts';
@@ -11,7 +11,7 @@ import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import { makeRecording, type RecordOptions } from './make-recording.ts';
-import { pathBelow, RequestCounter } from './recorded-request.ts';
+import { findPathBelow, RequestCounter } from './recorded-request.ts';
 import { type RecordedAnswer, RecordingDirectory, UnwritableRecording } from './recording-directory.ts';
 
 const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -53,12 +53,12 @@ class ServiceRecorder implements Recorder {
   }
 
   async begin(idempotencyKey: string, request: UncountedRequest): Promise<void> {
-    this.#refuseLink(RecordingDirectory.fileName(this.#counter.add(idempotencyKey, request)));
+    this.#refuseLink(RecordingDirectory.getFileName(this.#counter.add(idempotencyKey, request)));
   }
 
   adopt(runId: string, request: UncountedRequest): void {
     const creation = this.#counter.add(`run ${runId}`, request);
-    this.#refuseLink(RecordingDirectory.fileName(creation));
+    this.#refuseLink(RecordingDirectory.getFileName(creation));
     this.#runningCreations.set(runId, creation);
   }
 
@@ -72,10 +72,10 @@ class ServiceRecorder implements Recorder {
   }
 
   async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
-    const requestPath = pathBelow(this.#options.baseUrl, request.url);
+    const requestPath = findPathBelow(this.#options.baseUrl, request.url);
     if (requestPath === undefined) return transport.request(request);
     if (this.#findCreation(request, requestPath) === undefined && isKeptAsAnswer(request, requestPath)) {
-      this.#refuseLink(RecordingDirectory.answerFileName(requestPath));
+      this.#refuseLink(RecordingDirectory.getAnswerFileName(requestPath));
     }
     if (this.#pendingWrites.size >= MAX_PENDING_WRITES) await Promise.race(this.#pendingWrites);
     return sendAndCopy(transport, request, answer =>
@@ -89,7 +89,8 @@ class ServiceRecorder implements Recorder {
     await Promise.all(this.#pendingWrites);
     await transport.close();
     if (this.#linkFault !== undefined) throw this.#linkFault;
-    if (this.#unwrittenCount > 0) throw incompleteRecording(this.#unwrittenCount, this.#options.directory);
+    if (this.#unwrittenCount > 0)
+      throw incompleteRecordingError(this.#unwrittenCount, this.#options.directory);
   }
 
   #refuseLink(file: string): void {
@@ -106,7 +107,7 @@ class ServiceRecorder implements Recorder {
       .catch((error: unknown) => {
         if (error instanceof UnwritableRecording) this.#unwrittenCount += 1;
         if (error instanceof LinkFault) this.#linkFault ??= error;
-        else this.#options.note(`note: not recorded: ${errorMessage(error)}`);
+        else this.#options.note(`note: not recorded: ${getErrorMessage(error)}`);
       })
       .finally(() => this.#pendingWrites.delete(pendingWrite));
     this.#pendingWrites.add(pendingWrite);
@@ -126,7 +127,7 @@ class ServiceRecorder implements Recorder {
         await this.#recordCreation(creation, answer, maskSecrets);
       }
     } else if (isKeptAsAnswer(request, requestPath) && !isTemporaryFault(answer)) {
-      const file = RecordingDirectory.answerFileName(requestPath);
+      const file = RecordingDirectory.getAnswerFileName(requestPath);
       await this.#directory.writeAnswer(file, maskSecrets(requestPath), maskSecrets(answer));
     }
   }
@@ -145,7 +146,7 @@ class ServiceRecorder implements Recorder {
     answer: RecordedAnswer,
     maskSecrets: MaskSecrets,
   ): Promise<void> {
-    const earlier = await this.#directory.read(RecordingDirectory.fileName(creation));
+    const earlier = await this.#directory.read(RecordingDirectory.getFileName(creation));
     if (earlier === undefined) await this.#recordCreation(creation, answer, maskSecrets);
   }
 
@@ -156,17 +157,17 @@ class ServiceRecorder implements Recorder {
     maskSecrets: MaskSecrets,
   ): Promise<void> {
     this.#temporaryFaults.delete(creation);
-    const runId = unfinishedRunId(answer);
+    const runId = findUnfinishedRunId(answer);
     if (runId !== undefined) {
       this.#runningCreations.set(runId, creation);
       return;
     }
     const recording = await makeRecording(this.#directory, creation, answer, this.#options);
-    await this.#directory.write(RecordingDirectory.fileName(creation), maskSecrets(recording));
+    await this.#directory.write(RecordingDirectory.getFileName(creation), maskSecrets(recording));
   }
 }
 
-function incompleteRecording(unwritten: number, directory: string): CliError {
+function incompleteRecordingError(unwritten: number, directory: string): CliError {
   return new CliError(`${directory} is incomplete: ${pluralize(unwritten, 'answer')} could not be recorded`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -187,9 +188,9 @@ async function sendAndCopy(
   // Uncompressed, so that recordings are readable.
   const headers = { ...request.headers, 'accept-encoding': 'identity' };
   const response = await transport.request({ ...request, headers });
-  return { ...response, body: readThrough(response, copied()) };
+  return { ...response, body: readThrough(response, copyBody()) };
 
-  async function* copied(): AsyncGenerator<Uint8Array> {
+  async function* copyBody(): AsyncGenerator<Uint8Array> {
     const chunks: Uint8Array[] = [];
     let size = 0;
     for await (const chunk of response.body) {
@@ -197,7 +198,7 @@ async function sendAndCopy(
       if (size <= MAX_RECORDED_ANSWER_BYTES) chunks.push(chunk);
       yield chunk;
     }
-    const body = size <= MAX_RECORDED_ANSWER_BYTES ? jsonEnvelope(Buffer.concat(chunks)) : undefined;
+    const body = size <= MAX_RECORDED_ANSWER_BYTES ? parseJsonEnvelope(Buffer.concat(chunks)) : undefined;
     if (body !== undefined) keep({ httpStatus: response.status, body });
   }
 }
@@ -207,7 +208,7 @@ function isTemporaryFault({ httpStatus }: RecordedAnswer): boolean {
   return [429, 502, 503].includes(httpStatus);
 }
 
-function jsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
+function parseJsonEnvelope(bytes: Buffer): UncheckedObject | undefined {
   try {
     const json = parseKeepingNumbers(bytes.toString('utf8'), MAX_JSON);
     return isJsonObject(json) && typeof json['status'] === 'string' ? json : undefined;
@@ -227,8 +228,8 @@ function createMask({ headers }: TransportRequest, providerKeys: readonly string
 }
 
 /** Returns the id of a run that has not ended. */
-function unfinishedRunId({ httpStatus, body }: RecordedAnswer): string | undefined {
-  const [runId, runStatus] = ['runId', 'runStatus'].map(key => valueAt(body, 'data', key));
+function findUnfinishedRunId({ httpStatus, body }: RecordedAnswer): string | undefined {
+  const [runId, runStatus] = ['runId', 'runStatus'].map(key => readValueAt(body, 'data', key));
   const isOver = runStatus === 'succeeded' || runStatus === 'failed';
   const isRunning = httpStatus === 504 || (httpStatus === 200 && !isOver);
   return isRunning && typeof runId === 'string' ? runId : undefined;

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { byKey } from '../../files/formats/json-fields.ts';
+import { compareByKey } from '../../files/formats/json-fields.ts';
 import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 
 /** Returns the digest that equal requests share, so that a replay finds the recording. */
-export function recordingKey(request: RecordedRequest): string {
+export function computeRecordingKey(request: RecordedRequest): string {
   const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
   const content = [
     promptVersionId.toLowerCase(),
-    Object.entries(textInputs).toSorted(byKey),
+    Object.entries(textInputs).toSorted(compareByKey),
     imageInputs,
-    Object.entries(runOptions).toSorted(byKey),
+    Object.entries(runOptions).toSorted(compareByKey),
     model,
     schema,
     repetition,
@@ -18,7 +18,7 @@ export function recordingKey(request: RecordedRequest): string {
 }
 
 /** Returns the path and query of a URL below the base URL; undefined for any other URL. */
-export function pathBelow(baseUrl: string, url: string): string | undefined {
+export function findPathBelow(baseUrl: string, url: string): string | undefined {
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
 }
 
@@ -40,7 +40,7 @@ export class RequestCounter {
   }
 
   #assignRepetition(request: UncountedRequest): RecordedRequest {
-    const key = recordingKey({ ...request, repetition: 0 });
+    const key = computeRecordingKey({ ...request, repetition: 0 });
     const repetition = request.repetition ?? (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, repetition);
     return { ...request, repetition };

@@ -7,12 +7,12 @@ import { checkBelow, LinkFault } from '../../files/writing/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/writing/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON, type UncheckedObject } from '../../utils/bounded-json.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers, stringifyAsWritten } from '../../utils/written-numbers.ts';
 import { type CliError, configError } from '../core/errors.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
-import { recordingKey } from './recorded-request.ts';
-import { answerFault, recordingFault } from './recording-fault.ts';
+import { computeRecordingKey } from './recorded-request.ts';
+import { findAnswerFault, findRecordingFault } from './recording-fault.ts';
 
 export interface RecordedAnswer {
   readonly httpStatus: number;
@@ -68,13 +68,13 @@ export class RecordingDirectory {
   constructor(readonly directory: string) {}
 
   /** Returns the file of a recording, relative to the directory. */
-  static fileName(request: RecordedRequest): string {
+  static getFileName(request: RecordedRequest): string {
     const version = request.promptVersionId.toLowerCase().replace(/[^0-9a-f-]/gu, '_');
-    return path.join('runs', `${version.slice(0, 8)}-${recordingKey(request).slice(0, 16)}.json`);
+    return path.join('runs', `${version.slice(0, 8)}-${computeRecordingKey(request).slice(0, 16)}.json`);
   }
 
   /** Returns the file of the answer to a GET request. */
-  static answerFileName(requestPath: string): string {
+  static getAnswerFileName(requestPath: string): string {
     const request = `GET ${requestPath}`;
     const readable = request.replace(/[^\w.-]+/gu, '-').slice(0, 60);
     const digest = createHash('sha256').update(request).digest('hex').slice(0, 12);
@@ -93,12 +93,12 @@ export class RecordingDirectory {
    * @throws {Error} if `read` would refuse the recording
    */
   async write(file: string, recording: Recording): Promise<void> {
-    await this.#writeJson(file, recording, recordingFault);
+    await this.#writeJson(file, recording, findRecordingFault);
   }
 
   /** Writes the answer to a GET request. Throws like `write`. */
   async writeAnswer(file: string, requestPath: string, answer: RecordedAnswer): Promise<void> {
-    await this.#writeJson(file, { request: `GET ${requestPath}`, ...answer }, answerFault);
+    await this.#writeJson(file, { request: `GET ${requestPath}`, ...answer }, findAnswerFault);
   }
 
   /**
@@ -107,7 +107,7 @@ export class RecordingDirectory {
    * @throws {CliError} CONFIG_ERROR that names a recording that `write` can't have written
    */
   async read(file: string): Promise<Recording | undefined> {
-    const recording = await this.#readJson(file, recordingFault);
+    const recording = await this.#readJson(file, findRecordingFault);
     if (recording === undefined) return undefined;
     // null stands for an unknown fact.
     const knownFacts = Object.entries(recording).filter(([, value]) => value !== null);
@@ -115,7 +115,7 @@ export class RecordingDirectory {
   }
 
   /** Yields every recording with its file. Throws like `read`. */
-  async *all(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
+  async *readAll(): AsyncGenerator<{ readonly file: string; readonly recording: Recording }> {
     const runs = path.join(this.directory, 'runs');
     for (const name of existsSync(runs) ? (await readdir(runs)).toSorted() : []) {
       const file = path.join('runs', name);
@@ -126,7 +126,7 @@ export class RecordingDirectory {
 
   /** Reads the answer in a file. Throws like `read`. */
   async readAnswer(file: string): Promise<RecordedAnswer | undefined> {
-    return (await this.#readJson(file, answerFault)) as RecordedAnswer | undefined;
+    return (await this.#readJson(file, findAnswerFault)) as RecordedAnswer | undefined;
   }
 
   /** Checks every recorded answer to a GET request. Throws like `read`. */
@@ -165,7 +165,7 @@ export class RecordingDirectory {
    * @throws {CliError} CONFIG_ERROR that names the recording
    */
   async checkMedia(file: string, media: readonly RecordedMedia[], checkedFiles: Set<string>): Promise<void> {
-    if (media.length > MAX_MEDIA) throw this.#damaged(file, `it names more than ${MAX_MEDIA} media`);
+    if (media.length > MAX_MEDIA) throw this.#damagedError(file, `it names more than ${MAX_MEDIA} media`);
     for (const { sha256 } of media) {
       if (!checkedFiles.has(sha256)) await this.#checkMedium(file, sha256);
       checkedFiles.add(sha256);
@@ -175,16 +175,17 @@ export class RecordingDirectory {
   async #checkMedium(file: string, sha256: string): Promise<void> {
     const fullPath = path.join(this.directory, 'media', sha256);
     const stats = await lstat(fullPath).catch(() => undefined);
-    if (stats?.isFile() !== true) throw this.#damaged(file, `media/${sha256} does not exist`);
+    if (stats?.isFile() !== true) throw this.#damagedError(file, `media/${sha256} does not exist`);
     if (stats.size > MAX_RECORDED_MEDIA_BYTES) {
-      throw this.#damaged(
+      throw this.#damagedError(
         file,
         `media/${sha256} is larger than ${MAX_RECORDED_MEDIA_BYTES / 1024 / 1024} MiB`,
       );
     }
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(fullPath)) hash.update(chunk as Uint8Array);
-    if (hash.digest('hex') !== sha256) throw this.#damaged(file, `media/${sha256} contains something else`);
+    if (hash.digest('hex') !== sha256)
+      throw this.#damagedError(file, `media/${sha256} contains something else`);
   }
 
   async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
@@ -202,9 +203,11 @@ export class RecordingDirectory {
     const text = `${stringifyAsWritten(content, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE);
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
-      if (error instanceof LinkFault || errorCode(error) === undefined) throw error;
+      if (error instanceof LinkFault || getErrorCode(error) === undefined) throw error;
       const fullPath = path.join(this.directory, file);
-      throw new UnwritableRecording(`${fullPath} can't be written: ${errorMessage(error)}`, { cause: error });
+      throw new UnwritableRecording(`${fullPath} can't be written: ${getErrorMessage(error)}`, {
+        cause: error,
+      });
     });
   }
 
@@ -215,16 +218,16 @@ export class RecordingDirectory {
     const fullPath = path.join(this.directory, file);
     const stats = await lstat(fullPath).catch(() => undefined);
     if (stats === undefined) return undefined;
-    if (!stats.isFile()) throw this.#damaged(file, 'it is not a regular file');
-    if (stats.size > MAX_RECORDING_BYTES) throw this.#damaged(file, TOO_LARGE);
+    if (!stats.isFile()) throw this.#damagedError(file, 'it is not a regular file');
+    if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE);
     const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
-    if ('fault' in json) throw this.#damaged(file, `it ${json.fault}`);
+    if ('fault' in json) throw this.#damagedError(file, `it ${json.fault}`);
     const fault = findValueFault(json.value);
-    if (fault !== undefined) throw this.#damaged(file, fault);
+    if (fault !== undefined) throw this.#damagedError(file, fault);
     return json.value as object;
   }
 
-  #damaged(file: string, fault: string): CliError {
+  #damagedError(file: string, fault: string): CliError {
     return configError(
       `the recording ${path.join(this.directory, file)} is damaged: ${fault}`,
       'Remove it and record it again with --record.',

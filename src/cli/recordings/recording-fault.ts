@@ -6,12 +6,12 @@ import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 type FieldCheck = (value: unknown, name: string) => string | undefined;
 
 /** Explains the first field of a recording that has the wrong type; recordings may be a stranger's. */
-export function recordingFault(value: unknown): string | undefined {
+export function findRecordingFault(value: unknown): string | undefined {
   return RECORDING(value, 'it');
 }
 
 /** Explains the first fault of a recorded answer to a request other than a creation. */
-export function answerFault(value: unknown): string | undefined {
+export function findAnswerFault(value: unknown): string | undefined {
   return OTHER_ANSWER(value, 'it');
 }
 

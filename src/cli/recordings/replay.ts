@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import type { TransportRequest, TransportResponse } from '../../client/transport.ts';
 import { isDirectory } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
-import { valueAt } from '../../utils/bounded-json.ts';
+import { readValueAt } from '../../utils/bounded-json.ts';
 import { stringifyAsWritten } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { usageError } from '../core/errors.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
-import { nearestRecording } from './nearest-recording.ts';
-import { pathBelow, RequestCounter } from './recorded-request.ts';
+import { findNearestRecording } from './nearest-recording.ts';
+import { findPathBelow, RequestCounter } from './recorded-request.ts';
 import { type RecordedAnswer, type RecordedMedia, RecordingDirectory } from './recording-directory.ts';
 
 export interface ReplayOptions {
@@ -66,8 +66,8 @@ async function buildIndex(recordings: RecordingDirectory): Promise<RecordingInde
   const costs = new Map<string, number>();
   const checkedMedia = new Set<string>();
   await recordings.checkAnswers();
-  for await (const { file, recording } of recordings.all()) {
-    const runId = valueAt(recording.answer.body, 'data', 'runId');
+  for await (const { file, recording } of recordings.readAll()) {
+    const runId = readValueAt(recording.answer.body, 'data', 'runId');
     if (typeof runId === 'string') {
       runs.set(runId, file);
       if (recording.fault) faults.set(runId, recording.fault);
@@ -81,7 +81,7 @@ async function buildIndex(recordings: RecordingDirectory): Promise<RecordingInde
 
 /** Returns the file with the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is incomplete */
 async function findRecordedFile(recordings: RecordingDirectory, request: RecordedRequest): Promise<string> {
-  const file = RecordingDirectory.fileName(request);
+  const file = RecordingDirectory.getFileName(request);
   const recording = await recordings.read(file);
   if (recording?.notKept.length === 0) return file;
   if (recording !== undefined) {
@@ -90,11 +90,11 @@ async function findRecordedFile(recordings: RecordingDirectory, request: Recorde
       "Such a run can't be replayed: run it without --replay.",
     );
   }
-  const hint = nearestHint(await nearestRecording(request, recordings.all()));
+  const hint = describeNearest(await findNearestRecording(request, recordings.readAll()));
   throw usageError(`this run is not recorded in ${recordings.directory}`, hint, 'Record it with --record.');
 }
 
-function nearestHint(nearest: Awaited<ReturnType<typeof nearestRecording>>): string {
+function describeNearest(nearest: Awaited<ReturnType<typeof findNearestRecording>>): string {
   if (nearest === undefined) return 'This prompt has no recording.';
   const { file, isOfVersion, differenceText } = nearest;
   if (isOfVersion) return `The nearest is ${file}; it differs in ${differenceText}.`;
@@ -114,7 +114,7 @@ async function findAnswer(
   request: TransportRequest,
   { recordings, index, creations, baseUrl }: ReplayState,
 ): Promise<TransportResponse | undefined> {
-  const requestPath = pathBelow(baseUrl, request.url);
+  const requestPath = findPathBelow(baseUrl, request.url);
   if (requestPath === undefined) return openRecordedMedia(recordings, index.media.get(request.url));
   if (request.method === 'POST') {
     const file = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
@@ -127,7 +127,7 @@ async function findAnswer(
   const recording = runFile === undefined ? undefined : await recordings.read(runFile);
   if (recording) return answerFromRecording(recording.answer);
   if (/^\/runs(?:\?|$)/u.test(requestPath)) return answerFromRecording(EMPTY_RUN_LIST);
-  const answer = await recordings.readAnswer(RecordingDirectory.answerFileName(requestPath));
+  const answer = await recordings.readAnswer(RecordingDirectory.getAnswerFileName(requestPath));
   return answer && answerFromRecording(answer);
 }
 

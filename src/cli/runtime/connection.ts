@@ -8,20 +8,20 @@ import type { Transport } from '../../client/transport.ts';
 import type { EmbeddedService } from '../../service/embedded.ts';
 import { toDollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
-import type { Advise } from '../core/failure.ts';
+import type { FormatCommand } from '../core/failure.ts';
 import type { Recorder, Recordings } from '../core/recorder.ts';
 import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import {
+  computeResourceScope,
   LOCAL_SCOPE,
   ResourceCache,
   type ResourceCacheOptions,
-  resourceScope,
 } from '../settings/caches/resource-cache.ts';
-import { configuredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
+import { findConfiguredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
 import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
-import { adviseWith } from '../terminal/command-line.ts';
-import { oneLine } from '../terminal/sanitise.ts';
-import { createClient, debugNote, openTransport } from './create-client.ts';
+import { createAdvise } from '../terminal/command-line.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
+import { createClient, openTransport, printDebugLine } from './create-client.ts';
 
 export type ConnectionSources = Omit<
   Context,
@@ -65,13 +65,13 @@ export async function openLocalConnection(
   sources: ConnectionSources,
   onlyPart?: string,
 ): Promise<OpenConnection> {
-  const host = configuredHost(sources);
+  const host = findConfiguredHost(sources);
   if (host === undefined) introduceEmbedded(sources);
   else
     sources.io.note(
-      `note: ${onlyPart === undefined ? '' : `${onlyPart} `}runs here, not on ${oneLine(host)}`,
+      `note: ${onlyPart === undefined ? '' : `${onlyPart} `}runs here, not on ${toOneLine(host)}`,
     );
-  const advise = adviseWith({ profile: LOCAL_PROFILE }, sources.env);
+  const advise = createAdvise({ profile: LOCAL_PROFILE }, sources.env);
   return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
 }
 
@@ -81,7 +81,7 @@ export function connectTo(
   { apiKey, ...address }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
 ): Promise<OpenConnection> {
   const { baseUrl } = address;
-  const scope = resourceScope(baseUrl, apiKey);
+  const scope = computeResourceScope(baseUrl, apiKey);
   return connectWith(sources, {
     ...address,
     service: baseUrl,
@@ -97,14 +97,14 @@ function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
   if (isEmpty(dataDir)) io.note('Using the embedded service (profile local); for another: promptrun login');
 }
 
-async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise<OpenConnection> {
+async function openEmbedded(sources: ConnectionSources, advise: FormatCommand): Promise<OpenConnection> {
   const service = await sources.local.start({
     dataDir: sources.dataDir,
     modelsFile: sources.modelsFile,
     declaredModels: sources.declaredModels,
     directory: sources.cwd,
     allowPrivate: sources.globals.allowPrivate,
-    onNotice: line => sources.io.note(`note: ${oneLine(line)}`),
+    onNotice: line => sources.io.note(`note: ${toOneLine(line)}`),
   });
   const address = {
     profile: LOCAL_PROFILE,
@@ -123,7 +123,7 @@ async function openEmbedded(sources: ConnectionSources, advise: Advise): Promise
 }
 
 /** Adds the models file to commands that run something again, because they need it like the first one. */
-function withModelsAdvice(advise: Advise, models: string | undefined): Advise {
+function withModelsAdvice(advise: FormatCommand, models: string | undefined): FormatCommand {
   if (models === undefined) return advise;
   return (...words) => advise(...words, ...(words[1] === 'rerun' ? ['--models', models] : []));
 }
@@ -162,7 +162,7 @@ async function connectWith(
   const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
   const directory = scratch ?? settings.directory;
   const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
-  const onProblem = (problem: string): void => debugNote(sources, problem);
+  const onProblem = (problem: string): void => printDebugLine(sources, problem);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
   const open = (): Promise<Transport> => openTransport(service, sources.env);

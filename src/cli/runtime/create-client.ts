@@ -6,7 +6,7 @@ import type { Env } from '../../utils/env.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../core/errors.ts';
 import type { ResourceCache } from '../settings/caches/resource-cache.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 
 /** The parts of a context that a client needs. */
 export type ClientSources = Pick<Context, 'clock' | 'globals' | 'io' | 'timeLeftMs' | 'version'>;
@@ -33,14 +33,14 @@ export async function createClient(
     },
     now: () => clock.now(),
     random: () => clock.random(),
-    cliAgent: () => resources.cliAgent(),
+    cliAgent: () => resources.getCliAgent(),
     onActionRequire: () => resources.noteActionRequired(),
     userAgent: `promptrun/${version}`,
     errorContext: address,
     ...(globals.debug && {
       eventBodies: globals.debugBody,
       onEvent: (event: RequestEvent) => {
-        for (const line of debugLines(event)) debugNote(sources, line);
+        for (const line of describeRequestEvent(event)) printDebugLine(sources, line);
       },
     }),
   });
@@ -62,12 +62,12 @@ export async function openTransport(service: EmbeddedService | undefined, env: E
   return await createTransport({ shortLived: true, proxy: readProxyVariables(env) });
 }
 
-export function debugNote({ io, globals }: ClientSources, line: string): void {
+export function printDebugLine({ io, globals }: ClientSources, line: string): void {
   if (globals.debug) io.error(`debug: ${line}`);
 }
 
 /** Describes a request event: a line, then one for each header that matters, then the body. */
-function debugLines(event: RequestEvent): string[] {
+function describeRequestEvent(event: RequestEvent): string[] {
   const { kind, method, url, attempt, status, ms, waitMs, message, headers = {}, body } = event;
   const facts = {
     request: attempt === 1 ? '' : `try ${attempt}`,
@@ -76,8 +76,8 @@ function debugLines(event: RequestEvent): string[] {
     retry: `again in ${Math.round(waitMs ?? 0)} ms`,
   };
   return [
-    oneLine(`${method} ${url} ${facts[kind]}`.trim()),
-    ...Object.entries(headers).map(([name, value]) => oneLine(`  ${name}: ${value}`)),
-    ...(body === undefined ? [] : [oneLine(`  ${body}`)]),
+    toOneLine(`${method} ${url} ${facts[kind]}`.trim()),
+    ...Object.entries(headers).map(([name, value]) => toOneLine(`  ${name}: ${value}`)),
+    ...(body === undefined ? [] : [toOneLine(`  ${body}`)]),
   ];
 }

@@ -3,21 +3,21 @@ import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { sleep } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
-import type { Checks } from '../checks/checks.ts';
+import type { CheckRunner } from '../checks/checks.ts';
 import type { NodeChecks } from '../checks/node-checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Clock } from '../core/clock.ts';
 import { stopCause, TimeIsUp, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import type { Advise } from '../core/failure.ts';
+import type { FormatCommand } from '../core/failure.ts';
 import type { GlobalOptions } from '../core/global-options.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
 import { usesLocalService } from '../settings/config/address.ts';
 import { Journal } from '../settings/journal/journal.ts';
 import { Settings } from '../settings/settings.ts';
-import { colourLevel, paintFor } from '../terminal/colour.ts';
-import { adviseWith } from '../terminal/command-line.ts';
+import { createPaint, detectColourLevel } from '../terminal/colour.ts';
+import { createAdvise } from '../terminal/command-line.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
 import {
   type ConnectionSources,
@@ -26,11 +26,11 @@ import {
   openConnection,
   openLocalConnection,
 } from './connection.ts';
-import { directories } from './directories.ts';
+import { resolveDirectories } from './directories.ts';
 import { endUnlessEnded, listenForInterrupts, type SignalSource } from './signals.ts';
 
 /** Everything outside the command line; main.ts or a test provides it. */
-export interface Surroundings {
+export interface HostEnvironment {
   readonly version: string;
   readonly streams: Streams;
   readonly env: Env;
@@ -49,14 +49,14 @@ export interface OpenContext {
 
 /** Composes the context of a command, one line per service; creates what costs time on first use. */
 export async function createContext(
-  surroundings: Surroundings,
+  surroundings: HostEnvironment,
   globals: GlobalOptions,
   plain: PlainIo,
   { needsHome = true }: { readonly needsHome?: boolean } = {},
 ): Promise<OpenContext> {
   const { env, cwd, clock = systemClock, process: host, local, version } = surroundings;
-  const io = await colouredIo(surroundings, globals, plain);
-  const { config, data: dataDir, state: stateDir } = directories(env, cwd, { needsHome });
+  const io = await createColouredIo(surroundings, globals, plain);
+  const { config, data: dataDir, state: stateDir } = resolveDirectories(env, cwd, { needsHome });
   const settings = new Settings(config, clock);
   const recordings = chooseRecordings(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
@@ -70,7 +70,7 @@ export async function createContext(
   const checks = openOnce(() => openChecks(signal));
   const nodeChecks = openOnce(openNodeChecks);
   const tasks = openOnce(openTasks);
-  const advise: Advise = (...words) => adviseWith(globals, env)(...words);
+  const advise: FormatCommand = (...words) => createAdvise(globals, env)(...words);
   const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
   const declaredModels: ModelsText[] = [];
   const base = {
@@ -126,9 +126,9 @@ export async function createContext(
   };
 }
 
-async function openChecks(signal: AbortSignal): Promise<Checks> {
-  const { Checks } = await import('../checks/checks.ts');
-  return new Checks(signal);
+async function openChecks(signal: AbortSignal): Promise<CheckRunner> {
+  const { CheckRunner } = await import('../checks/checks.ts');
+  return new CheckRunner(signal);
 }
 
 async function openNodeChecks(): Promise<NodeChecks> {
@@ -184,14 +184,14 @@ function startTimeLimit(
   };
 }
 
-async function colouredIo(
-  { streams, env }: Surroundings,
+async function createColouredIo(
+  { streams, env }: HostEnvironment,
   globals: GlobalOptions,
   uncolouredIo: PlainIo,
 ): Promise<Io> {
   const [paint, paintErr] = await Promise.all([
-    paintFor(colourLevel(streams.stdout, env, { isAllowed: globals.color })),
-    paintFor(colourLevel(streams.stderr, env, { isAllowed: globals.color })),
+    createPaint(detectColourLevel(streams.stdout, env, { isAllowed: globals.color })),
+    createPaint(detectColourLevel(streams.stderr, env, { isAllowed: globals.color })),
   ]);
   return completeIo(uncolouredIo, { quiet: globals.quiet, paint, paintErr });
 }
@@ -209,13 +209,13 @@ function createConnections(sources: ConnectionSources) {
   };
   let configuredConnection: Promise<Connection> | undefined;
   let localConnection: Promise<Connection> | undefined;
-  const configuredOnce = () => (configuredConnection ??= openTracked(() => openConnection(sources)));
+  const openConfiguredOnce = () => (configuredConnection ??= openTracked(() => openConnection(sources)));
   return {
     /** Returns the same connection on each call. */
-    configured: configuredOnce,
+    configured: openConfiguredOnce,
     local: (onlyPart?: string) =>
       (localConnection ??= usesLocalService(sources)
-        ? configuredOnce()
+        ? openConfiguredOnce()
         : openTracked(() => openLocalConnection(sources, onlyPart))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
       openTracked(() => connectTo(sources, { ...peer, keySource: undefined })),

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { userFolder } from '../../files/user-folders.ts';
+import { findUserFolder } from '../../files/user-folders.ts';
 import type { Env } from '../../utils/env.ts';
 import { configError } from '../core/errors.ts';
 
@@ -23,18 +23,18 @@ interface DirectoryOptions {
 }
 
 /** Returns the directories of the platform, or those that the environment names. */
-export function directories(
+export function resolveDirectories(
   env: Env,
   cwd: string,
   { platform = process.platform, needsHome = true }: DirectoryOptions = {},
 ): Directories {
-  const place = (kind: keyof Directories): string => {
+  const resolvePlace = (kind: keyof Directories): string => {
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
     return directory
       ? path.resolve(cwd, directory)
-      : (userFolder(kind, env, platform) ?? (needsHome ? refuseHomeless() : NO_HOME));
+      : (findUserFolder(kind, env, platform) ?? (needsHome ? refuseHomeless() : NO_HOME));
   };
-  return { config: place('config'), data: place('data'), state: place('state') };
+  return { config: resolvePlace('config'), data: resolvePlace('data'), state: resolvePlace('state') };
 }
 
 /** @throws {CliError} a user may have no home directory, and needs none if the environment names every directory */

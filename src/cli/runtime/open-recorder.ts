@@ -2,7 +2,7 @@ import type { PromptService } from '../../client/client.ts';
 import type { ModelSources } from '../../models/catalogue/read-models-file.ts';
 import type { ActiveRecordings, Recorder } from '../core/recorder.ts';
 import type { RecordOptions } from '../recordings/make-recording.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 
 /** Opens the recorder or the replayer for the runs of a connection. */
 export async function openRecorder(
@@ -21,7 +21,7 @@ export async function openRecorder(
   const { checkDirectory } = await import('../outputs/saving/check-writable.ts');
   checkDirectory(directory, '.', '--record');
   const { recordTo } = await import('../recordings/record.ts');
-  const note = (line: string): void => options.note(oneLine(line));
+  const note = (line: string): void => options.note(toOneLine(line));
   return recordTo({
     directory,
     baseUrl,
@@ -29,7 +29,8 @@ export async function openRecorder(
     note,
     findFault,
     findCost,
-    providerKeys: async () => (await import('../../models/catalogue/provider-keys.ts')).secretKeys(models),
+    providerKeys: async () =>
+      (await import('../../models/catalogue/provider-keys.ts')).collectSecretKeys(models),
     download: (url, limits) => client().download(url, limits),
   });
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Release, waitForLock } from '../../files/writing/lock.ts';
-import { fileIn, makeDirectory } from '../../files/writing/write-below.ts';
+import { makeDirectory, toFileBelow } from '../../files/writing/write-below.ts';
 import { replaceFileSync } from '../../files/writing/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { Clock } from '../core/clock.ts';
 import { configError, unwritableError } from '../core/errors.ts';
 
@@ -29,8 +29,8 @@ export class JsonFile<T extends JsonDocument> {
 
   /** @throws {CliError} CONFIG_ERROR if the file is damaged or can't be read */
   read(): T {
-    const content = this.#parse(this.#document());
-    if (typeof content === 'string') throw this.#damaged(content);
+    const content = this.#parse(this.#readDocument());
+    if (typeof content === 'string') throw this.#damagedError(content);
     return content;
   }
 
@@ -56,7 +56,7 @@ export class JsonFile<T extends JsonDocument> {
     }
   }
 
-  #document(): JsonDocument {
+  #readDocument(): JsonDocument {
     const text = explainFileError(this.path, 'read', () => readJsonFileText(this.path));
     if (text === undefined) return {};
     try {
@@ -65,21 +65,21 @@ export class JsonFile<T extends JsonDocument> {
     } catch {
       // The parser's own message would quote the file, which may contain a key.
     }
-    throw this.#damaged('it is not a JSON object');
+    throw this.#damagedError('it is not a JSON object');
   }
 
   async #lock(): Promise<Release> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
     explainFileError(directory, 'made', () => makeDirectory(directory, 0o700));
-    const release = await waitForLock(fileIn(this.path), this.#clock).catch((error: unknown) => {
-      throw inaccessible(lock, 'written', error);
+    const release = await waitForLock(toFileBelow(this.path), this.#clock).catch((error: unknown) => {
+      throw inaccessibleError(lock, 'written', error);
     });
     if (release !== undefined) return release;
     throw configError(`${lock} is held by another process`, 'If none is running, remove that file.');
   }
 
-  #damaged(what: string): Error {
+  #damagedError(what: string): Error {
     return configError(
       `${this.path} is damaged: ${what}`,
       'Repair it in an editor, or rename it to start with a new one.',
@@ -91,7 +91,7 @@ function readJsonFileText(file: string): string | undefined {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -101,15 +101,15 @@ function explainFileError<T>(file: string, action: 'read' | 'written' | 'made', 
   try {
     return work();
   } catch (error) {
-    throw inaccessible(file, action, error);
+    throw inaccessibleError(file, action, error);
   }
 }
 
-function inaccessible(file: string, action: 'read' | 'written' | 'made', cause: unknown): Error {
+function inaccessibleError(file: string, action: 'read' | 'written' | 'made', cause: unknown): Error {
   const whatToCheck = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
   const elsewhere = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
   const otherwise = configError(
-    `${file} can't be ${action}: ${errorMessage(cause)}`,
+    `${file} can't be ${action}: ${getErrorMessage(cause)}`,
     `Check ${whatToCheck}, ${elsewhere}`,
   );
   return unwritableError(cause, otherwise, `Free some disk space, ${elsewhere}`);

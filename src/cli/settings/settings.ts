@@ -47,12 +47,12 @@ export class Settings {
 
   /** The profiles by name, in alphabetical order. */
   get profiles(): ReadonlyMap<string, { readonly baseUrl: string }> {
-    return sortedByName(this.#read().profiles);
+    return sortByName(this.#read().profiles);
   }
 
   /** Short names for targets, in alphabetical order. */
   get aliases(): ReadonlyMap<string, string> {
-    return sortedByName(this.#read().aliases);
+    return sortByName(this.#read().aliases);
   }
 
   /** Returns the value of a setting; undefined if it is not set. @throws {CliError} CONFIG_ERROR */
@@ -80,7 +80,7 @@ export class Settings {
   }
 }
 
-function sortedByName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
+function sortByName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
   return new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -105,7 +105,7 @@ function isProfile(value: unknown): boolean {
 }
 
 /** Returns the value of a flag, else that of its setting, if any. @throws {CliError} USAGE_ERROR */
-export function flagOrSetting(
+export function readFlagOrSetting(
   settings: Settings,
   key: 'concurrency' | 'rate',
   flag: string | undefined,

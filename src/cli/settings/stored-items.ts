@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { placesToUnpack } from '../../files/installed/unpacked-file.ts';
+import { listUnpackFolders } from '../../files/installed/unpacked-file.ts';
 import type { Env } from '../../utils/env.ts';
 import { PROMPTS_FILE } from './caches/prompt-cache.ts';
 import { RESOURCES_FILE } from './caches/resource-cache.ts';
@@ -36,7 +36,7 @@ export function storedFolders({ settings, stateDir, dataDir, env }: StoredItemSo
       holds: 'the list of runs started on this machine, and how far tests and comparisons have come',
     },
     { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media' },
-    ...placesToUnpack(env).map(
+    ...listUnpackFolders(env).map(
       (folder): StoredFolder => ({ name: 'cache', path: folder, holds: UNPACKED_PARTS }),
     ),
   ];
@@ -45,7 +45,12 @@ export function storedFolders({ settings, stateDir, dataDir, env }: StoredItemSo
 const UNPACKED_PARTS = 'unpacked parts of the program';
 
 /** Returns every place, even if nothing is in it yet. */
-export function storedItems({ settings, stateDir, dataDir, env }: StoredItemSources): readonly StoredItem[] {
+export function listStoredItems({
+  settings,
+  stateDir,
+  dataDir,
+  env,
+}: StoredItemSources): readonly StoredItem[] {
   const { file, credentials, directory } = settings;
   return [
     { name: 'config', path: file, holds: 'profiles, aliases and settings' },
@@ -54,6 +59,6 @@ export function storedItems({ settings, stateDir, dataDir, env }: StoredItemSour
     { name: 'prompts', path: path.join(directory, PROMPTS_FILE), holds: 'cache: prompts that were read' },
     { name: 'journal', path: path.join(stateDir, 'journal.jsonl'), holds: 'runs started on this machine' },
     { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media, models.yaml' },
-    { name: 'cache', path: placesToUnpack(env)[0] ?? '', holds: UNPACKED_PARTS },
+    { name: 'cache', path: listUnpackFolders(env)[0] ?? '', holds: UNPACKED_PARTS },
   ];
 }

@@ -1,4 +1,4 @@
-import { clampInterval, type Interval, percentText } from './interval.ts';
+import { clampInterval, formatPercent, type Interval } from './interval.ts';
 import { average } from './mean.ts';
 import { type CasePair, comparePairs, MIN_PAIRS, type PairedDifference } from './paired.ts';
 import { type CaseRuns, passRate, rateInterval } from './rates.ts';
@@ -27,30 +27,30 @@ export function compareRates(pairs: readonly CasePair[]): RateComparison | undef
  *
  * @param reference the other side of the comparison, such as `in the baseline`
  */
-export function verdictText(comparison: RateComparison, reference: string): string {
+export function formatRateVerdict(comparison: RateComparison, reference: string): string {
   const { verdict, before, after, difference, interval, pairs, p, smallest } = comparison;
-  const rates = `${roundedPercent(after)} passed, ${roundedPercent(before)} ${reference}`;
-  const range = `probably between ${pointsText(interval[0])} and ${pointsText(interval[1])} points`;
-  const basis = `(p ${pText(p)}, ${pairs} ${pairs === 1 ? 'case' : 'cases'})`;
-  const line = `${verdict}: ${rates}; the difference is ${pointsText(difference)} points, ${range} ${basis}`;
+  const rates = `${formatRoundedPercent(after)} passed, ${formatRoundedPercent(before)} ${reference}`;
+  const range = `probably between ${formatPoints(interval[0])} and ${formatPoints(interval[1])} points`;
+  const basis = `(p ${formatPValue(p)}, ${pairs} ${pairs === 1 ? 'case' : 'cases'})`;
+  const line = `${verdict}: ${rates}; the difference is ${formatPoints(difference)} points, ${range} ${basis}`;
   if (verdict !== 'no difference shown') return line;
   if (pairs < MIN_PAIRS) {
     return `${line}; fewer than ${MIN_PAIRS} cases cannot show any difference`;
   }
-  return `${line}; this many cases show a difference of ${pointsText(smallest).slice(1)} points four times out of five`;
+  return `${line}; this many cases show a difference of ${formatPoints(smallest).slice(1)} points four times out of five`;
 }
 
-function roundedPercent(rate: number): string {
-  return percentText(Number(rate.toFixed(3)));
+function formatRoundedPercent(rate: number): string {
+  return formatPercent(Number(rate.toFixed(3)));
 }
 
 /** Returns a difference of rates in percentage points with its sign, such as `-10.3`. */
-export function pointsText(difference: number): string {
+export function formatPoints(difference: number): string {
   const points = Number((difference * 100).toFixed(1));
   return points < 0 ? String(points) : `+${Math.abs(points)}`;
 }
 
-function pText(p: number): string {
+function formatPValue(p: number): string {
   return p < 0.001 ? '< 0.001' : `= ${Number(p.toFixed(3))}`;
 }
 

@@ -43,11 +43,11 @@ export function isDecided(required: number, passed: number, runs: number): boole
 export function sequenceInterval(passed: number, runs: number): Interval {
   const observed = passed / runs;
   const isOut = (rate: number) => evidenceAgainst(rate, passed, runs) >= RULED_OUT;
-  return [isOut(0) ? edgeBetween(0, observed, isOut) : 0, isOut(1) ? edgeBetween(1, observed, isOut) : 1];
+  return [isOut(0) ? findEdge(0, observed, isOut) : 0, isOut(1) ? findEdge(1, observed, isOut) : 1];
 }
 
 /** Finds the edge between a rate that is ruled out and one that is not. */
-function edgeBetween(outside: number, inside: number, isOut: (rate: number) => boolean): number {
+function findEdge(outside: number, inside: number, isOut: (rate: number) => boolean): number {
   let [out, ok] = [outside, inside];
   for (let step = 0; step < 60; step++) {
     const middle = (out + ok) / 2;
@@ -58,14 +58,14 @@ function edgeBetween(outside: number, inside: number, isOut: (rate: number) => b
 }
 
 /** Returns the highest rate that this number of answers can prove if all are good. */
-export function highestReachable(runs: number): number {
+export function computeHighestReachable(runs: number): number {
   return Math.exp(-(RULED_OUT + Math.log(runs + 1)) / runs);
 }
 
 /** Returns how many good answers prove a rate; Infinity for a rate of 1. */
-export function goodRunsNeeded(required: number): number {
+export function countGoodRunsNeeded(required: number): number {
   if (required === 1) return Number.POSITIVE_INFINITY;
-  return firstFrom(1, runs => isDecided(required, runs, runs));
+  return findFirstFrom(1, runs => isDecided(required, runs, runs));
 }
 
 /**
@@ -73,16 +73,20 @@ export function goodRunsNeeded(required: number): number {
  *
  * @returns undefined if it would be more than 10,000
  */
-export function furtherRunsNeeded(required: number, passedRuns: number, runs: number): number | undefined {
-  const decides = (further: number) => {
+export function countFurtherRunsNeeded(
+  required: number,
+  passedRuns: number,
+  runs: number,
+): number | undefined {
+  const isDecidedAfter = (further: number) => {
     const all = runs + further;
     return isDecided(required, (passedRuns / runs) * all, all);
   };
-  if (!decides(MAX_FURTHER_RUNS)) return undefined;
-  return firstFrom(1, decides);
+  if (!isDecidedAfter(MAX_FURTHER_RUNS)) return undefined;
+  return findFirstFrom(1, isDecidedAfter);
 }
 
-function firstFrom(start: number, isEnough: (value: number) => boolean): number {
+function findFirstFrom(start: number, isEnough: (value: number) => boolean): number {
   let high = start;
   while (!isEnough(high)) high *= 2;
   let low = Math.floor(high / 2);

@@ -25,16 +25,16 @@ export function wilsonInterval(rate: number, trials: number): Interval {
 }
 
 /** Formats a share as a percentage with at most two decimals, such as `92.5 %`. */
-export function percentText(share: number): string {
+export function formatPercent(share: number): string {
   return `${Number((share * 100).toFixed(2))} %`;
 }
 
 /** Formats an interval in whole percent, such as `40–89 %`. */
-export function intervalText([low, high]: Interval): string {
+export function formatInterval([low, high]: Interval): string {
   return `${Math.round(low * 100)}–${Math.round(high * 100)} %`;
 }
 
 /** Formats passed runs with the interval of their rate, such as `7 of 10 (40–89 %)`. */
-export function passRateText(passed: number, runs: number, interval: Interval): string {
-  return `${passed} of ${runs} (${intervalText(interval)})`;
+export function formatPassRate(passed: number, runs: number, interval: Interval): string {
+  return `${passed} of ${runs} (${formatInterval(interval)})`;
 }

@@ -1,7 +1,7 @@
 import { clampInterval, type Interval, Z_95 } from './interval.ts';
 
 /** The verdicts of a label and a judge on one answer. */
-export interface Judgements {
+export interface JudgedAnswer {
   readonly label: boolean;
   readonly judge: boolean;
 }
@@ -18,14 +18,14 @@ export interface Kappa {
  *
  * @returns undefined if both always give the same single verdict, because chance would agree too
  */
-export function cohensKappa(rows: readonly Judgements[]): Kappa | undefined {
-  const share = (label: boolean, judge: boolean) =>
+export function cohensKappa(rows: readonly JudgedAnswer[]): Kappa | undefined {
+  const computeShare = (label: boolean, judge: boolean) =>
     rows.filter(row => row.label === label && row.judge === judge).length / rows.length;
   const [bothPass, labelOnly, judgeOnly, bothFail] = [
-    share(true, true),
-    share(true, false),
-    share(false, true),
-    share(false, false),
+    computeShare(true, true),
+    computeShare(true, false),
+    computeShare(false, true),
+    computeShare(false, false),
   ];
   const labels = bothPass + labelOnly;
   const judge = bothPass + judgeOnly;

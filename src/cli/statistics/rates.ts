@@ -41,12 +41,12 @@ export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefi
   if (only === undefined) return undefined;
   const rates = cases.map(passRate);
   const rate = average(rates);
-  const interval = others.length === 0 ? rateInterval(only) : intervalOver(cases, rates, rate);
+  const interval = others.length === 0 ? rateInterval(only) : computeInterval(cases, rates, rate);
   return { rate, interval, passK: passK(cases) };
 }
 
 /** Returns the interval of the mean rate. Repetitions of a case are one cluster: they say nothing about other cases. */
-function intervalOver(cases: readonly CaseRuns[], rates: readonly number[], rate: number): Interval {
+function computeInterval(cases: readonly CaseRuns[], rates: readonly number[], rate: number): Interval {
   const repeats = cases.some(({ runs }) => runs > 1);
   if (!repeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
   return clampInterval(meanInterval(rates), 0, 1);

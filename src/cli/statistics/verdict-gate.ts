@@ -8,7 +8,7 @@ export type VerdictGate =
   | { readonly failOn: 'unsure'; readonly margin: number };
 
 /** The condition that fails a test: its failed cases, or the verdict of a comparison. */
-export type Gate = VerdictGate | { readonly failOn: 'failed' };
+export type TestGate = VerdictGate | { readonly failOn: 'failed' };
 
 export function failsGate(gate: VerdictGate, comparison: RateComparison | undefined): boolean {
   if (comparison === undefined) return false;

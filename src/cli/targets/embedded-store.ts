@@ -1,11 +1,11 @@
 import path from 'node:path';
 import type { InvalidPromptFile } from '../../prompts/findings.ts';
 import type { LocalStore } from '../../service/local-store.ts';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
-import { shownPath } from '../core/paths.ts';
-import { detectShell, shellWord } from '../terminal/command-line.ts';
+import { formatPath } from '../core/paths.ts';
+import { detectShell, toShellWord } from '../terminal/command-line.ts';
 
 /**
  * Opens the store of the embedded service, and closes it after `use`.
@@ -28,14 +28,14 @@ export async function withLocalStore<T>(
 
 /** Converts an error of the store. A prompt file's first fault gets its relative path and a hint to see the others. */
 export function explainStoreError(ctx: Context, error: unknown): unknown {
-  if (errorCode(error) !== 'INVALID_PROMPT_FILE') return error;
+  if (getErrorCode(error) !== 'INVALID_PROMPT_FILE') return error;
   const { file, line, what, findings } = error as InvalidPromptFile;
-  const relativePath = shownPath(ctx, file);
+  const relativePath = formatPath(ctx, file);
   const message = `${relativePath}:${line}: ${what}`;
   const count = findings.filter(({ severity }) => severity === 'fault').length;
   const isPartial = path.basename(file).startsWith('_');
   if (count <= 1 || isPartial) return usageError(message);
   const which = count === 2 ? 'Both' : `All ${count}`;
-  const checkCommand = `promptrun prompts check ${shellWord(relativePath, detectShell(ctx.env))}`;
+  const checkCommand = `promptrun prompts check ${toShellWord(relativePath, detectShell(ctx.env))}`;
   return usageError(message, `${which} faults: ${checkCommand}`);
 }

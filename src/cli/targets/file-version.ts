@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../files/formats/json.ts';
 import type { Finding } from '../../prompts/findings.ts';
 import type { Context } from '../context.ts';
-import { shownPath } from '../core/paths.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { formatPath } from '../core/paths.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import type { NamedPromptFile } from './prompt-file.ts';
 
@@ -35,15 +35,15 @@ export async function ensureFileVersion(
       if (definition === undefined) return { promptId, promptVersionId, config: undefined };
       if ((model ?? defaultModel) === undefined && !definition.namesModel) await noteEcho(ctx);
       await noteIfFenceIsMissing(ctx, file.name, definition.source);
-      const { promptConfig } = await import('../../prompts/definition.ts');
-      return { promptId, promptVersionId, config: promptConfig(definition) };
+      const { toPromptConfig } = await import('../../prompts/definition.ts');
+      return { promptId, promptVersionId, config: toPromptConfig(definition) };
     }),
   );
 }
 
 function noteFindings(ctx: Context, notes: readonly Finding[] = []): void {
   for (const { file, line, message } of notes) {
-    ctx.io.noteOnce(`note: ${oneLine(shownPath(ctx, file))}:${line}: ${oneLine(message)}`);
+    ctx.io.noteOnce(`note: ${toOneLine(formatPath(ctx, file))}:${line}: ${toOneLine(message)}`);
   }
 }
 
@@ -55,17 +55,17 @@ async function noteEcho(ctx: Context): Promise<void> {
 
 /** Shows how to use the provider whose key is set, because the user may have expected its answer. */
 async function noteUsableProvider({ env, io }: Context): Promise<void> {
-  const { knownProviders, keyVariable } = await import('../../models/providers/providers.ts');
-  const usable = knownProviders(env).find(provider => keyVariable(provider, env) !== undefined);
+  const { listKnownProviders, findKeyVariable } = await import('../../models/providers/providers.ts');
+  const usable = listKnownProviders(env).find(provider => findKeyVariable(provider, env) !== undefined);
   if (usable === undefined) return;
   const model = `${usable.name}/<model>`;
   io.noteOnce(
-    `note: ${keyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
+    `note: ${findKeyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
   );
 }
 
 /** Notes that a file lacks the line before its front matter. */
 export async function noteIfFenceIsMissing({ io }: Context, name: string, source: string): Promise<void> {
-  const { lacksOpeningFence, missingFenceNote } = await import('../../prompts/parse/prompt-source.ts');
-  if (lacksOpeningFence(source)) io.note(missingFenceNote(oneLine(name)));
+  const { lacksOpeningFence, describeMissingFence } = await import('../../prompts/parse/prompt-source.ts');
+  if (lacksOpeningFence(source)) io.note(describeMissingFence(toOneLine(name)));
 }

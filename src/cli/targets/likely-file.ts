@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { nearest } from '../../utils/nearest-name.ts';
+import { findNearest } from '../../utils/nearest-name.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { REVISION_MARK, type TargetSource } from './prompt-file.ts';
 
 const PROMPT_EXTENSION = '.prompt';
@@ -24,14 +24,14 @@ export async function withLikelyFile(
     const isSuggested = error.message.includes('did you mean');
     const similarName = isTyped && !isSuggested ? findSimilarFile(promptPath) : undefined;
     if (similarName === undefined) return error;
-    return withSuggestion(error, `the file ${oneLine(path.join(path.dirname(file), similarName))}`);
+    return withSuggestion(error, `the file ${toOneLine(path.join(path.dirname(file), similarName))}`);
   }
   const suggestion =
     isTyped && revision !== undefined && (await isCommitted(ctx, promptPath, revision))
       ? `${file}${REVISION_MARK}${revision}`
       : `the file ${file}`;
   // The name may be that of the file, followed by something other than a revision.
-  const message = file === name ? `the prompt "${oneLine(target)}" does not exist` : error.message;
+  const message = file === name ? `the prompt "${toOneLine(target)}" does not exist` : error.message;
   return withSuggestion(error, suggestion, message);
 }
 
@@ -51,7 +51,7 @@ function findSimilarFile(file: string): string | undefined {
   try {
     const names = readdirSync(path.dirname(file)).filter(name => name.endsWith(PROMPT_EXTENSION));
     const stems = names.map(name => path.basename(name, PROMPT_EXTENSION));
-    const nearestStem = nearest(path.basename(file, PROMPT_EXTENSION), stems);
+    const nearestStem = findNearest(path.basename(file, PROMPT_EXTENSION), stems);
     return nearestStem && nearestStem + PROMPT_EXTENSION;
   } catch {
     return undefined;

@@ -5,7 +5,10 @@ import type { DatabaseFlags } from '../core/shared-flags.ts';
 import { requireLocalService } from '../settings/config/address.ts';
 
 /** Returns the requested database URL; undefined means the file in the data directory. */
-export function databaseUrl({ env }: { readonly env: Env }, flag: string | undefined): string | undefined {
+export function findDatabaseUrl(
+  { env }: { readonly env: Env },
+  flag: string | undefined,
+): string | undefined {
   return flag ?? (env['PROMPTRUN_DATABASE_URL'] || undefined);
 }
 
@@ -22,7 +25,7 @@ export async function withOperatorStore(
   use: (store: LocalStore) => Promise<void>,
 ): Promise<void> {
   requireLocalService(ctx, what);
-  await ctx.local.withStore({ dataDir: ctx.dataDir, database: databaseUrl(ctx, database) }, use);
+  await ctx.local.withStore({ dataDir: ctx.dataDir, database: findDatabaseUrl(ctx, database) }, use);
 }
 
 /** Returns a command line for the same store. The URL may hold a password, so that a placeholder stands for it. */

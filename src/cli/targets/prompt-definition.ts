@@ -7,13 +7,13 @@ import { explainStoreError, withLocalStore } from './embedded-store.ts';
  *
  * @throws {CliError} for the first fault, with its line
  */
-export async function definitionOfFile(ctx: Context, file: string): Promise<PromptDefinition> {
+export async function readPromptDefinition(ctx: Context, file: string): Promise<PromptDefinition> {
   return await readDefinitionFile(ctx, file).catch((error: unknown) => {
     throw explainStoreError(ctx, error);
   });
 }
 
-/** Reads a prompt file like `definitionOfFile`. @throws {InvalidPromptFile} with every fault */
+/** Reads a prompt file like `readPromptDefinition`. @throws {InvalidPromptFile} with every fault */
 export async function readDefinitionFile(ctx: Context, file: string): Promise<PromptDefinition> {
   const { readPromptFile } = await import('../../prompts/tasks/read-prompt.ts');
   const { allowOutside } = ctx.globals;
@@ -21,7 +21,7 @@ export async function readDefinitionFile(ctx: Context, file: string): Promise<Pr
 }
 
 /** Returns the definition of a version in the local store; undefined if there is none. */
-export function definitionOfVersion(
+export function findVersionDefinition(
   ctx: Context,
   promptVersionId: string,
 ): Promise<PromptDefinition | undefined> {

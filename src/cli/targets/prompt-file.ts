@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import path from 'node:path';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 
@@ -16,7 +16,7 @@ export interface NamedPromptFile {
 }
 
 /** Returns the target of an alias; any other name is returned unchanged. @throws {CliError} for an empty name */
-export function aliasOrName(ctx: Context, target: string): string {
+export function resolveTargetAlias(ctx: Context, target: string): string {
   const name = ctx.settings.aliases.get(target) ?? target;
   if (name.trim() !== '') return name;
   throw usageError('the target is empty', 'Give an alias, a prompt file, an id or a slug.');
@@ -39,7 +39,7 @@ export function findPromptFile(
   target: string,
   source: TargetSource,
 ): NamedPromptFile | undefined {
-  const file = fileOrRevision(ctx, target);
+  const file = findNamedPromptFile(ctx, target);
   if (file?.revision === undefined || source === 'command line') return file;
   throw usageError(
     `${file.name} names a git revision, which only the command line may name`,
@@ -47,8 +47,8 @@ export function findPromptFile(
   );
 }
 
-function fileOrRevision(ctx: Context, target: string): NamedPromptFile | undefined {
-  const name = aliasOrName(ctx, target);
+function findNamedPromptFile(ctx: Context, target: string): NamedPromptFile | undefined {
+  const name = resolveTargetAlias(ctx, target);
   const markIndex = name.lastIndexOf(REVISION_MARK);
   const file = markIndex < 0 ? name : name.slice(0, markIndex);
   if (!FILE_CHARACTERS.test(file)) return undefined;
@@ -63,19 +63,19 @@ function isRegularFile(file: string, name: string): boolean {
   try {
     stats = statSync(file, { throwIfNoEntry: false });
   } catch (error) {
-    if (['ENAMETOOLONG', 'ENOTDIR'].includes(errorCode(error) ?? '')) return false;
-    throw usageError(`${name} can't be read: ${errorMessage(error)}`);
+    if (['ENAMETOOLONG', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return false;
+    throw usageError(`${name} can't be read: ${getErrorMessage(error)}`);
   }
   if (stats === undefined || stats.isFile()) return stats !== undefined;
-  throw usageError(`${name} is ${irregularKind(stats)}, not a prompt file`);
+  throw usageError(`${name} is ${describeIrregularFile(stats)}, not a prompt file`);
 }
 
-function irregularKind(stats: Stats): string {
+function describeIrregularFile(stats: Stats): string {
   if (stats.isDirectory()) return 'a directory';
   return stats.isFIFO() ? 'a named pipe' : 'a device';
 }
 
 /** Returns the service that runs a target. A prompt file always runs on this machine. */
-export function connectionFor(ctx: Context, target: string): Promise<Connection> {
-  return fileOrRevision(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
+export function getTargetConnection(ctx: Context, target: string): Promise<Connection> {
+  return findNamedPromptFile(ctx, target) === undefined ? ctx.connection() : ctx.localConnection();
 }

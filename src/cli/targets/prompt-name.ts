@@ -1,20 +1,20 @@
-import { textOrNothing } from '../../files/formats/json-fields.ts';
-import { isJsonObject, listAt } from '../../utils/bounded-json.ts';
+import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
+import { isJsonObject, readListAt } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import {
+  findLabelFault,
   isUuid,
-  labelFault,
   MAX_QUERY_LENGTH,
   type PromptSearchRow,
   type PromptVersion,
 } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../core/errors.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { ensureFileVersion } from './file-version.ts';
 import { isNotFound, unlessNotFound } from './not-found.ts';
-import { aliasOrName, findPromptFile } from './prompt-file.ts';
-import { isLabel, noSuchLabel, resolveVersion } from './version-name.ts';
+import { findPromptFile, resolveTargetAlias } from './prompt-file.ts';
+import { isLabel, resolveVersion, unknownLabelError } from './version-name.ts';
 
 /** The prompt that a name means. */
 export interface NamedPrompt {
@@ -41,10 +41,10 @@ export async function resolvePrompt(
 ): Promise<NamedPrompt> {
   const file = findPromptFile(ctx, name, 'command line');
   if (file !== undefined) return ensureFileVersion(ctx, file);
-  const target = aliasOrName(ctx, name);
+  const target = resolveTargetAlias(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };
   if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
-    throw usageError(`"${oneLine(target)}" is neither an id nor a slug`, howToFind(connection));
+    throw usageError(`"${toOneLine(target)}" is neither an id nor a slug`, formatFindHint(connection));
   }
   return findByName(connection, target, ctx.signal).catch(async (error: unknown) => {
     const { withLikelyFile } = await import('./likely-file.ts');
@@ -101,10 +101,11 @@ async function findNamedVersion(
   versionName: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const labels = listAt(row.labels).filter(isLabel);
+  const labels = readListAt(row.labels).filter(isLabel);
   const labelledVersion = labels.find(({ label }) => label === versionName);
   if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
-  if (labelFault(versionName) === undefined) throw noSuchLabel(connection, slug, versionName, labels);
+  if (findLabelFault(versionName) === undefined)
+    throw unknownLabelError(connection, slug, versionName, labels);
   return resolveVersion(connection, { slug, promptId: row.promptId }, versionName, signal);
 }
 
@@ -119,7 +120,7 @@ async function findSlug(connection: Connection, slug: string, signal: AbortSigna
   const versions = [...new Set(matchingRows.map(row => row.promptVersionId))];
   const [match] = matchingRows;
   if (match === undefined) {
-    const slugs = [...rows, ...candidates].map(row => textOrNothing(row.slug));
+    const slugs = [...rows, ...candidates].map(row => toTextOrEmpty(row.slug));
     throw unknownPromptError(connection, slug, slugs);
   }
   if (versions.length > 1) {
@@ -179,7 +180,7 @@ export async function readPrompt(
 }
 
 /** Returns the hint for an unknown prompt name. */
-export function howToFind({ embedded, advise }: Connection): string {
+export function formatFindHint({ embedded, advise }: Connection): string {
   return embedded
     ? `List the prompts with: ${advise('prompts', 'list')}`
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
@@ -188,7 +189,7 @@ export function howToFind({ embedded, advise }: Connection): string {
 function unknownPromptError(connection: Connection, slug: string, slugs: readonly string[]): CliError {
   const file = slug.endsWith('.prompt') ? ', and neither does a file of that name' : '';
   return notFoundError(
-    `the prompt "${oneLine(slug)}" does not exist${file}${didYouMean(slug, slugs)}`,
-    howToFind(connection),
+    `the prompt "${toOneLine(slug)}" does not exist${file}${didYouMean(slug, slugs)}`,
+    formatFindHint(connection),
   );
 }

@@ -2,12 +2,12 @@ import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../core/errors.ts';
 import { requireLocalService } from '../settings/config/address.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import { ensureFileVersion, type VersionOverrides } from './file-version.ts';
 import { unlessNotFound } from './not-found.ts';
-import { aliasOrName, findPromptFile, type TargetSource } from './prompt-file.ts';
-import { findByName, howToFind, readPrompt } from './prompt-name.ts';
+import { findPromptFile, resolveTargetAlias, type TargetSource } from './prompt-file.ts';
+import { findByName, formatFindHint, readPrompt } from './prompt-name.ts';
 
 /** The prompt version of a target. */
 export interface ResolvedTarget {
@@ -24,7 +24,7 @@ export interface ResolvedTarget {
  * Resolves an alias, a prompt file, a UUID or a slug, in this order. Asks the service only for a slug. Publishes nothing: a
  * file, or another model, becomes an unlisted version.
  *
- * @param connection the result of `connectionFor`
+ * @param connection the result of `getTargetConnection`
  * @param options.source who wrote the target
  * @param options.model the model in place of the prompt's own
  * @param options.config the config in place of the prompt's own; used with a model only
@@ -41,7 +41,7 @@ export async function resolveTarget(
     return { ...(await ensureFileVersion(ctx, file, { model, config })), mayBePrompt: false };
   }
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
-  const resolvedTarget = await resolveName(ctx, connection, aliasOrName(ctx, target)).catch(
+  const resolvedTarget = await resolveName(ctx, connection, resolveTargetAlias(ctx, target)).catch(
     async (error: unknown) => {
       const { withLikelyFile } = await import('./likely-file.ts');
       throw await withLikelyFile(ctx, { target, source }, error);
@@ -75,16 +75,16 @@ async function resolveName(ctx: Context, connection: Connection, name: string): 
  *
  * @throws {CliError} exit 4 if it is neither
  */
-export async function latestOfPrompt(
+export async function fetchLatestVersion(
   ctx: Context,
   connection: Connection,
   id: string,
 ): Promise<PromptVersion> {
   const version = await unlessNotFound(readPrompt(connection, { promptId: id }, ctx.signal));
   if (version === undefined) {
-    throw notFoundError(`no published prompt or prompt version has the id ${id}`, howToFind(connection));
+    throw notFoundError(`no published prompt or prompt version has the id ${id}`, formatFindHint(connection));
   }
-  ctx.io.note(`note: ${id} is a prompt; running its latest version ${oneLine(version.promptVersionId)}`);
+  ctx.io.note(`note: ${id} is a prompt; running its latest version ${toOneLine(version.promptVersionId)}`);
   return version;
 }
 
@@ -103,6 +103,6 @@ export async function readVersion(
     connection.prompts.put(version);
     return version;
   }
-  if (mayBePrompt) return latestOfPrompt(ctx, connection, promptVersionId);
+  if (mayBePrompt) return fetchLatestVersion(ctx, connection, promptVersionId);
   throw notFoundError(`the published prompt version ${promptVersionId} does not exist`);
 }

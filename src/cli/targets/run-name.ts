@@ -1,7 +1,7 @@
 import { isUuid, MAX_LIST_LIMIT } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError, usageError } from '../core/errors.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 
 /** Minimum length of the beginning of a run id. */
 const MIN_LENGTH = 6;
@@ -18,10 +18,10 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   if (name.length < MIN_LENGTH) {
     throw usageError(`${name} is too short for a run`, `Give at least ${MIN_LENGTH} characters of its id.`);
   }
-  const { own: ownIds, others: otherIds } = await listedRuns(ctx, connection);
-  const fits = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
+  const { own: ownIds, others: otherIds } = await fetchKnownRunIds(ctx, connection);
+  const isMatch = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
   // A run of another service is requested too; the refusal then says that it belongs to another service.
-  const matchingIds = [ownIds, otherIds].map(ids => ids.filter(fits)).find(ids => ids.length > 0) ?? [];
+  const matchingIds = [ownIds, otherIds].map(ids => ids.filter(isMatch)).find(ids => ids.length > 0) ?? [];
   const [only, ...furtherIds] = matchingIds;
   if (only === undefined) {
     throw notFoundError(
@@ -32,19 +32,19 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
   if (furtherIds.length === 0) return only;
   throw usageError(
     `several runs begin with ${name}`,
-    `Give more of the id: ${matchingIds.map(oneLine).join(', ')}`,
+    `Give more of the id: ${matchingIds.map(toOneLine).join(', ')}`,
   );
 }
 
 /** Lists the run ids of this service, and those of other services in the journal. */
-async function listedRuns(
+async function fetchKnownRunIds(
   ctx: Context,
   { client, service }: Connection,
 ): Promise<{ own: string[]; others: string[] }> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
   const ownIds = new Set(rows.map(({ runId }) => runId));
   const otherIds = new Set<string>();
-  for await (const { baseUrl, runId } of ctx.journal.newestFirst()) {
+  for await (const { baseUrl, runId } of ctx.journal.readNewestFirst()) {
     if (runId !== undefined) (baseUrl === service ? ownIds : otherIds).add(runId);
   }
   return { own: [...ownIds], others: [...otherIds] };

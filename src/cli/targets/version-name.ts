@@ -1,15 +1,15 @@
-import { isJsonObject, listAt } from '../../utils/bounded-json.ts';
+import { isJsonObject, readListAt } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import {
+  findLabelFault,
   isUuid,
-  labelFault,
   MAX_VERSIONS,
   type PromptLabel,
   type PromptVersionEntry,
 } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { type CliError, notFoundError, usageError } from '../core/errors.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { isLocalService, unlessNotFound } from './not-found.ts';
 
 /**
@@ -44,11 +44,11 @@ export async function resolveListedVersion(
   if (versions.length >= MAX_VERSIONS) {
     const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
     if (isUuid(name) && !isListed) return requireVersionId(connection, prompt, name, signal);
-    const mayBeLabel = labelFault(name) === undefined;
+    const mayBeLabel = findLabelFault(name) === undefined;
     const labelledId = mayBeLabel ? await findLabelled(connection, promptId, name, signal) : undefined;
     if (labelledId !== undefined) return labelledId;
   }
-  return versionAmong(versions, name, slug);
+  return requireListedVersion(versions, name, slug);
 }
 
 async function requireVersionId(
@@ -66,8 +66,12 @@ async function requireVersionId(
 }
 
 /** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
-function versionAmong(versions: readonly PromptVersionEntry[], versionName: string, slug: string): string {
-  const labelledVersion = versions.find(({ labels }) => listAt(labels).includes(versionName));
+function requireListedVersion(
+  versions: readonly PromptVersionEntry[],
+  versionName: string,
+  slug: string,
+): string {
+  const labelledVersion = versions.find(({ labels }) => readListAt(labels).includes(versionName));
   if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
   const matchingIds = versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
@@ -102,7 +106,7 @@ async function findLabelled(
   if (!(await isLocalService(connection, signal))) return undefined;
   for await (const row of connection.client.prompts.all({}, { signal })) {
     if (row.promptId !== promptId) continue;
-    const labels = listAt(row.labels).filter(isLabel);
+    const labels = readListAt(row.labels).filter(isLabel);
     return labels.find(entry => entry.label === label)?.promptVersionId;
   }
   return undefined;
@@ -115,13 +119,13 @@ export function isLabel(value: unknown): value is PromptLabel {
   );
 }
 
-export function noSuchLabel(
+export function unknownLabelError(
   connection: Connection,
   slug: string,
   label: string,
   labels: readonly PromptLabel[],
 ): CliError {
-  const names = labels.map(entry => oneLine(entry.label));
+  const names = labels.map(entry => toOneLine(entry.label));
   return notFoundError(
     `${slug} has no label or version ${JSON.stringify(label)}${didYouMean(label, names)}`,
     ...(label === 'latest' ? [`Without a label, ${slug} is its latest version.`] : []),

@@ -3,33 +3,33 @@ import type { Env } from '../../utils/env.ts';
 import type { Sink } from './io.ts';
 
 /** Returns the colour support of a stream: 0 none, 1 basic, 2 256 colours, 3 millions. */
-export function colourLevel(
+export function detectColourLevel(
   stream: Sink,
   env: Env,
   { isAllowed }: { readonly isAllowed: boolean },
 ): ColorSupportLevel {
   if (!isAllowed) return 0;
-  const forced = forcedLevel(env['FORCE_COLOR']);
+  const forced = parseForcedLevel(env['FORCE_COLOR']);
   if (forced !== undefined) return forced;
   if (stream.isTTY !== true || env['NO_COLOR'] || env['TERM'] === 'dumb') return 0;
-  return levelOfTerminal(env);
+  return detectTerminalLevel(env);
 }
 
 /** Returns chalk for a level of colour support; loads it only if there is any. */
-export async function paintFor(level: ColorSupportLevel): Promise<ChalkInstance> {
-  if (level === 0) return plainPaint();
+export async function createPaint(level: ColorSupportLevel): Promise<ChalkInstance> {
+  if (level === 0) return createPlainPaint();
   const { Chalk } = await import('chalk');
   return new Chalk({ level });
 }
 
-function forcedLevel(value: string | undefined): ColorSupportLevel | undefined {
+function parseForcedLevel(value: string | undefined): ColorSupportLevel | undefined {
   if (value === undefined) return undefined;
   if (value === '0' || value === 'false') return 0;
   if (value === '2') return 2;
   return value === '3' ? 3 : 1;
 }
 
-function levelOfTerminal(env: Env): ColorSupportLevel {
+function detectTerminalLevel(env: Env): ColorSupportLevel {
   if (env['COLORTERM'] === 'truecolor' || env['COLORTERM'] === '24bit') return 3;
   return /256|kitty|ghostty|wezterm|alacritty|direct/i.test(env['TERM'] ?? '') ? 2 : 1;
 }
@@ -37,7 +37,7 @@ function levelOfTerminal(env: Env): ColorSupportLevel {
 const COLOUR_FUNCTIONS = new Set(['rgb', 'hex', 'ansi256', 'bgRgb', 'bgHex', 'bgAnsi256']);
 
 /** Returns a stand-in for chalk without colours: every style returns the text unchanged. */
-function plainPaint(): ChalkInstance {
+function createPlainPaint(): ChalkInstance {
   const plainStyle: unknown = new Proxy((...texts: unknown[]) => texts.join(' '), {
     get: (_, style) => {
       if (style === 'level') return 0;

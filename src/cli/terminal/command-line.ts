@@ -1,7 +1,7 @@
 import type { Env } from '../../utils/env.ts';
-import type { Advise } from '../core/failure.ts';
+import type { FormatCommand } from '../core/failure.ts';
 import type { GlobalOptions } from '../core/global-options.ts';
-import { escapeControls, oneLine } from './sanitise.ts';
+import { escapeControls, toOneLine } from './sanitise.ts';
 
 /** A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently from its successor. */
 export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
@@ -25,13 +25,16 @@ const PLAIN_ON_WINDOWS = /^(?!-[^-].*[.:])[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-
  * Returns a word as a user types it at a shell, quoted if it has special characters. Line breaks and control characters are
  * escaped; cmd.exe can't escape them and gets one line.
  */
-export function shellWord(word: string, shell: Shell = detectShell()): string {
-  if (shell === 'posix') return posixWord(word);
+export function toShellWord(word: string, shell: Shell = detectShell()): string {
+  if (shell === 'posix') return toPosixWord(word);
   if (PLAIN_ON_WINDOWS.test(word)) return word;
-  if (shell === 'cmd') return cmdWord(oneLine(word));
+  if (shell === 'cmd') return toCmdWord(toOneLine(word));
   // Both shells parse such a word in the same way.
-  if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(oneLine(word))) return `"${oneLine(word)}"`;
-  return hasControls(word) ? powerShellExpression(programArgument(shell, word)) : powerShellWord(word, shell);
+  if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(toOneLine(word)))
+    return `"${toOneLine(word)}"`;
+  return hasControls(word)
+    ? toPowerShellExpression(programArgument(shell, word))
+    : toPowerShellWord(word, shell);
 }
 
 /** Returns true if a shell has a way to write a word. */
@@ -41,17 +44,17 @@ export function isWritable(word: string, shell: Shell = detectShell()): boolean 
 }
 
 /** Returns a word in quotes, even if it needs none. */
-export function quotedWord(word: string, shell: Shell = detectShell()): string {
-  if (shell === 'posix') return singleQuoted(word);
-  return shell === 'cmd' ? cmdWord(word) : powerShellWord(word, shell);
+export function quoteWord(word: string, shell: Shell = detectShell()): string {
+  if (shell === 'posix') return quoteForPosix(word);
+  return shell === 'cmd' ? toCmdWord(word) : toPowerShellWord(word, shell);
 }
 
-function posixWord(word: string): string {
+function toPosixWord(word: string): string {
   if (UNQUOTED_WORD.test(word)) return word;
-  return hasControls(word) ? ansiQuoted(word) : singleQuoted(word);
+  return hasControls(word) ? quoteAsAnsi(word) : quoteForPosix(word);
 }
 
-function singleQuoted(word: string): string {
+function quoteForPosix(word: string): string {
   return `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
@@ -60,14 +63,14 @@ function hasControls(text: string): boolean {
 }
 
 /** Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does not matter. */
-function ansiQuoted(word: string): string {
+function quoteAsAnsi(word: string): string {
   const characters = Array.from(word, character =>
-    hasControls(character) || "'\\!".includes(character) ? octalEscape(character) : character,
+    hasControls(character) || "'\\!".includes(character) ? escapeAsOctal(character) : character,
   );
   return `$'${characters.join('')}'`;
 }
 
-function octalEscape(character: string): string {
+function escapeAsOctal(character: string): string {
   return [...Buffer.from(character)].map(byte => `\\${byte.toString(8).padStart(3, '0')}`).join('');
 }
 
@@ -75,7 +78,7 @@ function octalEscape(character: string): string {
  * Returns a word for cmd.exe, which parses it twice if npm installed promptrun as a batch file. Quotes protect
  * everything but `%` and `!`; a quote is written as two, so that what follows it is still quoted.
  */
-function cmdWord(word: string): string {
+function toCmdWord(word: string): string {
   const parts = word.split(/([%!])/u).map((part, index) => {
     if (index % 2 === 1) return `^${part}`;
     return part === '' ? '' : `"${withBackslashesDoubled(part).replaceAll('"', '""')}"`;
@@ -84,12 +87,12 @@ function cmdWord(word: string): string {
 }
 
 /** Returns a word for PowerShell in single quotes, which expand nothing. */
-function powerShellWord(word: string, shell: Shell): string {
+function toPowerShellWord(word: string, shell: Shell): string {
   return `'${programArgument(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
 }
 
 /** Returns an expression with character codes, because the escapes of PowerShell's two versions differ. */
-function powerShellExpression(word: string): string {
+function toPowerShellExpression(word: string): string {
   const parts = Array.from(word, character =>
     hasControls(character)
       ? `[char]::ConvertFromUtf32(${character.codePointAt(0) ?? 0})`
@@ -104,10 +107,10 @@ function programArgument(shell: Shell, word: string): string {
   if (word === '') return '""';
   const escaped = withQuotesEscaped(word);
   // Windows PowerShell quotes only words that contain a blank.
-  return /\s/u.test(word) ? escaped : escaped.slice(0, escaped.length - backslashesAtEnd(word));
+  return /\s/u.test(word) ? escaped : escaped.slice(0, escaped.length - countTrailingBackslashes(word));
 }
 
-function backslashesAtEnd(text: string): number {
+function countTrailingBackslashes(text: string): number {
   let start = text.length;
   while (text[start - 1] === '\\') start -= 1;
   return text.length - start;
@@ -122,26 +125,27 @@ function withQuotesEscaped(word: string): string {
 function withBackslashesDoubled(word: string): string {
   return word
     .split('"')
-    .map(part => part + '\\'.repeat(backslashesAtEnd(part)))
+    .map(part => part + '\\'.repeat(countTrailingBackslashes(part)))
     .join('"');
 }
 
 /** Returns a command line that reads a file from standard input. PowerShell has no `<`; both shells of Windows have `type`. */
 export function withStdinFrom(file: string, command: string, shell: Shell = detectShell()): string {
-  const word = shellWord(file, shell);
+  const word = toShellWord(file, shell);
   return shell === 'posix' ? `${command} < ${word}` : `type ${word} | ${command}`;
 }
 
 export type ServiceFlags = Partial<Pick<GlobalOptions, 'profile' | 'baseUrl' | 'insecureHttp'>>;
 
 /** Returns a function that builds command lines for the service of these flags. */
-export function adviseWith(flags: ServiceFlags, env: Env): Advise {
+export function createAdvise(flags: ServiceFlags, env: Env): FormatCommand {
   const shell = detectShell(env);
-  const serviceFlags = serviceWords(flags);
-  return (...words) => ['promptrun', ...words, ...serviceFlags].map(word => shellWord(word, shell)).join(' ');
+  const serviceFlags = toServiceWords(flags);
+  return (...words) =>
+    ['promptrun', ...words, ...serviceFlags].map(word => toShellWord(word, shell)).join(' ');
 }
 
-export function serviceWords({ profile, baseUrl, insecureHttp }: ServiceFlags): string[] {
+export function toServiceWords({ profile, baseUrl, insecureHttp }: ServiceFlags): string[] {
   return [
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),

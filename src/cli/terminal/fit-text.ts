@@ -1,13 +1,13 @@
 import stringWidth from 'fast-string-width';
 import { wrapAnsi } from 'fast-wrap-ansi';
-import { oneLine } from './sanitise.ts';
+import { toOneLine } from './sanitise.ts';
 
 const MAX_FITTED_LINES = 4;
 const INDENT = 2;
 
 /** Returns a text on one line of at most `columns`, sanitised; `…` marks a cut. */
 export function fitOnLine(text: string, columns: number): string {
-  const line = oneLine(text);
+  const line = toOneLine(text);
   if (stringWidth(line) <= columns) return line;
   let fittingText = '';
   for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * 4))) {

@@ -1,30 +1,30 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Env } from '../../utils/env.ts';
-import { escapeControls, oneLine } from './sanitise.ts';
+import { escapeControls, toOneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /**
  * Returns a URL from a service as sanitised text. It is a hyperlink if the terminal supports them and the URL is on the
  * web or names a file that this process wrote.
  */
-export function linkedUrl(
+export function linkUrl(
   ctx: TerminalContext,
   url: string,
   { hasOwnFiles }: { readonly hasOwnFiles: boolean },
 ): string {
   const linkableUrl = hasOwnFiles ? /^(?:https?|file):\/\//iu : /^https?:\/\//iu;
   const isLinked = linkableUrl.test(url) && URL.canParse(url);
-  return hyperlink(ctx, oneLine(url), isLinked ? new URL(url).href : undefined);
+  return formatHyperlink(ctx, toOneLine(url), isLinked ? new URL(url).href : undefined);
 }
 
 /** Returns the path of a file that the command wrote, as a hyperlink if the terminal supports them. */
-export function linkedFile(ctx: TerminalContext, file: string): string {
-  return hyperlink(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
+export function linkFile(ctx: TerminalContext, file: string): string {
+  return formatHyperlink(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
 }
 
 /** @param href must not contain anything that could end the escape sequence */
-function hyperlink(ctx: TerminalContext, text: string, href?: string): string {
+function formatHyperlink(ctx: TerminalContext, text: string, href?: string): string {
   if (!ctx.io.stdout.isTerminal) return text;
   const shownText = escapeControls(text);
   return href === undefined || !hasHyperlinks(ctx.env)

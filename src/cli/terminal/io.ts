@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { ChalkInstance } from 'chalk';
-import { errorCode, toError } from '../../utils/error-utils.ts';
+import { getErrorCode, toError } from '../../utils/error-utils.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { escapeControls, withoutHiddenControls } from './sanitise.ts';
@@ -65,7 +65,7 @@ export interface Streams {
 /** The streams before the flags are parsed: no `--quiet`, no colours. */
 export type PlainIo = Omit<Io, 'note' | 'noteOnce' | 'commentNotes' | 'paint' | 'paintErr'>;
 
-export function processStreams(): Streams {
+export function createProcessStreams(): Streams {
   let openedStdin: NodeJS.ReadStream | undefined;
   return {
     stdout: process.stdout,
@@ -83,19 +83,21 @@ export function processStreams(): Streams {
 }
 
 /** Wraps the streams; opens each one on first use. */
-export function plainIo(streams: Streams): PlainIo {
+export function createPlainIo(streams: Streams): PlainIo {
   const hooks = new Set<() => void>();
   const stepAside = (): void => {
     for (const hook of hooks) hook();
   };
   streams.stderr.on('error', () => {}); // there is no other stream to report it to
-  const write = resultWriter(streams.stdout);
+  const write = createResultWriter(streams.stdout);
   const writeNote = (text: string): void => {
     streams.stderr.write(streams.stderr.isTTY === true ? withoutHiddenControls(text) : text);
   };
   return {
-    stdout: terminalFacts(streams.stdout),
-    stderr: Object.assign(terminalFacts(streams.stderr), { stream: streams.stderr as NodeJS.WriteStream }),
+    stdout: createTerminalFacts(streams.stdout),
+    stderr: Object.assign(createTerminalFacts(streams.stderr), {
+      stream: streams.stderr as NodeJS.WriteStream,
+    }),
     stdin: {
       get isTerminal() {
         return streams.stdinIsTerminal;
@@ -149,7 +151,7 @@ export function completeIo(
 }
 
 /** Returns a writer that waits for each write, which bounds memory and detects that the reader is gone. */
-function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
+function createResultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
   let isReaderGone = false;
   stdout.on('error', () => {
     isReaderGone = true;
@@ -157,7 +159,7 @@ function resultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<bool
   return async data => {
     if (isReaderGone || data.length === 0) return !isReaderGone;
     const error = await new Promise<Error | null | undefined>(done => stdout.write(data, done));
-    if (error && !isReaderGoneError(error)) throw outputUnwritable(error);
+    if (error && !isReaderGoneError(error)) throw unwritableOutputError(error);
     if (error) isReaderGone = true;
     return !isReaderGone;
   };
@@ -175,10 +177,10 @@ function hasReader({ fd, isTTY }: Sink): boolean {
 }
 
 function isReaderGoneError(error: Error): boolean {
-  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(errorCode(error) ?? '');
+  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(getErrorCode(error) ?? '');
 }
 
-function outputUnwritable(cause: Error): CliError {
+function unwritableOutputError(cause: Error): CliError {
   return new CliError(`standard output can't be written: ${cause.message}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
@@ -186,7 +188,7 @@ function outputUnwritable(cause: Error): CliError {
   });
 }
 
-function terminalFacts(stream: Sink): TerminalFacts {
+function createTerminalFacts(stream: Sink): TerminalFacts {
   return {
     isTerminal: stream.isTTY === true,
     get columns() {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProgram } from '../../processes/find-program.ts';
-import { windowsProgram } from '../../processes/system-programs.ts';
+import { getWindowsProgram } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { oneLine } from './sanitise.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { toOneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /** Maximum time to wait for a viewer that does not return at once, in milliseconds. */
@@ -28,7 +28,7 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
     await writeFile(file, text, { mode: 0o600 });
     await openInViewer(ctx, file, file);
   } catch (error) {
-    ctx.io.note(`note: ${name} could not be opened: ${oneLine(errorMessage(error))}`);
+    ctx.io.note(`note: ${name} could not be opened: ${toOneLine(getErrorMessage(error))}`);
   }
 }
 
@@ -40,12 +40,14 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
  */
 export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: string): Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const target = url && (await openableTarget(url, ownFiles));
+  const target = url && (await findOpenableTarget(url, ownFiles));
   if (target !== undefined) return openInViewer(ctx, address, target);
-  ctx.io.note(`note: this is neither a saved file nor a web address, and is not opened: ${oneLine(address)}`);
+  ctx.io.note(
+    `note: this is neither a saved file nor a web address, and is not opened: ${toOneLine(address)}`,
+  );
 }
 
-async function openableTarget(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
+async function findOpenableTarget(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
   if (/^https?:$/u.test(url.protocol)) return url.href;
   if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
   try {
@@ -58,16 +60,16 @@ async function openableTarget(url: URL, ownFiles: string | undefined): Promise<s
 }
 
 async function openInViewer({ io, env }: TerminalContext, name: string, target: string): Promise<void> {
-  const [program, ...args] = viewerFor(process.platform, target, env);
+  const [program, ...args] = buildViewerArgv(process.platform, target, env);
   const fault = await startViewer(program, args, env);
-  if (fault !== undefined) io.note(`note: ${oneLine(name)} could not be opened: ${fault}`);
+  if (fault !== undefined) io.note(`note: ${toOneLine(name)} could not be opened: ${fault}`);
 }
 
 /** Returns the argv that opens a target on a platform. */
-function viewerFor(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
+function buildViewerArgv(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
   if (platform === 'darwin') return ['/usr/bin/open', target];
   if (platform === 'win32') {
-    return [windowsProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
+    return [getWindowsProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
   }
   return [findProgram('xdg-open', env, platform) ?? 'xdg-open', target];
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { resolveProgram } from '../../processes/find-program.ts';
-import { NO_CURRENT_DIRECTORY, shellProgram } from '../../processes/system-programs.ts';
+import { getShellProgram, NO_CURRENT_DIRECTORY } from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Io } from './io.ts';
 import type { TerminalContext } from './terminal-context.ts';
@@ -24,15 +24,15 @@ export async function showInPager(
   text: string,
   preferred: string | undefined,
 ): Promise<void> {
-  const pager = pagerFor(ctx, text, preferred);
+  const pager = findPager(ctx, text, preferred);
   if (pager === undefined || !(await runPager(ctx, pager, text))) await ctx.io.out(text);
 }
 
 /** Returns the pager, as git does: the setting, `$PAGER` or less; none for short texts, `--no-pager`, `cat` or an empty name. */
-function pagerFor(ctx: PagerContext, text: string, preferred: string | undefined): string | undefined {
+function findPager(ctx: PagerContext, text: string, preferred: string | undefined): string | undefined {
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
   const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
-  if (pager === '' || pager === 'cat' || lineCount(text) < ctx.io.stdout.rows) return undefined;
+  if (pager === '' || pager === 'cat' || countLineBreaks(text) < ctx.io.stdout.rows) return undefined;
   return isPagerInstalled(pager, ctx.env) ? pager : undefined;
 }
 
@@ -46,7 +46,7 @@ function isPagerInstalled(pager: string, env: Env): boolean {
   return resolveProgram(quoted ?? bare ?? '', process.cwd(), env) !== undefined;
 }
 
-function lineCount(text: string): number {
+function countLineBreaks(text: string): number {
   return text.split('\n').length - 1;
 }
 
@@ -54,7 +54,7 @@ function lineCount(text: string): number {
 async function runPager(ctx: PagerContext, pager: string, text: string): Promise<boolean> {
   // This is the user's own command line; the text reaches it only by standard input.
   const child = spawn(pager, {
-    shell: shellProgram(ctx.env),
+    shell: getShellProgram(ctx.env),
     stdio: ['pipe', 'inherit', 'inherit'],
     env: { LESS: 'FRX', LV: '-c', ...ctx.env, ...NO_CURRENT_DIRECTORY },
   });

@@ -2,7 +2,7 @@ import type { ChalkInstance } from 'chalk';
 import { QuestionLeft } from '../core/errors.ts';
 import type { Failure } from '../core/failure.ts';
 import type { PlainIo } from './io.ts';
-import { escapeControls, oneLine } from './sanitise.ts';
+import { escapeControls, toOneLine } from './sanitise.ts';
 
 /** Reports a failure: one line and its hints, or one line of JSON. */
 export function reportFailure(
@@ -12,14 +12,14 @@ export function reportFailure(
 ): void {
   const { status, message, data, exitCode, hints, details = [] } = failure;
   if (options.json) {
-    const line = JSON.stringify({ status, message: jsonMessage(failure), data, exitCode });
+    const line = JSON.stringify({ status, message: formatJsonMessage(failure), data, exitCode });
     io.error(io.stderr.isTerminal ? escapeControls(line) : line);
   } else if (options.error instanceof QuestionLeft) {
     io.error('Cancelled.');
   } else {
-    io.error(`${options.paint.red('error:')} ${oneLine(message)} (${oneLine(status)})`);
-    for (const line of details) io.error(`  ${oneLine(line)}`);
-    for (const hint of hints) io.error(oneLine(hint));
+    io.error(`${options.paint.red('error:')} ${toOneLine(message)} (${toOneLine(status)})`);
+    for (const line of details) io.error(`  ${toOneLine(line)}`);
+    for (const hint of hints) io.error(toOneLine(hint));
   }
   if (options.debug) reportStack(io, options.error);
 }
@@ -38,7 +38,7 @@ const OWN_STATUSES = new Set([
 ]);
 
 /** Returns the message with the next step, because JSON has no lines for hints. */
-function jsonMessage({ status, message, data, hints }: Failure): string {
+function formatJsonMessage({ status, message, data, hints }: Failure): string {
   const isInDoubt = typeof data === 'object' && data !== null && 'candidates' in data;
   if (!OWN_STATUSES.has(status) && !isInDoubt) return message;
   const sentences = [message, ...hints].map(line => line.replace(/\.$/u, ''));

@@ -11,54 +11,54 @@ const MAX_NAME_BYTES = 80;
 
 /** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
 export function escapeControls(text: string): string {
-  return text.replace(CONTROLS, visibleCharacter);
+  return text.replace(CONTROLS, toVisibleCharacter);
 }
 
 /** Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value. */
 export function withoutHiddenControls(text: string): string {
-  return text.replace(HIDDEN_CONTROLS, jsonEscape);
+  return text.replace(HIDDEN_CONTROLS, escapeJsonUnit);
 }
 
 /** Escapes everything but ASCII as JSON does, so that JSON keeps its value in any code page. */
 export function escapeNonAscii(json: string): string {
-  return json.replace(/[\u0080-\uffff]/g, jsonEscape);
+  return json.replace(/[\u0080-\uffff]/g, escapeJsonUnit);
 }
 
 /** Returns the escape of one UTF-16 code unit. */
-function jsonEscape(unit: string): string {
+function escapeJsonUnit(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** Returns a text on one line without tabs, for a cell of a table or of tab-separated values. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return escapeControls(text.replace(/\s+/gu, joinLines).replaceAll('\t', ' '));
 }
 
 const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) ? ' ' : space);
 
 /** Returns a text as a path segment that is harmless on every platform; never empty, `.` or `..`. */
-export function safeFileName(text: string): string {
+export function toSafeFileName(text: string): string {
   const harmless = text
     .normalize('NFC')
     .replace(CONTROLS, '_')
     .replace(/[\s/\\:*?"<>|]+/gu, '_')
     .replace(/^[.\-_ ]+|(?<![. ])[. ]+$/gu, '')
     .replace(/\p{Surrogate}/gu, '_');
-  const name = withinBytes(harmless, MAX_NAME_BYTES);
+  const name = cutToBytes(harmless, MAX_NAME_BYTES);
   return name === '' || name.startsWith('.') || isDeviceName(name) ? `_${name}` : name;
 }
 
 /** Cuts a text to a maximum number of bytes of UTF-8, without splitting a character. */
-function withinBytes(text: string, maxBytes: number): string {
+function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(maxBytes, bytes.length);
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
 }
 
-function visibleCharacter(character: string): string {
+function toVisibleCharacter(character: string): string {
   const code = character.charCodeAt(0);
   if (code < 0x20) return `^${String.fromCharCode(code + 0x40)}`;
   if (code === 0x7f) return '^?';
-  return jsonEscape(character);
+  return escapeJsonUnit(character);
 }

@@ -1,5 +1,5 @@
 import type { Ora } from 'ora';
-import { oneLine } from './sanitise.ts';
+import { toOneLine } from './sanitise.ts';
 import { type TerminalContext, wantsPlainLines } from './terminal-context.ts';
 
 /** The displayed state of a wait. */
@@ -8,10 +8,10 @@ export interface ProgressState {
   /** The number of answered polls so far. */
   readonly polls: number;
   /** The reason that the service does not answer; undefined while it does. */
-  readonly silence?: Silence | undefined;
+  readonly silence?: SpinnerSilence | undefined;
 }
 
-export interface Silence {
+export interface SpinnerSilence {
   readonly reason: string;
   /** The start, in milliseconds since the Unix epoch. */
   readonly since: number;
@@ -48,8 +48,9 @@ export async function withSpinner<T>(
   if (!canAnimate(ctx)) return answer;
   const startedAt = ctx.clock.now();
   const statusText = typeof status === 'string' ? () => status : status;
-  const text = (): string => spinnerText({ status: statusText(), polls: 0 }, startedAt, ctx.clock.now());
-  const stop = startSpinner(ctx, text, REQUEST_SHOWN_AFTER_MS);
+  const formatCurrentState = (): string =>
+    formatProgressState({ status: statusText(), polls: 0 }, startedAt, ctx.clock.now());
+  const stop = startSpinner(ctx, formatCurrentState, REQUEST_SHOWN_AFTER_MS);
   try {
     return await answer;
   } finally {
@@ -63,7 +64,7 @@ function startLineProgress(ctx: TerminalContext, firstState: ProgressState): Pro
     const line = silence ? `${status}, but the service does not answer: ${silence.reason}` : status;
     if (line === lastLine) return;
     lastLine = line;
-    ctx.io.note(oneLine(line));
+    ctx.io.note(toOneLine(line));
   };
   update(firstState);
   return { update, stop: () => {} };
@@ -72,7 +73,11 @@ function startLineProgress(ctx: TerminalContext, firstState: ProgressState): Pro
 function startSpinnerProgress(ctx: TerminalContext, first: ProgressState): Progress {
   const startedAt = ctx.clock.now();
   let state = first;
-  const stop = startSpinner(ctx, () => spinnerText(state, startedAt, ctx.clock.now()), RUN_SHOWN_AFTER_MS);
+  const stop = startSpinner(
+    ctx,
+    () => formatProgressState(state, startedAt, ctx.clock.now()),
+    RUN_SHOWN_AFTER_MS,
+  );
   return {
     update: next => {
       state = next;
@@ -115,17 +120,17 @@ export function startSpinner(ctx: TerminalContext, text: () => string, afterMs: 
 
 const POLL_COUNTS = ['', 'once', 'twice'];
 
-export function spinnerText(state: ProgressState, startedAt: number, now: number): string {
+export function formatProgressState(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
   const pollText = polls === 0 ? [] : [`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`];
   const silent = silence
-    ? [`no answer for ${elapsedText(now - silence.since)}: ${oneLine(silence.reason)}`]
+    ? [`no answer for ${formatElapsed(now - silence.since)}: ${toOneLine(silence.reason)}`]
     : [];
-  return [oneLine(status), elapsedText(now - startedAt), ...pollText, ...silent].join(' · ');
+  return [toOneLine(status), formatElapsed(now - startedAt), ...pollText, ...silent].join(' · ');
 }
 
 /** Formats a duration as `45 s`, `2 min 5 s` or `3 h 10 min`. */
-export function elapsedText(ms: number): string {
+export function formatElapsed(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const minutes = Math.floor(seconds / 60);
   if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

@@ -2,7 +2,7 @@ import type { TableConstructorOptions } from 'cli-table3';
 import { isUuid } from '../../wire/index.ts';
 import { fitOnLine } from './fit-text.ts';
 import type { Io } from './io.ts';
-import { oneLine } from './sanitise.ts';
+import { toOneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /** A column of a table and how it shrinks if the terminal is too narrow. */
@@ -29,18 +29,20 @@ const MIN_COLUMN_WIDTH = 4;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
 
 /** Lays out a table with a header, no wider than the terminal. */
-export async function terminalTable(
+export async function renderTerminalTable(
   io: Pick<Io, 'stdout' | 'paint'>,
   columns: readonly TableColumn[],
   rows: readonly (readonly Cell[])[],
 ): Promise<string> {
   const { default: measure } = await import('fast-string-width');
   const { columns: available } = io.stdout;
-  const wholeTexts = rows.map(row => row.map(cellText));
-  const wholeColumns = shownColumns(columns, wholeTexts, measure);
-  const fits = excessWidth(wholeColumns, available) <= 0;
+  const wholeTexts = rows.map(row => row.map(formatCell));
+  const wholeColumns = pickShownColumns(columns, wholeTexts, measure);
+  const fits = computeExcessWidth(wholeColumns, available) <= 0;
   const texts = fits ? wholeTexts : withShortIds(columns, wholeTexts);
-  const tableColumns = fits ? wholeColumns : narrowColumns(shownColumns(columns, texts, measure), available);
+  const tableColumns = fits
+    ? wholeColumns
+    : narrowColumns(pickShownColumns(columns, texts, measure), available);
   const cells = rows.map((row, rowIndex) =>
     tableColumns.map(({ column, index, width }) => {
       const text = texts[rowIndex]?.[index] ?? '';
@@ -65,7 +67,7 @@ export async function layOutTable(
     const table = new Table({
       ...options,
       style: NO_PADDING,
-      chars: { ...noLines(), middle: COLUMN_GAP, ...chars },
+      chars: { ...getBlankChars(), middle: COLUMN_GAP, ...chars },
     });
     table.push(...rows.slice(from, from + ROWS_AT_A_TIME).map(row => [...row]));
     parts.push(table.toString());
@@ -73,24 +75,24 @@ export async function layOutTable(
   return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;
 }
 
-function noLines(): TableConstructorOptions['chars'] {
+function getBlankChars(): TableConstructorOptions['chars'] {
   const sides = ['top', 'bottom', 'left', 'right', 'mid'];
   const corners = ['', '-mid', '-left', '-right'];
   return Object.fromEntries(sides.flatMap(side => corners.map(corner => [side + corner, ''])));
 }
 
 /** Returns tab-separated lines without a header; a tab or line break in a cell becomes a space. */
-export function plainRows(rows: readonly (readonly Cell[])[]): string {
-  return rows.map(plainRow).join('');
+export function formatPlainRows(rows: readonly (readonly Cell[])[]): string {
+  return rows.map(formatPlainRow).join('');
 }
 
 /** Returns one tab-separated line. */
-export function plainRow(row: readonly Cell[]): string {
-  return `${row.map(cell => paintCell(cell, cellText(cell))).join('\t')}\n`;
+export function formatPlainRow(row: readonly Cell[]): string {
+  return `${row.map(cell => paintCell(cell, formatCell(cell))).join('\t')}\n`;
 }
 
-function cellText(cell: Cell): string {
-  return oneLine(typeof cell === 'string' ? cell : cell.text);
+function formatCell(cell: Cell): string {
+  return toOneLine(typeof cell === 'string' ? cell : cell.text);
 }
 
 function paintCell(cell: Cell, text: string): string {
@@ -105,7 +107,7 @@ interface ShownColumn {
 }
 
 /** Returns the columns that are not empty, each as wide as its content. */
-function shownColumns(
+function pickShownColumns(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
   measure: (text: string) => number,
@@ -120,16 +122,24 @@ function shownColumns(
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
 function narrowColumns(columns: readonly ShownColumn[], available: number): ShownColumn[] {
   let remainingColumns = [...columns];
-  while (excessWidth(remainingColumns, available) > totalWidth(remainingColumns.map(columnSlack))) {
+  while (
+    computeExcessWidth(remainingColumns, available) >
+    sumColumnWidths(remainingColumns.map(computeColumnSlack))
+  ) {
     const [leastImportant] = remainingColumns
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
     if (leastImportant === undefined) {
-      return cutColumns(available, remainingColumns, ({ width }) => width > MIN_COLUMN_WIDTH, numbersLast);
+      return cutColumns(
+        available,
+        remainingColumns,
+        ({ width }) => width > MIN_COLUMN_WIDTH,
+        compareNumbersLast,
+      );
     }
     remainingColumns = remainingColumns.filter(entry => entry !== leastImportant);
   }
-  return cutColumns(available, remainingColumns, entry => columnSlack(entry) > 0, pathsFirst);
+  return cutColumns(available, remainingColumns, entry => computeColumnSlack(entry) > 0, comparePathsFirst);
 }
 
 /** Cuts columns one by one, in this order, until they fit or none may be cut. */
@@ -139,31 +149,33 @@ function cutColumns(
   isCuttable: (entry: ShownColumn) => boolean,
   order: (a: ShownColumn, b: ShownColumn) => number,
 ): ShownColumn[] {
-  for (let excess = excessWidth(columns, available); excess > 0; excess -= 1) {
+  for (let excess = computeExcessWidth(columns, available); excess > 0; excess -= 1) {
     const [next] = columns.filter(isCuttable).sort(order);
     if (next !== undefined) next.width -= 1;
   }
   return columns;
 }
 
-function pathsFirst(a: ShownColumn, b: ShownColumn): number {
+function comparePathsFirst(a: ShownColumn, b: ShownColumn): number {
   return Number(b.column.paths ?? false) - Number(a.column.paths ?? false) || b.width - a.width;
 }
 
 /** Orders numbers last: a number without its end is another number. */
-function numbersLast(a: ShownColumn, b: ShownColumn): number {
-  return Number(a.column.align === 'right') - Number(b.column.align === 'right') || pathsFirst(a, b);
+function compareNumbersLast(a: ShownColumn, b: ShownColumn): number {
+  return Number(a.column.align === 'right') - Number(b.column.align === 'right') || comparePathsFirst(a, b);
 }
 
-function excessWidth(shown: readonly ShownColumn[], available: number): number {
-  return totalWidth(shown.map(({ width }) => width)) + COLUMN_GAP.length * (shown.length - 1) - available;
+function computeExcessWidth(shown: readonly ShownColumn[], available: number): number {
+  return (
+    sumColumnWidths(shown.map(({ width }) => width)) + COLUMN_GAP.length * (shown.length - 1) - available
+  );
 }
 
-function columnSlack({ column, width }: ShownColumn): number {
+function computeColumnSlack({ column, width }: ShownColumn): number {
   return column.min === undefined ? 0 : Math.max(0, width - column.min);
 }
 
-function totalWidth(numbers: readonly number[]): number {
+function sumColumnWidths(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
@@ -175,13 +187,13 @@ function cutInMiddle(text: string, maxWidth: number): string {
 
 function withShortIds(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[][] {
   const shortened = columns.map(({ ids }, index) =>
-    ids === true ? shortIds(rows.map(row => row[index] ?? '')) : undefined,
+    ids === true ? shortenIds(rows.map(row => row[index] ?? '')) : undefined,
   );
   return rows.map((row, number) => row.map((text, index) => shortened[index]?.[number] ?? text));
 }
 
 /** Returns a cell with a run's status in its colour; an unknown status stays plain. */
-export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, status: string): Cell {
+export function formatRunStatus({ io: { paint } }: Pick<TerminalContext, 'io'>, status: string): Cell {
   const paints = new Map<string, (text: string) => string>([
     ['succeeded', paint.green],
     ['failed', paint.red],
@@ -195,7 +207,7 @@ export function runStatusCell({ io: { paint } }: Pick<TerminalContext, 'io'>, st
 const MIN_ID_LENGTH = 8;
 
 /** Shortens identifiers to beginnings of one length that are still unique; other texts stay unchanged. */
-function shortIds(texts: readonly string[]): string[] {
+function shortenIds(texts: readonly string[]): string[] {
   const ids = new Set(texts.filter(isUuid));
   let length = MIN_ID_LENGTH;
   while (new Set([...ids].map(id => id.slice(0, length))).size < ids.size) length += 1;

@@ -8,22 +8,22 @@ const TEXT_INDENT = 6;
 export function wrapLines(text: string, columns: number): string {
   return text
     .split('\n')
-    .map(line => (line.length <= columns ? line : wrappedLine(line, columns)))
+    .map(line => (line.length <= columns ? line : wrapLine(line, columns)))
     .join('\n');
 }
 
 /** Returns a term, padded and indented, with its text in its own column, or below it if there is no room for one. */
-export function wrappedRow(term: string, text: string, columns: number): string {
+export function wrapRow(term: string, text: string, columns: number): string {
   if (columns - term.length >= MIN_TEXT_WIDTH) return term + wrapIndented(text, term.length, columns);
   return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(TEXT_INDENT)}${wrapIndented(text, TEXT_INDENT, columns)}`;
 }
 
-function wrappedLine(line: string, columns: number): string {
+function wrapLine(line: string, columns: number): string {
   const indent = line.length - line.trimStart().length;
   const gap = line.indexOf('  ', indent);
   if (gap > 0) {
     const text = line.slice(gap).trimStart();
-    return wrappedRow(line.slice(0, line.length - text.length), text, columns);
+    return wrapRow(line.slice(0, line.length - text.length), text, columns);
   }
   const hang = indent === 0 ? 0 : indent + 2;
   return ' '.repeat(indent) + wrapIndented(line.trimStart(), hang, columns);

@@ -1,13 +1,13 @@
 import type { Context } from '../context.ts';
 import type { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
-import { errorAt } from '../core/failure.ts';
+import { toPlacedError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Forecast } from '../creation/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue } from '../outputs/print-json.ts';
 import type { FaultyTestFile } from './entry-result.ts';
-import { allExpectations } from './expectations/expectation.ts';
+import { flattenExpectations } from './expectations/expectation.ts';
 import { needsJudge } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
 import type { Judge } from './run/judge.ts';
@@ -23,7 +23,7 @@ export async function dryRunTests(
 ): Promise<ExitCode> {
   const forecast = new Forecast();
   const addEntry = async ({ connection, request, estimatedCredits, entry }: PreparedEntry): Promise<void> => {
-    const judgedExpectations = [...allExpectations(entry.testCase.expect)].filter(needsJudge);
+    const judgedExpectations = [...flattenExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
       // The question's final text needs an answer that does not exist yet.
@@ -38,7 +38,7 @@ export async function dryRunTests(
     const fault =
       testCase.fault ??
       (await addEntry(preparedEntry).catch((error: unknown) =>
-        errorAt(`${file.name}:${testCase.line}`, error),
+        toPlacedError(`${file.name}:${testCase.line}`, error),
       ));
     if (fault === undefined) continue;
     caseFaults.push(fault);
@@ -48,10 +48,10 @@ export async function dryRunTests(
     await printValue(ctx, {
       cases: entries.length,
       faults: faults.length + caseFaults.length,
-      ...forecast.data(),
+      ...forecast.toData(),
     });
   }
   ctx.io.note(`note: ${pluralize(entries.length, 'case')} checked; nothing was created`);
-  ctx.io.note(`note: ${forecast.text(caps)}`);
+  ctx.io.note(`note: ${forecast.format(caps)}`);
   return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;
 }

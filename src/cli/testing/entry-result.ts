@@ -1,6 +1,6 @@
 import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
-import { sumOfSeconds } from '../jobs/job.ts';
+import { sumSeconds } from '../jobs/job.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import { isDecided } from '../statistics/confidence-sequence.ts';
 import type { CaseRuns } from '../statistics/rates.ts';
@@ -19,7 +19,7 @@ export interface TestEntry {
 }
 
 /** Returns the name of an entry's model for reports; undefined for the prompt's own. */
-export function modelLabel({ model, tested }: Pick<TestEntry, 'model' | 'tested'>): string | undefined {
+export function formatModelLabel({ model, tested }: Pick<TestEntry, 'model' | 'tested'>): string | undefined {
   return tested?.number === undefined ? model : `${model} (${tested.number})`;
 }
 
@@ -43,7 +43,7 @@ export interface FaultyTestFile {
 }
 
 /** Returns the result of a file that could not be run, as one entry. */
-export function faultyFileResult({ file, name, fault }: FaultyTestFile): EntryResult {
+export function toFaultyFileResult({ file, name, fault }: FaultyTestFile): EntryResult {
   const [, line = '1'] = /:(\d+): /u.exec(fault.message) ?? [];
   const testCase: TestCase = {
     name: 'the whole file',
@@ -60,7 +60,7 @@ export function faultyFileResult({ file, name, fault }: FaultyTestFile): EntryRe
     testCase,
     model: undefined,
   };
-  return entryResult(entry, [{ run: undefined, seconds: 0, mismatches: [], fault }]);
+  return computeEntryResult(entry, [{ run: undefined, seconds: 0, mismatches: [], fault }]);
 }
 
 /**
@@ -82,11 +82,11 @@ export interface EntryResult {
 }
 
 /** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
-export function entryResult(entry: TestEntry, allRepetitions: readonly Repetition[]): EntryResult {
-  const seconds = sumOfSeconds(allRepetitions.map(repetition => repetition.seconds));
+export function computeEntryResult(entry: TestEntry, allRepetitions: readonly Repetition[]): EntryResult {
+  const seconds = sumSeconds(allRepetitions.map(repetition => repetition.seconds));
   const { pass, untilDecided } = entry.testCase;
   const decision =
-    untilDecided && pass.kind === 'rate' ? decidingCount(pass.rate, allRepetitions) : undefined;
+    untilDecided && pass.kind === 'rate' ? findDecidingCount(pass.rate, allRepetitions) : undefined;
   const repetitions = allRepetitions.slice(0, decision?.runs);
   const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
   if (isFault) return { entry, status: 'fault', repetitions, caseRuns: undefined, seconds };
@@ -109,7 +109,7 @@ export function entryResult(entry: TestEntry, allRepetitions: readonly Repetitio
  *
  * @returns the number of answers it took; undefined if they don't decide, or the next answer is missing
  */
-export function decidingCount(
+export function findDecidingCount(
   requiredRuns: number,
   repetitions: readonly (Repetition | undefined)[],
 ): { readonly runs: number } | undefined {
@@ -134,18 +134,18 @@ export function isUnchecked({ leftOutChecks = 0, expect }: TestCase): boolean {
 }
 
 /** Returns the result of a case whose checks are all left out. */
-export function uncheckedResult(entry: TestEntry): EntryResult {
+export function toUncheckedResult(entry: TestEntry): EntryResult {
   return { entry, status: 'unchecked', repetitions: [], caseRuns: undefined, seconds: 0 };
 }
 
 /** Returns the name of an entry in its file: the case's name, with the model if the file names one. */
-export function entryName(entry: TestEntry): string {
-  const model = modelLabel(entry);
+export function formatEntryName(entry: TestEntry): string {
+  const model = formatModelLabel(entry);
   return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
 }
 
 /** Counts the results of each status. */
-export function statusTotals(results: readonly EntryResult[]) {
+export function countStatuses(results: readonly EntryResult[]) {
   const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
   return {
     passed: count('passed'),
@@ -157,13 +157,13 @@ export function statusTotals(results: readonly EntryResult[]) {
 }
 
 /** Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
-export function totalsText(results: readonly EntryResult[]): string {
+export function formatTotals(results: readonly EntryResult[]): string {
   const notDone = results.filter(isUndoneByCap).length;
-  const { undecided, unchecked, faults: allFaults } = statusTotals(results);
+  const { undecided, unchecked, faults: allFaults } = countStatuses(results);
   const faults = allFaults - notDone;
   return [
-    countsNowAndBefore(results, 'passed'),
-    countsNowAndBefore(results, 'failed'),
+    formatStatusCount(results, 'passed'),
+    formatStatusCount(results, 'failed'),
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
     ...(faults > 0 ? [`${faults} could not be run`] : []),
@@ -171,7 +171,7 @@ export function totalsText(results: readonly EntryResult[]): string {
   ].join(', ');
 }
 
-function countsNowAndBefore(results: readonly EntryResult[], status: EntryStatus): string {
+function formatStatusCount(results: readonly EntryResult[], status: EntryStatus): string {
   const withStatus = results.filter(result => result.status === status);
   const before = withStatus.filter(({ repetitions }) =>
     repetitions.every(({ isEarlier }) => isEarlier),

@@ -1,17 +1,17 @@
 import type { Connection, Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
-import { pacedConnections } from '../jobs/paced-connection.ts';
-import { goodRunsNeeded, highestReachable } from '../statistics/confidence-sequence.ts';
-import { percentText } from '../statistics/interval.ts';
-import { oneLine } from '../terminal/sanitise.ts';
+import { createPacedConnector } from '../jobs/paced-connection.ts';
+import { computeHighestReachable, countGoodRunsNeeded } from '../statistics/confidence-sequence.ts';
+import { formatPercent } from '../statistics/interval.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
 import { type Baseline, readBaseline } from './baseline/read-baseline.ts';
 import { findTestFiles } from './cases/find-test-files.ts';
 import { type TestCase, type TestFile, withChosenCases } from './cases/test-case.ts';
 import { checkUpdatable } from './cases/update-test-file.ts';
 import { type FaultyTestFile, isUnchecked } from './entry-result.ts';
-import { allExpectations, type Expectation } from './expectations/expectation.ts';
-import { hasWords, judgeFaults, needsJudge, readFiles } from './read-files.ts';
+import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
+import { findJudgeFaults, hasWords, needsJudge, readFiles } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
 import {
   addEarlierTurns,
@@ -20,13 +20,13 @@ import {
   withoutUncheckedTurns,
 } from './run/earlier-turns.ts';
 import { Judge } from './run/judge.ts';
-import { lastFailures } from './run/last-verdicts.ts';
+import { loadLastFailures } from './run/last-verdicts.ts';
 import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
-import { byService } from './run/run-by-service.ts';
+import { groupByService } from './run/run-by-service.ts';
 import type { TestOptions } from './test-options.ts';
 
 /** One of several rounds, each of which runs some cases. */
-export interface Round {
+export interface TestRound {
   readonly isChosen: (file: TestFile, testCase: TestCase) => boolean;
   /** Called once it is certain that no run of the round costs anything. */
   readonly onFree: () => void;
@@ -52,9 +52,9 @@ export async function prepareRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
-  round: Round | undefined,
+  round: TestRound | undefined,
 ): Promise<PreparedRound> {
-  const warn = (line: string): void => ctx.io.error(`warning: ${oneLine(line)}`);
+  const warn = (line: string): void => ctx.io.error(`warning: ${toOneLine(line)}`);
   const foundTests = await findTestFiles(ctx, options.paths, warn);
   const paths = foundTests.files;
   if (options.update) for (const file of paths) checkUpdatable(ctx, file);
@@ -62,18 +62,18 @@ export async function prepareRound(
   const judge = new Judge(ctx, options.judge, budget);
   const { files, faults: fileFaults } = await readFiles(ctx, foundTests, judge, options);
   if (round !== undefined) await ctx.renewModels();
-  const isJudged = judgedIn(files.flatMap(file => file.cases)).length > 0;
+  const isJudged = filterJudged(files.flatMap(file => file.cases)).length > 0;
   const prepared = await prepareEntries(
     ctx,
-    cappedConnections(ctx, options, budget, { isJudged }),
-    addEarlierTurns(ctx, chosenFiles(files, round)),
+    createCappedConnector(ctx, options, budget, { isJudged }),
+    addEarlierTurns(ctx, pickRoundFiles(files, round)),
   );
   const chosen = await chooseEntries(ctx, options, withoutUncheckedTurns(prepared.entries), judge);
   const faults = [...fileFaults, ...prepared.faults, ...chosen.faults];
   // A fault of the machine, such as a read-only data directory, is that of every file.
   for (const fault of withoutRepeats(faults)) reportTestFault(ctx, fault);
   noteUnreachable(ctx, chosen.entries);
-  const judgedExpectations = judgedIn(chosen.entries.map(({ entry }) => entry.testCase));
+  const judgedExpectations = filterJudged(chosen.entries.map(({ entry }) => entry.testCase));
   if (options.providerBatch) {
     await checkBatches(chosen.entries);
     for (const expectation of judgedExpectations) await judge.checkBatch(expectation);
@@ -97,9 +97,13 @@ async function chooseEntries(
   readonly faults: readonly FaultyTestFile[];
 }> {
   if (!failed) return { entries, passedCount: 0, faults: [] };
-  const { entries: failedOnes, passedCount } = await failedEntries(ctx, entries);
+  const { entries: failedOnes, passedCount } = await pickFailedEntries(ctx, entries);
   // Only the chosen cases of a file need their judges.
-  return { entries: failedOnes, passedCount, faults: await judgeFaults(ctx, groupByFile(failedOnes), judge) };
+  return {
+    entries: failedOnes,
+    passedCount,
+    faults: await findJudgeFaults(ctx, groupByFile(failedOnes), judge),
+  };
 }
 
 /** Returns the faults of files, equal ones once. */
@@ -108,18 +112,18 @@ function withoutRepeats(faults: readonly FaultyTestFile[]): FaultyTestFile['faul
 }
 
 /** Returns the expectations that ask a judge. */
-function judgedIn(cases: readonly TestCase[]): Expectation[] {
-  return [...new Set(allExpectations(cases.flatMap(({ expect }) => expect)))].filter(needsJudge);
+function filterJudged(cases: readonly TestCase[]): Expectation[] {
+  return [...new Set(flattenExpectations(cases.flatMap(({ expect }) => expect)))].filter(needsJudge);
 }
 
 /** Returns a function that connects to the service of a target, and refuses a service whose costs the cap can't limit. */
-function cappedConnections(
+function createCappedConnector(
   ctx: Context,
   { rate }: TestOptions,
   budget: Budget,
   { isJudged }: { readonly isJudged: boolean },
 ): (target: string) => Promise<Connection> {
-  const paced = pacedConnections(ctx, rate);
+  const paced = createPacedConnector(ctx, rate);
   return async target => {
     const connection = await paced(target);
     // Judging has a known cost even if another service runs the prompts.
@@ -129,7 +133,7 @@ function cappedConnections(
 }
 
 /** Returns the files with the cases that the round chooses. */
-function chosenFiles(files: readonly TestFile[], round: Round | undefined): readonly TestFile[] {
+function pickRoundFiles(files: readonly TestFile[], round: TestRound | undefined): readonly TestFile[] {
   if (round === undefined) return files;
   return files.map(file => withChosenCases(file, testCase => round.isChosen(file, testCase)));
 }
@@ -152,12 +156,12 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
       : [],
   );
   for (const [rate, maxRuns] of new Map(rates)) {
-    const needed = goodRunsNeeded(rate);
+    const needed = countGoodRunsNeeded(rate);
     if (needed <= maxRuns) continue;
-    const reachableRate = Math.floor(highestReachable(maxRuns) * 1000) / 1000;
-    const reach = `${maxRuns} good answers reach ${percentText(reachableRate)}`;
+    const reachableRate = Math.floor(computeHighestReachable(maxRuns) * 1000) / 1000;
+    const reach = `${maxRuns} good answers reach ${formatPercent(reachableRate)}`;
     const more = Number.isFinite(needed) ? `it needs ${needed}` : 'it can only fail or stay undecided';
-    ctx.io.note(`note: a rate of ${percentText(rate)} can't be shown: ${reach}; ${more}`);
+    ctx.io.note(`note: a rate of ${formatPercent(rate)} can't be shown: ${reach}; ${more}`);
   }
 }
 
@@ -165,11 +169,11 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
  * Returns the entries that failed when they were last run, and those before them whose answers they take, with the number of
  * entries that passed.
  */
-async function failedEntries(ctx: Context, entries: readonly PreparedEntry[]) {
-  const hasFailed = await lastFailures(ctx);
+async function pickFailedEntries(ctx: Context, entries: readonly PreparedEntry[]) {
+  const hasFailed = await loadLastFailures(ctx);
   const chosenEntries = new Set<PreparedEntry>(entries.filter(({ entry }) => isUnchecked(entry.testCase)));
   const checkedEntries = entries.filter(prepared => !chosenEntries.has(prepared));
-  for (const [, entriesOfService] of byService(checkedEntries)) {
+  for (const [, entriesOfService] of groupByService(checkedEntries)) {
     const testEntries = entriesOfService.map(({ entry }) => entry);
     const failures = entriesOfService.filter(prepared => hasFailed(prepared) === true);
     const neededEntries = withEarlierTurns(

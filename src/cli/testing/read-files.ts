@@ -2,16 +2,16 @@ import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
-import { sharedPath } from '../core/paths.ts';
+import { toSharedPath } from '../core/paths.ts';
 import type { CaseName } from './baseline/read-baseline.ts';
 import type { FoundTests } from './cases/find-test-files.ts';
 import { readTestFile } from './cases/read-test-file.ts';
 import { repeatCases } from './cases/repetitions.ts';
-import { checkOfTargets, type TargetCheck } from './cases/target-folders.ts';
+import { createTargetCheck, type TargetCheck } from './cases/target-folders.ts';
 import { type TestFile, withChosenCases } from './cases/test-case.ts';
 import { isPromptfooFile } from './cases/test-file-names.ts';
 import type { FaultyTestFile } from './entry-result.ts';
-import { allExpectations, type Expectation } from './expectations/expectation.ts';
+import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
 import type { Judge } from './run/judge.ts';
 import type { TestOptions } from './test-options.ts';
 
@@ -24,7 +24,7 @@ export async function readFiles(
 ): Promise<{ files: TestFile[]; faults: FaultyTestFile[] }> {
   const files: TestFile[] = [];
   const faulty = new FaultyFiles(ctx);
-  const mayTarget = options.allowOutside ? () => true : checkOfTargets(ctx.cwd, foundTests);
+  const mayTarget = options.allowOutside ? () => true : createTargetCheck(ctx.cwd, foundTests);
   for (const file of foundTests.files) {
     const testFiles = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
     files.push(...(testFiles ?? []));
@@ -37,7 +37,7 @@ export async function readFiles(
 }
 
 /** Returns the faults of files whose expectations have no judge that exists. */
-export async function judgeFaults(
+export async function findJudgeFaults(
   ctx: Context,
   files: readonly TestFile[],
   judge: Judge,
@@ -67,7 +67,7 @@ class FaultyFiles {
     } catch (error) {
       this.#ctx.signal.throwIfAborted();
       if (!this.has(file)) {
-        this.faults.push({ file, name: sharedPath(this.#ctx.cwd, file), fault: toFailure(error) });
+        this.faults.push({ file, name: toSharedPath(this.#ctx.cwd, file), fault: toFailure(error) });
       }
       return undefined;
     }
@@ -81,7 +81,7 @@ async function readSelected(
   mayTarget: TargetCheck,
   options: TestOptions,
 ): Promise<TestFile[]> {
-  if (options.update && isPromptfooFile(file)) throw notUpdated(sharedPath(ctx.cwd, file));
+  if (options.update && isPromptfooFile(file)) throw notUpdatableError(toSharedPath(ctx.cwd, file));
   const hasModels = options.models.length > 0;
   const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;
   const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
@@ -102,7 +102,7 @@ function withoutCommands(
 ): TestFile {
   if (allowCommands || !skipUnsupported) return file;
   const runsProgram = (expectation: Expectation): boolean =>
-    [...allExpectations([expectation])].some(({ isProgram }) => isProgram);
+    [...flattenExpectations([expectation])].some(({ isProgram }) => isProgram);
   const cases = file.cases.map(testCase => {
     const expect = testCase.expect.filter(expectation => !runsProgram(expectation));
     const leftOutChecks = (testCase.leftOutChecks ?? 0) + testCase.expect.length - expect.length;
@@ -111,7 +111,7 @@ function withoutCommands(
   return { ...file, cases };
 }
 
-function notUpdated(name: string): CliError {
+function notUpdatableError(name: string): CliError {
   return usageError(
     `--update can't write ${name}: it is a configuration of promptfoo`,
     'Convert it with promptrun prompts new --from, and update the test file.',
@@ -141,7 +141,7 @@ export async function refuseUncheckable(
   { allowCommands, failed = false }: Pick<TestOptions, 'allowCommands'> & { readonly failed?: boolean },
 ): Promise<void> {
   await checkExpectations(file, async expectation => {
-    if (expectation.isProgram && !allowCommands) throw commandsNotAllowed();
+    if (expectation.isProgram && !allowCommands) throw commandsNotAllowedError();
     if (!failed && needsJudge(expectation)) await judge.check(expectation);
   });
 }
@@ -157,7 +157,7 @@ async function checkExpectations(
   file: TestFile,
   check: (expectation: Expectation) => Promise<void>,
 ): Promise<void> {
-  for (const expectation of allExpectations(file.cases.flatMap(({ expect }) => expect))) {
+  for (const expectation of flattenExpectations(file.cases.flatMap(({ expect }) => expect))) {
     try {
       await check(expectation);
     } catch (error) {
@@ -172,7 +172,7 @@ export function needsJudge({ kind }: Expectation): boolean {
   return kind === 'rubric' || kind === 'llm';
 }
 
-function commandsNotAllowed(): CliError {
+function commandsNotAllowedError(): CliError {
   return new CliError('it runs its own command', {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { resumeAtCapHint } from '../creation/caps.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
-import { failsGate, type Gate } from '../statistics/verdict-gate.ts';
+import { failsGate, type TestGate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
@@ -97,9 +97,9 @@ function isNothingChecked(results: readonly EntryResult[]): boolean {
 }
 
 /** Returns the exit code of tests. A timeout outranks a cap, which outranks cases that could not be run, which outrank failed ones. */
-export function testsExitCode(
+export function getTestsExitCode(
   results: readonly EntryResult[],
-  gate: Gate,
+  gate: TestGate,
   comparison: BaselineComparison | undefined,
 ): ExitCode {
   const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);

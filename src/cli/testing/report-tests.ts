@@ -1,19 +1,19 @@
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritableError, usageError } from '../core/errors.ts';
-import { gridMarkdown } from '../outputs/pages/grid-markdown.ts';
-import { gridPage } from '../outputs/pages/grid-page.ts';
+import { renderGridMarkdown } from '../outputs/pages/grid-markdown.ts';
+import { renderGridPage } from '../outputs/pages/grid-page.ts';
 import { printValue } from '../outputs/print-json.ts';
 import { checkWritableFile } from '../outputs/saving/check-writable.ts';
 import { writeNamedFile } from '../outputs/saving/special-file.ts';
 import { escapeControls } from '../terminal/sanitise.ts';
 import type { EntryResult } from './entry-result.ts';
-import { githubReport, writeJobSummary } from './reporters/github-report.ts';
-import { jsonReport } from './reporters/json-report.ts';
-import { junitReport } from './reporters/junit-report.ts';
+import { renderGithubReport, writeJobSummary } from './reporters/github-report.ts';
+import { buildJsonReport } from './reporters/json-report.ts';
+import { renderJunitReport } from './reporters/junit-report.ts';
 import { type ReportedResult, withReasons } from './reporters/reasons.ts';
-import { type ReportMaterial, testsGrid } from './reporters/tests-grid.ts';
-import { linesReport, treeReport } from './reporters/text-report.ts';
+import { buildTestsGrid, type ReportMaterial } from './reporters/tests-grid.ts';
+import { renderLinesReport, renderTreeReport } from './reporters/text-report.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 
 /** Refuses report files that can't be written, before anything is sent. */
@@ -30,22 +30,24 @@ export async function reportTests(
 ): Promise<void> {
   const results = await withReasons(ctx, unexplainedResults, material.summary);
   for (const { reporter, out } of outputs) {
-    if (out !== undefined) await writeTestReport(ctx, out, reportText(results, reporter, material));
+    if (out !== undefined) await writeTestReport(ctx, out, renderTestReport(results, reporter, material));
   }
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
   if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
   if (ctx.globals.json) {
-    return printValue(ctx, jsonReport(results, material.budget.totals(), material.summary));
+    return printValue(ctx, buildJsonReport(results, material.budget.totals(), material.summary));
   }
   const printedReporter = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (printedReporter !== undefined || isOnGithub(ctx)) {
-    await printReport(ctx, reportText(results, printedReporter ?? 'github', material));
+    await printReport(ctx, renderTestReport(results, printedReporter ?? 'github', material));
   } else {
     const { summary } = material;
-    await ctx.io.out(stdout.isTerminal ? treeReport(results, paint, summary) : linesReport(results, summary));
+    await ctx.io.out(
+      stdout.isTerminal ? renderTreeReport(results, paint, summary) : renderLinesReport(results, summary),
+    );
   }
 }
 
@@ -58,23 +60,23 @@ function isGithub({ reporter }: ReportOutput): boolean {
   return reporter === 'github';
 }
 
-function reportText(
+function renderTestReport(
   results: readonly ReportedResult[],
   reporter: Reporter,
   material: ReportMaterial,
 ): string {
   switch (reporter) {
     case 'junit':
-      return junitReport(results, material.budget.totals(), material.summary);
+      return renderJunitReport(results, material.budget.totals(), material.summary);
     case 'html':
-      return gridPage(testsGrid(results, material));
+      return renderGridPage(buildTestsGrid(results, material));
     case 'markdown':
-      return gridMarkdown(testsGrid(results, material), MAX_COMMENT);
+      return renderGridMarkdown(buildTestsGrid(results, material), MAX_COMMENT);
     case 'github':
-      return githubReport(results, material.summary);
+      return renderGithubReport(results, material.summary);
     case 'json':
     default:
-      return `${JSON.stringify(jsonReport(results, material.budget.totals(), material.summary), undefined, 2)}\n`;
+      return `${JSON.stringify(buildJsonReport(results, material.budget.totals(), material.summary), undefined, 2)}\n`;
   }
 }
 
@@ -94,7 +96,7 @@ async function writeTestReport(ctx: Context, out: string, text: string): Promise
     const hint = 'The report is on standard output.';
     throw unwritableError(
       error,
-      usageError(`--out: ${out} can't be written: ${errorMessage(error)}`, hint),
+      usageError(`--out: ${out} can't be written: ${getErrorMessage(error)}`, hint),
       hint,
     );
   }

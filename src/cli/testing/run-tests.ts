@@ -18,15 +18,15 @@ import {
 import type { TestFile } from './cases/test-case.ts';
 import { updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { dryRunTests } from './dry-run-tests.ts';
-import { type EntryResult, faultyFileResult, isUnchecked, uncheckedResult } from './entry-result.ts';
-import { prepareRound, type Round } from './prepare-round.ts';
+import { type EntryResult, isUnchecked, toFaultyFileResult, toUncheckedResult } from './entry-result.ts';
+import { prepareRound, type TestRound } from './prepare-round.ts';
 import {
+  getTestsExitCode,
   reportCap,
   reportCut,
   reportLeftOut,
   reportPostponed,
   reportStopped,
-  testsExitCode,
 } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
@@ -54,7 +54,7 @@ export async function runRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
-  round?: Round,
+  round?: TestRound,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const preparedRound = await prepareRound(ctx, options, budget, round);
   const { files, paths, entries, faults, judge, baseline } = preparedRound;
@@ -68,7 +68,7 @@ export async function runRound(
   if (options.dryRun) {
     return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
   }
-  if (round !== undefined && (await costsNothing(ctx, entries, preparedRound.isJudged))) round.onFree();
+  if (round !== undefined && (await areEntriesFree(ctx, entries, preparedRound.isJudged))) round.onFree();
   const media = new Map<string, MediaContent>();
   const tests = { entries: checkedEntries, paths, judge, budget, media };
   const checkedResults = await runChecked(ctx, options, files, tests);
@@ -77,13 +77,13 @@ export async function runRound(
     reportNothingRun(ctx, options, preparedRound.passedCount);
   }
   const update = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
-  const orderedResults = inFileOrder([...update.results, ...faults.map(faultyFileResult)], paths);
+  const orderedResults = sortInFileOrder([...update.results, ...faults.map(toFaultyFileResult)], paths);
   const comparison = baseline && compareWithBaseline(baseline, orderedResults);
   const finishedRound = { budget, round, files, media, results, orderedResults, comparison };
   await reportRound(ctx, options, finishedRound);
   if (update.faults.length > 0) throw update.faults[0];
   refuseUnanswered(orderedResults);
-  return { files, code: testsExitCode(orderedResults, options.gate, comparison) };
+  return { files, code: getTestsExitCode(orderedResults, options.gate, comparison) };
 }
 
 /** @throws {CliError} if no service answered any of the requests that were sent now */
@@ -104,10 +104,10 @@ async function runChecked(
   const onChecked = (): void => {
     checkedCount += 1;
   };
-  const concurrency = options.concurrency ?? lowestConcurrency(files);
+  const concurrency = options.concurrency ?? findLowestConcurrency(files);
   const runResults = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
-  const progress = (): string => `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
-  return await withSpinner(ctx, progress, runResults).catch((error: unknown) => {
+  const formatCheckProgress = (): string => `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
+  return await withSpinner(ctx, formatCheckProgress, runResults).catch((error: unknown) => {
     const isStopped = tests.entries.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,
@@ -118,19 +118,19 @@ async function runChecked(
 
 /** Notes that no case is left to run. @throws {CliError} exit 4 if none is known at all */
 function reportNothingRun({ io }: Context, options: TestOptions, passedCount: number): void {
-  if (passedCount === 0) throw nothingToRun(options);
+  if (passedCount === 0) throw nothingToRunError(options);
   io.note(`note: no case failed when it was last run; ${pluralize(passedCount, 'case')} passed`);
 }
 
 /** Returns the lowest bound of files on the number of open creations; undefined if none has one. */
-function lowestConcurrency(files: readonly TestFile[]): number | undefined {
+function findLowestConcurrency(files: readonly TestFile[]): number | undefined {
   const bounds = files.flatMap(({ maxConcurrency }) => maxConcurrency ?? []);
   return bounds.length > 0 ? Math.min(...bounds) : undefined;
 }
 
 interface FinishedRound {
   readonly budget: Budget;
-  readonly round: Round | undefined;
+  readonly round: TestRound | undefined;
   readonly files: readonly TestFile[];
   readonly media: Map<string, MediaContent>;
   readonly results: readonly EntryResult[];
@@ -172,13 +172,13 @@ function withUncheckedResults(
   const unchecked = entries.map(({ entry }) => entry).filter(({ testCase }) => isUnchecked(testCase));
   const positions = new Map(entries.map(({ entry }, index) => [entry, index]));
   const position = ({ entry }: EntryResult): number => positions.get(entry) ?? positions.size;
-  return [...checkedResults, ...unchecked.map(uncheckedResult)].toSorted(
+  return [...checkedResults, ...unchecked.map(toUncheckedResult)].toSorted(
     (one, other) => position(one) - position(other),
   );
 }
 
 /** Returns true if nothing costs money: every answer is recorded or comes from a free model. */
-async function costsNothing(
+async function areEntriesFree(
   ctx: Context,
   entries: readonly PreparedEntry[],
   isJudged: boolean,
@@ -194,7 +194,7 @@ async function costsNothing(
   return true;
 }
 
-function nothingToRun({ failed, filter }: TestOptions): CliError {
+function nothingToRunError({ failed, filter }: TestOptions): CliError {
   if (failed) {
     return notFoundError(
       'no case is known to have failed when it was last run',
@@ -230,7 +230,7 @@ async function updateFiles(
 }
 
 /** Groups the results by file, in the order of the files. */
-function inFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
+function sortInFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
   const position = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
   return results.toSorted((one, other) => position(one) - position(other));
 }

@@ -1,5 +1,5 @@
 import type { Caps } from '../creation/caps.ts';
-import type { Gate } from '../statistics/verdict-gate.ts';
+import type { TestGate } from '../statistics/verdict-gate.ts';
 import type { RepeatOptions } from './cases/repetitions.ts';
 
 export type Reporter = 'junit' | 'json' | 'github' | 'html' | 'markdown';
@@ -30,7 +30,7 @@ export interface TestOptions {
   readonly repeating: RepeatOptions;
   /** The path of the report to compare with, as given. */
   readonly baseline: string | undefined;
-  readonly gate: Gate;
+  readonly gate: TestGate;
   readonly caps: Caps;
   readonly outputs: readonly ReportOutput[];
   /** Maximum number of open creations; the service's default if undefined. */

@@ -1,8 +1,8 @@
-import { intervalText, percentText } from '../statistics/interval.ts';
+import { formatInterval, formatPercent } from '../statistics/interval.ts';
 import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
-import { type BaselineComparison, baselineLines } from './baseline/compare-with-baseline.ts';
+import { type BaselineComparison, formatBaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { RepeatOptions } from './cases/repetitions.ts';
-import { type EntryResult, modelLabel } from './entry-result.ts';
+import { type EntryResult, formatModelLabel } from './entry-result.ts';
 
 /** The pass rates of a test with their intervals, without cases that could not be run. */
 export interface TestSummary {
@@ -27,9 +27,9 @@ export function summarize(
   { sure, maxRepeat }: RepeatOptions,
   baseline: BaselineComparison | undefined,
 ): TestSummary {
-  const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
+  const models = [...new Set(results.map(({ entry }) => formatModelLabel(entry)))];
   const rateByModel = models.map(model => {
-    const resultsOfModel = results.filter(({ entry }) => modelLabel(entry) === model);
+    const resultsOfModel = results.filter(({ entry }) => formatModelLabel(entry) === model);
     return [model ?? OWN_MODEL, summarizeResults(resultsOfModel)] as const;
   });
   return {
@@ -46,18 +46,18 @@ function summarizeResults(results: readonly EntryResult[]): RateSummary | undefi
 }
 
 /** Returns a line about all cases, one for each model if there are several, and the verdict of a comparison. */
-export function summaryLines({ overall, models, baseline }: TestSummary): string[] {
+export function formatSummary({ overall, models, baseline }: TestSummary): string[] {
   const lines = [
-    overall && rateLine(overall),
-    ...[...models].map(([name, rate]) => rate && `${name}: ${rateLine(rate)}`),
-    ...(baseline ? baselineLines(baseline) : []),
+    overall && formatRateLine(overall),
+    ...[...models].map(([name, rate]) => rate && `${name}: ${formatRateLine(rate)}`),
+    ...(baseline ? formatBaselineComparison(baseline) : []),
   ];
   return lines.filter(line => line !== undefined);
 }
 
-function rateLine({ rate, interval, passK }: RateSummary): string {
+function formatRateLine({ rate, interval, passK }: RateSummary): string {
   const [maxTries = 1, chance = rate] = [...passK].at(-1) ?? [];
-  const chanceText = percentText(Number(chance.toFixed(3)));
+  const chanceText = formatPercent(Number(chance.toFixed(3)));
   const tries = maxTries === 1 ? '' : `; all of ${maxTries} tries pass: ${chanceText}`;
-  return `${percentText(Number(rate.toFixed(3)))} passed; the true rate is probably between ${intervalText(interval).replace('–', ' and ')}${tries}`;
+  return `${formatPercent(Number(rate.toFixed(3)))} passed; the true rate is probably between ${formatInterval(interval).replace('–', ' and ')}${tries}`;
 }

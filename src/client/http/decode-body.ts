@@ -1,6 +1,6 @@
 import { ProtocolError } from '../errors.ts';
 import type { TransportResponse } from '../transport.ts';
-import { firstHeader } from './parse-response.ts';
+import { findHeader } from './parse-response.ts';
 
 /** The content encodings that the client accepts. */
 export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
@@ -39,7 +39,7 @@ export async function readAnswerText(response: TransportResponse, maxBytes: numb
   const { status: httpStatus, headers, body } = response;
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of decodeAnswerBody(body, firstHeader(headers, 'content-encoding'), maxBytes)) {
+    for await (const piece of decodeAnswerBody(body, findHeader(headers, 'content-encoding'), maxBytes)) {
       pieces.push(piece);
     }
   } catch (error) {

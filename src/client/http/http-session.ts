@@ -20,14 +20,14 @@ import { checkBaseUrl } from './base-url.ts';
 import { ACCEPTED_ENCODINGS, readAnswerText } from './decode-body.ts';
 import {
   type AttemptOutcome,
-  firstHeader,
+  findHeader,
   isRedirect,
-  numberParserFor,
+  loadNumberParser,
   parseResponse,
   type ReceivedResponse,
 } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
-import { type EventFacts, eventDetails } from './request-events.ts';
+import { buildEventDetails, type EventFacts } from './request-events.ts';
 import { retryDelay, retryPolicy } from './retry.ts';
 import { createTransport } from './undici-transport.ts';
 
@@ -99,7 +99,7 @@ export class HttpSession {
     };
     return this.repeat({ ...request, onRetry }, async attempt => {
       const outcome = await this.#attempt(request, attempt);
-      return { ...outcome, policy: firstHeader(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER) };
+      return { ...outcome, policy: findHeader(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER) };
     });
   }
 
@@ -134,7 +134,7 @@ export class HttpSession {
   }
 
   /** Opens the transport at the first call. */
-  transport(): Promise<Transport> {
+  getTransport(): Promise<Transport> {
     this.#transport ??= this.#openTransport();
     return this.#transport;
   }
@@ -153,14 +153,14 @@ export class HttpSession {
 
   async #attempt(request: SessionRequest, attempt: number): Promise<AttemptOutcome> {
     const startedAt = this.now();
-    const headers = this.#headers(request);
+    const headers = this.#buildHeaders(request);
     await this.#report('request', request, attempt, { headers }, request.body);
     try {
       const response = await this.#receive(request, headers);
       const { httpStatus: status, text, receivedAt } = response;
       const ms = this.now() - startedAt;
       await this.#report('answer', request, attempt, { ms, status, headers: response.headers }, text);
-      const outcome = parseResponse(response, this.redaction, await numberParserFor(response.text));
+      const outcome = parseResponse(response, this.redaction, await loadNumberParser(response.text));
       if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
       return outcome;
     } catch (error) {
@@ -191,8 +191,8 @@ export class HttpSession {
     const deadline = new Deadline(signal);
     deadline.limit(timeoutMs, lateError);
     try {
-      const transport = await this.transport();
-      const sent = { ...this.#transportRequest(request), url, headers, signal: deadline.signal, onSent };
+      const transport = await this.getTransport();
+      const sent = { ...this.#buildTransportRequest(request), url, headers, signal: deadline.signal, onSent };
       const response = await transport.request(sent);
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, lateError);
       const receivedAt = this.now();
@@ -205,7 +205,7 @@ export class HttpSession {
     }
   }
 
-  #transportRequest({ method, body, idempotencyKey }: SessionRequest) {
+  #buildTransportRequest({ method, body, idempotencyKey }: SessionRequest) {
     const isReading = method === 'GET';
     return {
       method,
@@ -216,7 +216,7 @@ export class HttpSession {
     };
   }
 
-  #headers({ body, idempotencyKey }: SessionRequest): Record<string, string> {
+  #buildHeaders({ body, idempotencyKey }: SessionRequest): Record<string, string> {
     const { apiKey, cliAgent } = this.#options;
     const agent = cliAgent?.() ?? '';
     return {
@@ -255,7 +255,7 @@ export class HttpSession {
     const { onEvent, eventBodies } = this.#options;
     if (onEvent === undefined) return;
     const url = this.redaction.redactText(this.baseUrl + path);
-    const shown = await eventDetails(facts, eventBodies ? body : undefined, this.redaction);
+    const shown = await buildEventDetails(facts, eventBodies ? body : undefined, this.redaction);
     onEvent({ kind, method, url, attempt, ...shown });
   }
 }
@@ -276,7 +276,7 @@ async function readUnlessRedirect(response: TransportResponse): Promise<string> 
 }
 
 function announcesIdempotency(headers: AnswerHeaders): boolean {
-  return firstHeader(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
+  return findHeader(headers, IDEMPOTENCY_HEADER)?.trim().toLowerCase() === IDEMPOTENCY_SUPPORTED;
 }
 
 /** The service's clock, learned from its `Date` headers to the second. */

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../../net/retry-policy.ts';
-import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import {
   type Envelope,
   ERROR_HTTP_STATUS,
@@ -68,7 +68,7 @@ export function parseResponse(
   } catch (error) {
     if (!(error instanceof ProtocolError)) throw error;
     const retryAfterMs = readRetryAfter(response, date);
-    return { error: intermediaryRefusal(error, httpStatus, retryAfterMs), retryAfterMs };
+    return { error: toIntermediaryError(error, httpStatus, retryAfterMs), retryAfterMs };
   }
 }
 
@@ -84,10 +84,10 @@ export function parseEnvelope(
 ): Envelope<unknown> {
   if (isRedirect(response.httpStatus)) throw redirectError(response, redaction);
   const value = parseValue(response, redaction, parse);
-  if (!isEnvelope(value)) throw unexpectedAnswer(response, redaction, 'JSON without an envelope');
+  if (!isEnvelope(value)) throw unexpectedAnswerError(response, redaction, 'JSON without an envelope');
   const succeeded = response.httpStatus >= 200 && response.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
-    throw unexpectedAnswer(response, redaction, 'an envelope that says SUCCESS');
+    throw unexpectedAnswerError(response, redaction, 'an envelope that says SUCCESS');
   }
   return value;
 }
@@ -104,7 +104,7 @@ function redirectError(
   { method, url, httpStatus, headers }: ReceivedResponse,
   redaction: Redaction,
 ): ProtocolError {
-  const location = firstHeader(headers, 'location');
+  const location = findHeader(headers, 'location');
   const target =
     location !== undefined && URL.canParse(location, url) ? new URL(location, url).href : location;
   return new ProtocolError(
@@ -119,36 +119,36 @@ function parseValue(
   parse: typeof parseBoundedJson,
 ): unknown {
   const text = response.text.replace(/^\uFEFF/, '');
-  if (text.trim() === '') throw unexpectedAnswer(response, redaction, 'an empty answer');
+  if (text.trim() === '') throw unexpectedAnswerError(response, redaction, 'an empty answer');
   try {
     return parse(text, MAX_JSON);
   } catch (error) {
-    if (error instanceof JsonPastBound) {
-      throw unexpectedAnswer(response, redaction, `JSON that ${error.message}`);
+    if (error instanceof JsonLimitExceeded) {
+      throw unexpectedAnswerError(response, redaction, `JSON that ${error.message}`);
     }
     const isJson = /^\s*[[{"]/.test(text);
-    throw unexpectedAnswer(
+    throw unexpectedAnswerError(
       response,
       redaction,
-      isJson ? 'broken or truncated JSON' : contentKind(response, redaction),
+      isJson ? 'broken or truncated JSON' : describeContentKind(response, redaction),
     );
   }
 }
 
-function contentKind({ headers }: ReceivedResponse, redaction: Redaction): string {
-  const [type = ''] = (firstHeader(headers, 'content-type') ?? '').split(';', 1);
+function describeContentKind({ headers }: ReceivedResponse, redaction: Redaction): string {
+  const [type = ''] = (findHeader(headers, 'content-type') ?? '').split(';', 1);
   return type.trim() === '' || /\bjson\b/i.test(type)
     ? 'something other than JSON'
-    : `${excerpt(redaction.redactText(type))} instead of JSON`;
+    : `${formatExcerpt(redaction.redactText(type))} instead of JSON`;
 }
 
-function unexpectedAnswer(
+function unexpectedAnswerError(
   { method, url, httpStatus, text }: ReceivedResponse,
   redaction: Redaction,
   what: string,
 ): ProtocolError {
   // A web page is of no use in a one-line message.
-  const shown = /^\s*</.test(text) ? '' : excerpt(redaction.redactText(text));
+  const shown = /^\s*</.test(text) ? '' : formatExcerpt(redaction.redactText(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
   const request = `${method} ${redaction.redactText(url)}`;
   return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
@@ -157,7 +157,7 @@ function unexpectedAnswer(
 }
 
 /** Returns a text on one line, cut short, for messages. */
-function excerpt(text: string): string {
+function formatExcerpt(text: string): string {
   const line = text
     .slice(0, RESPONSE_EXCERPT_LENGTH * 4)
     .replace(/\s+/g, ' ')
@@ -177,17 +177,17 @@ function readRetryAfter(
   { headers, receivedAt }: ReceivedResponse,
   date: number | undefined,
 ): number | undefined {
-  return parseRetryAfter(firstHeader(headers, 'retry-after'), date ?? receivedAt);
+  return parseRetryAfter(findHeader(headers, 'retry-after'), date ?? receivedAt);
 }
 
 /** Returns the server's time, in milliseconds since the Unix epoch. */
 function readDate(headers: AnswerHeaders): number | undefined {
-  const date = Date.parse(firstHeader(headers, 'date') ?? '');
+  const date = Date.parse(findHeader(headers, 'date') ?? '');
   return Number.isNaN(date) ? undefined : date;
 }
 
 /** Maps an intermediary's refusal to the error that an envelope would give, if its HTTP status has only one meaning. */
-function intermediaryRefusal(
+function toIntermediaryError(
   error: ProtocolError,
   httpStatus: number,
   retryAfterMs: number | undefined,
@@ -199,7 +199,9 @@ function intermediaryRefusal(
     });
   }
   const status = REFUSALS[httpStatus];
-  return status === undefined ? error : errorFor(status, message, { httpStatus, retryAfterMs, cause: error });
+  return status === undefined
+    ? error
+    : createServiceError(status, message, { httpStatus, retryAfterMs, cause: error });
 }
 
 const REFUSALS: Readonly<Record<number, ErrorStatus>> = {
@@ -216,11 +218,12 @@ function toServiceError(
 ): ServiceError {
   const text = message ?? `the service answered with HTTP ${httpStatus}`;
   const options = { httpStatus, data, retryAfterMs };
-  const runId = runIdIn(data);
-  const isRunning = method === 'POST' && runId !== undefined && effectiveStatus(status, httpStatus) === 504;
+  const runId = findRunId(data);
+  const isRunning =
+    method === 'POST' && runId !== undefined && getEffectiveStatus(status, httpStatus) === 504;
   return isRunning
     ? new GatewayTimeoutError(status, text, { ...options, runId })
-    : errorFor(status, text, options);
+    : createServiceError(status, text, options);
 }
 
 const ERRORS: Readonly<Record<number, typeof ServiceError>> = {
@@ -237,26 +240,26 @@ const ERRORS: Readonly<Record<number, typeof ServiceError>> = {
 };
 
 /** Returns an error of the class for its status code or, if the code is unknown, for its HTTP status. */
-export function errorFor(
+export function createServiceError(
   status: string,
   message: string,
   options: ConstructorParameters<typeof RateLimitError>[2],
 ): ServiceError {
-  const Kind = ERRORS[effectiveStatus(status, options.httpStatus)] ?? ServiceError;
+  const Kind = ERRORS[getEffectiveStatus(status, options.httpStatus)] ?? ServiceError;
   return new Kind(status, message, options);
 }
 
-function effectiveStatus(status: string, httpStatus: number): number {
+function getEffectiveStatus(status: string, httpStatus: number): number {
   return Object.hasOwn(ERROR_HTTP_STATUS, status) ? ERROR_HTTP_STATUS[status as ErrorStatus] : httpStatus;
 }
 
-function runIdIn(data: unknown): string | undefined {
+function findRunId(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null || !('runId' in data)) return undefined;
   return typeof data.runId === 'string' && fillsSegment(data.runId) ? data.runId : undefined;
 }
 
 /** Returns the value of a header, the first if there are several. */
-export function firstHeader(headers: AnswerHeaders, name: string): string | undefined {
+export function findHeader(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 }
@@ -265,7 +268,7 @@ export function firstHeader(headers: AnswerHeaders, name: string): string | unde
 const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
 
 /** Returns a parser that keeps every digit, if the text needs one. */
-export async function numberParserFor(text: string): Promise<typeof parseBoundedJson> {
+export async function loadNumberParser(text: string): Promise<typeof parseBoundedJson> {
   if (!MAY_BE_INEXACT.test(text)) return parseBoundedJson;
   const { parseKeepingNumbers } = await import('../../utils/written-numbers.ts');
   return parseKeepingNumbers;

@@ -9,7 +9,7 @@ export class Redaction {
   readonly #pattern: RegExp | undefined;
 
   constructor(...keys: readonly string[]) {
-    const patterns = keys.filter(key => key.length >= MIN_REDACTED_LENGTH).map(keyPattern);
+    const patterns = keys.filter(key => key.length >= MIN_REDACTED_LENGTH).map(buildKeyPattern);
     if (patterns.length > 0) this.#pattern = new RegExp(patterns.join('|'), 'g');
   }
 
@@ -23,7 +23,7 @@ export class Redaction {
    * hold the key. Fields named `unmaskedField` are not masked.
    */
   redactValue<T>(value: T, unmaskedField?: string): T {
-    return this.#contains(value, unmaskedField) ? (this.#masked(value, unmaskedField) as T) : value;
+    return this.#contains(value, unmaskedField) ? (this.#mask(value, unmaskedField) as T) : value;
   }
 
   #contains(value: unknown, unmaskedField: string | undefined): boolean {
@@ -36,19 +36,19 @@ export class Redaction {
     );
   }
 
-  #masked(value: unknown, unmaskedField: string | undefined): unknown {
+  #mask(value: unknown, unmaskedField: string | undefined): unknown {
     if (typeof value === 'string') return this.redactText(value);
     if (typeof value !== 'object' || value === null) return value;
-    if (Array.isArray(value)) return value.map(entry => this.#masked(entry, unmaskedField));
+    if (Array.isArray(value)) return value.map(entry => this.#mask(entry, unmaskedField));
     const fields = Object.entries(value).map(([name, entry]: [string, unknown]) => [
       this.redactText(name),
-      name === unmaskedField ? entry : this.#masked(entry, unmaskedField),
+      name === unmaskedField ? entry : this.#mask(entry, unmaskedField),
     ]);
     return Object.fromEntries(fields) as unknown;
   }
 }
 
-function keyPattern(key: string): string {
+function buildKeyPattern(key: string): string {
   const spellings = [...new Set([key, encodeURIComponent(key)])].map(escapeForRegExp).join('|');
   return key.length < SAFE_LENGTH ? `(?<![\\w-])(?:${spellings})(?![\\w-])` : spellings;
 }

@@ -1,6 +1,6 @@
 import type { RequestEvent } from '../request-options.ts';
 import type { AnswerHeaders, RequestBody } from '../transport.ts';
-import { firstHeader } from './parse-response.ts';
+import { findHeader } from './parse-response.ts';
 import type { Redaction } from './redaction.ts';
 
 /** Maximum size of a body in an event. */
@@ -23,23 +23,23 @@ export interface EventFacts
 }
 
 /** Returns the facts with their notable headers only, and the beginning of the body with the key masked. */
-export async function eventDetails(
+export async function buildEventDetails(
   { headers, ...facts }: EventFacts,
   body: RequestBody | string | undefined,
   redaction: Redaction,
 ): Promise<Partial<RequestEvent>> {
   return {
     ...facts,
-    ...(headers && notableHeaders(headers)),
+    ...(headers && pickNotableHeaders(headers)),
     ...(body && { body: redaction.redactText(await readBeginning(body)) }),
   };
 }
 
 /** Selects the headers that events include; requests and answers have different ones. */
-function notableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
+function pickNotableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
   const headers: Record<string, string> = {};
   for (const name of NOTABLE_HEADERS) {
-    const value = firstHeader(all, name);
+    const value = findHeader(all, name);
     if (value !== undefined) headers[name] = value;
   }
   return Object.keys(headers).length === 0 ? {} : { headers };

@@ -3,13 +3,13 @@ import type { Dispatcher } from 'undici';
 import type send from 'undici/lib/api/api-request.js';
 import {
   explainConnectionFailure,
-  faultCode,
-  faultMessage,
+  findFaultCode,
+  getFaultMessage,
   isAboutCertificate,
   ProxyFault,
 } from '../../net/connection-fault.ts';
 import { type AgentOptions, openAgent } from '../../net/http-agent.ts';
-import { checkProxies, ProxySettingError, type ProxyVariables, proxyFor } from '../../net/proxy.ts';
+import { checkProxies, findProxy, ProxySettingError, type ProxyVariables } from '../../net/proxy.ts';
 import { unlessAborted, withoutListenerLimit } from '../../utils/abort-signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from '../errors.ts';
 import type {
@@ -35,7 +35,7 @@ const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTime
  */
 export async function createTransport(options: TransportOptions = {}): Promise<Transport> {
   const { proxy = {}, connectTimeoutMs = SERVICE_CONNECT_TIMEOUT_MS } = options;
-  refuseBadProxies(proxy);
+  checkProxySettings(proxy);
   const { default: request } = await import('undici/lib/api/api-request.js');
   const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
   const reused = new AgentPool(proxy, { connectTimeoutMs });
@@ -63,7 +63,7 @@ class UndiciTransport implements Transport {
     const inFlight = new RequestInFlight(request);
     try {
       const agent = await (request.repeatable ? this.#reused : this.#fresh).open(new URL(request.url));
-      const answering = this.#send.call(inFlight.watchDispatch(agent), inFlight.undiciOptions());
+      const answering = this.#send.call(inFlight.watchDispatch(agent), inFlight.buildUndiciOptions());
       // undici itself notices an abort only once it is connected.
       const { statusCode, headers, body } = await unlessAborted(answering, request.signal, late => {
         late.body.on('error', () => {}).destroy();
@@ -94,7 +94,7 @@ class AgentPool {
   }
 
   open(url: URL): Promise<Dispatcher> {
-    const proxy = proxyFor(url, this.#proxies);
+    const proxy = findProxy(url, this.#proxies);
     const name = proxy?.href ?? '';
     const agent = this.#opened.get(name) ?? openAgent({ ...this.#options, proxy });
     this.#opened.set(name, agent);
@@ -106,7 +106,7 @@ class AgentPool {
   }
 }
 
-function refuseBadProxies(proxies: ProxyVariables): void {
+function checkProxySettings(proxies: ProxyVariables): void {
   try {
     checkProxies(proxies);
   } catch (error) {
@@ -139,7 +139,7 @@ class RequestInFlight {
     this.#request = request;
   }
 
-  undiciOptions(): UndiciOptions {
+  buildUndiciOptions(): UndiciOptions {
     const { method, url, headers, body, signal, headersTimeoutMs, bodyTimeoutMs } = this.#request;
     const { origin, pathname, search } = new URL(url);
     const bodyText = typeof body === 'object' ? body.text : body;
@@ -149,7 +149,7 @@ class RequestInFlight {
       path: pathname + search,
       method,
       headers: isStreamed ? { ...headers, 'content-length': String(body.length) } : headers,
-      body: isStreamed ? this.#chunks(body) : bodyText,
+      body: isStreamed ? this.#readChunks(body) : bodyText,
       headersTimeout: headersTimeoutMs,
       bodyTimeout: bodyTimeoutMs,
       signal: withoutListenerLimit(signal),
@@ -210,9 +210,9 @@ class RequestInFlight {
     this.#request.onSent?.();
   }
 
-  async *#chunks(body: RequestBody): AsyncGenerator<Uint8Array> {
+  async *#readChunks(body: RequestBody): AsyncGenerator<Uint8Array> {
     try {
-      yield* exactBytes(body);
+      yield* readExactBytes(body);
     } catch (error) {
       this.#bodyFault = { error };
       throw error;
@@ -229,7 +229,7 @@ function noAnswerError(url: string): NetworkError {
 }
 
 // Holds the last piece back until the length has proved right, so that a server never takes a wrong body for complete.
-async function* exactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
+async function* readExactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
   let remainingBytes = body.length;
   let lastPiece: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
@@ -261,8 +261,8 @@ function toNetworkError(
     const what = `can't connect to ${origin} through the proxy ${proxy}: ${reason}`;
     return new NetworkError(what, { nothingSent: true, mayPass, cause: error.cause });
   }
-  if (faultCode(error) === 'UND_ERR_INVALID_ARG') {
-    return new InvalidRequestError(faultMessage(error), { cause: error });
+  if (findFaultCode(error) === 'UND_ERR_INVALID_ARG') {
+    return new InvalidRequestError(getFaultMessage(error), { cause: error });
   }
   const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
   return new NetworkError(`${what}: ${explainConnectionFailure(error)}`, {

@@ -8,7 +8,7 @@ import type { Answer, Requester, RequestOptions } from '../request-options.ts';
  *
  * @throws {ProtocolError} that names the fault
  */
-export function checkedData<T>(
+export function requireData<T>(
   answer: Answer<T>,
   what: string,
   check: (data: UncheckedObject) => string | undefined,
@@ -45,23 +45,26 @@ export abstract class EndpointGroup {
     what: string,
     check: (data: UncheckedObject) => string | undefined = () => undefined,
   ): Promise<T> {
-    return checkedData(await this.service.request<T>(method, path, options), what, check);
+    return requireData(await this.service.request<T>(method, path, options), what, check);
   }
 }
 
 /** Explains which of these fields is not a string; undefined if all are. */
-export function textFault(data: UncheckedObject, ...names: readonly string[]): string | undefined {
+export function findTextFault(data: UncheckedObject, ...names: readonly string[]): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
   return wrong === undefined ? undefined : `${wrong} is not text`;
 }
 
 /** Explains which of these fields is present and not a string; undefined if none is. */
-export function optionalTextFault(data: UncheckedObject, ...names: readonly string[]): string | undefined {
-  return textFault(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
+export function findOptionalTextFault(
+  data: UncheckedObject,
+  ...names: readonly string[]
+): string | undefined {
+  return findTextFault(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
 }
 
 /** Explains why a field is not a list of objects that all pass `check`; undefined if it is. */
-export function listFault(
+export function findListFault(
   data: UncheckedObject,
   name: string,
   check: (entry: UncheckedObject) => string | undefined = () => undefined,

@@ -42,11 +42,11 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
   let remainingRows = query.limit ?? Number.POSITIVE_INFINITY;
   let cursor = backwards ? query.endingBefore : query.startingAfter;
   for (let count = 1; remainingRows > 0; count += 1) {
-    refuseEndlessList(list.noun, count);
+    checkPageCount(list.noun, count);
     if (cursor !== undefined) cursors.add(cursor);
     const from = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
     const page = await list.fetch({ ...query, ...from, limit: Math.min(remainingRows, MAX_LIST_LIMIT) });
-    const { rows, hasMore } = withinPeriod(list, page, backwards);
+    const { rows, hasMore } = filterByPeriod(list, page, backwards);
     // A service may send more than requested; the rows next to the cursor are the wanted ones.
     yield { ...page, rows: backwards ? rows.slice(-remainingRows) : rows.slice(0, remainingRows), hasMore };
     remainingRows -= rows.length;
@@ -60,7 +60,7 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
 }
 
 /** Returns the rows of a page within the requested period. No page follows one that leaves the period. */
-function withinPeriod<Q extends PagedQuery, P extends Page<unknown>>(
+function filterByPeriod<Q extends PagedQuery, P extends Page<unknown>>(
   { comparePeriod }: PagedList<Q, P>,
   page: P,
   backwards: boolean,
@@ -76,7 +76,7 @@ function withinPeriod<Q extends PagedQuery, P extends Page<unknown>>(
 const MAX_LISTED_PAGES = 10_000;
 
 /** @throws {ProtocolError} for a list that never ends */
-export function refuseEndlessList(noun: string, count: number): void {
+export function checkPageCount(noun: string, count: number): void {
   if (count <= MAX_LISTED_PAGES) return;
   throw new ProtocolError(`the service's list of ${noun} did not end within ${MAX_LISTED_PAGES} pages`);
 }
@@ -85,7 +85,7 @@ export function refuseEndlessList(noun: string, count: number): void {
  * Yields every row, newest first, and holds one page at a time. With `endingBefore` the service sends the newest rows
  * last, so all rows are collected first.
  */
-export async function* eachRow<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
+export async function* iterateRows<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
   if (query.endingBefore === undefined) {
     for await (const { rows } of pages) yield* rows;
     return;

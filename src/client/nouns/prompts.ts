@@ -11,8 +11,8 @@ import {
 import { InvalidRequestError } from '../errors.ts';
 import type { ReadOptions } from '../request-options.ts';
 import { urlPath } from '../url-path.ts';
-import { EndpointGroup, listFault, optionalTextFault, textFault } from './answer-data.ts';
-import { eachRow, iteratePages } from './paging.ts';
+import { EndpointGroup, findListFault, findOptionalTextFault, findTextFault } from './answer-data.ts';
+import { iteratePages, iterateRows } from './paging.ts';
 
 /** A prompt file to publish. */
 export interface PromptFile {
@@ -50,7 +50,7 @@ export class Prompts extends EndpointGroup {
   ): Promise<PromptVersion> {
     const { versionId, ...rest } = options;
     const request = { ...rest, query: { versionId } };
-    return await this.read(['GET', urlPath`/prompts/${promptId}`], request, 'prompt', versionFault);
+    return await this.read(['GET', urlPath`/prompts/${promptId}`], request, 'prompt', findVersionFault);
   }
 
   /**
@@ -60,7 +60,7 @@ export class Prompts extends EndpointGroup {
    */
   async search(words: string, options: ReadOptions = {}): Promise<PromptSearchResult> {
     const request = { ...options, query: { q: checkSearchWords(words) } };
-    return await this.read(['GET', '/prompts/publish'], request, 'search result', rowsFault);
+    return await this.read(['GET', '/prompts/publish'], request, 'search result', findRowsFault);
   }
 
   /**
@@ -70,7 +70,7 @@ export class Prompts extends EndpointGroup {
    */
   async list(query: PromptListQuery = {}, options: ReadOptions = {}): Promise<PromptPage> {
     const request = { ...options, query: { ...query } };
-    return await this.read(['GET', '/prompts'], request, 'list of prompts', rowsFault);
+    return await this.read(['GET', '/prompts'], request, 'list of prompts', findRowsFault);
   }
 
   /**
@@ -80,7 +80,7 @@ export class Prompts extends EndpointGroup {
    */
   async publish(slug: string, prompt: PromptFile, options: ReadOptions = {}): Promise<PublishedPrompt> {
     return await this.read(['PUT', urlPath`/prompts/${slug}`], { ...options, body: prompt }, 'prompt', data =>
-      textFault(data, 'promptId', 'promptVersionId', 'slug'),
+      findTextFault(data, 'promptId', 'promptVersionId', 'slug'),
     );
   }
 
@@ -96,7 +96,7 @@ export class Prompts extends EndpointGroup {
       ['PUT', urlPath`/prompts/${slug}/labels/${label}`],
       request,
       'label',
-      labelFaultIn,
+      findLabelDataFault,
     );
   }
 
@@ -106,7 +106,7 @@ export class Prompts extends EndpointGroup {
       ['DELETE', urlPath`/prompts/${slug}/labels/${label}`],
       options,
       'label',
-      labelFaultIn,
+      findLabelDataFault,
     );
   }
 
@@ -124,24 +124,25 @@ export class Prompts extends EndpointGroup {
 
   /** Yields every published prompt, newest first, and holds one page at a time; `limit` counts the prompts of all pages. */
   all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
-    return eachRow(this.pages(query, options), query);
+    return iterateRows(this.pages(query, options), query);
   }
 }
 
-function labelFaultIn(data: UncheckedObject): string | undefined {
-  return textFault(data, 'slug', 'label');
+function findLabelDataFault(data: UncheckedObject): string | undefined {
+  return findTextFault(data, 'slug', 'label');
 }
 
-function versionFault(data: UncheckedObject): string | undefined {
-  return textFault(data, 'promptVersionId', 'promptId');
+function findVersionFault(data: UncheckedObject): string | undefined {
+  return findTextFault(data, 'promptVersionId', 'promptId');
 }
 
-function rowsFault(data: UncheckedObject): string | undefined {
-  return listFault(
+function findRowsFault(data: UncheckedObject): string | undefined {
+  return findListFault(
     data,
     'rows',
     row =>
-      textFault(row, 'promptId', 'promptVersionId') ?? optionalTextFault(row, 'slug', 'title', 'description'),
+      findTextFault(row, 'promptId', 'promptVersionId') ??
+      findOptionalTextFault(row, 'slug', 'title', 'description'),
   );
 }
 
@@ -162,13 +163,13 @@ export class Versions extends EndpointGroup {
       ['GET', urlPath`/prompts/${promptId}/versions`],
       options,
       'list of versions',
-      data => listFault(data, 'versions', entry => textFault(entry, 'promptVersionId')),
+      data => findListFault(data, 'versions', entry => findTextFault(entry, 'promptVersionId')),
     );
   }
 
   /** Returns one version. */
   async get(promptVersionId: string, options: ReadOptions = {}): Promise<PromptVersion> {
     const route = ['GET', urlPath`/prompt-versions/${promptVersionId}`] as const;
-    return await this.read(route, options, 'prompt version', versionFault);
+    return await this.read(route, options, 'prompt version', findVersionFault);
   }
 }

@@ -2,7 +2,7 @@ import type { UncheckedObject } from '../../utils/bounded-json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Resources } from '../../wire/index.ts';
 import type { ReadOptions } from '../request-options.ts';
-import { EndpointGroup, textFault } from './answer-data.ts';
+import { EndpointGroup, findTextFault } from './answer-data.ts';
 
 /** The endpoint for models and the run options that they accept. */
 export class ResourcesApi extends EndpointGroup {
@@ -12,12 +12,14 @@ export class ResourcesApi extends EndpointGroup {
    */
   async get(options: ReadOptions = {}): Promise<Resources> {
     const request = { ...options, ignoreActionRequire: true };
-    return await this.read(['GET', '/resources'], request, 'list of models', resourcesFault);
+    return await this.read(['GET', '/resources'], request, 'list of models', findResourcesFault);
   }
 }
 
-function resourcesFault(data: UncheckedObject): string | undefined {
+function findResourcesFault(data: UncheckedObject): string | undefined {
   const { resources } = data;
   if (!isJsonObject(resources)) return 'resources is not an object';
-  return textFault(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list');
+  return (
+    findTextFault(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list')
+  );
 }

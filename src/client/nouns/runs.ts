@@ -3,8 +3,8 @@ import type { CreateRunRequest, Run, RunListQuery, RunPage, RunRow } from '../..
 import type { ReadOptions, RequestOptions } from '../request-options.ts';
 import type { RequestBody } from '../transport.ts';
 import { urlPath } from '../url-path.ts';
-import { EndpointGroup, listFault, textFault, withoutSavedTo } from './answer-data.ts';
-import { eachRow, iteratePages } from './paging.ts';
+import { EndpointGroup, findListFault, findTextFault, withoutSavedTo } from './answer-data.ts';
+import { iteratePages, iterateRows } from './paging.ts';
 
 /** A creation whose JSON is produced while it is sent. */
 export interface EncodedBody {
@@ -27,13 +27,13 @@ export class Runs extends EndpointGroup {
    */
   async create(request: CreateRunRequest | EncodedBody, options: CreateOptions = {}): Promise<Run> {
     const body = 'body' in request ? request.body : request;
-    return withoutSavedTo(await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', runFault));
+    return withoutSavedTo(await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', findRunFault));
   }
 
   /** Returns one run. @throws {ProtocolError} if the service answers with another one */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
     const check = (data: UncheckedObject): string | undefined =>
-      runFault(data) ??
+      findRunFault(data) ??
       (String(data.runId).toLowerCase() === runId.toLowerCase() ? undefined : 'it has the id of another run');
     return withoutSavedTo(await this.read<Run>(['GET', urlPath`/runs/${runId}`], options, 'run', check));
   }
@@ -41,20 +41,20 @@ export class Runs extends EndpointGroup {
   /** Returns the body that created a run. Only a local service keeps it; others answer 404. */
   async request(runId: string, options: ReadOptions = {}): Promise<CreateRunRequest> {
     const route = ['GET', urlPath`/runs/${runId}/request`] as const;
-    return await this.read(route, options, 'creation', data => textFault(data, 'promptVersionId'));
+    return await this.read(route, options, 'creation', data => findTextFault(data, 'promptVersionId'));
   }
 
   /** Cancels a run that has not ended, and returns the run. Only a local service can; others answer 404. */
   async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
     const route = ['POST', urlPath`/runs/${runId}/cancel`] as const;
-    return withoutSavedTo(await this.read<Run>(route, options, 'run', runFault));
+    return withoutSavedTo(await this.read<Run>(route, options, 'run', findRunFault));
   }
 
   /** Returns one page of runs, newest first. */
   async list(query: RunListQuery = {}, options: ReadOptions = {}): Promise<RunPage> {
     const request = { ...options, query: { ...query } };
     return await this.read(['GET', '/runs'], request, 'page of runs', data =>
-      listFault(data, 'rows', row => textFault(row, 'runId', 'runStatus')),
+      findListFault(data, 'rows', row => findTextFault(row, 'runId', 'runStatus')),
     );
   }
 
@@ -73,7 +73,7 @@ export class Runs extends EndpointGroup {
    * newest runs last, so all runs are collected first.
    */
   all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
-    return eachRow(this.pages(query, options), query);
+    return iterateRows(this.pages(query, options), query);
   }
 }
 
@@ -86,8 +86,9 @@ function comparePeriod(
   return until !== undefined && seconds >= until ? 'after' : 'within';
 }
 
-function runFault(data: UncheckedObject): string | undefined {
+function findRunFault(data: UncheckedObject): string | undefined {
   return (
-    textFault(data, 'runId', 'runStatus') ?? listFault(data, 'outputs', output => textFault(output, 'type'))
+    findTextFault(data, 'runId', 'runStatus') ??
+    findListFault(data, 'outputs', output => findTextFault(output, 'type'))
   );
 }

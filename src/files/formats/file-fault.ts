@@ -24,6 +24,6 @@ export function faultAt({ line, column, file }: FilePosition, what: string): Fil
   return new FileFault(line, what, column, file);
 }
 
-export function lineAndColumn({ line, column }: FilePosition): FilePosition {
+export function withoutFile({ line, column }: FilePosition): FilePosition {
   return { line, column };
 }

@@ -1,11 +1,11 @@
-import { binaryKind } from '../read-text.ts';
+import { detectBinaryKind } from '../read-text.ts';
 
 const SNIFFED_BYTES = 4100;
 
 /** Returns the media type of a picture by its content; undefined if it is not one. SVG can hold scripts, so it does not count. */
-export async function imageType(bytes: Buffer): Promise<string | undefined> {
+export async function detectImageType(bytes: Buffer): Promise<string | undefined> {
   // Checked by its signature, so that a truncated PNG is still recognised.
-  if (binaryKind(bytes) === 'a PNG picture') return 'image/png';
+  if (detectBinaryKind(bytes) === 'a PNG picture') return 'image/png';
   const { fileTypeFromBuffer } = await import('file-type');
   // Bounds the work on nested formats: the beginning of a file is enough.
   const type = await fileTypeFromBuffer(bytes.subarray(0, SNIFFED_BYTES));

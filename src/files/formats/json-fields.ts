@@ -1,9 +1,9 @@
-import { textAt } from '../../utils/bounded-json.ts';
+import { readTextAt } from '../../utils/bounded-json.ts';
 
 /** Returns the non-empty string under the first key that has one. */
 export function firstText(json: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const text = textAt(json, key);
+    const text = readTextAt(json, key);
     if (text !== undefined && text !== '') return text;
   }
   return undefined;
@@ -15,27 +15,27 @@ export function asCount(value: unknown): number | undefined {
 }
 
 /** Returns a string, number or boolean as text; undefined for anything else. */
-export function scalarText(value: unknown): string | undefined {
+export function formatScalar(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
 /** Returns a string unchanged, and any other value as JSON. */
-export function textOrJson(value: unknown): string {
+export function toTextOrJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** Returns a string unchanged, an empty one for null and undefined, and any other value as JSON. */
-export function textOrNothing(value: unknown): string {
-  return value === undefined || value === null ? '' : textOrJson(value);
+export function toTextOrEmpty(value: unknown): string {
+  return value === undefined || value === null ? '' : toTextOrJson(value);
 }
 
 /** Returns the data of an output as text; as JSON if a service sent anything but text. */
-export function dataText(data: unknown): string {
-  return data === null ? 'null' : textOrNothing(data);
+export function formatOutputData(data: unknown): string {
+  return data === null ? 'null' : toTextOrEmpty(data);
 }
 
 /** Compares map entries by key, independent of the locale. */
-export function byKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
+export function compareByKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
   return one < other ? -1 : Number(one > other);
 }

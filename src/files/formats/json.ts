@@ -1,4 +1,4 @@
-import { type JsonBounds, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitExceeded, type JsonLimits, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 
 /** A value that JSON can represent. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -10,7 +10,7 @@ export function isJsonList(value: JsonValue | undefined): value is readonly Json
 }
 
 /** Returns the own field of an object, or the item of a list; `constructor` and `__proto__` are names like any other. */
-export function ownValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
+export function findOwnValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as JsonObject)[name];
 }
@@ -32,7 +32,7 @@ export function sortKeys(_key: string, value: unknown): unknown {
 }
 
 /** Returns a step of a JSON Pointer (RFC 6901). */
-export function pointerStep(name: string | number): string {
+export function encodePointerStep(name: string | number): string {
   return `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
@@ -57,12 +57,12 @@ export function parseJson(text: string): JsonValue | undefined {
 /** Parses JSON. The fault is a sentence without its subject, such as `is not JSON`. */
 export function readJson(
   text: string,
-  bounds: JsonBounds = MAX_JSON,
+  bounds: JsonLimits = MAX_JSON,
   parse = parseBoundedJson,
 ): { readonly value: JsonValue } | { readonly fault: string } {
   try {
     return { value: parse(text, bounds) as JsonValue };
   } catch (error) {
-    return { fault: error instanceof JsonPastBound ? error.message : 'is not JSON' };
+    return { fault: error instanceof JsonLimitExceeded ? error.message : 'is not JSON' };
   }
 }

@@ -6,7 +6,7 @@ export interface TextLine {
 }
 
 /** Yields the lines of a text in pieces. Lines end with `\n` or `\r\n`; an empty rest after the last one is not a line. */
-export async function* textLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
+export async function* splitIntoLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
   let pendingPieces: string[] = [];
   let line = 0;
   const completeLine = (last: string): TextLine => {

@@ -24,7 +24,7 @@ export class YamlFields {
    * @param faults collects faults of single fields, which are left out; default the first one throws
    * @throws {FileFault} if the value is not a map, or has a field that is not in `names`
    */
-  static of(
+  static read(
     value: YamlValue,
     owner: string,
     names: readonly string[],
@@ -42,32 +42,32 @@ export class YamlFields {
     return new YamlFields(owner, ownLine, new Map(entries.map(entry => [entry.key, entry])));
   }
 
-  value(key: string): YamlValue | undefined {
+  findValue(key: string): YamlValue | undefined {
     const value = this.entries.get(key)?.value;
     return value?.isEmpty === false ? value : undefined;
   }
 
-  text(key: string, form?: FieldFormat): string | undefined {
-    const text = this.value(key)?.text(key);
+  readText(key: string, form?: FieldFormat): string | undefined {
+    const text = this.findValue(key)?.text(key);
     if (text !== undefined && form?.pattern.test(text) === false) throw this.fault(key, form.rule);
     return text;
   }
 
-  required(key: string): string {
-    const text = this.text(key);
-    return text === undefined || text === '' ? this.missing(key) : text;
+  requireText(key: string): string {
+    const text = this.readText(key);
+    return text === undefined || text === '' ? this.refuseMissing(key) : text;
   }
 
   /** Returns a field that must be one of a few texts; undefined if it is empty. */
-  oneOf<T extends string>(key: string, choices: readonly T[]): T | undefined {
-    const text = this.text(key);
+  readChoice<T extends string>(key: string, choices: readonly T[]): T | undefined {
+    const text = this.readText(key);
     if (text === undefined) return undefined;
     const chosen = choices.find(choice => choice === text);
-    if (chosen === undefined) throw this.fault(key, `must be ${either(choices)}`);
+    if (chosen === undefined) throw this.fault(key, `must be ${formatAlternatives(choices)}`);
     return chosen;
   }
 
-  missing(key: string): never {
+  refuseMissing(key: string): never {
     throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
   }
 
@@ -78,6 +78,6 @@ export class YamlFields {
 }
 
 /** Lists choices. The formats of a language are loaded only now, because that takes longer than to read a file. */
-function either(choices: readonly string[]): string {
+function formatAlternatives(choices: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices);
 }

@@ -76,15 +76,15 @@ export function parseYamlNode(
   // The parser's check for equal keys takes quadratic time, so YamlValue does it.
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
   const document = parseDocument(text, options);
-  const placeAt = (offset: number): FilePosition & { column: number } => {
+  const getPosition = (offset: number): FilePosition & { column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: line + firstLine - 1, column: Math.max(col, 1), file };
   };
   // After the first error the parser's output is of no use.
   const [error] = document.errors;
-  if (error) throw faultAt(placeAt(error.pos[0]), `this is not YAML: ${yamlFault(error)}`);
+  if (error) throw faultAt(getPosition(error.pos[0]), `this is not YAML: ${describeYamlError(error)}`);
   const isOpen = keepsEnd && text.slice(text.lastIndexOf('\n') + 1).trim() !== '';
-  return plainNode(document, placeAt, isOpen ? text.length : undefined);
+  return convertNode(document, getPosition, isOpen ? text.length : undefined);
 }
 
 /** Returns the node of a value that was never written as text, at a line of the file that it was made from. */
@@ -110,12 +110,12 @@ export function toMapNode(nodes: readonly (readonly [key: string, YamlNode])[], 
 }
 
 /** Describes an error of the parser; its words on a second document advise programmers. */
-export function yamlFault({ code, message }: YAMLParseError): string {
+export function describeYamlError({ code, message }: YAMLParseError): string {
   return code === 'MULTIPLE_DOCS' ? 'a document too many' : message;
 }
 
 /** @param openEnd the end of a file without a line break at its end, which a block of text must not gain */
-function plainNode(
+function convertNode(
   document: Document,
   placeAt: (offset: number) => { line: number; column: number },
   openEnd: number | undefined,

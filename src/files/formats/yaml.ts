@@ -13,7 +13,7 @@ export function parseYaml(text: string, firstLine = 1, file?: string): YamlValue
 
 /** Returns the value of a document from `parseYamlNode`. */
 export function toYamlValue(root: YamlNode | null, firstLine = 1, file?: string): YamlValue {
-  return yamlValue(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
+  return createYamlValue(root, { line: firstLine, column: 1 }, { file, valuesRead: 0 });
 }
 
 /** A key with its value. */
@@ -38,7 +38,7 @@ interface YamlSource {
 }
 
 /** Returns the value of a node; an empty one has the position `otherwise`. */
-function yamlValue(node: YamlNode | null, otherwise: FilePosition, source: YamlSource): YamlValue {
+function createYamlValue(node: YamlNode | null, otherwise: FilePosition, source: YamlSource): YamlValue {
   const { line, column } = isEmptyNode(node) || node?.line === undefined ? otherwise : node;
   return new YamlValue(node, { line: line ?? otherwise.line, column: column ?? otherwise.column }, source);
 }
@@ -91,7 +91,7 @@ export class YamlValue implements FilePosition {
     if (this.isEmpty) return [];
     if (this.#node?.kind !== 'map') throw faultAt(this, `${name} must be a map of keys to values`);
     const entries = new Map<string, YamlEntry>();
-    for (const entry of this.#node.entries.map(pair => this.#entry(pair))) {
+    for (const entry of this.#node.entries.map(pair => this.#createEntry(pair))) {
       if (entries.has(entry.key)) {
         const fault = faultAt(entry, `\`${entry.key}\` appears twice in ${name}`);
         if (!faults) throw fault;
@@ -111,7 +111,7 @@ export class YamlValue implements FilePosition {
 
   items(name: string): YamlValue[] {
     if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list`);
-    return this.#node.items.map(item => yamlValue(item, this, this.#source));
+    return this.#node.items.map(item => createYamlValue(item, this, this.#source));
   }
 
   /** Returns a text; numbers and booleans as written. */
@@ -158,21 +158,21 @@ export class YamlValue implements FilePosition {
   /** Returns the value at a JSON Pointer, or its nearest existing ancestor. */
   at(pointer: string): YamlValue {
     const [, step, ...rest] = pointer.split('/');
-    const child = step === undefined ? undefined : this.#child(parsePointerStep(step));
+    const child = step === undefined ? undefined : this.#findChild(parsePointerStep(step));
     return child ? child.at(['', ...rest].join('/')) : this;
   }
 
-  #child(name: string): YamlValue | undefined {
+  #findChild(name: string): YamlValue | undefined {
     const item = this.#node?.kind === 'list' ? this.#node.items[Number(name)] : undefined;
-    if (item !== undefined) return yamlValue(item, this, this.#source);
+    if (item !== undefined) return createYamlValue(item, this, this.#source);
     if (this.#node?.kind !== 'map') return undefined;
     const pair = this.#node.entries.find(({ key }) => key === name);
-    return pair && this.#entry(pair).value;
+    return pair && this.#createEntry(pair).value;
   }
 
-  #entry({ key, offset, line = this.line, column = this.column, value: node }: YamlPair): YamlEntry {
+  #createEntry({ key, offset, line = this.line, column = this.column, value: node }: YamlPair): YamlEntry {
     const place = { line, column, file: this.file };
-    return { key, offset, ...place, value: yamlValue(node, place, this.#source) };
+    return { key, offset, ...place, value: createYamlValue(node, place, this.#source) };
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assetBytes, isSingleFile } from './single-file.ts';
+import { isSingleFile, readAssetBytes } from './single-file.ts';
 
 /**
  * Finds a file of this installation in the directories above the running code, which is in dist/, dist/chunks/ or src/.
@@ -10,7 +10,7 @@ import { assetBytes, isSingleFile } from './single-file.ts';
  * @param names possible paths below one of these directories, the most likely first
  * @throws {Error} if the installation lacks it
  */
-export function installedFile(...names: readonly string[]): string {
+export function resolveInstalledFile(...names: readonly string[]): string {
   for (const name of names) {
     let directory = fileURLToPath(import.meta.url);
     while (directory !== path.dirname(directory)) {
@@ -22,22 +22,22 @@ export function installedFile(...names: readonly string[]): string {
   throw new Error(`${names[0]} is missing from the installation: install promptrun again`);
 }
 
-/** Reads a file of this installation or of the single executable. Names as for `installedFile`. */
-export function installedBytes(name: string, ...others: readonly string[]): Buffer {
-  return isSingleFile() ? assetBytes(name) : readFileSync(installedFile(name, ...others));
+/** Reads a file of this installation or of the single executable. Names as for `resolveInstalledFile`. */
+export function readInstalledBytes(name: string, ...others: readonly string[]): Buffer {
+  return isSingleFile() ? readAssetBytes(name) : readFileSync(resolveInstalledFile(name, ...others));
 }
 
-/** Reads a file like `installedBytes`, as text. */
-export function installedText(name: string, ...others: readonly string[]): string {
-  return installedBytes(name, ...others).toString('utf8');
+/** Reads a file like `readInstalledBytes`, as text. */
+export function readInstalledText(name: string, ...others: readonly string[]): string {
+  return readInstalledBytes(name, ...others).toString('utf8');
 }
 
 /** Finds a build output for a separate process. @throws {Error} if the installation lacks it */
-export function builtFile(name: string): string {
-  return installedFile(`dist/${name}`, name);
+export function resolveBuiltFile(name: string): string {
+  return resolveInstalledFile(`dist/${name}`, name);
 }
 
 /** Reads a build output for a web page. @throws {Error} if the installation lacks it */
-export function builtText(name: string): string {
-  return installedText(`dist/${name}`, name);
+export function readBuiltText(name: string): string {
+  return readInstalledText(`dist/${name}`, name);
 }

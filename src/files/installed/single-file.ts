@@ -13,24 +13,24 @@ export function isSingleFile(): boolean {
 }
 
 /** Returns the bytes of a file within the executable, by its path in the package. @throws {Error} if it has none */
-export function assetBytes(name: string): Buffer {
+export function readAssetBytes(name: string): Buffer {
   return Buffer.from(process.getBuiltinModule('node:sea').getAsset(name));
 }
 
 /** Returns a file within the executable as text. */
-export function assetText(name: string): string {
+export function readAssetText(name: string): string {
   return process.getBuiltinModule('node:sea').getAsset(name, 'utf8');
 }
 
 /** Returns a file within the executable without a copy. Never write to it. */
-export function sharedAssetBytes(name: string): Uint8Array {
+export function readSharedAssetBytes(name: string): Uint8Array {
   return new Uint8Array(process.getBuiltinModule('node:sea').getRawAsset(name) as ArrayBuffer);
 }
 
 /** Returns true if the executable has a file of this name. */
 export function hasAsset(name: string): boolean {
   try {
-    sharedAssetBytes(name);
+    readSharedAssetBytes(name);
     return true;
   } catch {
     return false;
@@ -38,7 +38,7 @@ export function hasAsset(name: string): boolean {
 }
 
 /** Returns the path of the executable. Without /proc, Node knows only the name that the shell used. */
-export function executablePath({
+export function resolveExecutablePath({
   execPath,
   env,
 }: Pick<NodeJS.Process, 'execPath' | 'env'> = process): string {

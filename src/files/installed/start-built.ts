@@ -1,6 +1,6 @@
 import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
-import { builtFile } from './installed-file.ts';
-import { executablePath, FILE_VARIABLE, isSingleFile } from './single-file.ts';
+import { resolveBuiltFile } from './installed-file.ts';
+import { FILE_VARIABLE, isSingleFile, resolveExecutablePath } from './single-file.ts';
 
 /** Settings of a process that runs a build output. */
 export interface BuiltProcessOptions extends Pick<ForkOptions, 'detached' | 'serialization'> {
@@ -20,10 +20,10 @@ export function forkBuilt(
 ): ChildProcess {
   const flags = memoryMiB === undefined ? [] : [`--max-old-space-size=${memoryMiB}`];
   const common = { ...options, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] } satisfies ForkOptions;
-  if (!isSingleFile()) return fork(builtFile(file), { ...common, env, execArgv: flags });
+  if (!isSingleFile()) return fork(resolveBuiltFile(file), { ...common, env, execArgv: flags });
   return fork(file, {
     ...common,
-    execPath: executablePath(),
+    execPath: resolveExecutablePath(),
     execArgv: [],
     env: { ...env, [FILE_VARIABLE]: file, ...(flags.length > 0 && { NODE_OPTIONS: flags.join(' ') }) },
   });

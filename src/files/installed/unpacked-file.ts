@@ -3,11 +3,11 @@ import { chmodSync, lstatSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import type { Env } from '../../utils/env.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
-import { userFolder } from '../user-folders.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
+import { findUserFolder } from '../user-folders.ts';
 import { renameOverSync } from '../writing/rename-over.ts';
 import { makeDirectory } from '../writing/write-below.ts';
-import { assetText, sharedAssetBytes } from './single-file.ts';
+import { readAssetText, readSharedAssetBytes } from './single-file.ts';
 
 /** The file with the hexadecimal SHA-256 digests of packed files, by name. */
 export const DIGESTS = 'digests.json';
@@ -26,9 +26,9 @@ export interface PackedFile {
  *
  * @param name the path of the file in the package
  */
-export function packedInExecutable(name: string): PackedFile {
-  const digests = JSON.parse(assetText(DIGESTS)) as Readonly<Record<string, string>>;
-  return { name: path.basename(name), digest: digests[name] ?? '', read: () => sharedAssetBytes(name) };
+export function getPackedFile(name: string): PackedFile {
+  const digests = JSON.parse(readAssetText(DIGESTS)) as Readonly<Record<string, string>>;
+  return { name: path.basename(name), digest: digests[name] ?? '', read: () => readSharedAssetBytes(name) };
 }
 
 /**
@@ -39,19 +39,19 @@ export function packedInExecutable(name: string): PackedFile {
  */
 export function useUnpacked<T>(packedFile: PackedFile, use: (file: string) => T, env: Env = process.env): T {
   const faults: string[] = [];
-  for (const place of placesToUnpack(env)) {
+  for (const place of listUnpackFolders(env)) {
     try {
       return use(unpack(packedFile, path.join(place, packedFile.digest)));
     } catch (error) {
-      faults.push(`${place}: ${errorMessage(error)}`);
+      faults.push(`${place}: ${getErrorMessage(error)}`);
     }
   }
   throw new Error(`${packedFile.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
 }
 
 /** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
-export function placesToUnpack(env: Env): string[] {
-  const cache = userFolder('cache', env);
+export function listUnpackFolders(env: Env): string[] {
+  const cache = findUserFolder('cache', env);
   const temporary = path.join(tmpdir(), `promptrun-${process.getuid?.() ?? userInfo().username}`);
   return cache === undefined ? [temporary] : [cache, temporary];
 }
@@ -97,7 +97,7 @@ function replace(file: string, packedFile: PackedFile): void {
   } catch (error) {
     rmSync(part, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(errorCode(error) ?? '') || !isUnpacked(file, packedFile)) {
+    if (!['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(error) ?? '') || !isUnpacked(file, packedFile)) {
       throw error;
     }
   }

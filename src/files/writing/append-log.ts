@@ -2,7 +2,7 @@ import { appendFileSync, constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import { lockFile } from './lock.ts';
 import {
   type FileBelow,
@@ -69,7 +69,7 @@ export class AppendLog {
     this.#waiting.push(`${JSON.stringify(value)}\n`);
     this.#isFlushWanted ||= durable;
     if (this.#group === undefined) {
-      this.#group = this.#writing.then(untilTurnEnds).then(() => this.#writeGroup());
+      this.#group = this.#writing.then(waitForTurnEnd).then(() => this.#writeGroup());
       this.#writing = this.#group;
       this.#writing.catch(() => {});
     }
@@ -125,7 +125,7 @@ export class AppendLog {
 }
 
 /** Waits for the end of a turn of the event loop, so that its lines share a flush. */
-function untilTurnEnds(): Promise<void> {
+function waitForTurnEnd(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve);
   });
@@ -152,7 +152,7 @@ async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
   try {
     return await openBelow(file, flags, 0o600);
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    if (getErrorCode(error) !== 'ENOENT') throw error;
     const directory = makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
     const opened = await openBelow(file, flags, 0o600);
     await syncDirectory(directory);
@@ -163,7 +163,7 @@ async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
 async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
   for (;;) {
     const { size } = await handle.stat();
-    const completeSize = await endOfLastLine(handle, size);
+    const completeSize = await findLastLineEnd(handle, size);
     if (completeSize === size) return;
     // Another process may be writing this line, or may cut it off itself.
     await sleep(LOG_SETTLE_MS);
@@ -178,7 +178,7 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
 }
 
 /** Returns the offset after the last newline. */
-async function endOfLastLine(handle: FileHandle, size: number): Promise<number> {
+async function findLastLineEnd(handle: FileHandle, size: number): Promise<number> {
   for (let end = size; end > 0; ) {
     // The first read is the last byte: it is enough if the file ends with a newline.
     const start = end === size ? size - 1 : Math.max(0, end - LOG_PIECE_BYTES);
@@ -191,7 +191,7 @@ async function endOfLastLine(handle: FileHandle, size: number): Promise<number> 
 }
 
 /** Yields the lines of a log from last to first, several at a time. Text after the last newline comes first. */
-export async function* linesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
+export async function* readLinesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
   let { size: end } = await handle.stat();
   let lineEnd: Buffer[] = [];
   while (end > 0) {

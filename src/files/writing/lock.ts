@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import { parseJson } from '../formats/json.ts';
 import { readIfReadable } from '../read-text.ts';
 import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
@@ -32,11 +32,11 @@ export type Release = () => void;
  */
 export function lockFile(
   { folder, name }: FileBelow,
-  readStartTime: StartTimeOf = startTime,
+  readStartTime: StartTimeOf = readProcessStart,
 ): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
   const ownHolder = JSON.stringify({
-    ...pidNamespace(),
+    ...readPidNamespace(),
     pid: process.pid,
     began: readStartTime(process.pid),
     id: randomUUID(),
@@ -73,7 +73,7 @@ export async function waitForLock(
 }
 
 /** Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970. */
-export function lastAlive({ folder, name }: FileBelow): number {
+export function getLastAliveTime({ folder, name }: FileBelow): number {
   return (readLockStats(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
 }
 
@@ -83,14 +83,14 @@ function takeLock(lock: string, ownHolder: string): boolean {
     // If this process was suspended before the write, another one may have the lock by now.
     return readHolder(lock) === ownHolder;
   } catch (error) {
-    if (errorCode(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
+    if (getErrorCode(error) === 'EEXIST' || isBeingRemoved(lock, error)) return false;
     throw error;
   }
 }
 
 /** Returns true if Windows refuses the name because a removed file is still open somewhere. */
 function isBeingRemoved(lock: string, error: unknown): boolean {
-  if (process.platform !== 'win32' || errorCode(error) !== 'EPERM') return false;
+  if (process.platform !== 'win32' || getErrorCode(error) !== 'EPERM') return false;
   const probe = `${lock}.${randomUUID()}`;
   try {
     writeFileSync(probe, '', { flag: 'wx' });
@@ -156,14 +156,14 @@ function readLockStats(lock: string): Stats | undefined {
 /** Returns true if the holder is dead. A reused process id is recognised by its start time, else by the lock's age. */
 function isAbandoned(lock: string, holder: string, readStartTime: StartTimeOf): boolean {
   const written = parseHolder(holder);
-  if (written === undefined) return lockAge(lock) > HALF_WRITTEN_MS;
+  if (written === undefined) return measureLockAge(lock) > HALF_WRITTEN_MS;
   const { host, space, pid, began } = written;
-  const own = pidNamespace();
+  const own = readPidNamespace();
   if (host === own.host && space === own.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
     if (typeof began === 'string') return readStartTime(pid) !== began;
   }
-  return lockAge(lock) > STALE_AFTER_MS;
+  return measureLockAge(lock) > STALE_AFTER_MS;
 }
 
 /** Returns true if a process of this machine is running, or can't be checked. */
@@ -172,12 +172,12 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return !isZombie(pid);
   } catch (error) {
-    return errorCode(error) !== 'ESRCH';
+    return getErrorCode(error) !== 'ESRCH';
   }
 }
 
 /** Returns the age of a lock by the volume's clock, which may differ from this machine's. */
-function lockAge(lock: string): number {
+function measureLockAge(lock: string): number {
   const probe = `${lock}.${randomUUID()}`;
   try {
     writeFileSync(probe, '', { flag: 'wx' });
@@ -190,12 +190,12 @@ function lockAge(lock: string): number {
 }
 
 /** Returns the namespace of process ids: this boot of the machine, or a container on it. */
-function pidNamespace(): { host: string; space: string } {
+function readPidNamespace(): { host: string; space: string } {
   const bootId = readIfReadable('/proc/sys/kernel/random/boot_id')?.trim() ?? '';
-  return { host: hostname(), space: `${bootId} ${linuxPidNamespace()}` };
+  return { host: hostname(), space: `${bootId} ${readLinuxPidNamespace()}` };
 }
 
-function linuxPidNamespace(): string {
+function readLinuxPidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
@@ -206,7 +206,7 @@ function linuxPidNamespace(): string {
 /** Returns the start time of a process, to recognise a reused id; null if the system doesn't report it. */
 type StartTimeOf = (pid: number) => string | null;
 
-function startTime(pid: number): string | null {
+function readProcessStart(pid: number): string | null {
   return readProcessStat(pid)[19] ?? null;
 }
 
@@ -230,7 +230,7 @@ function readProcessStat(pid: number): readonly string[] {
 }
 
 /** The content of a lock. */
-interface Holder {
+interface LockHolder {
   readonly host?: unknown;
   readonly space?: unknown;
   readonly pid?: unknown;
@@ -238,9 +238,11 @@ interface Holder {
 }
 
 /** Parses a lock; undefined if it is incomplete. */
-function parseHolder(holder: string): Holder | undefined {
+function parseHolder(holder: string): LockHolder | undefined {
   const value = parseJson(holder);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Holder) : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as LockHolder)
+    : undefined;
 }
 
 /** The beginning of every lock; after a power cut it may consist of NULs. */

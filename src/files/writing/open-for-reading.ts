@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import { type FileBelow, openBelow } from './write-below.ts';
 
 /** Opens a regular file for reading; undefined if it is missing. @throws {PathFault} or file system errors */
@@ -8,7 +8,7 @@ export async function openForReading(file: FileBelow): Promise<FileHandle | unde
   try {
     return await openBelow(file, constants.O_RDONLY);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 
 /** Maximum time to wait for another program to close the file, in milliseconds. */
 const RENAME_TIMEOUT_MS = 1000;
@@ -47,5 +47,7 @@ export function renameOverSync(from: string, to: string): void {
 }
 
 function isWorthWaiting(error: unknown, waitedMs: number, platform: NodeJS.Platform): boolean {
-  return platform === 'win32' && waitedMs < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(errorCode(error) ?? '');
+  return (
+    platform === 'win32' && waitedMs < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(getErrorCode(error) ?? '')
+  );
 }

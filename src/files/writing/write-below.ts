@@ -15,7 +15,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import { isDeviceName } from './device-name.ts';
 
 // Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in
@@ -50,13 +50,13 @@ export class LinkFault extends PathFault {
 }
 
 /** Refuses to create a file or folder with a device name on Windows. @throws {PathFault} */
-export function refuseDeviceName(file: string, platform = process.platform): void {
+export function checkDeviceName(file: string, platform = process.platform): void {
   if (platform !== 'win32' || !isDeviceName(path.win32.basename(file))) return;
   throw new PathFault(`${file} can't be made: Windows keeps that name for a device`, 'DEVICE_NAME');
 }
 
 /** Splits a path into its folder, which may be a link, and the file's name, which may not. */
-export function fileIn(file: string): FileBelow {
+export function toFileBelow(file: string): FileBelow {
   return { folder: path.dirname(file), name: path.basename(file) };
 }
 
@@ -67,9 +67,9 @@ export function fileIn(file: string): FileBelow {
  */
 export function checkBelow({ folder, name }: FileBelow): string {
   let place = folder;
-  for (const part of pathSegments(name)) {
+  for (const part of splitPathSegments(name)) {
     place = path.join(place, part);
-    refuseDeviceName(place);
+    checkDeviceName(place);
     if (isLink(place)) throw new LinkFault(place);
   }
   return path.join(folder, name);
@@ -92,7 +92,7 @@ export function isLink(file: string): boolean {
 export function makeFolderBelow({ folder, name }: FileBelow, mode?: number): string {
   makeDirectory(folder, mode);
   let relative = '';
-  for (const part of pathSegments(name)) {
+  for (const part of splitPathSegments(name)) {
     relative = path.join(relative, part);
     makeDirectory(checkBelow({ folder, name: relative }), mode);
   }
@@ -145,7 +145,7 @@ export function truncateBelow(file: FileBelow, { fd }: FileHandle, size: number,
   }
 }
 
-function pathSegments(name: string): string[] {
+function splitPathSegments(name: string): string[] {
   const parts = path.normalize(name).split(path.sep);
   if (path.isAbsolute(name) || parts.includes('..')) throw new Error(`${name} leads out of its folder`);
   return parts.filter(part => part !== '' && part !== '.');
@@ -160,14 +160,14 @@ function pathSegments(name: string): string[] {
  */
 export function makeDirectory(directory: string, mode = 0o777): void {
   const parent = path.dirname(directory);
-  refuseDeviceName(directory);
+  checkDeviceName(directory);
   try {
     mkdirSync(directory, { mode });
   } catch (error) {
     if (isDirectory(directory)) return;
     // Nothing is above the root of a drive that is not there.
-    if (errorCode(error) !== 'ENOENT' || parent === directory) throw error;
-    if (existsSync(parent)) throw isDirectory(parent) ? error : notDirectory(parent);
+    if (getErrorCode(error) !== 'ENOENT' || parent === directory) throw error;
+    if (existsSync(parent)) throw isDirectory(parent) ? error : notDirectoryError(parent);
     makeDirectory(parent, mode);
     return makeDirectory(directory, mode);
   }
@@ -178,7 +178,7 @@ export function makeDirectory(directory: string, mode = 0o777): void {
 }
 
 /** Returns the error for a file in the way, which Windows reports as ENOENT. */
-function notDirectory(file: string): Error {
+function notDirectoryError(file: string): Error {
   return Object.assign(new Error(`ENOTDIR: ${file} is not a directory`), { code: 'ENOTDIR' });
 }
 

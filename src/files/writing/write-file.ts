@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { constants, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, link, lstat, open, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import { renameOver, renameOverSync } from './rename-over.ts';
 import {
   checkBelow,
   type FileBelow,
-  fileIn,
   flushHandle,
   makeFolderBelow,
   openBelow,
   syncDirectory,
+  toFileBelow,
 } from './write-below.ts';
 
 /** The content of a file, or a function that writes it. */
@@ -24,14 +24,14 @@ export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceFile(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
-  makeFolderBelow(parentFolder(file));
+  makeFolderBelow(getParentFolder(file));
   await replaceIn(file, content, mode);
 }
 
 async function replaceIn(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
   const target = checkBelow(file);
   const former = await lstat(target).catch(() => undefined);
-  await writePart(partBeside(target), content, mode ?? former?.mode, async part => {
+  await writePart(buildPartPath(target), content, mode ?? former?.mode, async part => {
     await renameOver(part, checkBelow(file));
   });
 }
@@ -42,20 +42,20 @@ async function replaceIn(file: FileBelow, content: FileContent, mode?: number): 
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceNamedFile(file: string, content: FileContent): Promise<void> {
-  await replaceIn(fileIn(file), content);
+  await replaceIn(toFileBelow(file), content);
 }
 
 /** Appends to a file, a device or a pipe that the user named. @throws {LinkFault} for a link to anything else */
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
   const handle = isSpecial(file)
     ? await openSpecial(file)
-    : await openBelow(fileIn(file), O_WRONLY | O_APPEND | O_CREAT);
+    : await openBelow(toFileBelow(file), O_WRONLY | O_APPEND | O_CREAT);
   await writeTo(handle, text);
 }
 
 /** Checks a file that the user named for writing: a link may lead only to a device or a pipe. @throws {LinkFault} */
 export function checkNamedForWriting(file: string): void {
-  if (!isSpecial(file)) checkBelow(fileIn(file));
+  if (!isSpecial(file)) checkBelow(toFileBelow(file));
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
@@ -97,13 +97,13 @@ function readStats(file: string): Stats | undefined {
   }
 }
 
-function parentFolder({ folder, name }: FileBelow): FileBelow {
+function getParentFolder({ folder, name }: FileBelow): FileBelow {
   return { folder, name: path.dirname(name) };
 }
 
 /** Replaces a file synchronously and without a flush, for small files that can be recreated. Replaces a link too. */
 export function replaceFileSync(file: string, content: string, mode: number): void {
-  const part = partBeside(file);
+  const part = buildPartPath(file);
   try {
     writeFileSync(part, content, { mode, flag: 'wx' });
     renameOverSync(part, file);
@@ -119,8 +119,8 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function createFile(file: FileBelow, content: FileContent, mode?: number): Promise<boolean> {
-  makeFolderBelow(parentFolder(file));
-  return await writePart(partBeside(checkBelow(file)), content, mode, part =>
+  makeFolderBelow(getParentFolder(file));
+  return await writePart(buildPartPath(checkBelow(file)), content, mode, part =>
     placeNew(part, checkBelow(file)),
   );
 }
@@ -141,22 +141,22 @@ export async function writeUnderFreeName(
   ifTaken: 'suffix' | 'replace',
 ): Promise<string> {
   const directory = makeFolderBelow(folder);
-  const target = (name: string): string => checkBelow({ ...folder, name: path.join(folder.name, name) });
-  return await writePart(partBeside(path.join(directory, 'new')), content, undefined, async part => {
+  const checkTarget = (name: string): string => checkBelow({ ...folder, name: path.join(folder.name, name) });
+  return await writePart(buildPartPath(path.join(directory, 'new')), content, undefined, async part => {
     const name = await nameFor();
     if (ifTaken === 'replace') {
-      await renameOver(part, target(name));
+      await renameOver(part, checkTarget(name));
       return name;
     }
     const { name: stem, ext } = path.parse(name);
     for (let number = 0; ; number += 1) {
       const free = number === 0 ? name : `${stem}_${number}${ext}`;
-      if (await placeNew(part, target(free))) return free;
+      if (await placeNew(part, checkTarget(free))) return free;
     }
   });
 }
 
-function partBeside(file: string): string {
+function buildPartPath(file: string): string {
   return path.join(path.dirname(file), `.promptrun-${randomBytes(6).toString('hex')}.part`);
 }
 
@@ -192,8 +192,8 @@ export async function placeNew(part: string, file: string): Promise<boolean> {
   try {
     await link(part, file);
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
-    if (!NO_LINKS.has(errorCode(error) ?? '')) throw error;
+    if (getErrorCode(error) === 'EEXIST') return false;
+    if (!NO_LINKS.has(getErrorCode(error) ?? '')) throw error;
     return await placeWithoutLinks(part, file);
   }
   return true;
@@ -204,7 +204,7 @@ async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();
   } catch (error) {
-    if (errorCode(error) === 'EEXIST') return false;
+    if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   }
   await renameOver(part, file);

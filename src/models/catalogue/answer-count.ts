@@ -1,8 +1,8 @@
 type SentOptions = Readonly<Record<string, unknown>>;
 
 /** Returns the number of answers that a run requests, by which its cost is multiplied. */
-export function answerCount(options: SentOptions): number {
-  return wholeNumber(options['n']) ?? 1;
+export function getAnswerCount(options: SentOptions): number {
+  return parseWholeNumber(options['n']) ?? 1;
 }
 
 /** Limits with names like those of multipliers. */
@@ -12,13 +12,13 @@ const OTHER_COUNT_FIELDS = new Set(['candidate_count', 'sample_count', 'number_o
 
 /**
  * Returns an option that multiplies the cost of a run by an unknown number; undefined if there is none. A whole `n` is
- * counted by `answerCount`, and a multiplier of 1 changes nothing.
+ * counted by `getAnswerCount`, and a multiplier of 1 changes nothing.
  */
-export function unknownMultiplier(options: SentOptions): string | undefined {
+export function findUnknownMultiplier(options: SentOptions): string | undefined {
   return Object.keys(options).find(key => {
     const value = options[key];
     if (value === null || value === undefined || !isMultiplier(key)) return false;
-    const count = wholeNumber(value);
+    const count = parseWholeNumber(value);
     return key === 'n' ? count === undefined : count !== 1;
   });
 }
@@ -30,7 +30,7 @@ function isMultiplier(key: string): boolean {
 }
 
 /** Returns a value as a whole number of at least 1; undefined if it is not one, as a number or as text. */
-export function wholeNumber(value: unknown): number | undefined {
+export function parseWholeNumber(value: unknown): number | undefined {
   const count = typeof value === 'string' ? Number(value) : value;
   return typeof count === 'number' && Number.isInteger(count) && count >= 1 ? count : undefined;
 }

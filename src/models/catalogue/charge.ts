@@ -1,7 +1,7 @@
 import { type Money, toMoney } from '../../wire/money.ts';
 import type { EngineResult } from '../engine.ts';
 import type { ModelEntry } from '../model-entry.ts';
-import { answerCount } from './answer-count.ts';
+import { getAnswerCount } from './answer-count.ts';
 import { findPricing, type PricingOptions } from './prices.ts';
 
 /** The usage and cost of a run; null for unknown figures. */
@@ -29,7 +29,7 @@ export async function calculateCharge(
 ): Promise<Charge | undefined> {
   if (!model.provider && !model.declared) return undefined;
   const { input = null, output = null, cached = null } = usage ?? {};
-  const answers = answerCount(options.runOptions ?? {});
+  const answers = getAnswerCount(options.runOptions ?? {});
   const counts = { model: model.model, input, output, cached, answers };
   if (isRefused) return { ...counts, cost: 0, estimated: 0 };
   const reportedDollars = dollars ?? usage?.dollars;
@@ -37,12 +37,12 @@ export async function calculateCharge(
     return { ...counts, cost: toMoney(reportedDollars), estimated: 0 };
   }
   const images = outputs.filter(({ type }) => type === 'image').length;
-  const { cost, estimated } = await estimatedCost(model, usage, images, options);
+  const { cost, estimated } = await computeUsageCost(model, usage, images, options);
   return { ...counts, cost, estimated: estimated ? 1 : 0 };
 }
 
 /** Returns the cost by the model's prices, null if neither its tokens nor a price per run determine it. */
-async function estimatedCost(
+async function computeUsageCost(
   model: ModelEntry,
   usage: EngineResult['usage'],
   images: number,

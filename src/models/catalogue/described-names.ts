@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { findOwnValue, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import { parseYaml } from '../../files/formats/yaml.ts';
-import { isJsonObject, listAt, textAt } from '../../utils/bounded-json.ts';
+import { isJsonObject, readListAt, readTextAt } from '../../utils/bounded-json.ts';
 import { MODELS_FILE, readModelsText, readNamedModelsText } from './models-file.ts';
 import type { ModelSources } from './read-models-file.ts';
 
@@ -13,7 +13,7 @@ export interface DescribedNames {
 }
 
 /** Returns the names in all models files. Leaves out a file that can't be read: whoever uses its models reports that. */
-export async function describedNames({
+export async function readDescribedNames({
   dataDir,
   modelsFile,
   declaredModels = [],
@@ -23,8 +23,10 @@ export async function describedNames({
     modelsFile === undefined ? undefined : await readNamedModelsText(modelsFile).catch(() => undefined);
   const files = [ownText, namedText, ...declaredModels.map(({ text }) => text)].map(parseOrNull);
   return {
-    models: files.flatMap(file => listAt(file, 'models').flatMap(item => textAt(item, 'model') ?? [])),
-    providers: Object.fromEntries(files.flatMap(providersIn)),
+    models: files.flatMap(file =>
+      readListAt(file, 'models').flatMap(item => readTextAt(item, 'model') ?? []),
+    ),
+    providers: Object.fromEntries(files.flatMap(readProviderEntries)),
   };
 }
 
@@ -36,7 +38,7 @@ function parseOrNull(text: string | undefined): JsonValue {
   }
 }
 
-function providersIn(file: JsonValue): [string, JsonValue][] {
-  const providers = ownValue(file, 'providers');
+function readProviderEntries(file: JsonValue): [string, JsonValue][] {
+  const providers = findOwnValue(file, 'providers');
   return isJsonObject(providers) ? Object.entries(providers) : [];
 }

@@ -1,15 +1,20 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { fileIn } from '../../files/writing/write-below.ts';
+import { toFileBelow } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Env } from '../../utils/env.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 import { type EndpointModels, EndpointRefusal, listModels } from '../providers/list-models.ts';
-import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
-import { extendModelsFile, nameInFile } from './extend-models-file.ts';
+import {
+  findKeyVariable,
+  listConfiguredProviders,
+  listKnownProviders,
+  resolveProviderName,
+} from '../providers/providers.ts';
+import { extendModelsFile, getNameInFile } from './extend-models-file.ts';
 import { findPricing } from './prices.ts';
 import { type ModelSources, parseModelsFile, readModelsFile } from './read-models-file.ts';
 
@@ -32,7 +37,7 @@ export interface DiscoveredEndpoint extends Pick<EndpointModels, 'others'> {
   readonly unpriced: readonly string[];
 }
 
-export interface Discovery {
+export interface DiscoveryResult {
   readonly file: string;
   readonly endpoints: readonly DiscoveredEndpoint[];
   /** The faults of invalid entries, each as `file:line: what`. */
@@ -45,26 +50,26 @@ export interface Discovery {
  *
  * @throws {InvalidModelsFile} if models.yaml can't be read
  */
-export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<Discovery> {
+export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<DiscoveryResult> {
   const { file, text, described } = await readModelsFile({ dataDir, env });
-  const providers = providersToAsk(described.providers, env);
+  const providers = listProvidersToAsk(described.providers, env);
   const listings = await Promise.all(providers.map(provider => listProviderModels(provider, env, signal)));
   // An Ollama that the file does not describe may be missing.
   const answeredListings = listings.filter(
     ({ provider, fault }) =>
       fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
   );
-  const builtInProviders = knownProviders(env);
+  const builtInProviders = listKnownProviders(env);
   const providerNames = [...builtInProviders, ...described.providers].map(({ name }) => name);
   const isPrefix = (name: string): boolean =>
-    providerNames.includes(name) || providerNames.includes(providerName(name));
+    providerNames.includes(name) || providerNames.includes(resolveProviderName(name));
   const { text: extendedText, added } = extendModelsFile(text, described, answeredListings, isPrefix);
   if (extendedText !== undefined && extendedText !== text) await writeModelsFile(dataDir, file, extendedText);
   const writtenModels =
     extendedText === undefined ? [] : parseModelsFile(extendedText, file, builtInProviders).models;
-  const unpricedNames = await namesWithoutPrice(writtenModels);
+  const unpricedNames = await listUnpricedNames(writtenModels);
   const endpoints = answeredListings.map((listing, index) =>
-    discoveredEndpoint(listing, added[index] ?? [], unpricedNames),
+    toDiscoveredEndpoint(listing, added[index] ?? [], unpricedNames),
   );
   return { file, endpoints, faults: described.faults };
 }
@@ -72,10 +77,10 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
 async function writeModelsFile(dataDir: string, file: string, text: string): Promise<void> {
   await prepareDataDirectory(dataDir);
   // The user's file may be a link to their dotfiles.
-  await replaceFile(fileIn(await realpath(file).catch(() => file)), text, 0o600);
+  await replaceFile(toFileBelow(await realpath(file).catch(() => file)), text, 0o600);
 }
 
-function discoveredEndpoint(
+function toDiscoveredEndpoint(
   { provider: { name, baseUrl }, models, others, fault, isRefused }: EndpointListing,
   addedNames: readonly string[],
   unpricedNames: ReadonlySet<string>,
@@ -92,7 +97,7 @@ function discoveredEndpoint(
   });
 }
 
-async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {
+async function listUnpricedNames(models: readonly ModelEntry[]): Promise<ReadonlySet<string>> {
   const priced = await Promise.all(
     models.map(async entry => ((await findPricing(entry)) === undefined ? [entry.model] : [])),
   );
@@ -103,16 +108,16 @@ async function namesWithoutPrice(models: readonly ModelEntry[]): Promise<Readonl
  * Returns the providers to ask: those with a key or address in the environment, then those in the file, then Ollama. The
  * environment goes first, because a name without a prefix may be a model of its providers.
  */
-function providersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
+function listProvidersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !describedProviders.some(
-      known => known.name === nameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
+      known => known.name === getNameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
     );
-  const localProviders = knownProviders(env).filter(
+  const localProviders = listKnownProviders(env).filter(
     ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
   const allProviders = [
-    ...configuredProviders(env).filter(isNew),
+    ...listConfiguredProviders(env).filter(isNew),
     ...describedProviders,
     ...localProviders.filter(isNew),
   ];
@@ -132,7 +137,7 @@ async function listProviderModels(
   env: Env,
   signal: AbortSignal,
 ): Promise<EndpointListing> {
-  const endpoint = { provider, keyVariable: keyVariable(provider, env) };
+  const endpoint = { provider, keyVariable: findKeyVariable(provider, env) };
   try {
     return { ...endpoint, ...(await listModels(provider, env, signal)) };
   } catch (error) {
@@ -141,16 +146,16 @@ async function listProviderModels(
       ...endpoint,
       models: [],
       others: 0,
-      fault: unreachableReason(error),
+      fault: explainUnreachable(error),
       isRefused: error instanceof EndpointRefusal,
     };
   }
 }
 
 /** Explains why an endpoint could not be asked. */
-export function unreachableReason(error: unknown): string {
-  const code = errorCode(error);
+export function explainUnreachable(error: unknown): string {
+  const code = getErrorCode(error);
   if (code === 'ECONNREFUSED') return 'nothing listens there';
   if (code === 'ENOTFOUND') return 'the host does not exist';
-  return errorMessage(error) || code || "it can't be reached";
+  return getErrorMessage(error) || code || "it can't be reached";
 }

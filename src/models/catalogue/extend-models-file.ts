@@ -74,30 +74,38 @@ class ModelsFileExtension {
     this.#addProvider(provider, keyVariable);
     const [prefix = '', ...rest] = offered.id.split('/');
     if (rest.length > 0 && this.#isPrefix(prefix)) this.#names.add(offered.id);
-    const model = freeName(offered.id, nameInFile(provider), this.#names);
+    const model = reserveName(offered.id, getNameInFile(provider), this.#names);
     this.#names.add(model);
-    this.#addModel(model, nameInFile(provider), offered);
+    this.#addModel(model, getNameInFile(provider), offered);
     return model;
   }
 
   #complete({ model }: ModelEntry, offered: OfferedModel): void {
     this.#isChanged = true;
-    const item = modelSequence(this.#document).items.find(node => isMap(node) && node.get('model') === model);
-    for (const [key, value] of Object.entries(extraFields(offered))) {
+    const item = ensureModelSequence(this.#document).items.find(
+      node => isMap(node) && node.get('model') === model,
+    );
+    for (const [key, value] of Object.entries(buildExtraFields(offered))) {
       if (isMap(item) && !item.has(key)) item.set(key, this.#document.createNode(value, { flow: true }));
     }
   }
 
   #addModel(model: string, provider: string, offered: OfferedModel): void {
     const { id, modality } = offered;
-    const entry = { model, modality, provider, id: id === model ? undefined : id, ...extraFields(offered) };
+    const entry = {
+      model,
+      modality,
+      provider,
+      id: id === model ? undefined : id,
+      ...buildExtraFields(offered),
+    };
     const node = this.#document.createNode(withoutUndefined(entry), { flow: true });
-    modelSequence(this.#document).add(node);
+    ensureModelSequence(this.#document).add(node);
   }
 
   /** Adds a provider if its address was moved; the others are known without an entry. */
   #addProvider(provider: Provider, keyVariable: string | undefined): void {
-    const name = nameInFile(provider);
+    const name = getNameInFile(provider);
     const isDescribed = this.#modelsFile.providers.some(described => described.name === name);
     if (!provider.isMoved || isDescribed) return;
     const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
@@ -114,14 +122,14 @@ class ModelsFileExtension {
   }
 }
 
-function extraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
+function buildExtraFields({ price, shutdownDate }: Partial<OfferedModel>): object {
   return withoutUndefined({ price, shutdown_date: shutdownDate });
 }
 
 /** Returns the entry of a provider's model in the file. */
 function findEntry({ models }: ModelsFile, provider: Provider, id: string): ModelEntry | undefined {
   return models.find(
-    entry => entry.provider?.name === nameInFile(provider) && (entry.id ?? entry.model) === id,
+    entry => entry.provider?.name === getNameInFile(provider) && (entry.id ?? entry.model) === id,
   );
 }
 
@@ -131,12 +139,12 @@ function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): bool
 }
 
 /** Returns the name of a provider in the file. A moved one gets another name, because its own means the original. */
-export function nameInFile({ name, baseUrl, isMoved }: Provider): string {
+export function getNameInFile({ name, baseUrl, isMoved }: Provider): string {
   return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
 }
 
 /** Returns a model's name, with its provider as a prefix if the name is taken. */
-function freeName(id: string, provider: string, names: ReadonlySet<string>): string {
+function reserveName(id: string, provider: string, names: ReadonlySet<string>): string {
   let name = id;
   for (let count = 1; names.has(name); count += 1) {
     name = count === 1 ? `${provider}/${id}` : `${provider}/${id}-${count}`;
@@ -144,7 +152,7 @@ function freeName(id: string, provider: string, names: ReadonlySet<string>): str
   return name;
 }
 
-function modelSequence(document: Document): YAMLSeq {
+function ensureModelSequence(document: Document): YAMLSeq {
   if (!isSeq(document.get('models'))) document.set('models', document.createNode([]));
   return toBlockStyle(document.get('models') as YAMLSeq);
 }

@@ -1,6 +1,6 @@
-import { type ModelEntry, nearShutdown, PROVIDER_SETTINGS, shutdownNote } from '../model-entry.ts';
-import { leftOutNote, sortOptions } from '../providers/requests/call-options.ts';
-import { ignoredKeywords } from '../providers/requests/schema-keywords.ts';
+import { describeShutdown, findNearShutdown, type ModelEntry, PROVIDER_SETTINGS } from '../model-entry.ts';
+import { describeLeftOut, sortOptions } from '../providers/requests/call-options.ts';
+import { listIgnoredKeywords } from '../providers/requests/schema-keywords.ts';
 import type { RemedyOptions } from './model-table.ts';
 
 /** The part of a model table that a check of prompts needs. */
@@ -14,7 +14,7 @@ interface KnownModelsOptions extends RemedyOptions {
 }
 
 /** Returns the models in the form that the check of a prompt file needs. */
-export function knownModels(
+export function createKnownModels(
   models: ModelLookup,
   { nowMs = Date.now(), withRemedy }: KnownModelsOptions = {},
 ) {
@@ -30,16 +30,16 @@ export function knownModels(
 
 function knownModel(entry: ModelEntry, nowMs: number) {
   const { model, runOptions, provider, declared } = entry;
-  const shutdown = nearShutdown(entry, nowMs);
+  const shutdown = findNearShutdown(entry, nowMs);
   return {
     model,
     runOptions,
-    note: shutdown && shutdownNote(shutdown),
+    note: shutdown && describeShutdown(shutdown),
     // A provider gets every setting; only it knows which ones it ignores.
     notesOn: (config: Readonly<Record<string, unknown>>) =>
       provider ? sortOptions(config, entry, new Set()).notes : [],
     notesOnSchema: (schema: unknown) =>
-      ignoredKeywords(schema, entry).map(keyword => leftOutNote(entry, `the schema's ${keyword}`)),
+      listIgnoredKeywords(schema, entry).map(keyword => describeLeftOut(entry, `the schema's ${keyword}`)),
     ignores: (setting: string) => !provider && !declared && !PROVIDER_SETTINGS.has(setting),
   };
 }

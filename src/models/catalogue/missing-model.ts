@@ -1,5 +1,5 @@
-import { didYouMean, nearest, suggest } from '../../utils/nearest-name.ts';
-import { providerName } from '../providers/providers.ts';
+import { didYouMean, findNearest, suggest } from '../../utils/nearest-name.ts';
+import { resolveProviderName } from '../providers/providers.ts';
 import { MODELS_FILE, type ModelsFile } from './models-file.ts';
 
 /** The name of a model that doesn't exist, and everything that may explain it. */
@@ -17,7 +17,7 @@ export interface MissingModel {
 }
 
 /** Explains that a model doesn't exist, with the names of those that do. */
-export function missingModelMessage({ name, models }: MissingModel): string {
+export function describeMissingModel({ name, models }: MissingModel): string {
   if (name.trim() === '') return 'the name of the model is empty';
   const refusal = `the model \`${name}\` does not exist`;
   return withList(refusal, didYouMean(name, models), `models are ${models.join(', ')}`);
@@ -26,7 +26,7 @@ export function missingModelMessage({ name, models }: MissingModel): string {
 /** Explains to the owner of models.yaml why a model doesn't exist, and how to add it. */
 export function explainMissingModel(missingModel: MissingModel): string {
   const { name, models, configured, isUnreadable, mergedFile, namedFile } = missingModel;
-  if (name.trim() === '') return missingModelMessage(missingModel);
+  if (name.trim() === '') return describeMissingModel(missingModel);
   const refusal = `the model \`${name}\` does not exist`;
   if (isUnreadable) return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
   if (mergedFile.brokenNames.has(name)) {
@@ -34,20 +34,20 @@ export function explainMissingModel(missingModel: MissingModel): string {
     return `${refusal}: its entry in ${file} is invalid`;
   }
   if (name.includes('/')) return explainMissingAtProvider(missingModel, refusal);
-  if (didYouMean(name, models) !== '') return missingModelMessage(missingModel);
+  if (didYouMean(name, models) !== '') return describeMissingModel(missingModel);
   if (/^(?:sonnet|opus|haiku)$/u.test(name)) {
-    return `${refusal}: only Claude Code knows it; give a model with -m, or ${aliasAdvice(name)}`;
+    return `${refusal}: only Claude Code knows it; give a model with -m, or ${formatAliasAdvice(name)}`;
   }
   const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
   const prefixed = prefixes.map(provider => `${provider}/${name}`);
   return [
-    missingModelMessage(missingModel),
+    describeMissingModel(missingModel),
     `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
     'promptrun models discover writes the models of your endpoints to models.yaml',
   ].join('; ');
 }
 
-function aliasAdvice(name: string): string {
+function formatAliasAdvice(name: string): string {
   return `add to models.yaml: modelAliases: {${name}: <model>}`;
 }
 
@@ -57,7 +57,7 @@ function explainMissingAtProvider(
   refusal: string,
 ): string {
   const [prefix = '', ...rest] = name.split('/');
-  const provider = providerName(prefix);
+  const provider = resolveProviderName(prefix);
   if (mergedFile.brokenProviders.has(provider)) {
     const file = namedFile.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
@@ -65,8 +65,8 @@ function explainMissingAtProvider(
   if (rest.every(part => part === '') && providers.includes(provider)) {
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
-  const meantProvider = nearest(prefix, providers);
-  const alias = `to run it with another model, ${aliasAdvice(name)}`;
+  const meantProvider = findNearest(prefix, providers);
+  const alias = `to run it with another model, ${formatAliasAdvice(name)}`;
   return withList(
     `${refusal}, and neither does a provider \`${prefix}\``,
     suggest(meantProvider && [meantProvider, ...rest].join('/')),

@@ -1,21 +1,26 @@
 import path from 'node:path';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { Env } from '../../utils/env.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
-import { type DeclaredModel, sentVariables } from '../declared-model.ts';
+import { type DeclaredModel, listSentVariables } from '../declared-model.ts';
 import { BUILT_IN_MODELS, type ModelEntry, type Provider } from '../model-entry.ts';
-import { type AccessFault, accessFault } from '../providers/access-fault.ts';
-import { guessedModel } from '../providers/guessed-model.ts';
-import { configuredProviders, keyVariable, knownProviders, providerName } from '../providers/providers.ts';
-import { explainMissingModel, missingModelMessage } from './missing-model.ts';
+import { type AccessFault, findAccessFault } from '../providers/access-fault.ts';
+import { guessModel } from '../providers/guessed-model.ts';
+import {
+  findKeyVariable,
+  listConfiguredProviders,
+  listKnownProviders,
+  resolveProviderName,
+} from '../providers/providers.ts';
+import { describeMissingModel, explainMissingModel } from './missing-model.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
   MODELS_FILE,
   type ModelsFile,
   type ModelsText,
-  mergedModels,
+  mergeModelsFiles,
   readModelsText,
 } from './models-file.ts';
 
@@ -75,8 +80,8 @@ class WatchedModels {
   constructor(options: ModelTableOptions) {
     this.#options = options;
     this.#file = path.join(options.dataDir, MODELS_FILE);
-    this.#knownProviders = knownProviders(options.env);
-    this.#configured = configuredProviders(options.env);
+    this.#knownProviders = listKnownProviders(options.env);
+    this.#configured = listConfiguredProviders(options.env);
   }
 
   /** Lists the models: built-in ones first, then those in models.yaml. */
@@ -88,10 +93,10 @@ class WatchedModels {
   get(name: string): ModelEntry | undefined {
     const modelName = this.#mergedFile.aliases.get(name) ?? name;
     const describedModel = this.list().find(({ model }) => model === modelName);
-    if (describedModel) return this.#atKnownProvider(describedModel);
+    if (describedModel) return this.#withKnownProvider(describedModel);
     const isGuessable = modelName.trim() !== '' && !this.#isUnreadable;
     if (!isGuessable || this.#mergedFile.brokenNames.has(modelName)) return undefined;
-    return this.#byPrefix(modelName) ?? this.#byOnlyKey(modelName);
+    return this.#findByPrefix(modelName) ?? this.#findByOnlyKey(modelName);
   }
 
   /** Explains in one line why a model doesn't exist, without paths of this machine. */
@@ -99,20 +104,20 @@ class WatchedModels {
     const missingModel = {
       name,
       models: this.list().map(({ model }) => model),
-      providers: this.#providers().map(({ name }) => name),
+      providers: this.#listProviders().map(({ name }) => name),
       configured: this.#configured.map(({ name }) => name),
       isUnreadable: this.#isUnreadable,
       mergedFile: this.#mergedFile,
       namedFile: this.#namedFile,
     };
-    return withRemedy ? explainMissingModel(missingModel) : missingModelMessage(missingModel);
+    return withRemedy ? explainMissingModel(missingModel) : describeMissingModel(missingModel);
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
   accessFault({ model, provider, declared }: ModelEntry): AccessFault | undefined {
     const { env } = this.#options;
-    if (declared) return declaredFault(model, declared, env);
-    return provider && accessFault(provider, env);
+    if (declared) return findDeclaredFault(model, declared, env);
+    return provider && findAccessFault(provider, env);
   }
 
   /** Returns the name that a process must have in `has()` to run a model: the model's own, or its provider's. */
@@ -124,8 +129,8 @@ class WatchedModels {
   capabilities(): string[] {
     return [
       ...this.list().map(({ model }) => model),
-      ...this.#providers()
-        .filter(provider => accessFault(provider, this.#options.env) === undefined)
+      ...this.#listProviders()
+        .filter(provider => findAccessFault(provider, this.#options.env) === undefined)
         .map(({ name }) => `${name}/*`),
     ];
   }
@@ -157,11 +162,11 @@ class WatchedModels {
       this.#lastText = text;
       this.#ownFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
       this.#isUnreadable = false;
-      this.#mergedFile = mergedModels(this.#ownFile, this.#namedFile);
+      this.#mergedFile = mergeModelsFiles(this.#ownFile, this.#namedFile);
       this.#report(this.#ownFile);
     } catch (error) {
       this.#isUnreadable = this.#ownFile === EMPTY_MODELS_FILE;
-      this.#options.onProblem(new Error(`models.yaml not read: ${errorMessage(error)}`, { cause: error }));
+      this.#options.onProblem(new Error(`models.yaml not read: ${getErrorMessage(error)}`, { cause: error }));
       return;
     }
     this.#notifyListeners();
@@ -173,7 +178,7 @@ class WatchedModels {
     if (modelsFile === undefined && declaredModels.length === 0) return;
     const { readNamedModels } = await import('./read-models-file.ts');
     this.#namedFile = await readNamedModels(this.#options, this.#ownFile, this.#knownProviders);
-    this.#mergedFile = mergedModels(this.#ownFile, this.#namedFile);
+    this.#mergedFile = mergeModelsFiles(this.#ownFile, this.#namedFile);
     this.#report(this.#namedFile);
     this.#notifyListeners();
   }
@@ -194,7 +199,7 @@ class WatchedModels {
   }
 
   /** Returns the providers in models.yaml, then the known ones that it does not mention. */
-  #providers(): readonly Provider[] {
+  #listProviders(): readonly Provider[] {
     const { providers, brokenProviders } = this.#mergedFile;
     const isDescribed = ({ name }: Provider): boolean =>
       brokenProviders.has(name) || providers.some(provider => provider.name === name);
@@ -205,7 +210,7 @@ class WatchedModels {
    * Replaces a model's provider by a known one with the same interface that the environment moves to the same address, so
    * that the key and other data of the known one apply.
    */
-  #atKnownProvider(entry: ModelEntry): ModelEntry {
+  #withKnownProvider(entry: ModelEntry): ModelEntry {
     const { provider } = entry;
     if (!provider || provider.headers) return entry;
     const knownProvider = this.#knownProviders.find(
@@ -220,37 +225,37 @@ class WatchedModels {
   }
 
   /** Returns a model by `provider/id`; the id is sent unchanged. */
-  #byPrefix(name: string): ModelEntry | undefined {
+  #findByPrefix(name: string): ModelEntry | undefined {
     const slash = name.indexOf('/');
     const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
     if (slash < 1 || id === '') return undefined;
-    const providers = this.#providers();
+    const providers = this.#listProviders();
     const provider =
       providers.find(candidate => candidate.name === prefix) ??
-      providers.find(candidate => candidate.name === providerName(prefix));
+      providers.find(candidate => candidate.name === resolveProviderName(prefix));
     if (!provider) return undefined;
     const described = this.#mergedFile.models
-      .map(entry => this.#atKnownProvider(entry))
+      .map(entry => this.#withKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
-    return described ?? guessedModel(provider, name, { id, guessed: 'prefix' });
+    return described ?? guessModel(provider, name, { id, guessed: 'prefix' });
   }
 
   /** Returns a model without a prefix, if only one provider has a key or its own address. */
-  #byOnlyKey(name: string): ModelEntry | undefined {
+  #findByOnlyKey(name: string): ModelEntry | undefined {
     const { env } = this.#options;
-    const providersInUse = this.#providers().filter(({ name }) =>
+    const providersInUse = this.#listProviders().filter(({ name }) =>
       this.#configured.some(provider => provider.name === name),
     );
-    const providersWithKey = providersInUse.filter(provider => keyVariable(provider, env) !== undefined);
+    const providersWithKey = providersInUse.filter(provider => findKeyVariable(provider, env) !== undefined);
     const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
     if (!provider || others.length > 0 || name.includes('/')) return undefined;
-    return guessedModel(provider, name, { id: name, guessed: 'key' });
+    return guessModel(provider, name, { id: name, guessed: 'key' });
   }
 }
 
 /** Returns the fault of an address that sends variables which are not set. */
-function declaredFault(model: string, declared: DeclaredModel, env: Env): AccessFault | undefined {
-  const missing = sentVariables(declared).filter(name => !env[name]?.trim());
+function findDeclaredFault(model: string, declared: DeclaredModel, env: Env): AccessFault | undefined {
+  const missing = listSentVariables(declared).filter(name => !env[name]?.trim());
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
   return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { decodeUtf8, describeEncodingFault } from '../../files/read-text.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 
 /** The file's name in the data directory. Its reader and the YAML parser are loaded only if it exists. */
@@ -37,7 +37,7 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
 };
 
 /** Merges two files; if both have an entry, that of the second wins, even an invalid one. */
-export function mergedModels(base: ModelsFile, override: ModelsFile): ModelsFile {
+export function mergeModelsFiles(base: ModelsFile, override: ModelsFile): ModelsFile {
   const names = new Set([...override.models.map(({ model }) => model), ...override.brokenNames]);
   const providers = new Set([...override.providers.map(({ name }) => name), ...override.brokenProviders]);
   return {
@@ -86,7 +86,7 @@ export async function readModelsText(file: string): Promise<string | undefined> 
     }
     return await readBounded(file, size);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -98,7 +98,7 @@ export async function readNamedModelsText(file: string): Promise<string> {
     if (!stats.isFile()) throw new Error('it is not a file');
     return await readBounded(file, stats.size);
   } catch (error) {
-    const why = errorCode(error) === 'ENOENT' ? 'it does not exist' : errorMessage(error);
+    const why = getErrorCode(error) === 'ENOENT' ? 'it does not exist' : getErrorMessage(error);
     throw new InvalidModelsFile([`the models file ${file} can't be read: ${why}`]);
   }
 }
@@ -106,7 +106,7 @@ export async function readNamedModelsText(file: string): Promise<string> {
 async function readBounded(file: string, size: number): Promise<string> {
   if (size > MAX_MODELS_FILE_BYTES) throw new Error(`${file} is larger than 1 MiB`);
   const bytes = await readFile(file);
-  const text = decodedUtf8(bytes);
-  if (text === undefined) throw new Error(`${file} is ${encodingFault(bytes)}`);
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw new Error(`${file} is ${describeEncodingFault(bytes)}`);
   return text;
 }

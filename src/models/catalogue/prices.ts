@@ -49,11 +49,11 @@ export async function findPricing(
   options: PricingOptions = {},
 ): Promise<Pricing | undefined> {
   const { provider, declared, price } = model;
-  if (declared) return declaredPricing(model);
+  if (declared) return createDeclaredPricing(model);
   if (!provider) return { estimated: false, cost: () => 0 };
-  const share = priceShare(provider.name, options);
+  const share = findPriceShare(provider.name, options);
   if (share === undefined) return undefined;
-  const pricing = price ? describedPricing(price, model) : await tablePricing(model);
+  const pricing = price ? createDescribedPricing(price, model) : await createTablePricing(model);
   return (
     pricing && {
       ...pricing,
@@ -63,16 +63,16 @@ export async function findPricing(
 }
 
 /** Returns the pricing of a program or an address; undefined if it has no price, or one per token but no counts. */
-function declaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
+function createDeclaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
   if (price?.run !== undefined) {
     const run = toMoney(price.run);
     return { estimated: false, cost: () => run };
   }
-  return price && declared?.tokens ? describedPricing(price, model) : undefined;
+  return price && declared?.tokens ? createDescribedPricing(price, model) : undefined;
 }
 
 /** Returns the share of the standard price that a class costs; undefined if it is unknown. */
-function priceShare(
+function findPriceShare(
   provider: string,
   { providerBatch = false, runOptions = {}, tier }: PricingOptions,
 ): number | undefined {
@@ -83,7 +83,7 @@ function priceShare(
 }
 
 /** Returns the pricing in models.yaml. Pictures without their own price are paid by token. */
-function describedPricing(price: Price, { modality }: ModelEntry): Pricing {
+function createDescribedPricing(price: Price, { modality }: ModelEntry): Pricing {
   const { input, output, cachedInput = input, image = 0 } = price;
   const perImage = modality === 'image' ? toMoney(image) : 0;
   return {
@@ -95,11 +95,11 @@ function describedPricing(price: Price, { modality }: ModelEntry): Pricing {
   };
 }
 
-async function tablePricing({ model, id = model, provider }: ModelEntry): Promise<Pricing | undefined> {
+async function createTablePricing({ model, id = model, provider }: ModelEntry): Promise<Pricing | undefined> {
   const { calcPrice } = await import('@pydantic/genai-prices');
   const name = provider?.name ?? '';
   const providerId = TABLE_NAMES[name] ?? name;
-  const dollars = (usage: Omit<ProviderUsage, 'dollars' | 'tier'>): number | undefined => {
+  const computeDollars = (usage: Omit<ProviderUsage, 'dollars' | 'tier'>): number | undefined => {
     const { input, output, cached, cacheWritten = 0 } = usage;
     const tokens = {
       input_tokens: input,
@@ -110,6 +110,6 @@ async function tablePricing({ model, id = model, provider }: ModelEntry): Promis
     };
     return calcPrice(tokens, id, { providerId })?.total_price;
   };
-  if (dollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
-  return { estimated: true, cost: usage => toMoney(dollars(usage) ?? 0) };
+  if (computeDollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
+  return { estimated: true, cost: usage => toMoney(computeDollars(usage) ?? 0) };
 }

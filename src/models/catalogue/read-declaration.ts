@@ -2,8 +2,8 @@ import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
-import { durationMs, MAX_TIMER_MS } from '../../utils/duration.ts';
-import { expressionFault } from '../../utils/jmespath.ts';
+import { MAX_TIMER_MS, parseDurationMs } from '../../utils/duration.ts';
+import { findExpressionFault } from '../../utils/jmespath.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type {
   AnswerFields,
@@ -12,7 +12,7 @@ import type {
   DeclaredProgram,
   ProgramPlaceholder,
 } from '../declared-model.ts';
-import { PlaceholderFault, placeholdersIn } from '../programs/placeholders.ts';
+import { PlaceholderFault, parsePlaceholders } from '../programs/placeholders.ts';
 import { isHeaderName } from './read-provider.ts';
 
 const COMMON_FIELDS = [
@@ -53,8 +53,8 @@ export function readDeclaration(
 ): { readonly fields: YamlFields; readonly declared: DeclaredModel } {
   const isProgram = item.entries('a model').some(({ key }) => key === 'program');
   const fields = isProgram
-    ? YamlFields.of(item, 'a model that is a program', PROGRAM_FIELDS)
-    : YamlFields.of(item, 'a model that is an address', ADDRESS_FIELDS);
+    ? YamlFields.read(item, 'a model that is a program', PROGRAM_FIELDS)
+    : YamlFields.read(item, 'a model that is an address', ADDRESS_FIELDS);
   const common = { here: folder, timeoutMs: readTimeout(fields), ...readAnswerFields(fields) };
   return {
     fields,
@@ -63,16 +63,16 @@ export function readDeclaration(
 }
 
 function readTimeout(fields: YamlFields): number {
-  const text = fields.text('timeout');
+  const text = fields.readText('timeout');
   if (text === undefined) return DEFAULT_TIMEOUT_MS;
-  const ms = durationMs(text);
+  const ms = parseDurationMs(text);
   if (ms === undefined || ms === 0) throw fields.fault('timeout', 'must be a time such as 90s, 10m or 1h');
   if (ms > MAX_TIMER_MS) throw fields.fault('timeout', 'is longer than 24 days');
   return ms;
 }
 
 function readAnswerFields(fields: YamlFields): AnswerFields {
-  const [output, cost, tokens] = ['output', 'cost', 'tokens'].map(key => fields.value(key));
+  const [output, cost, tokens] = ['output', 'cost', 'tokens'].map(key => fields.findValue(key));
   return withoutUndefined({
     output: output && readExpression(output, 'output'),
     cost: cost && readExpression(cost, 'cost'),
@@ -81,13 +81,13 @@ function readAnswerFields(fields: YamlFields): AnswerFields {
 }
 
 function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
-  const fields = YamlFields.of(value, 'tokens', ['input', 'output', 'cached']);
-  const requiredExpression = (key: string): string =>
-    readExpression(fields.value(key) ?? fields.missing(key), key);
-  const cachedValue = fields.value('cached');
+  const fields = YamlFields.read(value, 'tokens', ['input', 'output', 'cached']);
+  const requireExpression = (key: string): string =>
+    readExpression(fields.findValue(key) ?? fields.refuseMissing(key), key);
+  const cachedValue = fields.findValue('cached');
   return withoutUndefined({
-    input: requiredExpression('input'),
-    output: requiredExpression('output'),
+    input: requireExpression('input'),
+    output: requireExpression('output'),
     cached: cachedValue && readExpression(cachedValue, 'cached'),
   });
 }
@@ -95,7 +95,7 @@ function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
 function readExpression(value: YamlValue, name: string): string {
   const expression = value.text(name);
   if (expression.length > MAX_EXPRESSION_LENGTH) throw faultAt(value, `${name} is longer than 16 KiB`);
-  const fault = expressionFault(expression);
+  const fault = findExpressionFault(expression);
   if (fault === undefined) return expression;
   const place = fault.at === undefined ? '' : `, at character ${fault.at + 1}`;
   throw faultAt(value, `${name} is not JMESPath: ${fault.message}${place}`);
@@ -104,7 +104,7 @@ function readExpression(value: YamlValue, name: string): string {
 type ProgramPart = Omit<DeclaredProgram, 'here' | 'timeoutMs' | keyof AnswerFields>;
 
 function readProgram(fields: YamlFields): ProgramPart {
-  const items = fields.value('program')?.items('program') ?? fields.missing('program');
+  const items = fields.findValue('program')?.items('program') ?? fields.refuseMissing('program');
   const [program, ...args] = items.map(item => item.text('a word of `program`'));
   if (program === undefined || program === '') throw fields.fault('program', 'is empty');
   const [first] = items;
@@ -118,7 +118,7 @@ function readProgram(fields: YamlFields): ProgramPart {
   return {
     kind: 'program',
     argv: [program, ...args],
-    isTemporary: fields.oneOf('folder', ['temporary']) !== undefined,
+    isTemporary: fields.readChoice('folder', ['temporary']) !== undefined,
     placeholders,
   };
 }
@@ -126,11 +126,11 @@ function readProgram(fields: YamlFields): ProgramPart {
 type AddressPart = Omit<DeclaredAddress, 'here' | 'timeoutMs' | keyof AnswerFields>;
 
 function readAddress(fields: YamlFields): AddressPart {
-  const address = fields.required('address');
-  const fault = addressFault(address);
+  const address = fields.requireText('address');
+  const fault = findAddressFault(address);
   if (fault !== undefined) throw fields.fault('address', fault);
-  const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.value(key));
-  const method = fields.text('method', METHOD) ?? 'POST';
+  const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.findValue(key));
+  const method = fields.readText('method', METHOD) ?? 'POST';
   if (method === 'GET' && body) throw fields.fault('body', "can't be sent with GET");
   const inBody = body ? readPlaceholders(body, 'body') : [];
   const inAddress = url ? readPlaceholders(url) : [];
@@ -160,7 +160,7 @@ function readHeaderName(name: string, position: FilePosition): string {
 }
 
 /** Returns the fault of an address; undefined if it is valid. */
-function addressFault(address: string): string | undefined {
+function findAddressFault(address: string): string | undefined {
   const { origin, rest } = /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
   if (origin === undefined || rest === undefined) {
     return 'must begin with https://, or http:// for this machine';
@@ -187,11 +187,11 @@ function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[
   if (value.isList) return value.items('this list').flatMap(item => readPlaceholders(item, field));
   if (value.isMap) {
     return value.entries('this map').flatMap(entry => {
-      if (placeholdersAt(entry, entry.key).length === 0) return readPlaceholders(entry.value, field);
+      if (parsePlaceholdersAt(entry, entry.key).length === 0) return readPlaceholders(entry.value, field);
       throw faultAt(entry, `the key \`${entry.key}\` has a placeholder, which only values may have`);
     });
   }
-  const placeholders = placeholdersAt(value, value.scalar ?? '');
+  const placeholders = parsePlaceholdersAt(value, value.scalar ?? '');
   const variable = field === undefined ? undefined : placeholders.find(({ name }) => name === 'env');
   if (!variable || !('key' in variable)) return placeholders;
   throw faultAt(
@@ -200,9 +200,9 @@ function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[
   );
 }
 
-function placeholdersAt(place: FilePosition, text: string): ProgramPlaceholder[] {
+function parsePlaceholdersAt(place: FilePosition, text: string): ProgramPlaceholder[] {
   try {
-    return placeholdersIn(text);
+    return parsePlaceholders(text);
   } catch (error) {
     throw error instanceof PlaceholderFault ? faultAt(place, error.message) : error;
   }

@@ -12,7 +12,7 @@ import {
   type Provider,
   RESERVED_NAMES,
 } from '../model-entry.ts';
-import { DEFAULT_CREDITS, guessedModality } from '../providers/guessed-model.ts';
+import { DEFAULT_CREDITS, guessModality } from '../providers/guessed-model.ts';
 import { isDeclared, readDeclaration } from './read-declaration.ts';
 
 const DOLLARS: FieldFormat = {
@@ -50,31 +50,31 @@ export function readModel(
   folder: string,
 ): ModelEntry {
   if (isDeclared(item)) return readDeclaredModel(item, folder);
-  const fields = YamlFields.of(item, 'a model', MODEL_FIELDS);
-  const providerName = fields.required('provider');
+  const fields = YamlFields.read(item, 'a model', MODEL_FIELDS);
+  const providerName = fields.requireText('provider');
   const provider = providers.get(providerName);
   if (!provider) {
     const meant = didYouMean(providerName, [...providers.keys()]);
     throw fields.fault('provider', `\`${providerName}\` is not described under providers${meant}`);
   }
   const model = readName(fields);
-  const id = fields.text('id');
-  const modality = fields.oneOf('modality', ['text', 'image']) ?? guessedModality(id ?? model);
-  const responseFormat = fields.oneOf('responseFormat', ['json_schema', 'json_object', 'none']);
-  const price = fields.value('price');
-  const leaveOut = fields.value('leaveOut');
-  const reasoning = fields.oneOf('reasoning', ['true', 'false']);
+  const id = fields.readText('id');
+  const modality = fields.readChoice('modality', ['text', 'image']) ?? guessModality(id ?? model);
+  const responseFormat = fields.readChoice('responseFormat', ['json_schema', 'json_object', 'none']);
+  const price = fields.findValue('price');
+  const leaveOut = fields.findValue('leaveOut');
+  const reasoning = fields.readChoice('reasoning', ['true', 'false']);
   return withoutUndefined({
     model,
     modality,
     engine: 'provider' as const,
     provider,
-    runOptions: readRunOptions(fields.value('runOptions')),
-    credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    runOptions: readRunOptions(fields.findValue('runOptions')),
+    credits: Number(fields.readText('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
     id,
     responseFormat,
     price: price && readPrice(price),
-    shutdownDate: fields.text('shutdown_date', DAY)?.slice(0, 10),
+    shutdownDate: fields.readText('shutdown_date', DAY)?.slice(0, 10),
     leaveOut: leaveOut && readLeaveOut(leaveOut),
     reasoning: reasoning && reasoning === 'true',
   });
@@ -91,22 +91,22 @@ function readLeaveOut(value: YamlValue): OptionName[] {
 
 /** @throws {FileFault} if it is the name of a built-in model */
 function readName(fields: YamlFields): string {
-  const model = fields.required('model');
+  const model = fields.requireText('model');
   if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
   return model;
 }
 
 function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
   const { fields, declared } = readDeclaration(item, folder);
-  const modality = fields.oneOf('modality', ['text']) ?? fields.missing('modality');
-  const price = fields.value('price');
+  const modality = fields.readChoice('modality', ['text']) ?? fields.refuseMissing('modality');
+  const price = fields.findValue('price');
   return {
     model: readName(fields),
     modality,
     engine: declared.kind,
     declared,
-    runOptions: readRunOptions(fields.value('runOptions')),
-    credits: Number(fields.text('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
+    runOptions: readRunOptions(fields.findValue('runOptions')),
+    credits: Number(fields.readText('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
     ...(price && { price: readDeclaredPrice(price) }),
   };
 }
@@ -123,26 +123,26 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
 
 /** Reads the price of a run, or of its tokens. The price of a run counts before that of its tokens, which is then checked only. */
 function readDeclaredPrice(value: YamlValue): Price {
-  const fields = YamlFields.of(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
-  const run = fields.text('run', DOLLARS);
+  const fields = YamlFields.read(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
+  const run = fields.readText('run', DOLLARS);
   if (run === undefined) return readPrice(value);
-  for (const key of ['input', 'output', 'cachedInput']) fields.text(key, DOLLARS);
+  for (const key of ['input', 'output', 'cachedInput']) fields.readText(key, DOLLARS);
   return { input: 0, output: 0, run: Number(run) };
 }
 
 /** Reads a price. Token prices may be missing if there is a price per picture. */
 function readPrice(value: YamlValue): Price {
-  const fields = YamlFields.of(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
-  const dollars = (key: keyof Price): number | undefined => {
-    const text = fields.text(key, DOLLARS);
+  const fields = YamlFields.read(value, 'a price', ['input', 'output', 'cachedInput', 'image']);
+  const readDollars = (key: keyof Price): number | undefined => {
+    const text = fields.readText(key, DOLLARS);
     return text === undefined ? undefined : Number(text);
   };
-  const image = dollars('image');
+  const image = readDollars('image');
   const otherwise = image === undefined ? undefined : 0;
   return withoutUndefined({
-    input: dollars('input') ?? otherwise ?? fields.missing('input'),
-    output: dollars('output') ?? otherwise ?? fields.missing('output'),
-    cachedInput: dollars('cachedInput'),
+    input: readDollars('input') ?? otherwise ?? fields.refuseMissing('input'),
+    output: readDollars('output') ?? otherwise ?? fields.refuseMissing('output'),
+    cachedInput: readDollars('cachedInput'),
     image,
   });
 }

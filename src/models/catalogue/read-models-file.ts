@@ -4,14 +4,14 @@ import { parseYaml, type YamlEntry, type YamlValue } from '../../files/formats/y
 import { YamlFields } from '../../files/formats/yaml-fields.ts';
 import type { Env } from '../../utils/env.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
-import { knownProviders, providerName } from '../providers/providers.ts';
+import { listKnownProviders, resolveProviderName } from '../providers/providers.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
   MODELS_FILE,
   type ModelsFile,
   type ModelsText,
-  mergedModels,
+  mergeModelsFiles,
   readModelsText,
   readNamedModelsText,
 } from './models-file.ts';
@@ -36,7 +36,8 @@ export interface ModelSources {
 export async function readModelsFile({ dataDir, env }: ModelSources) {
   const file = path.join(dataDir, MODELS_FILE);
   const text = await readModelsText(file);
-  const described = text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, knownProviders(env));
+  const described =
+    text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, listKnownProviders(env));
   return { file, text, described };
 }
 
@@ -63,7 +64,7 @@ export async function readNamedModels(
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
       : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefinedProviders);
-  return declaredFiles.reduce(mergedModels, namedModels);
+  return declaredFiles.reduce(mergeModelsFiles, namedModels);
 }
 
 /** Keeps the programs of entries that take their runs on standard input, and sends chats to addresses as JSON. */
@@ -128,11 +129,11 @@ function readValidEntries(
   context: ModelsFileContext,
 ): Omit<ModelsFile, 'faults'> {
   const { faults } = context;
-  const fields = YamlFields.of(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
+  const fields = YamlFields.read(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
     faults,
   });
   const { providers, brokenProviders } = readProviders(
-    fields.value('providers'),
+    fields.findValue('providers'),
     predefinedProviders,
     faults,
   );
@@ -140,9 +141,9 @@ function readValidEntries(
     [...predefinedProviders, ...providers].map(provider => [provider.name, provider]),
   );
   for (const name of brokenProviders) usableProviders.delete(name);
-  const { models, brokenModels } = readFileModels(fields.value('models'), usableProviders, context);
+  const { models, brokenModels } = readFileModels(fields.findValue('models'), usableProviders, context);
   const { aliases, brokenAliases } = readAliases(
-    fields.value('modelAliases'),
+    fields.findValue('modelAliases'),
     { models, providers: usableProviders },
     faults,
   );
@@ -178,11 +179,11 @@ function readFileModels(
     models.set(model, entry);
     return model;
   };
-  const nameIn = (item: YamlValue): string | undefined =>
+  const readModelName = (item: YamlValue): string | undefined =>
     item.valuesByKey('a model').get('model')?.text('model');
   const brokenModels: string[] = [];
   for (const item of readList(faults, value, list => list.items('models'))) {
-    const name = collectFault(faults, () => readItem(item)) ?? collectFault([], () => nameIn(item));
+    const name = collectFault(faults, () => readItem(item)) ?? collectFault([], () => readModelName(item));
     if (name !== undefined && !models.has(name)) brokenModels.push(name);
   }
   return { models, brokenModels };
@@ -199,7 +200,7 @@ function readAliases(
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean => {
     const [prefix = '', id] = name.split(/\/(.*)/su);
-    return names.has(name) || (id !== undefined && providers.has(providerName(prefix)));
+    return names.has(name) || (id !== undefined && providers.has(resolveProviderName(prefix)));
   };
   const aliases = new Map<string, string>();
   const brokenAliases: string[] = [];

@@ -3,8 +3,8 @@ import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
 import { INTERFACES, type InterfaceName, type Provider } from '../model-entry.ts';
-import { baseUrlFault, normalisedBaseUrl } from '../providers/provider-address.ts';
-import { interfaceAt, isLoopback, providerData, providerName } from '../providers/providers.ts';
+import { findBaseUrlFault, normaliseBaseUrl } from '../providers/provider-address.ts';
+import { findProviderData, isLoopback, pickInterface, resolveProviderName } from '../providers/providers.ts';
 
 const KEY_VARIABLE_FORMAT: FieldFormat = {
   pattern: /^[A-Za-z_]\w*$/,
@@ -22,13 +22,13 @@ export function readProvider(
   { key: name, line, value }: YamlEntry,
   knownByName: ReadonlyMap<string, Provider> = new Map(),
 ): Provider {
-  const fields = YamlFields.of(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
-  const base = knownByName.get(providerName(name));
+  const fields = YamlFields.read(value, `the provider \`${name}\``, PROVIDER_FIELDS, { line });
+  const base = knownByName.get(resolveProviderName(name));
   const baseUrl = readBaseUrl(fields, base);
-  const apiKeyEnv = fields.text('apiKeyEnv', KEY_VARIABLE_FORMAT);
-  const headers = fields.value('headers');
-  const batch = fields.oneOf('batch', ['true', 'false']);
-  const engine = fields.oneOf('engine', INTERFACES);
+  const apiKeyEnv = fields.readText('apiKeyEnv', KEY_VARIABLE_FORMAT);
+  const headers = fields.findValue('headers');
+  const batch = fields.readChoice('batch', ['true', 'false']);
+  const engine = fields.readChoice('engine', INTERFACES);
   const address =
     baseUrl === undefined && base
       ? inheritedAddress(base, engine)
@@ -46,8 +46,8 @@ export function readProvider(
 
 /** Reads the address, which only a known provider may leave out. */
 function readBaseUrl(fields: YamlFields, base: Provider | undefined): string | undefined {
-  const baseUrl = base ? fields.text('baseUrl') : fields.required('baseUrl');
-  const fault = baseUrl === undefined ? undefined : baseUrlFault(baseUrl);
+  const baseUrl = base ? fields.readText('baseUrl') : fields.requireText('baseUrl');
+  const fault = baseUrl === undefined ? undefined : findBaseUrlFault(baseUrl);
   if (fault !== undefined) throw fields.fault('baseUrl', fault);
   return baseUrl;
 }
@@ -71,13 +71,13 @@ function addressInFile(
   engine: InterfaceName | undefined,
   base: Provider | undefined,
 ): AddressAndInterface {
-  const data = base && providerData(base.name);
+  const data = base && findProviderData(base.name);
   const engineName = engine ?? data?.engine ?? 'openai';
   const form = { name: base?.name ?? '', engine: engineName, baseUrl: data?.baseUrl ?? '' };
-  const baseUrl = normalisedBaseUrl(address, form);
+  const baseUrl = normaliseBaseUrl(address, form);
   return withoutUndefined({
     baseUrl,
-    engine: engine ?? (data ? interfaceAt(data, baseUrl) : engineName),
+    engine: engine ?? (data ? pickInterface(data, baseUrl) : engineName),
     listsModels: ['azure', 'bedrock', 'vertexai'].includes(engineName) ? false : undefined,
   });
 }

@@ -1,17 +1,17 @@
 import path from 'node:path';
 import type { Env } from '../../utils/env.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isSameAddress } from '../../wire/addresses.ts';
-import { nearShutdown, type Provider } from '../model-entry.ts';
-import { accessFault } from '../providers/access-fault.ts';
+import { findNearShutdown, type Provider } from '../model-entry.ts';
+import { findAccessFault } from '../providers/access-fault.ts';
 import { listModels } from '../providers/list-models.ts';
-import { configuredProviders, keyVariable, knownProviders } from '../providers/providers.ts';
-import { unreachableReason } from './discover-models.ts';
+import { findKeyVariable, listConfiguredProviders, listKnownProviders } from '../providers/providers.ts';
+import { explainUnreachable } from './discover-models.ts';
 import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
 import { type ModelSources, readModelsFile } from './read-models-file.ts';
 
 /** The faults of models.yaml and of the providers, found without running a model. */
-export type ModelsReport = Awaited<ReturnType<typeof reportModels>>;
+export type ModelsReport = Awaited<ReturnType<typeof buildModelsReport>>;
 
 interface ReportOptions extends ModelSources {
   readonly signal: AbortSignal;
@@ -30,14 +30,14 @@ interface ProviderReport {
 }
 
 /** Reads models.yaml and the environment, and asks every provider for its models unless `ask` is false. */
-export async function reportModels({ dataDir, env, signal, ask }: ReportOptions) {
+export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOptions) {
   const faults: string[] = [];
   const modelsFile = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
-    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [errorMessage(error)]));
+    faults.push(...(error instanceof InvalidModelsFile ? error.faults : [getErrorMessage(error)]));
   });
   const describedModels = modelsFile?.described ?? EMPTY_MODELS_FILE;
   faults.push(...describedModels.faults);
-  const providers = usedProviders(describedModels, env);
+  const providers = listUsedProviders(describedModels, env);
   faults.push(...providers.flatMap(({ fault }) => fault ?? []));
   const usableProviders = providers.filter(({ fault }) => fault === undefined);
   return {
@@ -45,17 +45,17 @@ export async function reportModels({ dataDir, env, signal, ask }: ReportOptions)
     exists: modelsFile?.text !== undefined || faults.length > 0,
     faults,
     providers: await Promise.all(
-      usableProviders.map(provider => reportProvider(provider, { env, signal, ask })),
+      usableProviders.map(provider => buildProviderReport(provider, { env, signal, ask })),
     ),
-    shutdowns: describedModels.models.flatMap(entry => nearShutdown(entry, Date.now()) ?? []),
+    shutdowns: describedModels.models.flatMap(entry => findNearShutdown(entry, Date.now()) ?? []),
   };
 }
 
 /** Returns the providers in models.yaml, and those with a key or an address in the environment. */
-function usedProviders({ providers, models }: ModelsFile, env: Env): Provider[] {
+function listUsedProviders({ providers, models }: ModelsFile, env: Env): Provider[] {
   const usedByModels = models.flatMap(({ provider }) => provider ?? []);
-  const faultyProviders = knownProviders(env).filter(({ fault }) => fault !== undefined);
-  const providersInUse = [...providers, ...usedByModels, ...configuredProviders(env), ...faultyProviders];
+  const faultyProviders = listKnownProviders(env).filter(({ fault }) => fault !== undefined);
+  const providersInUse = [...providers, ...usedByModels, ...listConfiguredProviders(env), ...faultyProviders];
   const isSameProvider = (one: Provider, other: Provider): boolean =>
     one.name === other.name || isSameAddress(one.baseUrl, other.baseUrl);
   return providersInUse.filter(
@@ -63,15 +63,15 @@ function usedProviders({ providers, models }: ModelsFile, env: Env): Provider[] 
   );
 }
 
-async function reportProvider(
+async function buildProviderReport(
   provider: Provider,
   { env, signal, ask }: Omit<ReportOptions, 'dataDir'>,
 ): Promise<ProviderReport> {
   const { name, baseUrl, keyVariables, needsKey } = provider;
-  if (needsKey && keyVariable(provider, env) === undefined) {
+  if (needsKey && findKeyVariable(provider, env) === undefined) {
     return { name, baseUrl, missingKey: keyVariables.join(' or ') };
   }
-  const fault = accessFault(provider, env)?.message;
+  const fault = findAccessFault(provider, env)?.message;
   const isAsked = ask && provider.listsModels !== false;
   if (fault !== undefined || !isAsked) return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
   try {
@@ -79,7 +79,7 @@ async function reportProvider(
     return { name, baseUrl, models: models.length };
   } catch (error) {
     signal.throwIfAborted();
-    return { name, baseUrl, fault: unreachableReason(error) };
+    return { name, baseUrl, fault: explainUnreachable(error) };
   }
 }
 
@@ -92,16 +92,16 @@ export async function listProviders({ dataDir, env }: ModelSources) {
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
   const isKnownOnly = ({ name }: Provider): boolean => !providers.some(provider => provider.name === name);
-  const listedProviders = [...providers, ...knownProviders(env).filter(isKnownOnly)].map(provider => ({
+  const listedProviders = [...providers, ...listKnownProviders(env).filter(isKnownOnly)].map(provider => ({
     name: provider.name,
     baseUrl: provider.baseUrl,
     engine: provider.engine,
     keyVariables: provider.keyVariables,
-    keySet: keyVariable(provider, env) !== undefined,
+    keySet: findKeyVariable(provider, env) !== undefined,
     /** The variable that holds the key; null if none is set. */
-    keySetBy: keyVariable(provider, env) ?? null,
+    keySetBy: findKeyVariable(provider, env) ?? null,
     /** The fault that prevents requests; null if there is none. */
-    fault: accessFault(provider, env)?.message ?? null,
+    fault: findAccessFault(provider, env)?.message ?? null,
   }));
   return { providers: listedProviders, faults };
 }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { sortKeys } from '../../files/formats/json.ts';
 import type { Model, Resources } from '../../wire/index.ts';
-import { wireModel } from '../model-entry.ts';
+import { toWireModel } from '../model-entry.ts';
 import type { ModelTable } from './model-table.ts';
 
 /** The body of `GET /resources`, recomputed only when the models change. */
-export type ResourcesView = ReturnType<typeof resourcesView>;
+export type ResourcesView = ReturnType<typeof createResourcesView>;
 
 /** Creates the view of a table's models. */
-export function resourcesView(table: ModelTable) {
+export function createResourcesView(table: ModelTable) {
   let currentResources = toResources(table);
   table.onChange(() => {
     currentResources = toResources(table);
@@ -23,11 +23,11 @@ export function resourcesView(table: ModelTable) {
 }
 
 function toResources(table: ModelTable): Resources {
-  const models: Model[] = table.list().map(wireModel);
-  return { hash: resourcesHash(models), resources: { models } };
+  const models: Model[] = table.list().map(toWireModel);
+  return { hash: hashModels(models), resources: { models } };
 }
 
 /** Returns the hash of `GET /resources`: equal in every process for equal models, regardless of the order of fields. */
-export function resourcesHash(models: readonly Model[]): string {
+export function hashModels(models: readonly Model[]): string {
   return createHash('sha256').update(JSON.stringify(models, sortKeys)).digest('base64url');
 }

@@ -6,7 +6,7 @@ import type { Env } from '../../utils/env.ts';
 import { isPublicAddress } from '../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { type HttpAnswer, type HttpRequest, openHttp } from './open-http.ts';
-import { outgoingProxy } from './proxy.ts';
+import { findOutgoingProxy } from './proxy.ts';
 import { BodyTooLong, readBody } from './read-body.ts';
 
 /** Finds every address of a host. */
@@ -52,7 +52,7 @@ async function followImageRedirects(start: string, options: FetchImageOptions): 
   let url = start;
   for (let redirects = 0; redirects <= MAX_IMAGE_REDIRECTS; redirects += 1) {
     const answer = await openChecked(url, options);
-    const target = redirectTarget(answer, url);
+    const target = findRedirectTarget(answer, url);
     if (target === undefined) return readImage(answer, options.onBytes);
     answer.discard();
     url = target;
@@ -62,9 +62,10 @@ async function followImageRedirects(start: string, options: FetchImageOptions): 
 
 async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
   const { signal, env = {}, open = openHttp } = options;
-  const url = checkedUrl(text);
-  const proxy = outgoingProxy(url, env);
-  const addresses = proxy && options.allowPrivate ? undefined : await allowedAddresses(url, options, proxy);
+  const url = checkImageUrl(text);
+  const proxy = findOutgoingProxy(url, env);
+  const addresses =
+    proxy && options.allowPrivate ? undefined : await resolveAllowedAddresses(url, options, proxy);
   signal.throwIfAborted();
   try {
     return await open({ url, signal, headers: HEADERS, proxy, addresses });
@@ -75,7 +76,7 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
 
 const HEADERS = { accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'promptrun' };
 
-function checkedUrl(text: string): URL {
+function checkImageUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error('this is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');
@@ -86,13 +87,13 @@ function checkedUrl(text: string): URL {
 }
 
 /** Returns the addresses of a host. All must be public: a name with a private one too is not trusted. */
-async function allowedAddresses(
+async function resolveAllowedAddresses(
   url: URL,
   options: FetchImageOptions,
   proxy: URL | undefined,
 ): Promise<readonly string[]> {
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = isIP(host) ? [host] : await resolvedAddresses(host, options, proxy);
+  const addresses = isIP(host) ? [host] : await resolveAddresses(host, options, proxy);
   const isAllowed = options.allowPrivate === true || addresses.every(isPublicAddress);
   if (addresses.length > 0 && isAllowed) return addresses;
   throw new Error(
@@ -100,7 +101,7 @@ async function allowedAddresses(
   );
 }
 
-async function resolvedAddresses(
+async function resolveAddresses(
   host: string,
   { signal, resolve = resolveHost, onUnresolved }: FetchImageOptions,
   proxy: URL | undefined,
@@ -120,7 +121,7 @@ async function resolveHost(host: string): Promise<string[]> {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-function redirectTarget({ status, headers: { location } }: HttpAnswer, from: string): string | undefined {
+function findRedirectTarget({ status, headers: { location } }: HttpAnswer, from: string): string | undefined {
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
   if (!URL.canParse(location, from)) throw new Error('the URL redirects to something that is not a URL');
   return new URL(location, from).href;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { ProxyFault } from '../../net/connection-fault.ts';
-import { openAgent, proxyAuthorization, proxyRefusal } from '../../net/http-agent.ts';
+import { buildProxyAuthorization, explainProxyRefusal, openAgent } from '../../net/http-agent.ts';
 
 /** The `user-agent` of every request to a provider. */
 export const USER_AGENT = `promptrun/${packageJson.version}`;
@@ -61,14 +61,14 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
     proxy: isForwarded ? undefined : proxy,
     connectTimeoutMs: OUTGOING_CONNECT_TIMEOUT_MS,
     connections: 1,
-    lookup: addresses && !proxy ? pinnedTo(addresses) : undefined,
+    lookup: addresses && !proxy ? createPinnedLookup(addresses) : undefined,
     signal,
     ca,
   });
   try {
     const { default: send } = await import('undici/lib/api/api-request.js');
     const answer = await send.call(agent, {
-      ...(isForwarded ? forwardedBy(proxy, request) : target(request)),
+      ...(isForwarded ? buildProxyTarget(proxy, request) : buildDirectTarget(request)),
       method,
       body: body && 'pieces' in body ? Readable.from(body.pieces) : body,
       signal,
@@ -78,9 +78,9 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
     });
     if (answer.statusCode === 407 && isForwarded) {
       answer.body.on('error', () => {}).destroy();
-      throw new ProxyFault(proxy.host, proxyRefusal(proxy, 407));
+      throw new ProxyFault(proxy.host, explainProxyRefusal(proxy, 407));
     }
-    return httpAnswer(answer);
+    return toHttpAnswer(answer);
   } catch (error) {
     await agent.destroy();
     throw signal.aborted ? signal.reason : error;
@@ -94,7 +94,7 @@ interface Target {
 }
 
 /** Returns the target of a direct request. undici takes the TLS server name from the host header. */
-function target({ url, headers }: HttpRequest): Target {
+function buildDirectTarget({ url, headers }: HttpRequest): Target {
   return {
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
@@ -103,8 +103,8 @@ function target({ url, headers }: HttpRequest): Target {
 }
 
 /** Returns the target of a plain http request through a proxy, which takes the whole URL; many tunnel https only. */
-function forwardedBy(proxy: URL, { url, headers }: HttpRequest): Target {
-  const authorization = proxyAuthorization(proxy);
+function buildProxyTarget(proxy: URL, { url, headers }: HttpRequest): Target {
+  const authorization = buildProxyAuthorization(proxy);
   return {
     origin: proxy.origin,
     path: url.href,
@@ -116,7 +116,7 @@ function forwardedBy(proxy: URL, { url, headers }: HttpRequest): Target {
   };
 }
 
-function httpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): HttpAnswer {
+function toHttpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): HttpAnswer {
   // Ignores errors after the last piece was read.
   body.on('error', () => {});
   const headerPairs = Object.entries(headers).map(([name, value]) => [
@@ -132,7 +132,7 @@ function httpAnswer({ statusCode, headers, body }: Dispatcher.ResponseData): Htt
 }
 
 /** Returns a look-up that knows these addresses only, whatever the name. */
-function pinnedTo(addresses: readonly string[]): LookupFunction {
+function createPinnedLookup(addresses: readonly string[]): LookupFunction {
   const pinned = addresses.map(address => ({ address, family: isIP(address) }));
   return (_, options, callback) => {
     const [first] = pinned;

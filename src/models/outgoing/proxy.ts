@@ -1,4 +1,4 @@
-import { proxyFor, readProxyVariables } from '../../net/proxy.ts';
+import { findProxy, readProxyVariables } from '../../net/proxy.ts';
 import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
@@ -7,6 +7,6 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  *
  * @throws {ProxySettingError} if that proxy can't be used
  */
-export function outgoingProxy(url: URL, env: Env): URL | undefined {
-  return isLoopbackHost(url.hostname) ? undefined : proxyFor(url, readProxyVariables(env));
+export function findOutgoingProxy(url: URL, env: Env): URL | undefined {
+  return isLoopbackHost(url.hostname) ? undefined : findProxy(url, readProxyVariables(env));
 }

@@ -12,7 +12,7 @@ export async function readBody(
   onBytes?: (count: number) => void,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of boundedBody(answer, maxBytes)) {
+  for await (const chunk of readBoundedBody(answer, maxBytes)) {
     onBytes?.(chunk.length);
     chunks.push(chunk);
   }
@@ -20,7 +20,7 @@ export async function readBody(
 }
 
 /** Yields the body as it arrives. @throws {BodyTooLong} once it is longer than `maxBytes` */
-export async function* boundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
+export async function* readBoundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of answer.body) {
     length += chunk.length;

@@ -1,7 +1,13 @@
 import { type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
 import type { Env } from '../../utils/env.ts';
-import { type DeclaredAddress, sentVariables, usesPlaceholder } from '../declared-model.ts';
-import { type Engine, type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import { type DeclaredAddress, listSentVariables, usesPlaceholder } from '../declared-model.ts';
+import {
+  createFailedResult,
+  createRefusedResult,
+  type Engine,
+  type EngineJob,
+  type EngineResult,
+} from '../engine.ts';
 import { USER_AGENT } from '../outgoing/open-http.ts';
 import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
@@ -9,25 +15,32 @@ import { providerNetworkFault } from '../providers/network-fault.ts';
 import { retryWhileBusy } from '../providers/retry-while-busy.ts';
 import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendRequest } from '../providers/send-request.ts';
 import { maskSecrets } from './mask-secrets.ts';
-import { imageDataUrl, placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
+import {
+  createRunValues,
+  encodeImageDataUrl,
+  listPromptImages,
+  type RunValues,
+} from './placeholder-values.ts';
 import { fillText, fillValue } from './placeholders.ts';
-import { timeText } from './program-result.ts';
+import { formatDuration } from './program-result.ts';
 import { readResult } from './read-answer.ts';
 
 /** Returns the engine that sends prompts to addresses in models.yaml. */
-export function addressEngine({ env }: { readonly env: Env }): Engine {
+export function createAddressEngine({ env }: { readonly env: Env }): Engine {
   return {
     async run(job) {
       const { declared, model } = job.model;
-      if (declared?.kind !== 'address') return failedWith(`the model ${model} is not an address`);
-      const pictures = promptImages(job);
+      if (declared?.kind !== 'address') return createFailedResult(`the model ${model} is not an address`);
+      const pictures = listPromptImages(job);
       if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
-        return refusedWith(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
+        return createRefusedResult(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
       }
-      const values = placeholderValues(job, declared, { env, images: pictures.map(imageDataUrl) });
+      const values = createRunValues(job, declared, { env, images: pictures.map(encodeImageDataUrl) });
       const request = fillRequest(declared, values, job.traceparent);
-      if ('fault' in request) return refusedWith(`${model} can't be called: ${request.fault}`, 'unfit');
-      const secrets = sentVariables(declared).flatMap(name => env[name]?.trim() || []);
+      if ('fault' in request) {
+        return createRefusedResult(`${model} can't be called: ${request.fault}`, 'unfit');
+      }
+      const secrets = listSentVariables(declared).flatMap(name => env[name]?.trim() || []);
       return maskSecrets(await sendJob(job, declared, request, env), secrets);
     },
   };
@@ -50,8 +63,10 @@ async function sendJob(
   } catch (error) {
     job.signal.throwIfAborted();
     const { model } = job.model;
-    if (timeout.aborted) return failedWith(`${model} took longer than ${timeText(declared.timeoutMs)}`);
-    return failedResult(model, requestFault(error, request));
+    if (timeout.aborted) {
+      return createFailedResult(`${model} took longer than ${formatDuration(declared.timeoutMs)}`);
+    }
+    return createFailedRequestResult(model, requestFault(error, request));
   }
 }
 
@@ -61,7 +76,7 @@ function fillRequest(
   values: RunValues,
   traceparent: string | undefined,
 ): ProviderRequest | { fault: string } {
-  const address = fillText(declared.address, values.inText, urlEncoded);
+  const address = fillText(declared.address, values.inText, encodeForUrl);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
@@ -93,7 +108,7 @@ function fillHeaders(
   const filled: Record<string, string> = {};
   for (const [name, text] of Object.entries(declared.headers)) {
     const value = fillText(text, values.inText);
-    const unfit = unfitForHeader(value);
+    const unfit = findHeaderFault(value);
     if (unfit !== undefined) {
       return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
     }
@@ -103,13 +118,13 @@ function fillHeaders(
 }
 
 /** Returns the kind of character in a value that a header can't contain; undefined if there is none. */
-function unfitForHeader(value: string): string | undefined {
+function findHeaderFault(value: string): string | undefined {
   if (/[\0\r\n]/u.test(value)) return 'a line break';
   return /[^\t\x20-\x7e\xa0-\xff]/u.test(value) ? 'a character' : undefined;
 }
 
 /** Encodes a value for a URL. Replaces lone surrogates, which can't be encoded. */
-function urlEncoded(value: string): string {
+function encodeForUrl(value: string): string {
   return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }
 
@@ -120,10 +135,10 @@ function fillBody({ body }: DeclaredAddress, values: RunValues): { text: string;
   return { text: JSON.stringify(filled), type: 'application/json' };
 }
 
-function failedResult(model: string, { what, details }: ProviderFault): EngineResult {
+function createFailedRequestResult(model: string, { what, details }: ProviderFault): EngineResult {
   const cost = details.mayHaveCost ? '; it may have been paid for' : '';
   const { isRefused = false, isUnanswered = false, fault } = details;
-  return { ...failedWith(`${model} ${what}${cost}`), isRefused, isUnanswered, fault };
+  return { ...createFailedResult(`${model} ${what}${cost}`), isRefused, isUnanswered, fault };
 }
 
 function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {

@@ -15,7 +15,7 @@ export function maskSecrets(result: EngineResult, secrets: readonly string[]): E
 }
 
 /** Returns the values of variables whose names say that they hold a secret. */
-export function secretsIn(env: Env): string[] {
+export function collectSecrets(env: Env): string[] {
   return Object.entries(env).flatMap(([name, value]) => {
     const secret = /(?:KEY|TOKEN|SECRET|PASSWORD)$/iu.test(name) ? value?.trim() : undefined;
     return secret === undefined || secret === '' ? [] : [secret];

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 /** Returns the folder that records running programs. */
-export function programRecords(dataDir: string): string {
+export function getProgramRecordsFolder(dataDir: string): string {
   return path.join(dataDir, 'programs');
 }
 
@@ -11,7 +11,7 @@ export async function endOrphanedPrograms(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const records = programRecords(dataDir);
+  const records = getProgramRecordsFolder(dataDir);
   if (!existsSync(records)) return;
   const { endRecordedPrograms } = await import('./run-folder.ts');
   await endRecordedPrograms(records, env);

@@ -2,7 +2,7 @@ import type { JsonValue } from '../../files/formats/json.ts';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import type { Env } from '../../utils/env.ts';
 import { type DeclaredModel, type ProgramPlaceholder, usesPlaceholder } from '../declared-model.ts';
-import { type EngineJob, jsonInstruction, messageText } from '../engine.ts';
+import { buildJsonInstruction, type EngineJob, joinMessageText } from '../engine.ts';
 import type { PlaceholderValues } from './placeholders.ts';
 
 /** The values of a run's placeholders. */
@@ -13,22 +13,22 @@ export interface RunValues extends PlaceholderValues {
 }
 
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */
-export function placeholderValues(
+export function createRunValues(
   job: EngineJob,
   declared: DeclaredModel,
   { env, images }: { env: Env; images: readonly string[] },
 ): RunValues {
   const { model, inputs } = job;
-  const chat = declared.kind === 'address' && declared.sendsChats ? promptfooMessages(job) : undefined;
-  const prompt = chat === undefined ? promptText(job, declared) : JSON.stringify(chat, undefined, 2);
+  const chat = declared.kind === 'address' && declared.sendsChats ? buildPromptfooMessages(job) : undefined;
+  const prompt = chat === undefined ? joinPromptText(job, declared) : JSON.stringify(chat, undefined, 2);
   const inText = (placeholder: ProgramPlaceholder): JsonValue => {
     switch (placeholder.name) {
       case 'prompt':
         return prompt;
       case 'system':
-        return systemText(job);
+        return joinSystemText(job);
       case 'messages':
-        return messageValues(job);
+        return toMessageValues(job);
       case 'images':
         return [...images];
       case 'here':
@@ -36,48 +36,48 @@ export function placeholderValues(
       case 'model':
         return model.model;
       case 'input':
-        return ownEntry(inputs.texts, placeholder.key) ?? '';
+        return findOwnEntry(inputs.texts, placeholder.key) ?? '';
       case 'env':
       default:
         return env[placeholder.key]?.trim() ?? '';
     }
   };
-  const inJson = (placeholder: ProgramPlaceholder): JsonValue => {
+  const escapeForJson = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'prompt') return chat ?? prompt;
-    if (placeholder.name === 'input') return ownEntry(inputs.values, placeholder.key) ?? '';
+    if (placeholder.name === 'input') return findOwnEntry(inputs.values, placeholder.key) ?? '';
     return inText(placeholder);
   };
-  return { prompt, images, inText, inJson };
+  return { prompt, images, inText, inJson: escapeForJson };
 }
 
-function ownEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
+function findOwnEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
 /** Returns the messages of a prompt as promptfoo has them; undefined for one text of the user. */
-function promptfooMessages({ prompt: { messages } }: EngineJob): JsonValue | undefined {
+function buildPromptfooMessages({ prompt: { messages } }: EngineJob): JsonValue | undefined {
   const [first, ...others] = messages;
   if (first?.role === 'user' && others.length === 0) return undefined;
   return messages.map(({ role, parts }) => ({
     role: role === 'model' ? 'assistant' : role,
-    content: messageText(parts),
+    content: joinMessageText(parts),
   }));
 }
 
-function promptText(job: EngineJob, declared: DeclaredModel): string {
+function joinPromptText(job: EngineJob, declared: DeclaredModel): string {
   const { messages } = job.prompt;
   const shown = usesPlaceholder(declared, 'system')
     ? messages.filter(({ role }) => role !== 'system')
     : messages;
-  const text = joinTexts(shown.map(({ parts }) => messageText(parts)));
-  const instruction = jsonInstruction(job);
+  const text = joinTexts(shown.map(({ parts }) => joinMessageText(parts)));
+  const instruction = buildJsonInstruction(job);
   if (instruction === undefined) return text;
   return text === '' ? instruction : `${text.trimEnd()}\n\n${instruction}`;
 }
 
-function systemText({ prompt }: EngineJob): string {
+function joinSystemText({ prompt }: EngineJob): string {
   return joinTexts(
-    prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts)),
+    prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => joinMessageText(parts)),
   );
 }
 
@@ -87,22 +87,22 @@ function joinTexts([first = '', ...rest]: readonly string[]): string {
 }
 
 /** Returns the messages in the prompt format. */
-export function messageValues({ prompt }: EngineJob): JsonValue {
+export function toMessageValues({ prompt }: EngineJob): JsonValue {
   return prompt.messages.map(({ role, parts }) => ({
     role,
     content: parts.map(part =>
       'text' in part
         ? { text: part.text }
-        : { media: { url: imageDataUrl(part.image), contentType: part.image.mediaType } },
+        : { media: { url: encodeImageDataUrl(part.image), contentType: part.image.mediaType } },
     ),
   }));
 }
 
 /** Returns the pictures of a prompt, in order. */
-export function promptImages({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
+export function listPromptImages({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
   return prompt.messages.flatMap(({ parts }) => parts.flatMap(part => ('image' in part ? [part.image] : [])));
 }
 
-export function imageDataUrl({ bytes, mediaType }: LoadedImage): string {
+export function encodeImageDataUrl({ bytes, mediaType }: LoadedImage): string {
   return `data:${mediaType};base64,${bytes.toString('base64')}`;
 }

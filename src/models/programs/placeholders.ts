@@ -1,5 +1,5 @@
 import { isJsonList, type JsonValue } from '../../files/formats/json.ts';
-import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { ProgramPlaceholder } from '../declared-model.ts';
 
 /** A text split into literals and placeholders. */
@@ -49,7 +49,7 @@ function parsePlaceholder(placeholder: string, isClosed: boolean): ProgramPlaceh
 }
 
 /** Returns the placeholders in a text. @throws {PlaceholderFault} */
-export function placeholdersIn(text: string): ProgramPlaceholder[] {
+export function parsePlaceholders(text: string): ProgramPlaceholder[] {
   return splitAtPlaceholders(text).filter(piece => typeof piece !== 'string');
 }
 
@@ -62,7 +62,7 @@ export function fillText(
   encode = (value: string): string => value,
 ): string {
   return splitAtPlaceholders(text)
-    .map(piece => (typeof piece === 'string' ? piece : encode(textOrNothing(toValue(piece)))))
+    .map(piece => (typeof piece === 'string' ? piece : encode(toTextOrEmpty(toValue(piece)))))
     .join('');
 }
 

@@ -1,28 +1,28 @@
 import { KeptPrograms } from '../../processes/kept-programs.ts';
 import { collectOutput } from '../../processes/program-output.ts';
 import { usesPlaceholder } from '../declared-model.ts';
-import { type Engine, type EngineResult, failedWith, refusedWith } from '../engine.ts';
-import { maskSecrets, secretsIn } from './mask-secrets.ts';
-import { messageValues, promptImages } from './placeholder-values.ts';
-import { type AskedProgram, notStarted, programResult } from './program-result.ts';
-import { type ProgramOptions, type RunProgram, runFacts, startProgram } from './start-program.ts';
+import { createFailedResult, createRefusedResult, type Engine, type EngineResult } from '../engine.ts';
+import { collectSecrets, maskSecrets } from './mask-secrets.ts';
+import { listPromptImages, toMessageValues } from './placeholder-values.ts';
+import { type AskedProgram, createNotStartedResult, readProgramResult } from './program-result.ts';
+import { type ProgramOptions, type RunProgram, startProgram, toProgramFacts } from './start-program.ts';
 
 /** Returns the engine that runs programs in models.yaml. */
-export function programEngine(options: ProgramOptions): Engine {
+export function createProgramEngine(options: ProgramOptions): Engine {
   const keptPrograms = new KeptPrograms<RunProgram>();
   return {
     async run(job) {
       const { declared, model } = job.model;
-      if (declared?.kind !== 'program') return failedWith(`the model ${model} is not a program`);
-      const pictures = promptImages(job);
+      if (declared?.kind !== 'program') return createFailedResult(`the model ${model} is not a program`);
+      const pictures = listPromptImages(job);
       if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
-        return refusedWith(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
+        return createRefusedResult(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
       }
       const askedProgram = { job, declared };
       const result = declared.isKept
         ? askKeptProgram(askedProgram, keptPrograms, options)
         : runOnce(askedProgram, options);
-      return maskSecrets(await result, secretsIn(options.env));
+      return maskSecrets(await result, collectSecrets(options.env));
     },
     endKept: () => keptPrograms.endIdle(),
   };
@@ -38,15 +38,15 @@ async function askKeptProgram(
   try {
     const output = await keptPrograms.ask({
       key: JSON.stringify([job.model.model, declared.here, declared.argv]),
-      facts: { messages: messageValues(job), traceparent },
+      facts: { messages: toMessageValues(job), traceparent },
       limits: { signal, timeoutMs: declared.timeoutMs },
       start: () => startProgram(job, declared, options),
-      prepare: program => program.folder.describe(runFacts(job)),
+      prepare: program => program.folder.describe(toProgramFacts(job)),
     });
-    return await programResult({ job, declared }, output);
+    return await readProgramResult({ job, declared }, output);
   } catch (error) {
     signal.throwIfAborted();
-    return notStarted({ job, declared }, error);
+    return createNotStartedResult({ job, declared }, error);
   }
 }
 
@@ -57,12 +57,12 @@ async function runOnce({ job, declared }: AskedProgram, options: ProgramOptions)
     try {
       program.tree.child.stdin.end(usesPlaceholder(declared, 'prompt', 'messages') ? '' : program.prompt);
       const output = await collectOutput(program, { signal: job.signal, timeoutMs: declared.timeoutMs });
-      return await programResult({ job, declared }, output);
+      return await readProgramResult({ job, declared }, output);
     } finally {
       await program.end();
     }
   } catch (error) {
     job.signal.throwIfAborted();
-    return notStarted({ job, declared }, error);
+    return createNotStartedResult({ job, declared }, error);
   }
 }

@@ -1,9 +1,9 @@
 import { parseJson } from '../../files/formats/json.ts';
-import { programEndText } from '../../processes/process-tree.ts';
+import { describeProgramEnd } from '../../processes/process-tree.ts';
 import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
-import { type EngineJob, type EngineResult, failedWith, refusedWith } from '../engine.ts';
+import { createFailedResult, createRefusedResult, type EngineJob, type EngineResult } from '../engine.ts';
 import { readFailure, readResult } from './read-answer.ts';
 
 /** A program that is asked for the answer of a run. */
@@ -13,13 +13,15 @@ export interface AskedProgram {
 }
 
 /** Returns the result of a program that has answered or ended: its answer if it succeeded, else why it failed. */
-export async function programResult(
+export async function readProgramResult(
   { job, declared }: AskedProgram,
   { answer, complaint, isTooLong, end }: ProgramOutput,
 ): Promise<EngineResult> {
   const { model } = job.model;
   if (isTooLong) {
-    return failedWith(`${model} printed more than ${OutputCollector.mostMiB} MiB${reasonSuffix(complaint)}`);
+    return createFailedResult(
+      `${model} printed more than ${OutputCollector.mostMiB} MiB${formatReasonSuffix(complaint)}`,
+    );
   }
   if (end === 'answered') return await readReply({ job, declared }, answer);
   // A program that stays answers by its line alone.
@@ -27,9 +29,9 @@ export async function programResult(
   const { reason, ...costFacts } = await readFailure(job, declared, { answer, complaint });
   const failure =
     end === undefined
-      ? `took longer than ${timeText(declared.timeoutMs)}${reasonSuffix(complaint)}`
-      : `${programEndText(end)}${reasonSuffix(reason)}`;
-  return { ...failedWith(`${model} ${failure}`), ...costFacts };
+      ? `took longer than ${formatDuration(declared.timeoutMs)}${formatReasonSuffix(complaint)}`
+      : `${describeProgramEnd(end)}${formatReasonSuffix(reason)}`;
+  return { ...createFailedResult(`${model} ${failure}`), ...costFacts };
 }
 
 /** Maximum number of characters of a reason. */
@@ -42,10 +44,10 @@ async function readReply({ job, declared }: AskedProgram, line: string): Promise
   if (keyword === 'answer') return await readResult(job, declared, rest);
   const value = parseJson(rest);
   const reason = typeof value === 'string' ? value.slice(0, MAX_REASON_LENGTH) : '';
-  return failedWith(`${job.model.model} failed${reasonSuffix(reason)}`);
+  return createFailedResult(`${job.model.model} failed${formatReasonSuffix(reason)}`);
 }
 
-function reasonSuffix(reason: string): string {
+function formatReasonSuffix(reason: string): string {
   return reason.trim() === '' ? '' : `: ${reason.trim()}`;
 }
 
@@ -53,18 +55,21 @@ function reasonSuffix(reason: string): string {
 const TOO_LONG_CODES: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
 
 /** Returns the result of a run whose program could not be started. */
-export function notStarted({ job, declared }: AskedProgram, error: unknown): EngineResult {
+export function createNotStartedResult({ job, declared }: AskedProgram, error: unknown): EngineResult {
   const { model } = job.model;
-  const code = errorCode(error);
-  if (code === 'UNSAFE_ARGUMENT') return refusedWith(`${model}: ${errorMessage(error)}`, 'unfit');
+  const code = getErrorCode(error);
+  if (code === 'UNSAFE_ARGUMENT') return createRefusedResult(`${model}: ${getErrorMessage(error)}`, 'unfit');
   if (TOO_LONG_CODES.has(code)) {
     const advice = 'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
-    return refusedWith(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
+    return createRefusedResult(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
   }
-  return refusedWith(`${model}: ${declared.argv[0]} can't be started: ${errorMessage(error)}`, 'not-started');
+  return createRefusedResult(
+    `${model}: ${declared.argv[0]} can't be started: ${getErrorMessage(error)}`,
+    'not-started',
+  );
 }
 
 /** Formats a duration, such as `10 min` or `1.5 s`. */
-export function timeText(ms: number): string {
+export function formatDuration(ms: number): string {
   return ms % 60_000 === 0 ? `${ms / 60_000} min` : `${ms / 1000} s`;
 }

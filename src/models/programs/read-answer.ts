@@ -1,16 +1,16 @@
 import { type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
-import { textOrJson } from '../../files/formats/json-fields.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound } from '../../utils/past-bound.ts';
-import { shortened } from '../../utils/shortened.ts';
+import { toTextOrJson } from '../../files/formats/json-fields.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
+import { shorten } from '../../utils/shortened.ts';
 import type { AnswerFields } from '../declared-model.ts';
 import {
+  createFailedResult,
   type EngineJob,
   type EngineResult,
-  failedWith,
+  estimateTokens,
   MAX_TEXT_MIB,
   type ProviderUsage,
-  roughTokens,
 } from '../engine.ts';
 
 type AnswerCost = Pick<EngineResult, 'usage' | 'dollars'>;
@@ -22,13 +22,16 @@ export async function readResult(
   answer: string,
 ): Promise<EngineResult> {
   const { text, fault, ...facts } = await evaluateAnswerFields(job, fields, answer);
-  if (fault !== undefined) return { ...failedWith(`${job.model.model} ${fault}`), ...facts };
+  if (fault !== undefined) return { ...createFailedResult(`${job.model.model} ${fault}`), ...facts };
   if (Buffer.byteLength(text) > MAX_TEXT_MIB * 1024 * 1024) {
-    return { ...failedWith(`${job.model.model} returned more than ${MAX_TEXT_MIB} MiB of text`), ...facts };
+    return {
+      ...createFailedResult(`${job.model.model} returned more than ${MAX_TEXT_MIB} MiB of text`),
+      ...facts,
+    };
   }
   return {
     outputs: [{ type: 'text', text }],
-    tokens: totalTokens(facts) ?? roughTokens(job.prompt.text + text),
+    tokens: sumTokens(facts) ?? estimateTokens(job.prompt.text + text),
     ...facts,
     failed: false,
   };
@@ -46,13 +49,13 @@ export async function readFailure(
   { answer, complaint }: { readonly answer: string; readonly complaint: string },
 ): Promise<AnswerCost & { readonly reason: string }> {
   const { usage, dollars, text = '' } = await evaluateAnswerFields(job, fields, answer);
-  const output = fields.output === undefined ? '' : answerBeginning(text);
+  const output = fields.output === undefined ? '' : formatBeginning(text);
   const reasons = [complaint.trim(), output].filter(reason => reason !== '');
-  const reason = reasons.length === 0 ? answerBeginning(answer) : reasons.join('; ');
+  const reason = reasons.length === 0 ? formatBeginning(answer) : reasons.join('; ');
   return withoutUndefined({ reason, usage, dollars });
 }
 
-function totalTokens({ usage }: AnswerCost): number | undefined {
+function sumTokens({ usage }: AnswerCost): number | undefined {
   return usage && usage.input + usage.output;
 }
 
@@ -71,21 +74,23 @@ async function evaluateAnswerFields(
   if (Object.keys(expressions).length === 0) return { text: answer };
   const selected = await selectFields(job, answer, expressions);
   if ('fault' in selected) {
-    return output === undefined ? { text: answer } : { fault: unreadableAnswer(selected.fault, answer) };
+    return output === undefined
+      ? { text: answer }
+      : { fault: describeUnreadableAnswer(selected.fault, answer) };
   }
   const { found } = selected;
-  const facts = { ...usageFromCounts(found), ...readDollars(found['cost']) };
+  const facts = { ...toUsage(found), ...readDollars(found['cost']) };
   if (output === undefined) return { text: answer, ...facts };
   const value = found['output'] ?? null;
-  if (value === null) return { fault: unreadableAnswer(`it has no \`${output}\``, answer), ...facts };
-  return { text: textOrJson(value), ...facts };
+  if (value === null) return { fault: describeUnreadableAnswer(`it has no \`${output}\``, answer), ...facts };
+  return { text: toTextOrJson(value), ...facts };
 }
 
 async function selectFields(job: EngineJob, answer: string, expressions: Readonly<Record<string, string>>) {
   try {
     return await job.select(answer, expressions);
   } catch (error) {
-    if (error instanceof PastBound) return { fault: errorMessage(error) };
+    if (error instanceof LimitExceeded) return { fault: getErrorMessage(error) };
     throw error;
   }
 }
@@ -93,16 +98,16 @@ async function selectFields(job: EngineJob, answer: string, expressions: Readonl
 /** Maximum length of an answer in a message. */
 const MAX_SHOWN_OUTPUT = 300;
 
-function unreadableAnswer(why: string, answer: string): string {
-  const start = answerBeginning(answer);
+function describeUnreadableAnswer(why: string, answer: string): string {
+  const start = formatBeginning(answer);
   return `returned an answer that can't be read: ${why}; ${start === '' ? 'it is empty' : `it begins with ${start}`}`;
 }
 
-function answerBeginning(text: string): string {
-  return shortened(text.trim(), MAX_SHOWN_OUTPUT);
+function formatBeginning(text: string): string {
+  return shorten(text.trim(), MAX_SHOWN_OUTPUT);
 }
 
-function usageFromCounts({ inputTokens, outputTokens, cachedTokens }: Readonly<Record<string, JsonValue>>): {
+function toUsage({ inputTokens, outputTokens, cachedTokens }: Readonly<Record<string, JsonValue>>): {
   usage?: ProviderUsage;
 } {
   const input = asAmount(inputTokens);

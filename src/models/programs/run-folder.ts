@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type JsonObject, ownValue, parseJson } from '../../files/formats/json.ts';
-import { lastAlive, lockFile } from '../../files/writing/lock.ts';
+import { findOwnValue, type JsonObject, parseJson } from '../../files/formats/json.ts';
+import { getLastAliveTime, lockFile } from '../../files/writing/lock.ts';
 import { makeDirectory } from '../../files/writing/write-below.ts';
 import { endOrphanedTree, type TreeRoot } from '../../processes/process-tree.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
@@ -46,15 +46,15 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
   };
   try {
     const [file, folder] = [path.join(root, RUN_FILE), path.join(root, 'folder')];
-    const describe = (currentFacts: object): Promise<void> =>
+    const writeFacts = (currentFacts: object): Promise<void> =>
       writeFile(file, JSON.stringify(currentFacts), { mode: 0o600 });
     await mkdir(root, { mode: 0o700 });
-    await describe(facts);
+    await writeFacts(facts);
     await mkdir(folder, { mode: 0o700 });
     // Appended, because a kill in the middle of a rewrite would lose the folder.
     const recordStart = async (program: TreeRoot): Promise<void> =>
       await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
-    return { file, folder, describe, recordStart, remove };
+    return { file, folder, describe: writeFacts, recordStart, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -83,7 +83,7 @@ export async function endRecordedPrograms(
   // A process that was killed before it wrote its record left only the lock.
   const recordNames = new Set(names.map(name => name.replace(/\.json\.lock$/u, '.json')));
   for (const name of [...recordNames].filter(name => name.endsWith('.json'))) {
-    const killedTime = lastAlive({ folder: records, name });
+    const killedTime = getLastAliveTime({ folder: records, name });
     const release = lockFile({ folder: records, name });
     if (release === undefined) continue;
     try {
@@ -101,7 +101,7 @@ async function endRecordedProgram(
 ): Promise<void> {
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => parseJson(line));
   const record = Object.assign({}, ...lines.filter(isJsonObject)) as JsonObject;
-  const [root, pid, began] = ['root', 'pid', 'began'].map(key => ownValue(record, key));
+  const [root, pid, began] = ['root', 'pid', 'began'].map(key => findOwnValue(record, key));
   if (typeof root === 'string' && path.basename(root).startsWith(FOLDER_PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const isKnown = typeof pid === 'number' && typeof began === 'number';

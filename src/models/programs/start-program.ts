@@ -3,13 +3,13 @@ import path from 'node:path';
 import type { JsonValue } from '../../files/formats/json.ts';
 import type { StartedProgram } from '../../processes/kept-programs.ts';
 import { ProcessTree } from '../../processes/process-tree.ts';
-import { environmentWithoutKeys } from '../../processes/program-environment.ts';
+import { withoutKeys } from '../../processes/program-environment.ts';
 import type { ProgramStart } from '../../processes/program-line.ts';
 import { OutputCollector } from '../../processes/program-output.ts';
 import type { DeclaredProgram, ProgramPlaceholder } from '../declared-model.ts';
 import type { EngineJob } from '../engine.ts';
-import { programRecords } from './orphaned-programs.ts';
-import { placeholderValues, promptImages, type RunValues } from './placeholder-values.ts';
+import { getProgramRecordsFolder } from './orphaned-programs.ts';
+import { createRunValues, listPromptImages, type RunValues } from './placeholder-values.ts';
 import { fillText, splitAtPlaceholders } from './placeholders.ts';
 import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 
@@ -33,12 +33,12 @@ export async function startProgram(
   program: DeclaredProgram,
   options: ProgramOptions,
 ): Promise<RunProgram> {
-  const folder = await makeRunFolder(programRecords(options.dataDir), runFacts(job));
+  const folder = await makeRunFolder(getProgramRecordsFolder(options.dataDir), toProgramFacts(job));
   try {
     job.signal.throwIfAborted();
     const images = await writePictures(job, folder.folder);
-    const values = placeholderValues(job, program, { env: {}, images });
-    const start = programStart({ declared: program, values, folder }, job, options);
+    const values = createRunValues(job, program, { env: {}, images });
+    const start = buildProgramStart({ declared: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);
     const output = new OutputCollector(tree.child);
     const recorded = tree.root && folder.recordStart(tree.root).catch(() => {});
@@ -55,11 +55,11 @@ export async function startProgram(
 }
 
 /** Returns the facts about a run that its program may read. */
-export function runFacts({ runId, model: { model }, inputs, runOptions }: EngineJob): object {
+export function toProgramFacts({ runId, model: { model }, inputs, runOptions }: EngineJob): object {
   return { runId, model, inputs: inputs.texts, options: runOptions };
 }
 
-function programStart(
+function buildProgramStart(
   { declared, values, folder }: { declared: DeclaredProgram; values: RunValues; folder: RunFolder },
   { traceparent }: EngineJob,
   { env, directory }: ProgramOptions,
@@ -73,7 +73,7 @@ function programStart(
     filled,
     directory: declared.isTemporary ? folder.folder : directory,
     env: {
-      ...environmentWithoutKeys(env, []),
+      ...withoutKeys(env, []),
       [RUN_VARIABLE]: folder.file,
       ...(traceparent !== undefined && { TRACEPARENT: traceparent }),
     },
@@ -83,7 +83,7 @@ function programStart(
 /** Writes each picture to a file; returns the paths. */
 async function writePictures(job: EngineJob, folder: string): Promise<string[]> {
   return await Promise.all(
-    promptImages(job).map(async ({ bytes, mediaType }, index) => {
+    listPromptImages(job).map(async ({ bytes, mediaType }, index) => {
       const ending = /^image\/(?:x-)?([a-z\d]+)/u.exec(mediaType)?.[1] ?? 'bin';
       const file = path.join(folder, `${index + 1}.${ending}`);
       await writeFile(file, bytes, { mode: 0o600 });

@@ -1,24 +1,24 @@
-import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
+import { isJsonObject, readTextAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { toError } from '../../utils/error-utils.ts';
 import { isSameOrigin } from '../../wire/addresses.ts';
-import { reasonInBody } from '../providers/answers/error-body.ts';
-import { countAt } from '../providers/answers/model-answer.ts';
-import { ProviderFault, statusIn } from '../providers/answers/provider-fault.ts';
+import { findReason } from '../providers/answers/error-body.ts';
+import { readCountAt } from '../providers/answers/model-answer.ts';
+import { findProviderStatus, ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { ProviderAccess } from '../providers/provider-access.ts';
 import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
-import { resultsIn, streamedBody } from './batch-files.ts';
+import { createStreamedBody, readResults } from './batch-files.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
   type BatchSearch,
   type BatchState,
-  listedBatches,
+  iterateBatches,
   rethrowExpired,
   type Upload,
 } from './batch-provider.ts';
 
-type RequestResults = ReturnType<typeof resultsIn>;
+type RequestResults = ReturnType<typeof readResults>;
 
 const BATCHES_PATH = '/v1/messages/batches';
 
@@ -46,7 +46,7 @@ export class AnthropicBatches implements BatchProvider {
     _upload: Upload,
     signal: AbortSignal,
   ): Promise<string> {
-    return requiredId(await this.#ask(BATCHES_PATH, signal, batchBody(requests)));
+    return requireId(await this.#ask(BATCHES_PATH, signal, buildBatchBody(requests)));
   }
 
   /** Compares the first result of each batch of the same size. */
@@ -57,8 +57,8 @@ export class AnthropicBatches implements BatchProvider {
     let hasUnread = false;
     let missingError: Error | undefined;
     let expiredBatch: { readonly id: string } | undefined;
-    for await (const batch of listedBatches(after => this.#page(after, signal))) {
-      if (requestTotal(batch) !== requests) continue;
+    for await (const batch of iterateBatches(after => this.#fetchPage(after, signal))) {
+      if (countAllRequests(batch) !== requests) continue;
       const match = await this.#matchFirstResult(batch, key, signal);
       if (match.kind === 'same') return { id: match.id };
       if (match.kind === 'unread') hasUnread = true;
@@ -70,20 +70,20 @@ export class AnthropicBatches implements BatchProvider {
   }
 
   async readState(id: string, signal: AbortSignal): Promise<BatchState> {
-    return batchState(await this.#ask(batchPath(id), signal));
+    return readBatchState(await this.#ask(buildBatchPath(id), signal));
   }
 
   async *collect(
     id: string,
     signal: AbortSignal,
   ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
-    for await (const { customId, result } of this.#results(id, signal)) {
-      yield { customId, answer: batchAnswer(result['result']) };
+    for await (const { customId, result } of this.#fetchResults(id, signal)) {
+      yield { customId, answer: readBatchAnswer(result['result']) };
     }
   }
 
   async cancel(id: string, signal: AbortSignal): Promise<void> {
-    await this.#ask(`${batchPath(id)}/cancel`, signal, {});
+    await this.#ask(`${buildBatchPath(id)}/cancel`, signal, {});
   }
 
   async #ask(path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> {
@@ -92,7 +92,7 @@ export class AnthropicBatches implements BatchProvider {
   }
 
   /** Returns the page of the list after a batch; the first page if `after` is empty. */
-  async #page(after: string, signal: AbortSignal): Promise<UncheckedObject> {
+  async #fetchPage(after: string, signal: AbortSignal): Promise<UncheckedObject> {
     const position = after && `&after_id=${encodeURIComponent(after)}`;
     return await this.#ask(`${BATCHES_PATH}?limit=100${position}`, signal);
   }
@@ -100,25 +100,25 @@ export class AnthropicBatches implements BatchProvider {
   /** Compares the first result of a batch with a key. A batch without results must not hide ours, but it may be ours. */
   async #matchFirstResult(batch: UncheckedObject, key: string, signal: AbortSignal): Promise<BatchMatch> {
     if (batch['processing_status'] !== 'ended') return { kind: 'unread' };
-    const id = requiredId(batch);
+    const id = requireId(batch);
     try {
-      return { kind: (await beginsWith(this.#results(id, signal), key)) ? 'same' : 'other', id };
+      return { kind: (await beginsWith(this.#fetchResults(id, signal), key)) ? 'same' : 'other', id };
     } catch (error) {
-      const status = statusIn(error);
+      const status = findProviderStatus(error);
       if (status === 410) return { kind: 'expired', id };
       if (status === 404) return { kind: 'missing', error: toError(error) };
       throw error;
     }
   }
 
-  async *#results(id: string, signal: AbortSignal): RequestResults {
-    const batch = await this.#ask(batchPath(id), signal);
-    const url = textAt(batch, 'results_url');
-    if (url === undefined) throw noResults(batch);
+  async *#fetchResults(id: string, signal: AbortSignal): RequestResults {
+    const batch = await this.#ask(buildBatchPath(id), signal);
+    const url = readTextAt(batch, 'results_url');
+    if (url === undefined) throw missingResultsFault(batch);
     // Behind a proxy, the URL names the service's own host, to which the key must not go.
-    const path = isSameOrigin(url, this.#access.provider.baseUrl) ? url : `${batchPath(id)}/results`;
+    const path = isSameOrigin(url, this.#access.provider.baseUrl) ? url : `${buildBatchPath(id)}/results`;
     const request = { path, headers: this.#headers };
-    yield* resultsIn(await requestProvider(request, this.#access, signal).catch(rethrowExpired));
+    yield* readResults(await requestProvider(request, this.#access, signal).catch(rethrowExpired));
   }
 }
 
@@ -128,12 +128,12 @@ type BatchMatch =
   | { readonly kind: 'unread' }
   | { readonly kind: 'missing'; readonly error: Error };
 
-function batchPath(id: string): string {
+function buildBatchPath(id: string): string {
   return `${BATCHES_PATH}/${encodeURIComponent(id)}`;
 }
 
-function batchBody(requests: readonly BatchRequest[]): TypedBody {
-  return streamedBody('application/json', function* () {
+function buildBatchBody(requests: readonly BatchRequest[]): TypedBody {
+  return createStreamedBody('application/json', function* () {
     yield '{"requests":[';
     for (const [index, { customId, parameters }] of requests.entries()) {
       yield `${index === 0 ? '' : ','}{"custom_id":${JSON.stringify(customId)},"params":`;
@@ -145,16 +145,16 @@ function batchBody(requests: readonly BatchRequest[]): TypedBody {
 }
 
 /** @throws {ProviderFault} if the batch has no id */
-function requiredId(batch: UncheckedObject): string {
-  const id = textAt(batch, 'id');
+function requireId(batch: UncheckedObject): string {
+  const id = readTextAt(batch, 'id');
   if (id === undefined) throw new ProviderFault('returned no batch id', { mayHaveCost: true });
   return id;
 }
 
 /** Returns the fault of a batch without results: an archived one has lost them, any other may get them later. */
-function noResults(batch: UncheckedObject): ProviderFault {
-  const archived = textAt(batch, 'archived_at') !== undefined;
-  const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${requiredId(batch)}`;
+function missingResultsFault(batch: UncheckedObject): ProviderFault {
+  const archived = readTextAt(batch, 'archived_at') !== undefined;
+  const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${requireId(batch)}`;
   return new ProviderFault(what, { status: archived ? 410 : 404 });
 }
 
@@ -169,35 +169,35 @@ const CLOCKS_APART_MS = 24 * 60 * 60 * 1000;
 
 /** Returns true unless a batch was certainly created before a time. */
 function isSince(batch: UncheckedObject, since: number | undefined): boolean {
-  const created = Date.parse(textAt(batch, 'created_at') ?? '');
+  const created = Date.parse(readTextAt(batch, 'created_at') ?? '');
   return since === undefined || !(created < since - CLOCKS_APART_MS);
 }
 
 const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
 
-function requestCount(batch: UncheckedObject, ...names: (typeof COUNTS)[number][]): number {
-  const counts = names.map(name => countAt(valueAt(batch, 'request_counts'), name) ?? 0);
+function countRequests(batch: UncheckedObject, ...names: (typeof COUNTS)[number][]): number {
+  const counts = names.map(name => readCountAt(readValueAt(batch, 'request_counts'), name) ?? 0);
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-function requestTotal(batch: UncheckedObject): number {
-  return requestCount(batch, ...COUNTS);
+function countAllRequests(batch: UncheckedObject): number {
+  return countRequests(batch, ...COUNTS);
 }
 
-function batchState(batch: UncheckedObject): BatchState {
-  const state = textAt(batch, 'processing_status') ?? 'unknown';
+function readBatchState(batch: UncheckedObject): BatchState {
+  const state = readTextAt(batch, 'processing_status') ?? 'unknown';
   return {
     state,
     ended: state === 'ended',
-    done: requestCount(batch, 'succeeded'),
-    failed: requestCount(batch, 'errored', 'canceled', 'expired'),
+    done: countRequests(batch, 'succeeded'),
+    failed: countRequests(batch, 'errored', 'canceled', 'expired'),
   };
 }
 
-function batchAnswer(result: unknown): BatchAnswer {
+function readBatchAnswer(result: unknown): BatchAnswer {
   const { type, message, error } = isJsonObject(result) ? result : {};
   if (type === 'succeeded' && isJsonObject(message)) return { body: message };
   if (type === 'expired') return { fault: 'the request expired before it was processed' };
   if (type === 'canceled') return { fault: 'the request was cancelled' };
-  return { fault: `it answered with an error: ${reasonInBody(error) ?? 'it gave no reason'}` };
+  return { fault: `it answered with an error: ${findReason(error) ?? 'it gave no reason'}` };
 }

@@ -7,7 +7,10 @@ import { MAX_PROVIDER_ANSWER_BYTES } from '../providers/send-request.ts';
 const BATCH_PIECE_BYTES = 64 * 1024;
 
 /** Returns a body that is assembled from pieces while it is sent. */
-export function streamedBody(contentType: string, pieces: () => Iterable<string | Uint8Array>): TypedBody {
+export function createStreamedBody(
+  contentType: string,
+  pieces: () => Iterable<string | Uint8Array>,
+): TypedBody {
   let length = 0;
   for (const piece of pieces()) length += Buffer.byteLength(piece);
   return { contentType, length, pieces: joinSmall(pieces()) };
@@ -31,7 +34,7 @@ function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array
 const BATCH_ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };
 
 /** Yields the results in a file of lines. Skips lines that can't be read or are too long. */
-export async function* resultsIn(
+export async function* readResults(
   response: HttpAnswer,
 ): AsyncGenerator<{ customId: string; result: Record<string, unknown> }> {
   for await (const line of readLines(response)) {
@@ -48,16 +51,16 @@ async function* readLines({ body }: HttpAnswer): AsyncGenerator<string> {
   let line: string | undefined = '';
   for await (const chunk of body) {
     const [end = '', ...starts] = decoder.decode(chunk, { stream: true }).split('\n');
-    line = appended(line, end);
+    line = appendPiece(line, end);
     for (const start of starts) {
       yield line ?? '';
-      line = appended('', start);
+      line = appendPiece('', start);
     }
   }
   yield line ?? '';
 }
 
-function appended(line: string | undefined, piece: string): string | undefined {
+function appendPiece(line: string | undefined, piece: string): string | undefined {
   return line === undefined || line.length + piece.length > MAX_PROVIDER_ANSWER_BYTES
     ? undefined
     : line + piece;

@@ -1,4 +1,4 @@
-import { isJsonObject, textAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { isJsonObject, readTextAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 
 export interface BatchRequest {
@@ -96,20 +96,22 @@ const MAX_BATCH_PAGES = 10_000;
  * @param page returns the page after the batch with this id; the first page if it is empty
  * @throws {ProviderFault} if the list can't be read to its end, since a batch that is not seen would be created again
  */
-export async function* listedBatches(
+export async function* iterateBatches(
   page: (after: string) => Promise<UncheckedObject>,
 ): AsyncGenerator<UncheckedObject, void> {
   let lastId: string | undefined = '';
   for (let pages = 0; pages < MAX_BATCH_PAGES && lastId !== undefined; pages += 1) {
     const { data, has_more: hasMore } = await page(lastId);
-    if (!Array.isArray(data) || !data.every(isJsonObject)) throw unreadableList('is not a list of batches');
+    if (!Array.isArray(data) || !data.every(isJsonObject)) {
+      throw unreadableListFault('is not a list of batches');
+    }
     yield* data;
     if (hasMore !== true) return;
-    lastId = textAt(data.at(-1), 'id');
+    lastId = readTextAt(data.at(-1), 'id');
   }
-  throw unreadableList('does not end');
+  throw unreadableListFault('does not end');
 }
 
-function unreadableList(fault: string): ProviderFault {
+function unreadableListFault(fault: string): ProviderFault {
   return new ProviderFault(`answered with a list of its batches that ${fault}`);
 }

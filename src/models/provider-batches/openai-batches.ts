@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, textAt, type UncheckedObject, valueAt } from '../../utils/bounded-json.ts';
-import { reasonInBody } from '../providers/answers/error-body.ts';
-import { countAt } from '../providers/answers/model-answer.ts';
+import { isJsonObject, readTextAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import { findReason } from '../providers/answers/error-body.ts';
+import { readCountAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { ProviderAccess } from '../providers/provider-access.ts';
 import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
-import { resultsIn, streamedBody } from './batch-files.ts';
+import { createStreamedBody, readResults } from './batch-files.ts';
 import {
   type BatchAnswer,
   type BatchProvider,
   type BatchRequest,
   type BatchSearch,
   type BatchState,
-  listedBatches,
+  iterateBatches,
   rethrowExpired,
   type Upload,
 } from './batch-provider.ts';
@@ -51,7 +51,7 @@ export class OpenAiBatches implements BatchProvider {
       });
     }
     if (upload.id === undefined) {
-      upload.id = requiredId(await this.#ask('/files', signal, uploadForm(requests, this.endpoint)));
+      upload.id = requireId(await this.#ask('/files', signal, buildUploadForm(requests, this.endpoint)));
       await upload.onUploaded(upload.id);
     }
     const batch = {
@@ -60,43 +60,43 @@ export class OpenAiBatches implements BatchProvider {
       completion_window: '24h',
       metadata: { [KEY_FIELD]: key },
     };
-    return requiredId(await this.#ask('/batches', signal, batch));
+    return requireId(await this.#ask('/batches', signal, batch));
   }
 
   async find({ key, file }: BatchSearch, signal: AbortSignal): Promise<{ id: string } | undefined> {
-    for await (const batch of listedBatches(after => this.#page(after, signal))) {
+    for await (const batch of iterateBatches(after => this.#fetchPage(after, signal))) {
       // Some providers of this interface keep no metadata.
-      const isOfFile = file !== undefined && textAt(batch, 'input_file_id') === file;
-      if (isOfFile || textAt(batch, 'metadata', KEY_FIELD) === key) return { id: requiredId(batch) };
+      const isOfFile = file !== undefined && readTextAt(batch, 'input_file_id') === file;
+      if (isOfFile || readTextAt(batch, 'metadata', KEY_FIELD) === key) return { id: requireId(batch) };
     }
     return undefined;
   }
 
   async readState(id: string, signal: AbortSignal): Promise<BatchState> {
-    return batchState(await this.#ask(batchPath(id), signal));
+    return readBatchState(await this.#ask(buildBatchPath(id), signal));
   }
 
   async *collect(
     id: string,
     signal: AbortSignal,
   ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
-    const batch = await this.#ask(batchPath(id), signal);
-    const outputFile = textAt(batch, 'output_file_id');
-    if (!outputFile && batchState(batch).done > 0) {
+    const batch = await this.#ask(buildBatchPath(id), signal);
+    const outputFile = readTextAt(batch, 'output_file_id');
+    if (!outputFile && readBatchState(batch).done > 0) {
       throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
     }
-    for (const file of [outputFile, textAt(batch, 'error_file_id')]) {
+    for (const file of [outputFile, readTextAt(batch, 'error_file_id')]) {
       if (!file) continue;
-      const request = { path: contentPath(file), headers: this.#headers };
+      const request = { path: buildContentPath(file), headers: this.#headers };
       const content = await requestProvider(request, this.#access, signal).catch(rethrowExpired);
-      for await (const { customId, result } of resultsIn(content)) {
-        yield { customId, answer: batchAnswer(result) };
+      for await (const { customId, result } of readResults(content)) {
+        yield { customId, answer: readBatchAnswer(result) };
       }
     }
   }
 
   async cancel(id: string, signal: AbortSignal): Promise<void> {
-    await this.#ask(`${batchPath(id)}/cancel`, signal, {});
+    await this.#ask(`${buildBatchPath(id)}/cancel`, signal, {});
   }
 
   async #ask(path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> {
@@ -105,31 +105,31 @@ export class OpenAiBatches implements BatchProvider {
   }
 
   /** Returns the page of the list after a batch; the first page if `after` is empty. */
-  async #page(after: string, signal: AbortSignal): Promise<UncheckedObject> {
+  async #fetchPage(after: string, signal: AbortSignal): Promise<UncheckedObject> {
     const position = after && `&after=${encodeURIComponent(after)}`;
     return await this.#ask(`/batches?limit=100${position}`, signal);
   }
 }
 
-function batchPath(id: string): string {
+function buildBatchPath(id: string): string {
   return `/batches/${encodeURIComponent(id)}`;
 }
 
-function contentPath(file: string): string {
+function buildContentPath(file: string): string {
   return `/files/${encodeURIComponent(file)}/content`;
 }
 
 /** @throws {ProviderFault} if the object has no id */
-function requiredId(created: UncheckedObject): string {
-  const id = textAt(created, 'id');
+function requireId(created: UncheckedObject): string {
+  const id = readTextAt(created, 'id');
   if (id === undefined) throw new ProviderFault('returned no id', { mayHaveCost: true });
   return id;
 }
 
 /** Returns the form that uploads the requests as a file. */
-function uploadForm(requests: readonly BatchRequest[], url: string): TypedBody {
+function buildUploadForm(requests: readonly BatchRequest[], url: string): TypedBody {
   const boundary = `promptrun-${randomUUID()}`;
-  return streamedBody(`multipart/form-data; boundary=${boundary}`, function* () {
+  return createStreamedBody(`multipart/form-data; boundary=${boundary}`, function* () {
     yield `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n`;
     yield `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="promptrun.jsonl"\r\n`;
     yield 'content-type: application/jsonl\r\n\r\n';
@@ -142,24 +142,24 @@ function uploadForm(requests: readonly BatchRequest[], url: string): TypedBody {
   });
 }
 
-function batchState(batch: UncheckedObject): BatchState {
-  const state = textAt(batch, 'status') ?? 'unknown';
-  const errors = valueAt(batch, 'errors', 'data');
-  const fault = state === 'failed' ? (reasonInBody(errors) ?? 'it gave no reason') : undefined;
+function readBatchState(batch: UncheckedObject): BatchState {
+  const state = readTextAt(batch, 'status') ?? 'unknown';
+  const errors = readValueAt(batch, 'errors', 'data');
+  const fault = state === 'failed' ? (findReason(errors) ?? 'it gave no reason') : undefined;
   return {
     state,
     ended: ENDED.has(state),
-    done: countAt(batch, 'request_counts', 'completed') ?? 0,
-    failed: countAt(batch, 'request_counts', 'failed') ?? 0,
+    done: readCountAt(batch, 'request_counts', 'completed') ?? 0,
+    failed: readCountAt(batch, 'request_counts', 'failed') ?? 0,
     ...(fault !== undefined && { fault }),
   };
 }
 
-function batchAnswer({ response, error }: Record<string, unknown>): BatchAnswer {
-  if (!isJsonObject(response)) return { fault: reasonInBody(error) ?? 'it returned no answer' };
+function readBatchAnswer({ response, error }: Record<string, unknown>): BatchAnswer {
+  if (!isJsonObject(response)) return { fault: findReason(error) ?? 'it returned no answer' };
   const { status_code: status, body } = response;
   if (status === 200 && isJsonObject(body)) return { body };
-  return { fault: `it answered ${String(status)} ${reasonInBody(body) ?? reasonInBody(error) ?? ''}`.trim() };
+  return { fault: `it answered ${String(status)} ${findReason(body) ?? findReason(error) ?? ''}`.trim() };
 }
 
 /** Returns true for a request to Chat Completions. Within a text, the quotes would be escaped. */

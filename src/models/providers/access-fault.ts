@@ -1,6 +1,6 @@
 import type { Env } from '../../utils/env.ts';
 import type { Provider } from '../model-entry.ts';
-import { isLoopback, keyVariable } from './providers.ts';
+import { findKeyVariable, isLoopback } from './providers.ts';
 
 /** A fault that prevents requests to a provider. */
 export interface AccessFault {
@@ -10,11 +10,11 @@ export interface AccessFault {
 }
 
 /** Returns the fault that prevents requests to a provider; undefined if there is none. */
-export function accessFault(provider: Provider, env: Env): AccessFault | undefined {
+export function findAccessFault(provider: Provider, env: Env): AccessFault | undefined {
   const { name, baseUrl, needsKey, missingVariables, fault } = provider;
   if (fault !== undefined) return { kind: 'configuration', message: fault };
-  const variable = keyVariable(provider, env);
-  if (variable === undefined && needsKey) return { kind: 'key', message: missingKey(provider) };
+  const variable = findKeyVariable(provider, env);
+  if (variable === undefined && needsKey) return { kind: 'key', message: describeMissingKey(provider) };
   if (missingVariables) {
     return { kind: 'key', message: `no address for ${name}: set ${missingVariables.join(' or ')}` };
   }
@@ -33,7 +33,7 @@ export function accessFault(provider: Provider, env: Env): AccessFault | undefin
 }
 
 /** Names everything that the provider lacks before a key can be sent to it. */
-function missingKey({ name, baseUrl, keyVariables, missingVariables }: Provider): string {
+function describeMissingKey({ name, baseUrl, keyVariables, missingVariables }: Provider): string {
   const key = `no key for ${name}: set ${keyVariables.join(' or ')}`;
   if (missingVariables) return `${key}, and ${missingVariables.join(' or ')}`;
   return isUnencrypted(baseUrl) ? `${key}, and give ${name} an address that begins with https://` : key;

@@ -16,7 +16,7 @@ export function decodeAnswer(answer: HttpAnswer, encoding: string): HttpAnswer {
 
 async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator<Uint8Array> {
   let addedBytes = 0;
-  const source = async function* (): AsyncGenerator<Uint8Array> {
+  const readSource = async function* (): AsyncGenerator<Uint8Array> {
     for await (const piece of answer.body) {
       addedBytes += piece.length;
       if (addedBytes > MAX_ADDED_BYTES) {
@@ -28,7 +28,7 @@ async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator
   };
   const fault = (message: string): Error =>
     new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
-  for await (const piece of decodeContent(source(), encoding, fault)) {
+  for await (const piece of decodeContent(readSource(), encoding, fault)) {
     addedBytes -= piece.length;
     yield piece;
   }

@@ -1,13 +1,13 @@
-import { nearestFirst } from '../../utils/nearest-name.ts';
-import { shortened } from '../../utils/shortened.ts';
+import { sortByNearness } from '../../utils/nearest-name.ts';
+import { shorten } from '../../utils/shortened.ts';
 import type { EngineFault, EngineJob } from '../engine.ts';
 import type { ModelEntry } from '../model-entry.ts';
-import { type ProviderFault, providerFaultIn } from './answers/provider-fault.ts';
-import { addressWithEnding, listModels } from './list-models.ts';
+import { type ProviderFault, unwrapProviderFault } from './answers/provider-fault.ts';
+import { describeBaseUrl, listModels } from './list-models.ts';
 import { maskKeys } from './mask-keys.ts';
 import { providerNetworkFault } from './network-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
-import { keyVariable } from './providers.ts';
+import { findKeyVariable } from './providers.ts';
 
 /** A fault in words, and what follows from it for the run. */
 interface ExplainedFault {
@@ -32,11 +32,11 @@ export async function explainFault(
   { model, signal, use = 'this model' }: Pick<EngineJob, 'model' | 'signal'> & { readonly use?: string },
   access: ProviderAccess,
 ): Promise<ExplainedFault> {
-  const error = providerFaultIn(thrown) ?? providerNetworkFault(thrown, access.provider);
+  const error = unwrapProviderFault(thrown) ?? providerNetworkFault(thrown, access.provider);
   const { isRefused = false, isUnanswered = false, status, fault } = error.details;
   const description = describeFault(error, access);
-  const advice = operatorAdvice(error, access, use);
-  const names = isUnknownModel(error) ? await nearestModels(model, access, signal) : undefined;
+  const advice = findOperatorAdvice(error, access, use);
+  const names = isUnknownModel(error) ? await describeNearestModels(model, access, signal) : undefined;
   const message = withAdvice(description, [advice, names].filter(text => text !== undefined).join('; '));
   const ownMessage = error.details.isPassing ? message : description;
   return {
@@ -58,7 +58,7 @@ function describeFault({ what, details }: ProviderFault, { provider, key }: Prov
   const line = maskKeys(what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
-  const predicate = shortened(line, MAX_FAULT_LENGTH);
+  const predicate = shorten(line, MAX_FAULT_LENGTH);
   const space = predicate.startsWith("'") ? '' : ' ';
   const cost = details.mayHaveCost ? '; it may have been paid for' : '';
   return `${provider.name}${space}${predicate}${cost}`;
@@ -71,17 +71,17 @@ function withAdvice(description: string, advice: string): string {
   return `${description} ${advice.charAt(0).toUpperCase()}${advice.slice(1)}`;
 }
 
-function operatorAdvice(
+function findOperatorAdvice(
   { details: { fault, status, advice } }: ProviderFault,
   { provider, env }: ProviderAccess,
   use: string,
 ): string | undefined {
   const { addressName = 'its baseUrl' } = provider;
   if (fault !== 'unauthorised' || status === 402) {
-    return typeof advice === 'function' ? advice(addressName, addressWithEnding(provider)) : advice;
+    return typeof advice === 'function' ? advice(addressName, describeBaseUrl(provider)) : advice;
   }
   const { keyVariables } = provider;
-  const variable = keyVariable(provider, env);
+  const variable = findKeyVariable(provider, env);
   if (variable !== undefined) {
     return status === 403
       ? `the key in ${variable} may not use ${use}: check what its account allows`
@@ -102,7 +102,7 @@ function isUnknownModel({ what, details: { status, param = 'model' } }: Provider
 const MAX_SHOWN_DETAILS = 5;
 
 /** Lists the provider's models, the nearest names first; undefined if it does not list any. */
-async function nearestModels(
+async function describeNearestModels(
   { model, id = model }: ModelEntry,
   { provider, env }: ProviderAccess,
   signal: AbortSignal,
@@ -112,7 +112,7 @@ async function nearestModels(
     const names = models.map(offered => offered.id);
     if (names.length === 0) return undefined;
     const unlistedCount = names.length - MAX_SHOWN_DETAILS;
-    const shownNames = nearestFirst(id, names).slice(0, MAX_SHOWN_DETAILS);
+    const shownNames = sortByNearness(id, names).slice(0, MAX_SHOWN_DETAILS);
     return `it has ${shownNames.join(', ')}${unlistedCount > 0 ? ` and ${unlistedCount} more` : ''}`;
   } catch {
     return undefined;

@@ -4,17 +4,17 @@ import type { ModelEntry, Provider } from '../model-entry.ts';
 /** Credits for a run of a provider's model, unless models.yaml sets them. */
 export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
 
-export function guessedModality(name: string): 'text' | 'image' {
+export function guessModality(name: string): 'text' | 'image' {
   return /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i.test(name) ? 'image' : 'text';
 }
 
 /** Returns an entry for a provider's model that models.yaml doesn't describe. */
-export function guessedModel(
+export function guessModel(
   provider: Provider,
   model: string,
   { id, guessed }: { id: string; guessed: 'prefix' | 'key' },
 ): ModelEntry {
-  const modality = guessedModality(id);
+  const modality = guessModality(id);
   return {
     model,
     modality,

@@ -1,13 +1,13 @@
 import { parseJson, withoutUndefined } from '../../files/formats/json.ts';
-import { isJsonObject, listAt, valueAt } from '../../utils/bounded-json.ts';
+import { isJsonObject, readListAt, readValueAt } from '../../utils/bounded-json.ts';
 import type { Env } from '../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../wire/addresses.ts';
 import type { InterfaceName, Price, Provider } from '../model-entry.ts';
 import { USER_AGENT } from '../outgoing/open-http.ts';
-import { outgoingProxy } from '../outgoing/proxy.ts';
+import { findOutgoingProxy } from '../outgoing/proxy.ts';
 import { readBody } from '../outgoing/read-body.ts';
-import { accessFault } from './access-fault.ts';
-import { guessedModality } from './guessed-model.ts';
+import { findAccessFault } from './access-fault.ts';
+import { guessModality } from './guessed-model.ts';
 import { readProviderKey } from './providers.ts';
 import { openDecoded } from './send-request.ts';
 
@@ -40,9 +40,9 @@ const MAX_ENDPOINT_ANSWER_BYTES = 16 * 1024 * 1024;
  * @throws {Error} if the endpoint can't be reached or its answer is not a list; the message never holds a key
  */
 export async function listModels(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointModels> {
-  const fault = accessFault(provider, env);
+  const fault = findAccessFault(provider, env);
   if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
-  const url = listUrl(provider);
+  const url = buildListUrl(provider);
   const timeout = AbortSignal.timeout(ENDPOINT_TIMEOUT_MS);
   try {
     const answer = await openDecoded({
@@ -50,11 +50,11 @@ export async function listModels(provider: Provider, env: Env, signal: AbortSign
       headers: {
         accept: 'application/json',
         'user-agent': USER_AGENT,
-        ...authorization(provider, env),
+        ...buildAuthorization(provider, env),
         ...provider.headers,
       },
       signal: AbortSignal.any([signal, timeout]),
-      proxy: outgoingProxy(url, env),
+      proxy: findOutgoingProxy(url, env),
     });
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
@@ -65,13 +65,13 @@ export async function listModels(provider: Provider, env: Env, signal: AbortSign
   }
 }
 
-function listUrl({ engine, baseUrl }: Provider): URL {
+function buildListUrl({ engine, baseUrl }: Provider): URL {
   const base = withoutTrailingSlashes(baseUrl);
   if (engine === 'anthropic') return new URL(`${base}/v1/models?limit=1000`);
   return new URL(engine === 'google' ? `${base}/models?pageSize=1000` : `${base}/models`);
 }
 
-function authorization(provider: Provider, env: Env): Record<string, string> {
+function buildAuthorization(provider: Provider, env: Env): Record<string, string> {
   const key = readProviderKey(provider, env);
   const version = provider.engine === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   if (key === undefined) return version;
@@ -100,13 +100,13 @@ function checkStatus(status: number, location: string | undefined, provider: Pro
     );
   }
   if (status === 404) {
-    throw new Error(`it has no /models (404): check ${addressWithEnding(provider)}`);
+    throw new Error(`it has no /models (404): check ${describeBaseUrl(provider)}`);
   }
   throw new Error(`it answered ${status}`);
 }
 
 /** Returns the name of a provider's address in messages, with the path that it usually ends in. */
-export function addressWithEnding({ addressName = 'its baseUrl', engine }: Provider): string {
+export function describeBaseUrl({ addressName = 'its baseUrl', engine }: Provider): string {
   if (WITHOUT_ENDING.has(engine)) return addressName;
   return `${addressName}, which usually ends in ${engine === 'google' ? '/v1beta' : '/v1'}`;
 }
@@ -124,13 +124,13 @@ function parseModelList(text: string, provider: Provider): EndpointModels {
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
 function parseItems(text: string, provider: Provider): Record<string, unknown>[] {
   const value = parseJson(text);
-  const list: unknown = [value, valueAt(value, 'data'), valueAt(value, 'models')].find(Array.isArray);
+  const list: unknown = [value, readValueAt(value, 'data'), readValueAt(value, 'models')].find(Array.isArray);
   if (list === undefined) {
     throw new Error(
-      `it answered with something that is not a list of models: check ${addressWithEnding(provider)}`,
+      `it answered with something that is not a list of models: check ${describeBaseUrl(provider)}`,
     );
   }
-  return listAt(list).filter(isJsonObject);
+  return readListAt(list).filter(isJsonObject);
 }
 
 /** Matches names of models that make neither texts nor pictures. */
@@ -158,27 +158,27 @@ function parseItem(item: Record<string, unknown>): OfferedModel | undefined {
 
 /** Returns the modality of a model: as listed, else guessed from its name. */
 function readModality(id: string, item: object): OfferedModel['modality'] | undefined {
-  const modalities = valueAt(item, 'architecture', 'output_modalities');
-  if (!Array.isArray(modalities)) return OTHER_KINDS.test(id) ? undefined : guessedModality(id);
+  const modalities = readValueAt(item, 'architecture', 'output_modalities');
+  if (!Array.isArray(modalities)) return OTHER_KINDS.test(id) ? undefined : guessModality(id);
   if (!modalities.includes('image')) return modalities.includes('text') ? 'text' : undefined;
   // Models that chat and models that draw both list text and pictures.
-  return modalities.includes('text') ? guessedModality(id) : 'image';
+  return modalities.includes('text') ? guessModality(id) : 'image';
 }
 
 /** Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a variable one. */
 function readListedPrice(item: object): Price | undefined {
-  const dollars = (key: string): number | undefined => {
-    const price = Number.parseFloat(String(valueAt(item, 'pricing', key)));
+  const readDollars = (key: string): number | undefined => {
+    const price = Number.parseFloat(String(readValueAt(item, 'pricing', key)));
     return price >= 0 && Number.isFinite(price) ? price : undefined;
   };
   const perMillion = (key: string): number | undefined => {
-    const price = dollars(key);
+    const price = readDollars(key);
     return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
   };
   const [input, output] = [perMillion('prompt'), perMillion('completion')];
   if (input === undefined || output === undefined) return undefined;
   const cachedInput = perMillion('input_cache_read');
-  return withoutUndefined({ input, output, cachedInput, image: dollars('image_output') || undefined });
+  return withoutUndefined({ input, output, cachedInput, image: readDollars('image_output') || undefined });
 }
 
 /** Returns the listed day of shutdown, from a date or a time in seconds. Each provider has its own field. */

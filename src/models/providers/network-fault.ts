@@ -1,14 +1,14 @@
 import { explainConnectionFailure, isAboutCertificate, ProxyFault } from '../../net/connection-fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { Provider } from '../model-entry.ts';
-import { type Advice, ProviderFault } from './answers/provider-fault.ts';
+import { type FaultAdvice, ProviderFault } from './answers/provider-fault.ts';
 
 /** Codes of a connection that the other side closed, perhaps after the request was sent. */
 const CLOSED_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'UND_ERR_SOCKET']);
 
 /** Advice by error code. */
-const ADVICE: Readonly<Record<string, Advice>> = {
+const ADVICE: Readonly<Record<string, FaultAdvice>> = {
   ECONNREFUSED: address => `is its server running, and is ${address} right?`,
   ENOTFOUND: address => `the host does not exist: check ${address}`,
   EAI_AGAIN: address => `the host's name can't be looked up: check the network and ${address}`,
@@ -27,7 +27,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 
 /** Returns the fault of a request that failed without a response. */
 export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
-  const error = innermostCause(thrown);
+  const error = findInnermostCause(thrown);
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can't be reached: ${error.message}`, {
       isRefused: true,
@@ -38,11 +38,11 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
   if (error instanceof ProxySettingError) {
     return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
   }
-  const code = errorCode(error);
+  const code = getErrorCode(error);
   const reason =
     code?.startsWith('UND_ERR_') || code === 'EMFILE'
       ? explainConnectionFailure(error)
-      : errorMessage(error) || code || 'no reason given';
+      : getErrorMessage(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
   const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
   return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${reason}`, {
@@ -63,11 +63,11 @@ function wasNotSent(error: unknown, code: string | undefined): boolean {
 }
 
 /** Returns the innermost cause, which says most; if several addresses failed, that of the last. */
-function innermostCause(error: unknown): unknown {
+function findInnermostCause(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) {
-    return innermostCause(error.errors.at(-1));
+    return findInnermostCause(error.errors.at(-1));
   }
-  return error instanceof Error && error.cause !== undefined ? innermostCause(error.cause) : error;
+  return error instanceof Error && error.cause !== undefined ? findInnermostCause(error.cause) : error;
 }
 
 function describeHost(baseUrl: string): string {

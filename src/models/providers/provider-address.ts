@@ -17,21 +17,21 @@ export interface ProviderAddress {
 }
 
 /** Returns a provider's address from the environment, else its own. */
-export function providerAddress(data: ProviderData, env: Env): ProviderAddress {
+export function resolveProviderAddress(data: ProviderData, env: Env): ProviderAddress {
   const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
   const written = env[variable]?.trim();
-  if (written) return movedTo(written, variable, data);
+  if (written) return toMovedAddress(written, variable, data);
   const host =
     data.name === 'ollama' ? env['OLLAMA_HOST']?.replace(/^["'\s]+|(?<!["'\s])["'\s]+$/g, '') : undefined;
-  return host ? atOllamaHost(host, data) : fillPlaceholder(data, variable, env);
+  return host ? parseOllamaHost(host, data) : fillPlaceholder(data, variable, env);
 }
 
-function movedTo(address: string, variable: string, data: ProviderData): ProviderAddress {
-  const fault = baseUrlFault(address);
+function toMovedAddress(address: string, variable: string, data: ProviderData): ProviderAddress {
+  const fault = findBaseUrlFault(address);
   if (fault !== undefined) {
     return { baseUrl: address, isMoved: true, variable, fault: `${variable} ${fault}` };
   }
-  const baseUrl = normalisedBaseUrl(address, data);
+  const baseUrl = normaliseBaseUrl(address, data);
   return { baseUrl, isMoved: baseUrl !== data.baseUrl, variable };
 }
 
@@ -39,7 +39,7 @@ function movedTo(address: string, variable: string, data: ProviderData): Provide
  * Returns an address with the path of its interface. The tools of some providers expect it with that path, others
  * without.
  */
-export function normalisedBaseUrl(
+export function normaliseBaseUrl(
   address: string,
   { engine, name, baseUrl }: Pick<ProviderData, 'engine' | 'name' | 'baseUrl'>,
 ): string {
@@ -69,13 +69,13 @@ function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env):
 }
 
 /** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
-function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
+function parseOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
   const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
   const [hostPort = '', ...path] = withoutTrailingSlashes(rest).split('/');
-  const { host, port } = hostAndPort(hostPort, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
+  const { host, port } = splitHostPort(hostPort, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
-  const fault = isPort || port === '' ? hostFault(root) : 'has an invalid port';
+  const fault = isPort || port === '' ? findHostFault(root) : 'has an invalid port';
   const variable = 'OLLAMA_HOST';
   if (fault !== undefined) return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
   const url = ['', ...path].join('/').replace(/\/v1$/, '');
@@ -83,14 +83,14 @@ function atOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddre
   return { baseUrl: moved, isMoved: moved !== baseUrl, variable };
 }
 
-function hostFault(root: string): string | undefined {
-  return baseUrlFault(root) === undefined
+function findHostFault(root: string): string | undefined {
+  return findBaseUrlFault(root) === undefined
     ? undefined
     : 'must be a host, a port such as :11434, host:port, or an http or https URL';
 }
 
 /** Splits a host and its port. Replaces an address that stands for all interfaces by loopback. */
-function hostAndPort(hostPort: string, defaultPort: string): { host: string; port: string } {
+function splitHostPort(hostPort: string, defaultPort: string): { host: string; port: string } {
   const bare = hostPort.replace(/^\[(.*)\]$/, '$1');
   const colon = isIP(bare) === 6 ? -1 : hostPort.lastIndexOf(':');
   const host = colon < 0 ? bare : hostPort.slice(0, colon).replace(/^\[(.*)\]$/, '$1');
@@ -101,7 +101,7 @@ function hostAndPort(hostPort: string, defaultPort: string): { host: string; por
 }
 
 /** Returns the fault of a base URL, as a sentence without its subject; undefined if it is valid. */
-export function baseUrlFault(text: string): string | undefined {
+export function findBaseUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
   if (url.username !== '' || url.password !== '') return "can't contain a user name or password";

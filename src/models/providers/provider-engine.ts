@@ -1,16 +1,16 @@
 import type { Env } from '../../utils/env.ts';
 import {
+  createFailedResult,
   type Engine,
   type EngineJob,
   type EngineOutput,
   type EngineResult,
-  failedWith,
-  roughTokens,
+  estimateTokens,
 } from '../engine.ts';
 import type { ModelEntry, OptionName, Provider } from '../model-entry.ts';
 import type { PrivateRules } from '../outgoing/fetch-image.ts';
 import type { HttpAnswer } from '../outgoing/open-http.ts';
-import { readAnswer, wholeCharacters } from './answers/answer-body.ts';
+import { createCharacterListener, readAnswer } from './answers/answer-body.ts';
 import { awaitDrawing } from './answers/await-drawing.ts';
 import { fetchPictures } from './answers/fetch-pictures.ts';
 import { CHAT } from './answers/formats/chat.ts';
@@ -18,7 +18,7 @@ import { MESSAGES } from './answers/formats/messages.ts';
 import { RESPONSES } from './answers/formats/responses.ts';
 import { type AnswerFormat, ModelAnswer } from './answers/model-answer.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
-import { refusedOptions } from './answers/refused-option.ts';
+import { listRefusedOptions } from './answers/refused-option.ts';
 import { explainFault } from './explain-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { readProviderKey } from './providers.ts';
@@ -32,7 +32,7 @@ const PROVIDER_TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
 /** Returns the engine for all providers. It loads the client of an interface at the first run, and reads keys at each run. */
-export function providerEngine(
+export function createProviderEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
 ): Required<Pick<Engine, 'run' | 'read'>> {
@@ -40,13 +40,13 @@ export function providerEngine(
   return {
     async run(job) {
       const { provider } = job.model;
-      if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
+      if (!provider) return createFailedResult(`the model ${job.model.model} has no provider`);
       const key = readProviderKey(provider, env);
       if (key === undefined && provider.needsKey) {
         const variables = provider.keyVariables.join(' or ');
         const message = `no key for ${provider.name}: set ${variables}`;
         const publicMessage = `the service has no key for ${provider.name}`;
-        return { ...failedWith(message, publicMessage), isRefused: true, fault: 'unauthorised' };
+        return { ...createFailedResult(message, publicMessage), isRefused: true, fault: 'unauthorised' };
       }
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const defaultTimeoutMs = isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS;
@@ -55,7 +55,7 @@ export function providerEngine(
     },
     async read(job, body) {
       const { provider } = job.model;
-      if (!provider) return failedWith(`the model ${job.model.model} has no provider`);
+      if (!provider) return createFailedResult(`the model ${job.model.model} has no provider`);
       const access = { provider, key: readProviderKey(provider, env), env, privateRules };
       return await new ProviderRun(job, access, PROVIDER_TIMEOUT_MS).read(body);
     },
@@ -66,16 +66,16 @@ export function providerEngine(
 class RefusedOptions {
   readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
 
-  refusedBy(model: ModelEntry): ReadonlySet<OptionName> {
-    return this.#byModel.get(entryKey(model)) ?? new Set();
+  getRefusedOptions(model: ModelEntry): ReadonlySet<OptionName> {
+    return this.#byModel.get(getEntryKey(model)) ?? new Set();
   }
 
   add(model: ModelEntry, options: readonly OptionName[]): void {
-    this.#byModel.set(entryKey(model), new Set([...this.refusedBy(model), ...options]));
+    this.#byModel.set(getEntryKey(model), new Set([...this.getRefusedOptions(model), ...options]));
   }
 }
 
-function entryKey({ model, id = model, provider }: ModelEntry): string {
+function getEntryKey({ model, id = model, provider }: ModelEntry): string {
   return `${provider?.name}/${id}`;
 }
 
@@ -104,7 +104,7 @@ class ProviderRun {
       const { answerFormat, hasJsonTool, keepsCalls } = request;
       const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsPicture });
       this.#answer = answer;
-      await readAnswer(response, answer, wholeCharacters(this.#job.onText));
+      await readAnswer(response, answer, createCharacterListener(this.#job.onText));
       const { resultUrl, headers } = request;
       if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#retrySettings());
       if (request.refusableOptions.has('n')) {
@@ -117,7 +117,7 @@ class ProviderRun {
   read(body: Record<string, unknown>): Promise<EngineResult> {
     return this.#toResult(async () => {
       const request = await this.#build();
-      const answer = new ModelAnswer(formatOfAnswer(body) ?? request.answerFormat, {
+      const answer = new ModelAnswer(findAnswerFormat(body) ?? request.answerFormat, {
         hasJsonTool: this.#job.json !== undefined,
         keepsCalls: request.keepsCalls,
       });
@@ -130,14 +130,15 @@ class ProviderRun {
   /** Sends the request; if the provider refuses some options, which costs nothing, sends it once more without them. */
   async #send(optionRefusals: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
-    const request = await this.#build(optionRefusals.refusedBy(model));
+    const request = await this.#build(optionRefusals.getRefusedOptions(model));
     try {
       return { request, response: await this.#sendWhileBusy(request) };
     } catch (error) {
-      const options = error instanceof ProviderFault ? refusedOptions(error, request.refusableOptions) : [];
+      const options =
+        error instanceof ProviderFault ? listRefusedOptions(error, request.refusableOptions) : [];
       if (options.length === 0) throw error;
       optionRefusals.add(model, options);
-      const reducedRequest = await this.#build(optionRefusals.refusedBy(model));
+      const reducedRequest = await this.#build(optionRefusals.getRefusedOptions(model));
       return { request: reducedRequest, response: await this.#sendWhileBusy(reducedRequest) };
     }
   }
@@ -168,14 +169,14 @@ class ProviderRun {
     try {
       const answer = await getAnswer();
       answer.assertUsable();
-      return await this.#successfulResult(answer);
+      return await this.#toSuccessfulResult(answer);
     } catch (error) {
       this.#job.signal.throwIfAborted();
-      return await this.#failedResult(error);
+      return await this.#toFailedResult(error);
     }
   }
 
-  async #successfulResult(answer: ModelAnswer): Promise<EngineResult> {
+  async #toSuccessfulResult(answer: ModelAnswer): Promise<EngineResult> {
     const { name } = this.#access.provider;
     for (const reason of answer.unknownReasons) {
       this.#warnings.push(
@@ -184,23 +185,23 @@ class ProviderRun {
     }
     const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
     return {
-      ...this.#usageAndWarnings(),
-      outputs: [...this.#texts(), ...pictures],
-      tokens: answer.tokens ?? roughTokens(this.#job.prompt.text + answer.text),
+      ...this.#getUsageAndWarnings(),
+      outputs: [...this.#listTextOutputs(), ...pictures],
+      tokens: answer.tokens ?? estimateTokens(this.#job.prompt.text + answer.text),
       failed: answer.text === '' && pictures.every(({ type }) => type === 'error'),
     };
   }
 
   /** Returns the result after a fault: the text that had arrived, then the error. */
-  async #failedResult(error: unknown): Promise<EngineResult> {
+  async #toFailedResult(error: unknown): Promise<EngineResult> {
     const { message, publicMessage, isRefused, isUnanswered, fault } = this.#timeout.aborted
-      ? tookTooLong(this.#access.provider, this.#timeoutMs)
+      ? explainTimeout(this.#access.provider, this.#timeoutMs)
       : await explainFault(error, this.#job, this.#access);
-    const texts = this.#texts();
-    const { outputs, ...failed } = failedWith(message, publicMessage);
+    const texts = this.#listTextOutputs();
+    const { outputs, ...failed } = createFailedResult(message, publicMessage);
     return {
       ...failed,
-      ...this.#usageAndWarnings(),
+      ...this.#getUsageAndWarnings(),
       outputs: [...texts, ...outputs],
       isRefused,
       isUnanswered: isUnanswered && texts.length === 0,
@@ -208,27 +209,27 @@ class ProviderRun {
     };
   }
 
-  #usageAndWarnings(): Pick<EngineResult, 'usage' | 'warnings'> {
+  #getUsageAndWarnings(): Pick<EngineResult, 'usage' | 'warnings'> {
     return {
       usage: this.#answer?.usage,
       ...(this.#warnings.length > 0 && { warnings: [...new Set(this.#warnings)] }),
     };
   }
 
-  #texts(): EngineOutput[] {
+  #listTextOutputs(): EngineOutput[] {
     const texts = this.#answer?.texts ?? [];
     return texts.filter(text => text !== '').map(text => ({ type: 'text', text }));
   }
 }
 
 /** Returns the format that an answer names itself: batches of an earlier version may have another one. */
-function formatOfAnswer(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
+function findAnswerFormat(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
   if (body['object'] === 'chat.completion') return CHAT;
   if (body['object'] === 'response') return RESPONSES;
   return body['type'] === 'message' ? MESSAGES : undefined;
 }
 
-function tookTooLong({ name }: Provider, timeoutMs: number) {
+function explainTimeout({ name }: Provider, timeoutMs: number) {
   const message = `${name} gave no complete answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
   return { message, publicMessage: message, isRefused: false, isUnanswered: true, fault: undefined };
 }

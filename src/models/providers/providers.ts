@@ -2,30 +2,30 @@ import { withoutUndefined } from '../../files/formats/json.ts';
 import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 import type { InterfaceName, Provider } from '../model-entry.ts';
-import { providerAddress } from './provider-address.ts';
+import { resolveProviderAddress } from './provider-address.ts';
 import { PROVIDERS, type ProviderData } from './provider-data.ts';
 
 /** Returns the known providers with the addresses of the environment, in display order. */
-export function knownProviders(env: Env): readonly Provider[] {
+export function listKnownProviders(env: Env): readonly Provider[] {
   return PROVIDERS.map(data => createProvider(data, env));
 }
 
 /** Returns the name of the known provider that a prefix stands for, or the prefix itself. */
-export function providerName(prefix: string): string {
+export function resolveProviderName(prefix: string): string {
   return PROVIDERS.find(({ aliases }) => aliases?.includes(prefix))?.name ?? prefix;
 }
 
-export function providerData(name: string): ProviderData | undefined {
+export function findProviderData(name: string): ProviderData | undefined {
   return PROVIDERS.find(data => data.name === name);
 }
 
 function createProvider(data: ProviderData, env: Env): Provider {
   const { name, keys = [], batch = false, listsModels = true } = data;
-  const { baseUrl, isMoved, variable, missingVariables, fault } = providerAddress(data, env);
+  const { baseUrl, isMoved, variable, missingVariables, fault } = resolveProviderAddress(data, env);
   return withoutUndefined({
     name,
     baseUrl,
-    engine: interfaceAt(data, baseUrl),
+    engine: pickInterface(data, baseUrl),
     keyVariables: keys,
     needsKey: keys.length > 0 && !isLoopback(baseUrl),
     batch,
@@ -38,7 +38,7 @@ function createProvider(data: ProviderData, env: Env): Provider {
 }
 
 /** Returns the interface of a known provider at an address. */
-export function interfaceAt({ engine, asksChatAt }: ProviderData, baseUrl: string): InterfaceName {
+export function pickInterface({ engine, asksChatAt }: ProviderData, baseUrl: string): InterfaceName {
   return URL.canParse(baseUrl) && asksChatAt?.(new URL(baseUrl)) ? 'openai' : engine;
 }
 
@@ -49,20 +49,23 @@ export function isLoopback(baseUrl: string): boolean {
 
 /** Returns the trimmed key of a provider; undefined if none of its variables holds one. */
 export function readProviderKey({ keyVariables }: Provider, env: Env): string | undefined {
-  const variable = keyVariable({ keyVariables }, env);
+  const variable = findKeyVariable({ keyVariables }, env);
   return variable === undefined ? undefined : env[variable]?.trim();
 }
 
 /** Returns the variable that holds the key of a provider; undefined if none does. */
-export function keyVariable({ keyVariables }: Pick<Provider, 'keyVariables'>, env: Env): string | undefined {
+export function findKeyVariable(
+  { keyVariables }: Pick<Provider, 'keyVariables'>,
+  env: Env,
+): string | undefined {
   return keyVariables.find(name => Boolean(env[name]?.trim()));
 }
 
 /** Returns the known providers with a key, with an address that needs none, or with a fault in their variables. */
-export function configuredProviders(env: Env): readonly Provider[] {
-  return knownProviders(env).filter(provider => {
+export function listConfiguredProviders(env: Env): readonly Provider[] {
+  return listKnownProviders(env).filter(provider => {
     const { keyVariables, isMoved = false, needsKey, fault } = provider;
-    const isUsable = keyVariable(provider, env) !== undefined || (isMoved && !needsKey);
+    const isUsable = findKeyVariable(provider, env) !== undefined || (isMoved && !needsKey);
     return keyVariables.length > 0 && (isUsable || fault !== undefined);
   });
 }

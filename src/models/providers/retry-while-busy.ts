@@ -1,6 +1,6 @@
 import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
 import type { EngineJob } from '../engine.ts';
-import { providerFaultIn } from './answers/provider-fault.ts';
+import { unwrapProviderFault } from './answers/provider-fault.ts';
 
 /**
  * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says that it is overloaded
@@ -16,7 +16,7 @@ export async function retryWhileBusy<T>(
     try {
       return await ask();
     } catch (error) {
-      const retryAfterMs = providerFaultIn(error)?.details.retryAfterMs;
+      const retryAfterMs = unwrapProviderFault(error)?.details.retryAfterMs;
       const waitMs = isRetryable(error, effect)
         ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
         : undefined;
@@ -33,7 +33,7 @@ export async function retryWhileBusy<T>(
 export type RequestEffect = 'creates' | 'none' | 'unknown';
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
-  const fault = providerFaultIn(error);
+  const fault = unwrapProviderFault(error);
   const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.details ?? {};
   if (quotaUsedUp) return false;
   if (status === 429) return true;

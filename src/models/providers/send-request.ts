@@ -1,6 +1,6 @@
 import type { Env } from '../../utils/env.ts';
 import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
-import { outgoingProxy } from '../outgoing/proxy.ts';
+import { findOutgoingProxy } from '../outgoing/proxy.ts';
 import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
 import { refusalFault } from './answers/refusal.ts';
@@ -76,10 +76,10 @@ export async function sendRequest(
     },
     body,
     signal,
-    proxy: outgoingProxy(url, env),
+    proxy: findOutgoingProxy(url, env),
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw refusalFault({ status: answer.status, headers: answer.headers, text: await refusalText(answer) });
+  throw refusalFault({ status: answer.status, headers: answer.headers, text: await readRefusalText(answer) });
 }
 
 /** Sends a request, and decodes an answer that is compressed although no request asks for that. */
@@ -92,7 +92,7 @@ export async function openDecoded(request: HttpRequest): Promise<HttpAnswer> {
 }
 
 /** Reads the body of an error response; a truncated one is still an error. */
-async function refusalText(answer: HttpAnswer): Promise<string> {
+async function readRefusalText(answer: HttpAnswer): Promise<string> {
   try {
     return (await readBody(answer, MAX_REFUSAL_BYTES)).toString('utf8');
   } catch (error) {

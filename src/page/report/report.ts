@@ -1,25 +1,25 @@
 // The filter of a report, inlined into its single page, which makes no requests.
-import { wordMatcher } from '../../utils/word-matcher.ts';
+import { createWordMatcher } from '../../utils/word-matcher.ts';
 
 const rows = [...document.querySelectorAll<HTMLDetailsElement>('main > details')];
-const nav = element('nav', HTMLElement);
+const nav = requireElement('nav', HTMLElement);
 const boxes = [...nav.querySelectorAll<HTMLInputElement>('[type=checkbox]')];
-const searchField = element('nav [type=search]', HTMLInputElement);
-const countOutput = element('nav output', HTMLOutputElement);
+const searchField = requireElement('nav [type=search]', HTMLInputElement);
+const countOutput = requireElement('nav output', HTMLOutputElement);
 
 nav.addEventListener('input', showMatchingRows);
 showMatchingRows();
 
 function showMatchingRows(): void {
   const states = new Set(boxes.filter(box => box.checked).map(box => box.value));
-  const hasWords = wordMatcher(searchField.value);
+  const hasWords = createWordMatcher(searchField.value);
   for (const row of rows) {
     row.hidden = !states.has(row.dataset['state'] ?? '') || !hasWords(row.textContent);
   }
   countOutput.value = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
 }
 
-function element<T extends HTMLElement>(selector: string, type: new () => T): T {
+function requireElement<T extends HTMLElement>(selector: string, type: new () => T): T {
   const found = document.querySelector(selector);
   if (!(found instanceof type)) throw new Error(`the page has no ${selector}`);
   return found;

@@ -1,8 +1,8 @@
-import { wordMatcher } from '../../utils/word-matcher.ts';
+import { createWordMatcher } from '../../utils/word-matcher.ts';
 import type { PromptSearchRow, PromptVersion, PromptVersionEntry } from '../../wire/index.ts';
 import { el, factList, filterForm, labelled, scrollingTable, timeElement } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
-import { runForm } from './run-form.ts';
+import { createRunForm } from './run-form.ts';
 
 const MODALITY_CHOICES = ['text', 'image', 'video'];
 
@@ -18,46 +18,46 @@ const PROMPT_COLUMNS = [
 export async function showPrompts({ service, main }: ViewContext): Promise<void> {
   const rows = await service.prompts();
   if (rows.length === 0) {
-    main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'), howToPublish());
+    main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'), renderHowToPublish());
     return;
   }
   const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
   const list = el('div', { role: 'status' });
   const show = (): void => {
-    const found = matchingRows(rows, words.value);
+    const found = filterRows(rows, words.value);
     list.replaceChildren(
-      found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt matches.') : promptsTable(found),
+      found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt matches.') : renderPromptsTable(found),
     );
   };
   words.addEventListener('input', show);
-  main.replaceChildren(filterForm(labelled('Search', words)), list, howToPublish());
+  main.replaceChildren(filterForm(labelled('Search', words)), list, renderHowToPublish());
   show();
 }
 
 /** Returns the prompts with every word in their title, slug or description. */
-function matchingRows(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
-  const hasWords = wordMatcher(words);
+function filterRows(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
+  const hasWords = createWordMatcher(words);
   return rows.filter(({ title, slug, description }) => hasWords(`${title}\n${slug}\n${description}`));
 }
 
-function howToPublish(): HTMLElement {
-  return howTo('How to publish a prompt', [
-    loginCommand(),
+function renderHowToPublish(): HTMLElement {
+  return renderHowTo('How to publish a prompt', [
+    formatLoginCommand(),
     'promptrun prompts new my-prompt.prompt',
     'promptrun prompts publish my-prompt.prompt',
   ]);
 }
 
-function howToChange(slug: string, versionId: string): HTMLElement {
-  return howTo('How to publish a new version, or to label this one', [
-    loginCommand(),
+function renderHowToChange(slug: string, versionId: string): HTMLElement {
+  return renderHowTo('How to publish a new version, or to label this one', [
+    formatLoginCommand(),
     `promptrun prompts publish ${slug}.prompt`,
     `promptrun versions label ${slug} ${versionId.slice(0, 8)} production`,
   ]);
 }
 
 /** Shows commands for authors, because the page itself can't change prompts. */
-function howTo(summary: string, commands: readonly string[]): HTMLElement {
+function renderHowTo(summary: string, commands: readonly string[]): HTMLElement {
   return el(
     'details',
     {},
@@ -67,11 +67,11 @@ function howTo(summary: string, commands: readonly string[]): HTMLElement {
   );
 }
 
-function loginCommand(): string {
+function formatLoginCommand(): string {
   return `promptrun login --base-url ${new URL('.', location.href).href.replace(/\/$/u, '')}`;
 }
 
-function promptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
+function renderPromptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
   const cells = rows.map(
     ({ promptId, title, slug, labels = [], modality, estimatedCredits, publishedAt, description }) => [
       el(
@@ -113,10 +113,10 @@ export async function showPrompt(context: ViewContext): Promise<void> {
       ['Version', el('code', {}, version.promptVersionId)],
     ]),
     el('h2', {}, 'Run it'),
-    runForm(context, version, options, earlier),
+    createRunForm(context, version, options, earlier),
     el('h2', {}, 'Versions'),
-    el('ul', {}, ...versions.map(entry => versionItem(promptId, entry, shownId))),
-    ...(row === undefined ? [] : [howToChange(row.slug, shownId)]),
+    el('ul', {}, ...versions.map(entry => renderVersionItem(promptId, entry, shownId))),
+    ...(row === undefined ? [] : [renderHowToChange(row.slug, shownId)]),
     ...(typeof version.template === 'string'
       ? [el('h2', {}, 'Template'), el('pre', {}, version.template)]
       : []),
@@ -124,7 +124,7 @@ export async function showPrompt(context: ViewContext): Promise<void> {
 }
 
 /** Creates the list item of a version, which is marked if it is the one that is shown. */
-function versionItem(
+function renderVersionItem(
   promptId: string,
   { promptVersionId, publishedAt, isLatest, labels = [] }: PromptVersionEntry,
   shownId: string,

@@ -8,7 +8,7 @@ import type {
   TextInputConfig,
 } from '../../wire/index.ts';
 import type { BrowserService } from '../browser-service.ts';
-import { el, labelled, plainOptions, selectBox } from '../dom.ts';
+import { el, labelled, selectBox, toPlainOptions } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -18,7 +18,7 @@ type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
  *
  * @param earlierRequest the request of an earlier run, which fills the form
  */
-export function runForm(
+export function createRunForm(
   { service, signal, guard }: ViewContext,
   version: PromptVersion,
   options: readonly RunOption[],
@@ -59,7 +59,7 @@ class RunSubmission {
   /** Returns the id of the run. Continues after the user leaves the view, because the run may cost money. */
   async send(request: CreateRunRequest): Promise<string> {
     const content = JSON.stringify(request);
-    if (this.#unanswered?.content !== content) this.#unanswered = { content, key: randomId() };
+    if (this.#unanswered?.content !== content) this.#unanswered = { content, key: createRandomId() };
     const runId = await this.#create(request, this.#unanswered.key);
     this.#unanswered = undefined;
     return runId;
@@ -87,10 +87,10 @@ function createFields(
     const value = earlierRequest?.inputs.textInputs?.[key];
     return { key, field, control: createControl(value === undefined ? field : { ...field, default: value }) };
   });
-  const pictures = pictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
+  const pictures = createPictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: selectBox([['', 'default'], ...plainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
+    control: selectBox([['', 'default'], ...toPlainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
   }));
   return { texts, pictures, choices };
 }
@@ -111,8 +111,8 @@ async function readRequest(
   const images = pictures.map(({ control, earlierPicture }) => readPicture(control, earlierPicture));
   return {
     promptVersionId,
-    inputs: { textInputs: filledValues(texts), imageInputs: await Promise.all(images) },
-    ...(choices.length > 0 && { runOptions: filledValues(choices) }),
+    inputs: { textInputs: collectValues(texts), imageInputs: await Promise.all(images) },
+    ...(choices.length > 0 && { runOptions: collectValues(choices) }),
   };
 }
 
@@ -122,7 +122,7 @@ function describeField({ description, type, required }: TextInputConfig): string
 }
 
 /** Creates a file control for each image input; one that has a picture of an earlier run may stay empty. */
-function pictureFields(inputs: PromptConfig['imageInputs'], earlier: readonly ImageInput[] = []) {
+function createPictureFields(inputs: PromptConfig['imageInputs'], earlier: readonly ImageInput[] = []) {
   return inputs.map(({ description }, index) => {
     const earlierPicture = earlier[index];
     return {
@@ -162,7 +162,7 @@ function createControl({
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
     const none = required || defaultText !== '' ? [] : [['', 'none'] as const];
-    return selectBox([...none, ...plainOptions(choices)], defaultText, { required });
+    return selectBox([...none, ...toPlainOptions(choices)], defaultText, { required });
   }
   if (type === 'number' || type === 'integer') {
     return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: defaultText, required });
@@ -170,7 +170,7 @@ function createControl({
   return el('textarea', { rows: type === 'string' ? 2 : 4, required }, defaultText);
 }
 
-function filledValues(
+function collectValues(
   fields: readonly { readonly key: string; readonly control: Control }[],
 ): Record<string, string> {
   const filled = fields.filter(({ control }) => control.value !== '');
@@ -189,10 +189,10 @@ async function readPicture(
 }
 
 /** Returns a version 4 UUID. `crypto.randomUUID` is missing on pages served over plain HTTP. */
-function randomId(): string {
+function createRandomId(): string {
   const [first = 0, ...rest] = crypto.getRandomValues(new Uint8Array(32));
-  const digit = (byte: number): string => (byte & 15).toString(16);
-  const hex = rest.map(digit).join('');
-  const variant = digit(8 | (first & 3));
+  const formatDigit = (byte: number): string => (byte & 15).toString(16);
+  const hex = rest.map(formatDigit).join('');
+  const variant = formatDigit(8 | (first & 3));
   return hex.replace(/^(.{8})(.{4})(.{3})(.{3})(.{12}).*$/u, `$1-$2-4$3-${variant}$4-$5`);
 }

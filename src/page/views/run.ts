@@ -8,10 +8,10 @@ import {
   type RunRow,
   type RunUsage,
 } from '../../wire/index.ts';
-import { costText } from '../../wire/money.ts';
-import { mediaAddress } from '../addresses.ts';
+import { formatCost } from '../../wire/money.ts';
+import { findMediaUrl } from '../addresses.ts';
 import { type Child, el, factList, timeElement } from '../dom.ts';
-import { durationText, runCreditsText, statusElement } from '../run-facts.ts';
+import { durationText, formatRunCredits, statusElement } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
 /** Shows a run with its inputs and outputs, and follows it until it has ended. */
@@ -61,8 +61,8 @@ async function runSections(
   const rerun =
     request && address && el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
   return [
-    el('div', { class: 'actions' }, !isOver(run) && cancelButton(context, run.runId), rerun),
-    runFactList(context, run, row, address ? el('a', { href: address }, prompt.title) : versionId),
+    el('div', { class: 'actions' }, !isOver(run) && renderCancelButton(context, run.runId), rerun),
+    renderRunFacts(context, run, row, address ? el('a', { href: address }, prompt.title) : versionId),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0
       ? [el('p', { class: 'quiet' }, 'None yet.')]
@@ -72,33 +72,38 @@ async function runSections(
   ];
 }
 
-function runFactList({ signal }: ViewContext, run: Run, row: RunRow | undefined, prompt: Child): HTMLElement {
+function renderRunFacts(
+  { signal }: ViewContext,
+  run: Run,
+  row: RunRow | undefined,
+  prompt: Child,
+): HTMLElement {
   const isEnded = isOver(run);
   return factList([
     ['Status', el('span', {}, statusElement(run), !isEnded && ' · this page updates by itself')],
     isEnded
       ? ['Took', row && durationText(row, { isOver: true })]
-      : ['Elapsed', row && elapsedTime(row, signal)],
+      : ['Elapsed', row && renderElapsedTime(row, signal)],
     ['Prompt', prompt],
     ['Model', row?.usage?.model],
     ['Created', row && timeElement(row.createdAt)],
-    ...(isEnded ? spendingFacts(run, row) : []),
+    ...(isEnded ? listSpendingFacts(run, row) : []),
     ['Id', el('code', {}, run.runId)],
   ]);
 }
 
-function spendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [string, Child])[] {
+function listSpendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly [string, Child])[] {
   const usage = row?.usage;
   return [
-    ['Credits', row && runCreditsText(row.credits)],
+    ['Credits', row && formatRunCredits(row.credits)],
     ['Tokens', tokens],
-    ['Counted', usage?.tokens ? tokensText(usage.tokens) : undefined],
-    ['Cost', usage && costText(usage.cost, { isEstimated: usage.estimated })],
+    ['Counted', usage?.tokens ? formatTokenCount(usage.tokens) : undefined],
+    ['Cost', usage && formatCost(usage.cost, { isEstimated: usage.estimated })],
   ];
 }
 
 /** Shows the elapsed time of a run, updated every second. */
-function elapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
+function renderElapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
   const timeText = el('span', {}, durationText(row, { isOver: false }));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
@@ -108,7 +113,7 @@ function elapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
 }
 
 /** Creates a button that cancels the run. The page follows the run, and then shows its end. */
-function cancelButton({ service, guard, signal }: ViewContext, runId: string): HTMLElement {
+function renderCancelButton({ service, guard, signal }: ViewContext, runId: string): HTMLElement {
   const fault = el('span', { role: 'status' });
   const button = el('button', { type: 'button' }, 'Cancel');
   button.addEventListener('click', () => {
@@ -125,12 +130,12 @@ function cancelButton({ service, guard, signal }: ViewContext, runId: string): H
   return el('span', {}, button, fault);
 }
 
-function tokensText({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {
+function formatTokenCount({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out`;
 }
 
 function outputElement({ type, data }: OutputItem, at: number): Node {
-  const address = type === 'image' || type === 'video' ? mediaAddress(data) : undefined;
+  const address = type === 'image' || type === 'video' ? findMediaUrl(data) : undefined;
   const name = `Output ${at + 1}`;
   if (type === 'image' && address !== undefined) {
     return el('a', { href: address }, el('img', { src: address, alt: name }));

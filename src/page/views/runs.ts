@@ -1,6 +1,12 @@
 import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import { el, filterForm, labelled, plainOptions, scrollingTable, selectBox, timeElement } from '../dom.ts';
-import { durationText, firstWords, isCancelled, runCreditsText, statusElement } from '../run-facts.ts';
+import { el, filterForm, labelled, scrollingTable, selectBox, timeElement, toPlainOptions } from '../dom.ts';
+import {
+  durationText,
+  formatFirstWords,
+  formatRunCredits,
+  isCancelled,
+  statusElement,
+} from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
 /** Number of rows that are loaded at a time. */
@@ -25,7 +31,7 @@ const RUNS_TABLE = [
 /** Shows the user's runs, newest first, with filters for status, prompt and time. */
 export async function showRuns({ service, main, signal, guard }: ViewContext): Promise<void> {
   const prompts = await service.prompts();
-  const statuses = selectBox([['', 'any'], ...plainOptions(RUN_STATUSES)], '');
+  const statuses = selectBox([['', 'any'], ...toPlainOptions(RUN_STATUSES)], '');
   const names = selectBox(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
@@ -43,7 +49,7 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
       ...(statuses.value !== '' && { status: statuses.value as RunStatus }),
       ...(times.value !== '' && { since: Math.floor(Date.now() / 1000) - Number(times.value) }),
     };
-    return list.show(filteredPages({ service, signal }, query, isWanted));
+    return list.show(fetchFilteredPages({ service, signal }, query, isWanted));
   };
   for (const filter of [statuses, names, times]) {
     filter.addEventListener('change', () => guard(showFiltered(), list.element));
@@ -77,7 +83,7 @@ class RunList {
     this.#rows.push(...page);
     this.moreButton.hidden = page.length < PAGE_SIZE;
     this.moreButton.disabled = false;
-    this.element.replaceChildren(this.#rows.length === 0 ? noRuns() : runsTable(this.#rows));
+    this.element.replaceChildren(this.#rows.length === 0 ? noRuns() : renderRunsTable(this.#rows));
   }
 }
 
@@ -85,7 +91,7 @@ function noRuns(): HTMLElement {
   return el('p', { class: 'quiet' }, 'No runs. ', el('a', { href: '#/prompts' }, 'Choose a prompt to run'));
 }
 
-async function* filteredPages(
+async function* fetchFilteredPages(
   { service, signal }: Pick<ViewContext, 'service' | 'signal'>,
   query: RunListQuery,
   isWanted: (row: RunRow) => Promise<boolean>,
@@ -101,7 +107,7 @@ async function* filteredPages(
   return undefined;
 }
 
-function runsTable(rows: readonly RunRow[]): HTMLElement {
+function renderRunsTable(rows: readonly RunRow[]): HTMLElement {
   return scrollingTable(
     'Runs',
     RUNS_TABLE,
@@ -112,13 +118,13 @@ function runsTable(rows: readonly RunRow[]): HTMLElement {
           'div',
           {},
           el('a', { href: `#/runs/${runId}` }, runName || runId),
-          el('span', { class: 'below' }, isCancelled(row) ? '' : firstWords(outputs)),
+          el('span', { class: 'below' }, isCancelled(row) ? '' : formatFirstWords(outputs)),
           el('code', { class: 'quiet' }, runId.slice(0, 8)),
         ),
         statusElement(row),
         timeElement(createdAt),
         durationText(row, { isOver: isOver({ runStatus }) }),
-        runCreditsText(credits),
+        formatRunCredits(credits),
       ];
     }),
   );

@@ -1,7 +1,7 @@
-import { chooseMeasure, type GroupUsage, groupUsage, usageKey } from '../../client/usage.ts';
+import { chooseMeasure, type GroupUsage, getUsageKey, groupUsage } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
-import { costText, formatDollars, toMoney } from '../../wire/money.ts';
-import { el, filterForm, labelled, plainOptions, scrollingTable, selectBox } from '../dom.ts';
+import { formatCost, formatDollars, toMoney } from '../../wire/money.ts';
+import { el, filterForm, labelled, scrollingTable, selectBox, toPlainOptions } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
 const USAGE_PERIODS = [
@@ -28,7 +28,7 @@ const USAGE_COLUMNS = [
 /** Shows the cost of the user's runs as bars. */
 export async function showUsage({ service, main, signal, guard }: ViewContext): Promise<void> {
   const times = selectBox(USAGE_PERIODS, '30');
-  const groups = selectBox(plainOptions(GROUPS), 'prompt');
+  const groups = selectBox(toPlainOptions(GROUPS), 'prompt');
   const list = el('div');
   main.replaceChildren(filterForm(labelled('Time', times), labelled('By', groups)), list);
 
@@ -43,7 +43,7 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
     }
     const isWanted = Number(times.value) === days && groups.value === group;
     const usage = [...runsByGroup.values()].map(({ name, runs }) => groupUsage(name, runs));
-    if (isWanted) list.replaceChildren(usageTable(group, usage));
+    if (isWanted) list.replaceChildren(renderUsageTable(group, usage));
   };
   for (const control of [times, groups]) {
     control.addEventListener('change', () => guard(show(), list));
@@ -57,25 +57,25 @@ async function findGroup(
   group: UsageGroup,
   row: RunRow,
 ): Promise<{ readonly key: string; readonly name: string }> {
-  if (group !== 'prompt') return { key: usageKey(row, group), name: usageKey(row, group) };
+  if (group !== 'prompt') return { key: getUsageKey(row, group), name: getUsageKey(row, group) };
   const prompt = await service.versionPrompt(row.promptVersionId);
   const name = prompt?.title || row.runName || row.promptVersionId;
   return { key: prompt?.promptId ?? name, name };
 }
 
-function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement {
+function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement {
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
   const measure = chooseMeasure(rows);
   const largest = Math.max(...rows.map(row => row[measure] ?? 0));
-  const newestFirst = (one: GroupUsage, other: GroupUsage): number => (one.key < other.key ? 1 : -1);
-  const mostFirst = (one: GroupUsage, other: GroupUsage): number =>
-    (other[measure] ?? 0) - (one[measure] ?? 0) || newestFirst(other, one);
+  const compareNewestFirst = (one: GroupUsage, other: GroupUsage): number => (one.key < other.key ? 1 : -1);
+  const compareMostFirst = (one: GroupUsage, other: GroupUsage): number =>
+    (other[measure] ?? 0) - (one[measure] ?? 0) || compareNewestFirst(other, one);
   const cells = rows
-    .toSorted(group === 'day' ? newestFirst : mostFirst)
+    .toSorted(group === 'day' ? compareNewestFirst : compareMostFirst)
     .map(row => [
       el('div', {}, row.key, usageBar(row, measure, largest)),
       row.credits,
-      costText(row.cost, { isEstimated: row.estimated }),
+      formatCost(row.cost, { isEstimated: row.estimated }),
       row.runs,
       row.failed,
       row.tokens?.input ?? 0,
@@ -87,9 +87,9 @@ function usageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement
 /** Creates the bar of a group, relative to the largest one. */
 function usageBar(row: GroupUsage, measure: ReturnType<typeof chooseMeasure>, largest: number): HTMLElement {
   const value = row[measure] ?? 0;
-  const amountText = (amount: number): string =>
+  const formatAmount = (amount: number): string =>
     measure === 'cost' ? formatDollars(toMoney(amount)) : `${amount}`;
   const unit = measure === 'cost' ? '' : ` ${measure}`;
-  const label = `${row.key}: ${amountText(value)} of ${amountText(largest)}${unit}`;
+  const label = `${row.key}: ${formatAmount(value)} of ${formatAmount(largest)}${unit}`;
   return el('meter', { min: 0, max: largest || 1, value, 'aria-label': label });
 }

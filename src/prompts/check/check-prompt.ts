@@ -1,5 +1,5 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { findOwnValue, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { RunOption } from '../../wire/index.ts';
 import { type PromptDefinition, resolveModel } from '../definition.ts';
@@ -7,7 +7,7 @@ import type { Finding, Findings } from '../findings.ts';
 import type { ParsedPrompt } from '../parse/parse-prompt.ts';
 import { lacksOpeningFence } from '../parse/prompt-source.ts';
 import { isPartialFile } from '../slug.ts';
-import { type PromptTasks, tasksHere } from '../tasks/prompt-tasks.ts';
+import { inProcessTasks, type PromptTasks } from '../tasks/prompt-tasks.ts';
 import { type ParseTextOptions, parsePromptText } from '../tasks/read-prompt.ts';
 
 export interface CheckOptions extends ParseTextOptions {
@@ -34,7 +34,7 @@ export async function checkPrompt(
 /** Adds the findings that concern the whole prompt, its models and its schemas. */
 export async function checkParsed(
   { findings, definition }: ParsedPrompt,
-  { models, mayLackModel = false, tasks = tasksHere }: Omit<CheckOptions, 'partials'>,
+  { models, mayLackModel = false, tasks = inProcessTasks }: Omit<CheckOptions, 'partials'>,
 ): Promise<void> {
   if (!definition) return;
   if (definition.template.trim() === '' && !isPartialFile(findings.file)) {
@@ -44,7 +44,7 @@ export async function checkParsed(
   if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
 }
 
-interface Trial {
+interface TrialRender {
   readonly schema: JsonObject;
   readonly value: JsonValue;
   readonly place: FilePosition;
@@ -73,10 +73,13 @@ async function checkSchemas(
   }
 }
 
-function createTrials({ textInputs, input, output, places }: PromptDefinition, findings: Findings): Trial[] {
-  const defaults = textInputs.flatMap(({ key, schema }): Trial[] => {
+function createTrials(
+  { textInputs, input, output, places }: PromptDefinition,
+  findings: Findings,
+): TrialRender[] {
+  const defaults = textInputs.flatMap(({ key, schema }): TrialRender[] => {
     const place = places.defaults[key];
-    const value = ownValue(input.default, key);
+    const value = findOwnValue(input.default, key);
     if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
     return [{ schema, value, place, key }];
   });
@@ -136,15 +139,19 @@ export function checkModel(
   }
   const options = [...model.runOptions.map(({ key }) => key), ...models.settings];
   for (const key of Object.keys(config)) {
-    const fault = choiceFault(definition, key, model);
+    const fault = findChoiceFault(definition, key, model);
     if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);
     const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
-    noteOption(definition, key, options, findings, isIgnored ? ignoredOption(key, model) : undefined);
+    noteOption(definition, key, options, findings, isIgnored ? describeIgnoredOption(key, model) : undefined);
   }
 }
 
 /** Explains why the value of an option is none of those that the model offers; undefined if it is one. */
-function choiceFault({ config, runOptions }: Definition, key: string, model: KnownModel): string | undefined {
+function findChoiceFault(
+  { config, runOptions }: Definition,
+  key: string,
+  model: KnownModel,
+): string | undefined {
   const option = model.runOptions.find(option => option.key === key);
   const value = runOptions[key];
   if (!option || (value !== undefined && option.options.includes(value))) return undefined;
@@ -165,7 +172,7 @@ function noteOption(
   if (note !== undefined) findings.addNote(places.config[key] ?? places.model, note + meant);
 }
 
-function ignoredOption(key: string, { model, runOptions }: KnownModel): string {
+function describeIgnoredOption(key: string, { model, runOptions }: KnownModel): string {
   const keys = runOptions.map(({ key }) => key);
   const known = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
   return `the model \`${model}\` ignores \`${key}\`${known}`;

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
 import { NO_TOOLS } from '../parse/front-matter.ts';
-import { promptFileText, withEndMark } from './file-texts.ts';
+import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { frontMatterText, noteLines, readMarkdown } from './markdown.ts';
+import { noteLines, readFrontMatterText, readMarkdown } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 /** The placeholder of the input in a role. */
@@ -19,7 +19,7 @@ export function isAichatRole(file: string, text: string): boolean {
   if (path.basename(path.dirname(path.resolve(file))) === 'roles') return true;
   const { head, body } = readMarkdown(text, SKIPS_BLANK_LINES);
   if (['temperature', 'top_p'].some(key => Object.hasOwn(head, key))) return true;
-  return body.includes(INPUT) || turnsIn(body).turns.length > 0;
+  return body.includes(INPUT) || splitTurns(body).turns.length > 0;
 }
 
 export const AICHAT_ROLE: ForeignFormat = {
@@ -37,7 +37,7 @@ export const AICHAT_ROLE: ForeignFormat = {
       findings.addNote({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
     }
     return {
-      prompt: promptFileText(readRoleHead(head), withEndMark(readRoleBody(body))),
+      prompt: formatPromptFile(readRoleHead(head), withEndMark(readRoleBody(body))),
       places: TOP_OF_FILE,
     };
   },
@@ -48,7 +48,7 @@ function readRoleBody(body: string): Piece[] {
     const pieces = body.split(INPUT).flatMap((text): Piece[] => [{ input: 'input' }, { text }]);
     return [{ tag: '{{role "user"}}' }, ...pieces.slice(1)];
   }
-  const { system, turns } = turnsIn(body);
+  const { system, turns } = splitTurns(body);
   return [
     ...(system === '' ? [] : [{ tag: '{{role "system"}}' }, { text: system }]),
     ...turns.flatMap(({ input, output }) => [
@@ -68,7 +68,7 @@ interface RoleTurn {
 }
 
 /** Returns the examples and the text before them; no examples if the last input lacks its output. The marks alternate, as in aichat. */
-function turnsIn(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
+function splitTurns(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
   const parts: string[] = [];
   let remainder = body;
   let [mark, nextMark] = [INPUT_MARK, OUTPUT_MARK];
@@ -88,7 +88,7 @@ function turnsIn(body: string): { readonly system: string; readonly turns: reado
 
 /** Returns the front matter. aichat names models `client:model`; its client of Anthropic is `claude`. */
 function readRoleHead(head: JsonObject): JsonObject {
-  const model = frontMatterText(head, 'model')
+  const model = readFrontMatterText(head, 'model')
     ?.replace(':', '/')
     .replace(/^claude\//u, 'anthropic/');
   const { temperature, top_p: topP } = head;

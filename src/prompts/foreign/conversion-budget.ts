@@ -1,4 +1,4 @@
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 
 /** Limits of a conversion in a process that does other work too. */
 export interface ConversionLimits {
@@ -25,20 +25,20 @@ export class ConversionBudget {
   readFile(bytes: number): void {
     this.#bytes += bytes;
     if (this.#limits && this.#bytes > this.#limits.fileBytes) {
-      throw new PastBound('the files that it names are too large');
+      throw new LimitExceeded('the files that it names are too large');
     }
   }
 
   /** Counts a search for files by a pattern, which can take any time. */
   search(): void {
-    if (this.#limits) throw new PastBound('it searches for files');
+    if (this.#limits) throw new LimitExceeded('it searches for files');
   }
 
   /** Counts a part, such as a case. */
   step(): void {
     const limits = this.#limits;
     if (limits && limits.ownTime() - this.#start > limits.ms) {
-      throw new PastBound('the conversion takes too long');
+      throw new LimitExceeded('the conversion takes too long');
     }
   }
 }

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { type Finding, Findings, InvalidPromptFile, invalidPromptFile } from '../findings.ts';
-import { textBeside } from '../parse/read-prompt-text.ts';
+import { type Finding, Findings, InvalidPromptFile, invalidPromptFileError } from '../findings.ts';
+import { createBesideReader } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';
 import type { ConvertOptions } from './convert-options.ts';
 import { type ConvertedPrompt, JUDGED_NOTE } from './converted-prompt.ts';
 import { detectFormat, reportFormat } from './detect-format.ts';
-import { testFileContent } from './file-texts.ts';
+import { buildTestFile } from './file-texts.ts';
 import type { ForeignPrompt, ForeignSource } from './foreign-format.ts';
 import type { ForeignExpectation, ForeignTests } from './foreign-tests.ts';
 import { convertEvaluation, OPENAI_EVALS } from './openai-evals/convert-evaluation.ts';
@@ -38,14 +38,14 @@ export async function convertForeign(
   if (format.kind === 'evaluation') {
     const findings = new Findings(file);
     const evaluation = convertEvaluation({ file, text }, findings, options);
-    if (!evaluation) throw invalidPromptFile(findings);
+    if (!evaluation) throw invalidPromptFileError(findings);
     return { ...evaluation, notes: toNotes(findings.list()) };
   }
   // A check without an equivalent is left out with a note.
   const testFindings = new Findings(file);
-  const beside = textBeside(path.join(options.directory, path.basename(file)), options.allowOutside);
+  const beside = createBesideReader(path.join(options.directory, path.basename(file)), options.allowOutside);
   const { prompt, findings } = readForeign({ text, file, beside }, testFindings);
-  return convertedFiles(prompt, file, [...findings.list(), ...testFindings.list()]);
+  return buildConvertedFiles(prompt, file, [...findings.list(), ...testFindings.list()]);
 }
 
 /**
@@ -77,7 +77,7 @@ export async function convertNumberedPrompts(
  *
  * @throws {InvalidPromptFile} whose message names file and line
  */
-export function foreignTests(text: string, file: string): ForeignTests | undefined {
+export function parseForeignTests(text: string, file: string): ForeignTests | undefined {
   return readForeign({ text, file, beside: () => undefined }).prompt.tests;
 }
 
@@ -91,7 +91,7 @@ function readForeign(
   const prompt =
     format.kind === 'foreign' ? format.form.read(source, findings, testFindings ?? findings) : undefined;
   if (format.kind !== 'foreign') reportFormat(format, file, findings);
-  if (!prompt || findings.hasFaults) throw invalidPromptFile(findings);
+  if (!prompt || findings.hasFaults) throw invalidPromptFileError(findings);
   return { prompt, findings };
 }
 
@@ -106,7 +106,7 @@ function withProvider(prompt: string): string {
   return qualifiedHead + prompt.slice(head.length);
 }
 
-function convertedFiles(
+function buildConvertedFiles(
   { prompt: text, tests }: ForeignPrompt,
   file: string,
   findings: readonly Finding[],
@@ -117,12 +117,12 @@ function convertedFiles(
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,
     inputs,
-    expect: expect.map(expectation => expectationText(expectation, data)),
+    expect: expect.map(expectation => toExpectationJson(expectation, data)),
   }));
   const judgedExpectation = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
   return {
     prompt,
-    test: testFileContent({ trim: true, cases }),
+    test: buildTestFile({ trim: true, cases }),
     notes: [
       ...notes,
       ...(judgedExpectation ? [{ file, line: judgedExpectation.line, message: JUDGED_NOTE }] : []),
@@ -130,7 +130,7 @@ function convertedFiles(
   };
 }
 
-function expectationText(
+function toExpectationJson(
   expectation: ForeignExpectation,
   data: Readonly<Record<string, string>>,
 ): JsonObject {

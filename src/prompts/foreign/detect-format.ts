@@ -47,9 +47,9 @@ export function detectFormat(file: string, text: string): FileFormat {
   }
   if (isOurs) return { kind: 'prompt' };
   if (TEXT_NAME.test(file)) return { kind: 'foreign', form: detectTextFormat(file, text) };
-  const name = isJsonObject(whole) ? nameOfMap(whole) : undefined;
+  const name = isJsonObject(whole) ? describeMap(whole) : undefined;
   const fault = parsedYaml instanceof FileFault && YAML_NAME.test(file) ? { fault: parsedYaml } : {};
-  return { kind: 'other', name: name ?? nameByEnding(file, text), ...fault };
+  return { kind: 'other', name: name ?? describeByEnding(file, text), ...fault };
 }
 
 /** The formats of Markdown and text files; the first match counts. */
@@ -93,7 +93,7 @@ function isPromptfooConfig(whole: JsonValue, file: string): boolean {
   return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
 }
 
-function nameOfMap(map: { readonly [key: string]: JsonValue }): string | undefined {
+function describeMap(map: { readonly [key: string]: JsonValue }): string | undefined {
   const has = (...keys: readonly string[]): boolean => keys.some(key => Object.hasOwn(map, key));
   if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
   // promptfoo has to generate the tests of a red team first.
@@ -115,7 +115,7 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/\.(?:[cm]?[jt]sx?|py|sh|rb|go)$/iu, 'a program'],
 ];
 
-function nameByEnding(file: string, text: string): string {
+function describeByEnding(file: string, text: string): string {
   const [, name] = ENDINGS.find(([ending]) => ending.test(file)) ?? [];
   if (name !== undefined) return name;
   return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { promptFileText, withEndMark } from './file-texts.ts';
+import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { noteLines } from './markdown.ts';
-import { inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
+import { listInputs, type Piece, splitAtInputs } from './template-pieces.ts';
 
 /** Matches a variable of fabric, `{{name}}`. */
 const FABRIC_VARIABLE = /\{\{([A-Za-z_][\w-]*)\}\}/u;
@@ -21,9 +21,9 @@ export const FABRIC_PATTERN: ForeignFormat = {
       findings,
       found => `${found} is not carried out: it is sent as text`,
     );
-    const system = splitAtInputs(fabricText(text), FABRIC_VARIABLE);
-    const message = splitAtInputs(fabricText(beside('user.md') ?? ''), FABRIC_VARIABLE);
-    const takesInput = inputsIn([...system, ...message]).includes('input');
+    const system = splitAtInputs(normaliseFabricText(text), FABRIC_VARIABLE);
+    const message = splitAtInputs(normaliseFabricText(beside('user.md') ?? ''), FABRIC_VARIABLE);
+    const takesInput = listInputs([...system, ...message]).includes('input');
     const user: Piece[] = takesInput
       ? message
       : [...message, ...(message.length > 0 ? [{ text: '\n' }] : []), { input: 'input' }];
@@ -33,14 +33,14 @@ export const FABRIC_PATTERN: ForeignFormat = {
       ...(user.length > 0 ? [{ tag: '{{role "user"}}' }, ...user] : []),
     ];
     return {
-      prompt: promptFileText({}, withEndMark(body)),
+      prompt: formatPromptFile({}, withEndMark(body)),
       places: TOP_OF_FILE,
       name: path.basename(path.dirname(path.resolve(file))),
     };
   },
 };
 
-function fabricText(text: string): string {
+function normaliseFabricText(text: string): string {
   return text
     .replace(/^\uFEFF/u, '')
     .replace(/\r\n?/gu, '\n')

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
-import { asTemplate, END_MARK, inputsIn, type Piece } from './template-pieces.ts';
+import { findOwnValue, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import { asTemplate, END_MARK, listInputs, type Piece } from './template-pieces.ts';
 
 export interface TestFileParts {
   readonly model?: string;
@@ -36,14 +36,14 @@ export interface InputsText {
 }
 
 /** Returns the text of a prompt file. Describes inputs in JSON Schema, which allows any name. */
-export function promptFileText(
+export function formatPromptFile(
   { output, ...head }: JsonObject,
   body: readonly Piece[],
   { used = [], optional = [], defaults = {}, schemas = {} }: InputsText = {},
 ): string {
-  const names = [...new Set([...inputsIn(body), ...used, ...optional])];
+  const names = [...new Set([...listInputs(body), ...used, ...optional])];
   const properties = Object.fromEntries(
-    names.map(name => [name, ownValue(schemas, name) ?? { type: 'string' }]),
+    names.map(name => [name, findOwnValue(schemas, name) ?? { type: 'string' }]),
   );
   const requiredNames = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
   const knownDefaults = Object.entries(defaults).filter(([name]) => names.includes(name));
@@ -65,12 +65,12 @@ export function withEndMark(body: readonly Piece[]): readonly Piece[] {
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END_MARK] : body;
 }
 
-export function modelsFileText(models: readonly JsonObject[], providers: JsonObject = {}): string {
+export function formatModelsFile(models: readonly JsonObject[], providers: JsonObject = {}): string {
   const providersField = Object.keys(providers).length > 0 && { providers };
   return stringify({ ...providersField, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
-export function testFileContent({ model, models, transform, trim, cases }: TestFileParts): JsonObject {
+export function buildTestFile({ model, models, transform, trim, cases }: TestFileParts): JsonObject {
   return {
     ...(model !== undefined && { model }),
     ...(models && { models }),
@@ -89,7 +89,7 @@ export function testFileContent({ model, models, transform, trim, cases }: TestF
   };
 }
 
-export function testFileText(content: JsonObject): string {
+export function formatTestFile(content: JsonObject): string {
   return stringify(content, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 

@@ -8,7 +8,7 @@ export interface ForeignTests {
 }
 
 /** Returns the name of a case: its number and the beginning of its first value. */
-export function caseName(number: number, first: string): string {
+export function formatCaseName(number: number, first: string): string {
   const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
   return beginning === '' ? String(number) : `${number}: ${beginning}`;
 }

@@ -1,9 +1,9 @@
-import { type FilePosition, lineAndColumn } from '../../files/formats/file-fault.ts';
+import { type FilePosition, withoutFile } from '../../files/formats/file-fault.ts';
 import {
+  findOwnValue,
   isJsonList,
   type JsonObject,
   type JsonValue,
-  ownValue,
   parseJson,
 } from '../../files/formats/json.ts';
 import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
@@ -11,11 +11,11 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { promptFileText, withEndMark } from './file-texts.ts';
+import { formatPromptFile, withEndMark } from './file-texts.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { readGithubTests } from './github-tests.ts';
 import { parseLibyaml } from './parse-libyaml.ts';
-import { chatRole, inputsIn, type Piece, splitAtInputs } from './template-pieces.ts';
+import { findChatRole, listInputs, type Piece, splitAtInputs } from './template-pieces.ts';
 
 const GITHUB_PROMPT_KEYS = new Set([
   'name',
@@ -52,7 +52,7 @@ const PARAMETERS_READ = new Set([
 
 /** Returns true if a YAML document has messages, whatever the file's name. */
 export function isGithubPrompt(whole: JsonValue): boolean {
-  const messages = ownValue(whole, 'messages');
+  const messages = findOwnValue(whole, 'messages');
   return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
 }
 
@@ -62,7 +62,7 @@ export const GITHUB_MODELS: ForeignFormat = {
   read: ({ text }, findings, testFindings) =>
     findings.attempt(() => {
       const root = parseLibyaml(text);
-      return new GithubReader(root, findings).prompt(testFindings);
+      return new GithubReader(root, findings).readPrompt(testFindings);
     }),
 };
 
@@ -78,50 +78,50 @@ class GithubReader {
     this.#entries = new Map(entries.map(entry => [entry.key, entry]));
   }
 
-  prompt(testFindings: Findings): ForeignPrompt {
+  readPrompt(testFindings: Findings): ForeignPrompt {
     const entries = this.#entries;
     for (const entry of entries.values()) {
       if (GITHUB_PROMPT_KEYS.has(entry.key)) continue;
       this.#findings.addNote(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
     }
-    const body = this.#messages();
-    const parameters = this.#parameters();
+    const body = this.#readMessages();
+    const parameters = this.#readParameters();
     const head = {
-      ...this.#texts(),
+      ...this.#readHeadTexts(),
       ...(parameters.length > 0 && {
         config: Object.fromEntries(parameters.map(({ key, value }) => [key, value])),
       }),
-      ...this.#output(),
+      ...this.#readOutput(),
     };
     return {
-      prompt: promptFileText(head, withEndMark(body)),
+      prompt: formatPromptFile(head, withEndMark(body)),
       places: {
-        model: lineAndColumn(entries.get('model')?.value ?? this.#root),
-        output: lineAndColumn(entries.get('jsonSchema') ?? this.#root),
-        config: Object.fromEntries(parameters.map(({ key, place }) => [key, lineAndColumn(place)])),
+        model: withoutFile(entries.get('model')?.value ?? this.#root),
+        output: withoutFile(entries.get('jsonSchema') ?? this.#root),
+        config: Object.fromEntries(parameters.map(({ key, place }) => [key, withoutFile(place)])),
         defaults: {},
       },
-      tests: readGithubTests(entries, testFindings, inputsIn(body)),
+      tests: readGithubTests(entries, testFindings, listInputs(body)),
     };
   }
 
-  #texts(): JsonObject {
+  #readHeadTexts(): JsonObject {
     const texts = { title: 'name', description: 'description', model: 'model' };
     return Object.fromEntries(
       Object.entries(texts).flatMap(([ours, theirs]) => {
-        const text = this.#text(this.#entries.get(theirs)?.value, theirs);
+        const text = this.#readText(this.#entries.get(theirs)?.value, theirs);
         return text === undefined ? [] : [[ours, text]];
       }),
     );
   }
 
   /** Returns a text; undefined if it is empty. */
-  #text(value: YamlValue | undefined, name: string): string | undefined {
+  #readText(value: YamlValue | undefined, name: string): string | undefined {
     if (!value || value.isEmpty) return undefined;
     return this.#findings.attempt(() => value.storableText(name));
   }
 
-  #parameters(): { key: string; value: JsonValue; place: FilePosition }[] {
+  #readParameters(): { key: string; value: JsonValue; place: FilePosition }[] {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
     const knownEntries = (entries ?? []).filter(entry => {
@@ -140,14 +140,14 @@ class GithubReader {
     return parameters;
   }
 
-  #messages(): Piece[] {
+  #readMessages(): Piece[] {
     const entry = this.#entries.get('messages');
     const items = this.#findings.attempt(() => entry?.value.items('messages') ?? []) ?? [];
     const isFaulty = this.#findings.hasFaultAt(entry?.value ?? this.#root);
     if (items.length === 0 && !isFaulty) {
       this.#findings.addFault(entry ?? this.#root, '`messages` must be a list with a message');
     }
-    const pieces = items.flatMap(item => this.#findings.attempt(() => this.#message(item)) ?? []);
+    const pieces = items.flatMap(item => this.#findings.attempt(() => this.#readMessage(item)) ?? []);
     const bytes = pieces.reduce(
       (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : 0),
       0,
@@ -158,16 +158,16 @@ class GithubReader {
     return pieces;
   }
 
-  #message(item: YamlValue): Piece[] {
+  #readMessage(item: YamlValue): Piece[] {
     const entries = item.entries('a message');
-    const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
+    const findValue = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
     for (const unknownEntry of entries) {
       if (unknownEntry.key !== 'role' && unknownEntry.key !== 'content') {
         this.#findings.addNote(unknownEntry, `\`${unknownEntry.key}\` of a message has no effect`);
       }
     }
-    const [role, content] = [value('role'), value('content')];
-    const name = chatRole(this.#text(role, 'role'));
+    const [role, content] = [findValue('role'), findValue('content')];
+    const name = findChatRole(this.#readText(role, 'role'));
     if (name === undefined) {
       this.#findings.addFault(role ?? item, 'the `role` of a message must be system, user or assistant');
     }
@@ -177,9 +177,9 @@ class GithubReader {
   }
 
   /** Reads `responseFormat`, and `jsonSchema` if it asks for one. */
-  #output(): JsonObject {
+  #readOutput(): JsonObject {
     const format = this.#entries.get('responseFormat')?.value;
-    const name = this.#text(format, 'responseFormat');
+    const name = this.#readText(format, 'responseFormat');
     if (!format || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
     if (name === 'json_schema') return this.#jsonSchema(format);
@@ -199,9 +199,9 @@ class GithubReader {
       this.#findings.addFault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
       return {};
     }
-    const innerSchema = ownValue(schema, 'schema');
+    const innerSchema = findOwnValue(schema, 'schema');
     const namedFields = ['name', 'description', 'strict'].flatMap(key => {
-      const field = ownValue(schema, key);
+      const field = findOwnValue(schema, key);
       return field === undefined || field === null ? [] : [[key, field] as const];
     });
     if (innerSchema === undefined || namedFields.length === 0) {

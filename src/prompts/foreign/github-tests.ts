@@ -1,9 +1,14 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 import type { YamlEntries, YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
-import { groupedDigits } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/grouped-digits.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
-import { caseName, type ForeignCase, type ForeignExpectation, type ForeignTests } from './foreign-tests.ts';
+import {
+  type ForeignCase,
+  type ForeignExpectation,
+  type ForeignTests,
+  formatCaseName,
+} from './foreign-tests.ts';
 import { fillInputs } from './template-pieces.ts';
 
 type Evaluator = (row: TestRow) => ForeignExpectation;
@@ -13,7 +18,7 @@ interface TestRow {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-type Note = (at: FilePosition, message: string) => void;
+type NoteAt = (at: FilePosition, message: string) => void;
 
 /** String checks in order of precedence. */
 const STRING_CHECKS = {
@@ -46,7 +51,7 @@ export function readGithubTests(
   const data = entries.get('testData')?.value;
   if (!data || data.isEmpty) return undefined;
   const notes: { line: number; message: string }[] = [];
-  const note: Note = (at, message) => {
+  const note: NoteAt = (at, message) => {
     notes.push({ line: at.line, message });
     findings.addNote(at, message);
   };
@@ -58,7 +63,7 @@ export function readGithubTests(
     (item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)) ?? [],
   );
   const rows = findings.attempt(() => data.items('testData')) ?? [];
-  const excess = excessFault(rows.length, evaluators.length);
+  const excess = findExcessFault(rows.length, evaluators.length);
   if (excess !== undefined) {
     findings.addFault(data, excess);
     return undefined;
@@ -71,27 +76,27 @@ export function readGithubTests(
 }
 
 /** Returns a fault if there are too many pairs of rows and evaluators. */
-function excessFault(rows: number, evaluators: number): string | undefined {
-  if (rows > BOUNDS.cases) return `there are more than ${groupedDigits(BOUNDS.cases)} rows`;
+function findExcessFault(rows: number, evaluators: number): string | undefined {
+  if (rows > BOUNDS.cases) return `there are more than ${formatNumber(BOUNDS.cases)} rows`;
   if (rows * evaluators <= BOUNDS.checks) return undefined;
-  return `its rows and evaluators make more than ${groupedDigits(BOUNDS.checks)} checks`;
+  return `its rows and evaluators make more than ${formatNumber(BOUNDS.checks)} checks`;
 }
 
 function readRow(
   item: YamlValue,
   number: number,
-  { evaluators, inputs, note }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; note: Note },
+  { evaluators, inputs, note }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; note: NoteAt },
 ): ForeignCase {
   const entries = item.entries('a row of testData');
   const empty = entries.find(({ value }) => value.isEmpty);
   if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
   const missingInputs = inputs.filter(input => !entries.some(({ key }) => key === input));
   for (const input of missingInputs) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
-  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, rowFieldText(value)]));
+  const fields = Object.fromEntries(entries.map(({ key, value }) => [key, formatRowField(value)]));
   const [first = ''] = Object.values(fields);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
   return {
-    name: caseName(number, first),
+    name: formatCaseName(number, first),
     line: item.line,
     inputs: Object.fromEntries([
       ...Object.entries(fields).filter(isInput),
@@ -103,7 +108,7 @@ function readRow(
 }
 
 /** Returns a field as text: scalars as written, lists and maps as JSON. */
-function rowFieldText(value: YamlValue): string {
+function formatRowField(value: YamlValue): string {
   return value.scalar ?? JSON.stringify(value.json());
 }
 
@@ -113,7 +118,7 @@ interface EvaluatorPlace {
   readonly at: number;
 }
 
-function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
+function readEvaluator(item: YamlValue, at: number, note: NoteAt): Evaluator {
   const entries = item.entries('an evaluator');
   const [kind, ...otherKinds] = entries.filter(({ key }) => ['string', 'llm', 'uses'].includes(key));
   const unknownEntry = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
@@ -126,7 +131,7 @@ function readEvaluator(item: YamlValue, at: number, note: Note): Evaluator {
   return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltIn(kind, place);
 }
 
-function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note): Evaluator {
+function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: NoteAt): Evaluator {
   const checks = entry.value.entries('string');
   const unknownEntries = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   const [first, ...ignoredChecks] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
@@ -157,15 +162,15 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   const llmKeys = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
   const unknownEntry = entries.find(({ key }) => !llmKeys.includes(key));
   if (unknownEntry) throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not a key of llm`);
-  const value = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
-  const text = (name: string): string | undefined => {
-    const textValue = value(name);
+  const findValue = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
+  const readText = (name: string): string | undefined => {
+    const textValue = findValue(name);
     return textValue?.isEmpty === false ? textValue.text(name) : undefined;
   };
-  const [prompt, choicesValue] = [text('prompt'), value('choices')];
+  const [prompt, choicesValue] = [readText('prompt'), findValue('choices')];
   if (prompt === undefined || !choicesValue) throw faultAt(entry, '`llm` needs a prompt and choices');
   const choices = choicesValue.items('choices').map(readEvaluatorChoice);
-  const [model, systemPrompt] = [text('modelId') ?? text('model'), text('systemPrompt')];
+  const [model, systemPrompt] = [readText('modelId') ?? readText('model'), readText('systemPrompt')];
   const question = {
     ...(model !== undefined && { model }),
     ...(systemPrompt !== undefined && { systemPrompt }),
@@ -193,12 +198,12 @@ function readBuiltIn({ value: evaluatorValue }: YamlEntry, place: EvaluatorPlace
   }
   return ({ line, fields }) => {
     // The context of groundedness is what the row expects.
-    const value = (about: string): string | undefined => fields[about === 'context' ? 'expected' : about];
-    if (shortName === 'similarity' && value('expected') === undefined) {
+    const findValue = (about: string): string | undefined => fields[about === 'context' ? 'expected' : about];
+    if (shortName === 'similarity' && findValue('expected') === undefined) {
       throw faultAt({ line, column: 1 }, `${name} needs the field \`expected\` in each row`);
     }
     const facts = evaluator.about.flatMap(about => {
-      const fact = value(about);
+      const fact = findValue(about);
       return fact === undefined
         ? []
         : [`\n\nThe ${about === 'expected' ? 'expected answer' : about}:\n${fact}`];

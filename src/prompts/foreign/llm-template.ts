@@ -1,14 +1,14 @@
-import { lineAndColumn } from '../../files/formats/file-fault.ts';
+import { withoutFile } from '../../files/formats/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
-import { textOrNothing } from '../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { YamlEntries, YamlEntry } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkOption } from '../parse/option-values.ts';
-import { promptFileText, withEndMark } from './file-texts.ts';
+import { formatPromptFile, withEndMark } from './file-texts.ts';
 import type { ForeignFormat, ForeignPrompt } from './foreign-format.ts';
 import { parseLibyaml } from './parse-libyaml.ts';
-import { END_MARK, inputsIn, type Piece } from './template-pieces.ts';
+import { END_MARK, listInputs, type Piece } from './template-pieces.ts';
 
 const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
@@ -42,19 +42,19 @@ export const LLM_TEMPLATE: ForeignFormat = {
 };
 
 function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
-  for (const entry of entries.values()) refuseKey(entry, findings);
-  const prompt = piecesIn(entries.get('prompt'));
-  const system = piecesIn(entries.get('system'));
+  for (const entry of entries.values()) reportUnsupportedKey(entry, findings);
+  const prompt = parsePieces(entries.get('prompt'));
+  const system = parsePieces(entries.get('system'));
   // `llm` appends the input to a prompt that doesn't use it.
-  const isAppended = prompt !== undefined && !inputsIn(prompt).includes('input');
+  const isAppended = prompt !== undefined && !listInputs(prompt).includes('input');
   const body: Piece[] = [
     ...(system === undefined ? [] : [{ tag: '{{role "system"}}' }, ...system]),
     { tag: '{{role "user"}}' },
     ...(prompt ?? [{ input: 'input' }]),
     ...(isAppended ? APPENDED_INPUT : []),
   ];
-  const options = optionsIn(entries, findings);
-  const model = scalarIn(entries, 'model');
+  const options = readModelOptions(entries, findings);
+  const model = readScalar(entries, 'model');
   const head: JsonObject = {
     ...(model !== undefined && { model }),
     ...(options.length > 0 && {
@@ -62,18 +62,18 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
     }),
     ...readLlmOutput(entries, findings),
   };
-  const isNeededBySystem = system !== undefined && inputsIn(system).includes('input');
+  const isNeededBySystem = system !== undefined && listInputs(system).includes('input');
   const inputs = {
-    defaults: defaultsIn(entries),
+    defaults: readDefaults(entries),
     ...(isAppended && !isNeededBySystem && { optional: ['input'] }),
   };
   const top = { line: 1, column: 1 };
   return {
-    prompt: promptFileText(head, withEndMark(body), inputs),
+    prompt: formatPromptFile(head, withEndMark(body), inputs),
     places: {
-      model: lineAndColumn(entries.get('model') ?? top),
-      output: lineAndColumn(entries.get('schema_object') ?? top),
-      config: Object.fromEntries(options.map(({ key, place }) => [key, lineAndColumn(place)])),
+      model: withoutFile(entries.get('model') ?? top),
+      output: withoutFile(entries.get('schema_object') ?? top),
+      config: Object.fromEntries(options.map(({ key, place }) => [key, withoutFile(place)])),
       defaults: {},
     },
   };
@@ -89,7 +89,7 @@ const APPENDED_INPUT: readonly Piece[] = [
 ];
 
 /** Reports a key that has no equivalent, unless it is empty. */
-function refuseKey(entry: YamlEntry, findings: Findings): void {
+function reportUnsupportedKey(entry: YamlEntry, findings: Findings): void {
   const { key, value } = entry;
   const refused = Object.hasOwn(LLM_REFUSED_KEYS, key) ? LLM_REFUSED_KEYS[key] : undefined;
   const isEmpty = value.isEmpty || (isJsonList(value.json()) && value.items(key).length === 0);
@@ -100,7 +100,7 @@ function refuseKey(entry: YamlEntry, findings: Findings): void {
 /** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
 const LLM_VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
 
-function piecesIn(entry: YamlEntry | undefined): Piece[] | undefined {
+function parsePieces(entry: YamlEntry | undefined): Piece[] | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
   const text = entry.value.text(entry.key);
   const pieces: Piece[] = [];
@@ -129,14 +129,14 @@ function joinAdjacent(pieces: readonly Piece[]): Piece[] {
   return result;
 }
 
-function scalarIn(entries: YamlEntries, key: string): string | undefined {
+function readScalar(entries: YamlEntries, key: string): string | undefined {
   const entry = entries.get(key);
   return entry && !entry.value.isEmpty ? entry.value.text(key) : undefined;
 }
 
-function defaultsIn(entries: YamlEntries): Record<string, string> {
+function readDefaults(entries: YamlEntries): Record<string, string> {
   const values = entries.get('defaults')?.value.entries('defaults') ?? [];
-  return Object.fromEntries(values.map(({ key, value }) => [key, textOrNothing(value.json())]));
+  return Object.fromEntries(values.map(({ key, value }) => [key, toTextOrEmpty(value.json())]));
 }
 
 /** Names of options in `llm`, if they differ from ours. */
@@ -157,7 +157,7 @@ interface Option {
   readonly place: YamlEntry;
 }
 
-function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
+function readModelOptions(entries: YamlEntries, findings: Findings): Option[] {
   const optionEntries = entries.get('options')?.value.entries('options') ?? [];
   const options = optionEntries
     .filter(({ key }) => key !== 'json_object')
@@ -170,14 +170,14 @@ function optionsIn(entries: YamlEntries, findings: Findings): Option[] {
 }
 
 /** Returns which code fence of the answer is extracted. */
-function extractedFence(entries: YamlEntries): 'first' | 'last' | undefined {
+function readExtractedFence(entries: YamlEntries): 'first' | 'last' | undefined {
   const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
   if (last) return 'last';
   return first ? 'first' : undefined;
 }
 
 function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
-  const extract = extractedFence(entries);
+  const extract = readExtractedFence(entries);
   const entry = entries.get('schema_object');
   const schema = entry?.value.json();
   if (entry && schema !== null && !isJsonObject(schema)) {

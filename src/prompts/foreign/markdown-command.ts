@@ -1,8 +1,8 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import type { Findings } from '../findings.ts';
-import { promptFileText, withEndMark } from './file-texts.ts';
+import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { frontMatterText, type Markdown, noteLines, readMarkdown, requireBody } from './markdown.ts';
+import { type Markdown, noteLines, readFrontMatterText, readMarkdown, requireBody } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
@@ -25,21 +25,27 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
     noteUnexecuted(markdown, findings);
     const { pieces, usesArguments } = splitAtArguments(
       body,
-      argumentNames(head['arguments']),
+      readArgumentNames(head['arguments']),
       countsFromZero(markdown),
     );
-    const [description, model] = [frontMatterText(head, 'description'), frontMatterText(head, 'model')];
+    const [description, model] = [
+      readFrontMatterText(head, 'description'),
+      readFrontMatterText(head, 'model'),
+    ];
     const frontMatter: JsonObject = {
       ...(description !== undefined && { description }),
       ...(model !== undefined && model !== 'inherit' && { model }),
     };
     if (pieces.every(piece => 'text' in piece)) {
       const body = [...pieces, ...APPENDED_ARGUMENTS];
-      return { prompt: promptFileText(frontMatter, body, { optional: ['arguments'] }), places: TOP_OF_FILE };
+      return {
+        prompt: formatPromptFile(frontMatter, body, { optional: ['arguments'] }),
+        places: TOP_OF_FILE,
+      };
     }
     const usedInputs = usesArguments ? ['arguments'] : [];
     return {
-      prompt: promptFileText(frontMatter, withEndMark(pieces), { used: usedInputs }),
+      prompt: formatPromptFile(frontMatter, withEndMark(pieces), { used: usedInputs }),
       places: TOP_OF_FILE,
     };
   },
@@ -74,7 +80,7 @@ function countsFromZero({ head, body }: Markdown): boolean {
 }
 
 /** Returns names from a list, or from the words of a text. */
-function argumentNames(value: JsonValue | undefined): string[] {
+function readArgumentNames(value: JsonValue | undefined): string[] {
   const items = isJsonList(value) ? value : [];
   const names = typeof value === 'string' ? value.split(/[\s,]+/u) : items;
   return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));
@@ -96,7 +102,7 @@ function splitAtArguments(
   let at = 0;
   for (const { 0: placeholderText, index } of body.matchAll(placeholder)) {
     if (placeholderText === '$0' && !fromZero) continue;
-    pieces.push({ text: body.slice(at, index) }, argumentPiece(placeholderText, fromZero));
+    pieces.push({ text: body.slice(at, index) }, toArgumentPiece(placeholderText, fromZero));
     at = index + placeholderText.length;
   }
   pieces.push({ text: body.slice(at) });
@@ -104,7 +110,7 @@ function splitAtArguments(
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
 }
 
-function argumentPiece(placeholderText: string, fromZero: boolean): Piece {
+function toArgumentPiece(placeholderText: string, fromZero: boolean): Piece {
   if (placeholderText === '$ARGUMENTS') return { input: 'arguments' };
   const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(placeholderText) ?? [];
   if (digits === undefined) return { input: placeholderText.slice(1) };

@@ -58,7 +58,7 @@ export function requireBody({ body }: Markdown, findings: Findings): void {
 }
 
 /** Returns a value of the front matter as one line of text; undefined if it is missing or not a text. */
-export function frontMatterText(head: JsonObject, key: string): string | undefined {
+export function readFrontMatterText(head: JsonObject, key: string): string | undefined {
   const value: JsonValue | undefined = Object.hasOwn(head, key) ? head[key] : undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const text = String(value).replace(/\s+/gu, ' ').trim();

@@ -8,10 +8,10 @@ import {
   type ParseOptions,
   parseDefinition,
   parsePrompt,
-  refuseNul,
+  reportNul,
 } from '../parse/parse-prompt.ts';
 import { isMissingSchema } from '../schemas/picoschema.ts';
-import { slugFrom } from '../slug.ts';
+import { toValidSlug } from '../slug.ts';
 import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts';
 import type { ForeignFormat } from './foreign-format.ts';
 import { qualifyModel } from './qualify-model.ts';
@@ -54,7 +54,7 @@ function parseFormat(form: FileFormat, text: string, file: string, options: Pars
     reportFormat(form, file, findings);
     return { findings, definition: undefined };
   }
-  if (refuseNul(text, findings)) return { findings, definition: undefined };
+  if (reportNul(text, findings)) return { findings, definition: undefined };
   const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
   return { findings, definition };
 }
@@ -74,7 +74,12 @@ function defineForeign(
     return undefined;
   }
   const conversionFindings = new Findings(file);
-  const definition = parseDefinition(foreign.prompt, slugFrom(foreign.name ?? file), conversionFindings, {});
+  const definition = parseDefinition(
+    foreign.prompt,
+    toValidSlug(foreign.name ?? file),
+    conversionFindings,
+    {},
+  );
   // The findings' own positions are in the converted text.
   for (const { severity, message } of conversionFindings.list()) {
     if (severity === 'fault') findings.addFault(foreign.places.output, message);

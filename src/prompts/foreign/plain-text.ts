@@ -1,4 +1,4 @@
-import { promptFileText, withEndMark } from './file-texts.ts';
+import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
 import { readMarkdown, requireBody } from './markdown.ts';
 
@@ -19,6 +19,6 @@ export const PLAIN_TEXT: ForeignFormat = {
       { text: body },
       { tag: '{{/if}}' },
     ]);
-    return { prompt: promptFileText({}, template, { optional: ['input'] }), places: TOP_OF_FILE };
+    return { prompt: formatPromptFile({}, template, { optional: ['input'] }), places: TOP_OF_FILE };
   },
 };

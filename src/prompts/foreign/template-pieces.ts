@@ -1,4 +1,4 @@
-import { HELPERS, type Role, roleNamed } from '../template/syntax.ts';
+import { findRole, HELPERS, type Role } from '../template/syntax.ts';
 
 /** A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input or compare it with a text. */
 export type Piece =
@@ -18,38 +18,38 @@ export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): 
 
 /** Replaces placeholders by their values, if they have one. Placeholders within a value are not replaced. */
 export function fillInputs(text: string, values: Readonly<Record<string, string>>): string {
-  const value = (name: string): string =>
+  const getValue = (name: string): string =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : `{{${name}}}`;
   return splitAtInputs(text)
     .map(piece => {
-      if ('input' in piece) return value(piece.input);
+      if ('input' in piece) return getValue(piece.input);
       return 'text' in piece ? piece.text : piece.tag;
     })
     .join('');
 }
 
 /** Returns the role for a name in a chat, in any case: system, user or assistant. */
-export function chatRole(name = ''): Role | undefined {
+export function findChatRole(name = ''): Role | undefined {
   const lower = name.toLowerCase();
   if (lower === 'model') return undefined;
   // OpenAI's models treat both roles alike.
-  return lower === 'developer' ? 'system' : roleNamed(lower);
+  return lower === 'developer' ? 'system' : findRole(lower);
 }
 
 /** Returns the names of the inputs, each once, in order of appearance. */
-export function inputsIn(pieces: readonly Piece[]): string[] {
+export function listInputs(pieces: readonly Piece[]): string[] {
   return [...new Set(pieces.flatMap(piece => ('input' in piece ? [piece.input] : [])))];
 }
 
 /** Returns the names of the inputs that tags test. */
-export function testedInputs(pieces: readonly Piece[]): string[] {
+export function listTestedInputs(pieces: readonly Piece[]): string[] {
   return [...new Set(pieces.flatMap(piece => ('tag' in piece && piece.tests ? [piece.tests] : [])))];
 }
 
 /** Returns a tag that begins a block, such as `#if`, or a further branch of it. @param value the text that it compares with */
-export function blockTag(words: string, input: string, value?: string): Piece {
+export function createBlockTag(words: string, input: string, value?: string): Piece {
   const other = value === undefined ? '' : ` "${value}"`;
-  return { tag: `{{${words} ${inputTag(input).slice(2, -2)}${other}}}`, tests: input, equals: value };
+  return { tag: `{{${words} ${formatInputTag(input).slice(2, -2)}${other}}}`, tests: input, equals: value };
 }
 
 /** Returns a template that renders exactly these pieces. */
@@ -58,7 +58,7 @@ export function asTemplate(pieces: readonly Piece[]): string {
     .map((piece, index) => {
       const next = pieces[index + 1];
       if ('text' in piece) return escapeBraces(piece.text, next !== undefined && !('text' in next));
-      const tag = 'input' in piece ? inputTag(piece.input) : piece.tag;
+      const tag = 'input' in piece ? formatInputTag(piece.input) : piece.tag;
       const isBeforeBrace = next !== undefined && 'text' in next && next.text.startsWith('}');
       return isBeforeBrace ? `${tag.slice(0, -2)}~}} ` : tag;
     })
@@ -66,7 +66,7 @@ export function asTemplate(pieces: readonly Piece[]): string {
 }
 
 /** Returns the tag of an input. `this` keeps its name from being read as a keyword. */
-function inputTag(name: string): string {
+function formatInputTag(name: string): string {
   const isPlain = /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);
   return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
 }

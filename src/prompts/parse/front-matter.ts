@@ -6,7 +6,7 @@ import { didYouMean } from '../../utils/nearest-name.ts';
 import type { PromptOutput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
 import { MISSING_SCHEMA, readSchema } from '../schemas/picoschema.ts';
-import { schemaContext } from '../schemas/schema-reader.ts';
+import { createSchemaContext } from '../schemas/schema-reader.ts';
 
 export interface LocatedValue<T> {
   readonly value: T;
@@ -30,30 +30,35 @@ export function readFrontMatter(
   namedSchemas?: Readonly<Record<string, JsonObject>>,
 ) {
   const root = findings.attempt(() => parseYaml(text, firstLine));
-  const entries = knownEntries(root, 'the front matter', findings);
+  const entries = readKnownEntries(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknownKey(entry, findings);
-  const input = partEntries(entries.get('input'), findings, ['schema', 'default']);
-  const output = partEntries(entries.get('output'), findings, OUTPUT_KEYS);
-  const context = schemaContext(findings, namedSchemas);
+  const input = readPartEntries(entries.get('input'), findings, ['schema', 'default']);
+  const output = readPartEntries(entries.get('output'), findings, OUTPUT_KEYS);
+  const context = createSchemaContext(findings, namedSchemas);
   const readOptionalSchema = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
   const inputSchema = input.get('schema');
-  const fields = fieldsIn(inputSchema);
-  const writtenFields = [...placedValues(entries, findings)].map(([key, { value }]) => [key, value] as const);
+  const fields = listSchemaFields(inputSchema);
+  const writtenFields = [...readLocatedValues(entries, findings)].map(
+    ([key, { value }]) => [key, value] as const,
+  );
   return {
     isReadable: root !== undefined,
-    title: oneLineText(entries.get('title'), findings),
-    description: oneLineText(entries.get('description'), findings),
-    model: oneLineText(entries.get('model'), findings),
+    title: readOneLineText(entries.get('title'), findings),
+    description: readOneLineText(entries.get('description'), findings),
+    model: readOneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
-    config: placedValues(knownEntries(entries.get('config')?.value, 'config', findings), findings),
+    config: readLocatedValues(readKnownEntries(entries.get('config')?.value, 'config', findings), findings),
     /** Undefined without a schema; the inputs are then the names in the template. */
     inputSchema: readOptionalSchema(inputSchema),
     /** Returns true if the schema has a field of this name, even one that can't be read. */
     mentions: (key: string) => fields.some(({ name }) => name === key),
     placeOfField: (key: string): FilePosition =>
       fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
-    defaults: placedValues(knownEntries(input.get('default')?.value, 'input.default', findings), findings),
+    defaults: readLocatedValues(
+      readKnownEntries(input.get('default')?.value, 'input.default', findings),
+      findings,
+    ),
     output: {
       ...readOutput(output.get('format'), readOptionalSchema(output.get('schema')), findings),
       ...readNamedField(output.get('named'), findings),
@@ -71,7 +76,7 @@ function readOutput(
   schema: JsonObject | undefined,
   findings: Findings,
 ): PromptOutput {
-  const format = oneLineText(entry, findings, 'output.format');
+  const format = readOneLineText(entry, findings, 'output.format');
   if (entry && format !== undefined && !OUTPUT_FORMATS.includes(format)) {
     findings.addNote(entry.value, `the format \`${format}\` is not checked, only json is`);
   }
@@ -79,9 +84,9 @@ function readOutput(
 }
 
 function readNamedField(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
-  const entries = knownEntries(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
+  const entries = readKnownEntries(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
   const texts = ['name', 'description'].flatMap(key => {
-    const text = oneLineText(entries.get(key), findings, `output.named.${key}`);
+    const text = readOneLineText(entries.get(key), findings, `output.named.${key}`);
     return text === undefined ? [] : [[key, text] as const];
   });
   const strict = entries.get('strict')?.value.json();
@@ -93,7 +98,7 @@ function readNamedField(entry: YamlEntry | undefined, findings: Findings): Pick<
 }
 
 function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {
-  const extract = oneLineText(entry, findings, 'output.extract');
+  const extract = readOneLineText(entry, findings, 'output.extract');
   if (extract === 'first' || extract === 'last') return { extract };
   if (entry && extract !== undefined) {
     findings.addFault(entry.value, `output.extract is first or last, not \`${extract}\``);
@@ -102,20 +107,22 @@ function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pic
 }
 
 /** Returns the entries of `input` or `output`; none, with a note, for a word, which Genkit ignores. */
-function partEntries(
+function readPartEntries(
   entry: YamlEntry | undefined,
   findings: Findings,
   knownKeys: readonly string[],
 ): YamlEntries {
   const word = entry?.value.scalar;
-  if (!entry || word === undefined) return knownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
+  if (!entry || word === undefined) {
+    return readKnownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
+  }
   const form = `write ${entry.key}: { schema: ${word} }`;
   findings.addNote(entry.value, `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${form}`);
   return new Map();
 }
 
 /** Returns the entries of a map and reports those that are not among `knownKeys`. */
-function knownEntries(
+function readKnownEntries(
   value: YamlValue | undefined,
   name: string,
   findings: Findings,
@@ -125,19 +132,16 @@ function knownEntries(
   for (const entry of entries) {
     if (!knownKeys || knownKeys.includes(entry.key)) continue;
     const meant = didYouMean(entry.key, knownKeys);
-    findings.addNote(
-      entry,
-      `\`${entry.key}\` has no effect: ${name} takes ${listInWords(knownKeys)}${meant}`,
-    );
+    findings.addNote(entry, `\`${entry.key}\` has no effect: ${name} takes ${joinNames(knownKeys)}${meant}`);
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }
 
-function listInWords(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function placedValues(entries: YamlEntries, findings: Findings): Map<string, LocatedValue<JsonValue>> {
+function readLocatedValues(entries: YamlEntries, findings: Findings): Map<string, LocatedValue<JsonValue>> {
   const values = [...entries].map(([key, place]) => {
     const value = findings.attempt(() => place.value.json());
     return value === undefined ? undefined : ([key, { value, place }] as const);
@@ -146,7 +150,7 @@ function placedValues(entries: YamlEntries, findings: Findings): Map<string, Loc
 }
 
 /** Returns a text on one line; undefined if it is empty. */
-function oneLineText(
+function readOneLineText(
   entry: YamlEntry | undefined,
   findings: Findings,
   name = entry?.key ?? '',
@@ -184,7 +188,7 @@ function readExtensions(entries: readonly (readonly [string, JsonValue])[]): Jso
 }
 
 /** Returns the places where a schema declares fields. Picoschema marks names; JSON Schema has a map of properties. */
-function fieldsIn(schema: YamlEntry | undefined): (FilePosition & { readonly name: string })[] {
+function listSchemaFields(schema: YamlEntry | undefined): (FilePosition & { readonly name: string })[] {
   const fields = schema?.value.at('/properties');
   if (!fields?.isMap) return [];
   return fields.entries('a schema', []).map(({ key, line, column }) => {

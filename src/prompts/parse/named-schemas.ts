@@ -18,13 +18,13 @@ export function withNamedSchemas(text: string, beside: ReadBeside): string {
   const normalizedText = text.replaceAll('\r\n', '\n');
   const [head = ''] = FRONT_MATTER.exec(normalizedText) ?? [];
   const inlinedHead = head.replaceAll(SCHEMA_REFERENCE, (written, name: string) => {
-    const schema = SCALARS.has(name) ? undefined : schemaNamed(name, beside);
+    const schema = SCALARS.has(name) ? undefined : findNamedSchema(name, beside);
     return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
   });
   return inlinedHead + normalizedText.slice(head.length);
 }
 
-function schemaNamed(name: string, beside: ReadBeside): JsonValue | undefined {
+function findNamedSchema(name: string, beside: ReadBeside): JsonValue | undefined {
   for (const folder of ['', 'schemas/']) {
     for (const ending of ['json', 'yaml']) {
       const file = `${folder}${name}.schema.${ending}`;

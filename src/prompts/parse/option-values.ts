@@ -1,6 +1,6 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
 import type { JsonValue } from '../../files/formats/json.ts';
-import { textOrJson } from '../../files/formats/json-fields.ts';
+import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import type { Findings } from '../findings.ts';
 
 /** The range of a numeric option. */
@@ -25,20 +25,20 @@ const OPTION_RANGES: Readonly<Record<string, Range>> = {
  * Explains why an option's value is not valid, as a predicate to follow the option's name; undefined if it is valid, or if
  * only the model knows the valid values. A number in quotes is a number.
  */
-export function optionFault(key: string, value: unknown): string | undefined {
+export function findOptionFault(key: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
   if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be text or a list of texts';
   if (!Object.hasOwn(OPTION_RANGES, key)) return undefined;
   const range = OPTION_RANGES[key] ?? {};
   const number = parseNumber(value);
-  return number !== undefined && isInRange(number, range) ? undefined : `must be ${rangeInWords(range)}`;
+  return number !== undefined && isInRange(number, range) ? undefined : `must be ${describeRange(range)}`;
 }
 
 /** Reports an option in `config` whose value no model accepts. */
 export function checkOption(key: string, value: JsonValue, place: FilePosition, findings: Findings): void {
-  const fault = optionFault(key, value);
+  const fault = findOptionFault(key, value);
   if (fault === undefined) return;
-  const text = textOrJson(value);
+  const text = toTextOrJson(value);
   const shown = text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
   findings.addFault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }
@@ -62,7 +62,7 @@ function isInRange(number: number, { min = -Infinity, max = Infinity, isWhole = 
   return !isWhole || Number.isSafeInteger(number);
 }
 
-function rangeInWords({ min, max, isWhole = false }: Range): string {
+function describeRange({ min, max, isWhole = false }: Range): string {
   const kind = isWhole ? 'a whole number' : 'a number';
   if (min === undefined) return kind;
   return max === undefined ? `${kind}, ${min} or more` : `${kind} from ${min} to ${max}`;

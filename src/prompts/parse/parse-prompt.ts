@@ -1,17 +1,17 @@
-import { type FilePosition, lineAndColumn } from '../../files/formats/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
+import { type FilePosition, withoutFile } from '../../files/formats/file-fault.ts';
+import { findOwnValue, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
-import { configFields, type PromptDefinition, type PromptPlaces } from '../definition.ts';
-import { Findings, invalidPromptFile } from '../findings.ts';
-import { isPartialFile, slugFault, slugFromFile } from '../slug.ts';
+import { type PromptDefinition, type PromptPlaces, toConfigFields } from '../definition.ts';
+import { Findings, invalidPromptFileError } from '../findings.ts';
+import { findSlugFault, getFileSlug, isPartialFile } from '../slug.ts';
 import { readTemplate, type TemplateReading } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { type FrontMatter, type LocatedValue, readFrontMatter } from './front-matter.ts';
 import { isJinja } from './jinja.ts';
 import { checkOption } from './option-values.ts';
 import { sortInputs } from './prompt-inputs.ts';
-import { type PromptSource, splitSource, wholeSource } from './prompt-source.ts';
+import { type PromptSource, splitSource, toTemplateSource } from './prompt-source.ts';
 
 /** The model of a prompt that doesn't name one. */
 const DEFAULT_MODEL = 'echo';
@@ -31,7 +31,7 @@ export interface ParsedPrompt {
 /** Parses a prompt file: YAML front matter and a Handlebars template. @throws {InvalidPromptFile} if it has a fault */
 export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
   const { findings, definition } = parsePrompt(text, file, options);
-  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
+  if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
   return definition;
 }
 
@@ -43,7 +43,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
     return { findings, definition: undefined };
   }
   checkFileName(file, findings);
-  if (refuseNul(text, findings)) return { findings, definition: undefined };
+  if (reportNul(text, findings)) return { findings, definition: undefined };
   return {
     findings,
     definition: findings.attempt(() =>
@@ -53,7 +53,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
 }
 
 /** Reports the character NUL, which no template can hold. Returns true if the text has it. */
-export function refuseNul(text: string, findings: Findings): boolean {
+export function reportNul(text: string, findings: Findings): boolean {
   const nul = text.indexOf('\0');
   if (nul < 0) return false;
   const before = text.slice(0, nul).split('\n');
@@ -67,7 +67,7 @@ export function refuseNul(text: string, findings: Findings): boolean {
 
 /** Reports a file name that can't be a slug. */
 function checkFileName(file: string, findings: Findings): void {
-  const fault = isPartialFile(file) ? undefined : slugFault(file);
+  const fault = isPartialFile(file) ? undefined : findSlugFault(file);
   if (fault !== undefined) findings.addFault({ line: 1, column: 1 }, fault);
 }
 
@@ -83,14 +83,14 @@ export function parseDefinition(
   }: ParseOptions & { readonly notesUnused?: boolean },
 ): PromptDefinition {
   const isPartial = isPartialFile(file);
-  const parts = isPartial ? wholeSource(text) : splitSource(text);
+  const parts = isPartial ? toTemplateSource(text) : splitSource(text);
   const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
-  const declaredProperties = ownValue(head.inputSchema, 'properties');
+  const declaredProperties = findOwnValue(head.inputSchema, 'properties');
   const templateReading = readTemplate({
     template: parts.template,
     start: parts.start,
     findings,
-    declares: key => ownValue(declaredProperties, key) !== undefined,
+    declares: key => findOwnValue(declaredProperties, key) !== undefined,
     partials,
     isPartial,
   });
@@ -98,14 +98,14 @@ export function parseDefinition(
   noteJinja(parts, findings);
   if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, templateReading, findings);
   for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
-  const slug = slugFromFile(file);
+  const slug = getFileSlug(file);
   return {
     slug,
     title: head.title ?? slug,
     description: head.description ?? '',
     model: head.model ?? DEFAULT_MODEL,
     namesModel: head.model !== undefined,
-    ...configAndOptions(head),
+    ...readConfigFields(head),
     ...sortInputs(head, uses, findings),
     input: toInput(head),
     output: head.output,
@@ -144,7 +144,7 @@ function noteUnused(
   findings: Findings,
 ): void {
   if (usesAll || findings.hasFaults) return;
-  const properties = ownValue(inputSchema, 'properties');
+  const properties = findOwnValue(inputSchema, 'properties');
   const usedNames = new Set(uses.map(({ key }) => key));
   const unusedNames = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
   for (const key of usedNames) unusedNames.delete(key);
@@ -161,8 +161,8 @@ function noteUnused(
   }
 }
 
-function configAndOptions({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
-  return configFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
+function readConfigFields({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
+  return toConfigFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
 }
 
 function toInput({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
@@ -174,12 +174,12 @@ function toInput({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
 }
 
 function toPlaces({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
-  const places = (values: ReadonlyMap<string, LocatedValue<JsonValue>>): Record<string, FilePosition> =>
-    Object.fromEntries([...values].map(([key, { place }]) => [key, lineAndColumn(place)]));
+  const toPositions = (values: ReadonlyMap<string, LocatedValue<JsonValue>>): Record<string, FilePosition> =>
+    Object.fromEntries([...values].map(([key, { place }]) => [key, withoutFile(place)]));
   return {
-    model: lineAndColumn(modelPlace),
-    output: lineAndColumn(outputPlace),
-    config: places(config),
-    defaults: places(defaults),
+    model: withoutFile(modelPlace),
+    output: withoutFile(outputPlace),
+    config: toPositions(config),
+    defaults: toPositions(defaults),
   };
 }

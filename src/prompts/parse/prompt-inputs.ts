@@ -1,11 +1,11 @@
 import {
   describeKind,
+  findOwnValue,
   isJsonList,
   type JsonObject,
   type JsonValue,
-  ownValue,
 } from '../../files/formats/json.ts';
-import { textOrJson } from '../../files/formats/json-fields.ts';
+import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { ImageInputField, InputType, TextInput } from '../definition.ts';
@@ -26,10 +26,10 @@ interface SchemaField {
 
 /** Sorts the inputs into texts and pictures by how the template uses them. */
 export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], findings: Findings): PromptInputs {
-  const declaredInputs = declaredFields(head);
+  const declaredInputs = listDeclaredFields(head);
   const fields = [
     ...declaredInputs,
-    ...furtherFields(head, new Set(declaredInputs.map(({ key }) => key)), uses),
+    ...listFurtherFields(head, new Set(declaredInputs.map(({ key }) => key)), uses),
   ];
   const knownNames = new Set(fields.map(({ key }) => key));
   for (const use of uses) {
@@ -44,22 +44,22 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
   for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
   const texts = fields.filter(({ key }) => !pictures.has(key));
   return {
-    textInputs: texts.map(field => textInput(field, head.defaults.get(field.key), findings)),
+    textInputs: texts.map(field => createTextInput(field, head.defaults.get(field.key), findings)),
     imageInputs: fields
       .filter(({ key }) => pictures.has(key))
-      .map(({ key, schema }) => ({ key, ...descriptionIn(schema) })),
+      .map(({ key, schema }) => ({ key, ...pickDescription(schema) })),
   };
 }
 
-function declaredFields({ inputSchema }: FrontMatter): SchemaField[] {
+function listDeclaredFields({ inputSchema }: FrontMatter): SchemaField[] {
   if (!inputSchema) return [];
-  const properties = ownValue(inputSchema, 'properties');
-  const requiredNames = ownValue(inputSchema, 'required');
+  const properties = findOwnValue(inputSchema, 'properties');
+  const requiredNames = findOwnValue(inputSchema, 'required');
   if (!isJsonObject(properties)) return [];
   const names = new Set(isJsonList(requiredNames) ? requiredNames : []);
   return Object.entries(properties).map(([key, schema]) => {
     const field = isJsonObject(schema) ? withDefinitions(schema, inputSchema) : {};
-    return { key, schema: field, isRequired: names.has(key) && ownValue(field, 'default') === undefined };
+    return { key, schema: field, isRequired: names.has(key) && findOwnValue(field, 'default') === undefined };
   });
 }
 
@@ -74,7 +74,7 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
 }
 
 /** Returns the undeclared inputs: every name in the template without a schema, else names that the schema allows. */
-function furtherFields(
+function listFurtherFields(
   head: FrontMatter,
   declaredNames: ReadonlySet<string>,
   uses: readonly FieldUse[],
@@ -91,7 +91,7 @@ function furtherFields(
     .filter(key => !declaredNames.has(key))
     .map(key => ({
       key,
-      schema: isOpen || !isJsonObject(furtherSchema) ? typeOfDefault(defaults.get(key)) : schema,
+      schema: isOpen || !isJsonObject(furtherSchema) ? inferDefaultSchema(defaults.get(key)) : schema,
       isRequired: isOpen && certainNames.has(key) && !isVariable(key),
     }));
 }
@@ -102,7 +102,7 @@ function isVariable(key: string): boolean {
 }
 
 /** Returns the schema of an undeclared input: the type of its default, else text. */
-function typeOfDefault(placed: LocatedValue<JsonValue> | undefined): JsonObject {
+function inferDefaultSchema(placed: LocatedValue<JsonValue> | undefined): JsonObject {
   const value = placed?.value ?? '';
   return { type: isJsonList(value) ? 'array' : typeof value };
 }
@@ -134,25 +134,25 @@ function notePicture(
       `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`,
     );
   }
-  if (!isTextType(schemaTypes(schema))) {
+  if (!isTextType(listSchemaTypes(schema))) {
     findings.addFault(place, `\`${key}\` is a picture: declare it as a string`);
   }
 }
 
-function textInput(
+function createTextInput(
   { key, schema, isRequired }: SchemaField,
   defaultValue: LocatedValue<JsonValue> | undefined,
   findings: Findings,
 ): TextInput {
-  const choices = enumChoices(schema);
-  const type = schemaType(schema);
-  const standard = defaultValue?.value ?? ownValue(schema, 'default');
-  const otherwise = standard === undefined ? undefined : textOrJson(standard);
-  const fault = defaultValue && defaultFault(key, defaultValue.value, schema, choices);
+  const choices = findEnumChoices(schema);
+  const type = inferInputType(schema);
+  const standard = defaultValue?.value ?? findOwnValue(schema, 'default');
+  const otherwise = standard === undefined ? undefined : toTextOrJson(standard);
+  const fault = defaultValue && findDefaultFault(key, defaultValue.value, schema, choices);
   if (defaultValue && fault !== undefined) findings.addFault(defaultValue.place, fault);
   return {
     key,
-    ...descriptionIn(schema),
+    ...pickDescription(schema),
     required: isRequired && defaultValue === undefined,
     type,
     ...(otherwise !== undefined && { default: otherwise }),
@@ -161,30 +161,30 @@ function textInput(
   };
 }
 
-function defaultFault(
+function findDefaultFault(
   key: string,
   value: JsonValue,
   schema: JsonObject,
   choices: readonly string[] | undefined,
 ): string | undefined {
   if (choices) {
-    return value === null || choices.includes(textOrJson(value))
+    return value === null || choices.includes(toTextOrJson(value))
       ? undefined
       : `the default of \`${key}\` is not one of its values: ${choices.join(', ')}`;
   }
-  const types = schemaTypes(schema);
-  if (types.length === 0 || types.some(type => defaultHasType(value, type))) return undefined;
+  const types = listSchemaTypes(schema);
+  if (types.length === 0 || types.some(type => hasType(value, type))) return undefined;
   return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${describeKind(value)}`;
 }
 
-function defaultHasType(value: JsonValue, type: string): boolean {
+function hasType(value: JsonValue, type: string): boolean {
   if (type === 'array') return isJsonList(value);
   if (type === 'object') return isJsonObject(value);
   if (type === 'integer') return Number.isInteger(value);
   return type === 'null' ? value === null : typeof value === type;
 }
 
-function schemaTypes(schema: JsonObject): readonly string[] {
+function listSchemaTypes(schema: JsonObject): readonly string[] {
   const { type = [] } = schema;
   const types: readonly JsonValue[] = isJsonList(type) ? type : [type];
   return types.filter(type => typeof type === 'string');
@@ -194,8 +194,8 @@ function isTextType(types: readonly string[]): boolean {
   return types.length === 0 || types.includes('string');
 }
 
-function enumChoices({ enum: choices }: JsonObject): string[] | undefined {
-  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(textOrJson) : undefined;
+function findEnumChoices({ enum: choices }: JsonObject): string[] | undefined {
+  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(toTextOrJson) : undefined;
 }
 
 const INPUT_TYPES: ReadonlySet<string> = new Set([
@@ -207,11 +207,11 @@ const INPUT_TYPES: ReadonlySet<string> = new Set([
   'object',
 ]);
 
-function schemaType(schema: JsonObject): InputType {
+function inferInputType(schema: JsonObject): InputType {
   const { enum: choices } = schema;
   const kinds = isJsonList(choices)
     ? choices.filter(choice => choice !== null).map(choice => typeof choice)
-    : schemaTypes(schema).filter(type => type !== 'null');
+    : listSchemaTypes(schema).filter(type => type !== 'null');
   const [kind, ...others] = new Set(kinds);
   return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind) ? (kind as InputType) : 'any';
 }
@@ -222,10 +222,10 @@ const INPUT_KEYWORDS = new Set(['type', 'description', 'title', 'default', 'exam
 function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
   const { enum: values } = schema;
   if (choices && isJsonList(values)) return values.some(value => value !== null && typeof value !== 'string');
-  const isText = schemaType(schema) === 'string';
+  const isText = inferInputType(schema) === 'string';
   return !isText || Object.keys(schema).some(keyword => !INPUT_KEYWORDS.has(keyword));
 }
 
-function descriptionIn({ description }: JsonObject): { description?: string } {
+function pickDescription({ description }: JsonObject): { description?: string } {
   return typeof description === 'string' && description !== '' ? { description } : {};
 }

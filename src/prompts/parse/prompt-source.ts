@@ -20,7 +20,7 @@ const SKIPPED = /^[ \t]*(#.*)?$/;
  * @throws {FileFault} if the front matter is never closed
  */
 export function splitSource(text: string): PromptSource {
-  const wholeFile = wholeSource(text);
+  const wholeFile = toTemplateSource(text);
   const { source } = wholeFile;
   const lines = source.split('\n');
   const openingIndex = lines.findIndex(line => !SKIPPED.test(line));
@@ -54,12 +54,12 @@ export function lacksOpeningFence(source: string): boolean {
 }
 
 /** Describes a file for which `lacksOpeningFence` is true. */
-export function missingFenceNote(file: string): string {
+export function describeMissingFence(file: string): string {
   return `note: ${file} lacks the line --- before its front matter, which goes to the model as text`;
 }
 
 /** Returns the source of a file that is only a template. */
-export function wholeSource(text: string): PromptSource {
+export function toTemplateSource(text: string): PromptSource {
   const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return { source, frontMatter: '', frontMatterLine: 1, template: source, start: { line: 1, column: 1 } };
 }

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { inspectNamedFile } from '../../files/named-file.ts';
-import { decodedUtf8, encodingFault } from '../../files/read-text.ts';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
+import { decodeUtf8, describeEncodingFault } from '../../files/read-text.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
@@ -27,17 +27,17 @@ export async function readPromptText(file: string): Promise<string> {
  *
  * @param allowOutside true if a link may lead out of the file's folder
  */
-export function partialsBeside(file: string, allowOutside = false): PartialLookup {
+export function createPartialLookup(file: string, allowOutside = false): PartialLookup {
   return name => {
-    const partial = partialPath(path.dirname(file), name);
+    const partial = findPartialPath(path.dirname(file), name);
     if (partial === undefined) {
       return { fault: `unknown partial \`${name}\`: partials must be next to their prompt, or below it` };
     }
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
-      return { fault: `the partial \`${name}\` can't be read: ${errorMessage(error)}` };
+      if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return undefined;
+      return { fault: `the partial \`${name}\` can't be read: ${getErrorMessage(error)}` };
     }
   };
 }
@@ -53,14 +53,14 @@ function readPartial(file: string, name: string, folder: string | undefined): Re
     return { fault: `the partial \`${name}\` is larger than ${BOUNDS.fileBytes / 1024} KiB` };
   }
   const bytes = readFileSync(real);
-  const text = decodedUtf8(bytes);
+  const text = decodeUtf8(bytes);
   if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
-  return { fault: `the partial \`${name}\` is ${encodingFault(bytes)}` };
+  return { fault: `the partial \`${name}\` is ${describeEncodingFault(bytes)}` };
 }
 
 function decodePrompt(file: string, bytes: Uint8Array): string {
-  const text = decodedUtf8(bytes);
-  if (text === undefined) throw new InvalidPromptFile(file, 1, `the file is ${encodingFault(bytes)}`);
+  const text = decodeUtf8(bytes);
+  if (text === undefined) throw new InvalidPromptFile(file, 1, `the file is ${describeEncodingFault(bytes)}`);
   return text;
 }
 
@@ -69,7 +69,7 @@ function decodePrompt(file: string, bytes: Uint8Array): string {
  *
  * @param allowOutside true if a link may lead out of the file's folder
  */
-export function textBeside(file: string, allowOutside = false): ReadBeside {
+export function createBesideReader(file: string, allowOutside = false): ReadBeside {
   const folder = path.dirname(path.resolve(file));
   return name => {
     const place = path.join(folder, name);
@@ -78,14 +78,14 @@ export function textBeside(file: string, allowOutside = false): ReadBeside {
       if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
       return decodePrompt(place, readFileSync(real));
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+      if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return undefined;
       throw error;
     }
   };
 }
 
 /** Returns the path of a partial: `folder/name` is `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
-function partialPath(directory: string, name: string): string | undefined {
+function findPartialPath(directory: string, name: string): string | undefined {
   const steps = name.split('/');
   if (steps.some(step => !/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(step))) return undefined;
   const file = `_${steps.pop() ?? ''}${PROMPT_FILE_EXTENSION}`;
@@ -93,7 +93,7 @@ function partialPath(directory: string, name: string): string | undefined {
 }
 
 /** Returns the paths of the prompt files in a directory, sorted. */
-export async function promptFilesIn(directory: string): Promise<string[]> {
+export async function listFolderPromptFiles(directory: string): Promise<string[]> {
   const names = await readdir(directory);
   return names
     .filter(isPromptFile)

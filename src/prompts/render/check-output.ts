@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
-import { schemaChecker } from '../schemas/schema-checker.ts';
+import { createSchemaChecker } from '../schemas/schema-checker.ts';
 
 export interface CheckedOutput {
   /** The model's answer, without the code fence if it is alone in one and matches. */
@@ -33,12 +33,12 @@ export async function checkOutput(
   text: string,
   limitMs: number = BOUNDS.checkMs,
 ): Promise<CheckedOutput> {
-  const block = output.extract && codeBlock(text, output.extract);
+  const block = output.extract && findCodeBlock(text, output.extract);
   if (!isJsonOutput(output)) return { text: block ?? text };
   const jsonText = block ?? withoutFence(text);
   const parsedOutput = parseOutput(jsonText);
   if ('fault' in parsedOutput) return { text, fault: parsedOutput.fault };
-  const fault = output.schema && (await schemaFault(output.schema, parsedOutput.value, limitMs));
+  const fault = output.schema && (await findSchemaMismatch(output.schema, parsedOutput.value, limitMs));
   return fault === undefined ? { text: jsonText } : { text, fault };
 }
 
@@ -54,38 +54,38 @@ function parseOutput(text: string): { value: JsonValue } | { fault: string } {
   try {
     return { value: parseBoundedJson(text, BOUNDS.json) as JsonValue };
   } catch (error) {
-    if (error instanceof JsonPastBound) throw new PastBound(`the output ${error.message}`);
-    return { fault: `the output is not JSON, at "": ${errorMessage(error)}` };
+    if (error instanceof JsonLimitExceeded) throw new LimitExceeded(`the output ${error.message}`);
+    return { fault: `the output is not JSON, at "": ${getErrorMessage(error)}` };
   }
 }
 
-async function schemaFault(
+async function findSchemaMismatch(
   schema: JsonObject,
   value: JsonValue,
   limitMs: number,
 ): Promise<string | undefined> {
-  const check = await schemaChecker(limitMs);
+  const check = await createSchemaChecker(limitMs);
   const { pointer, message, isOfSchema } = check(schema, value) ?? {};
   if (message === undefined || isOfSchema) return message;
   return `the output does not match output.schema at "${pointer}": ${message}`;
 }
 
 /** Returns the content of the first or last closed code block; undefined if there is none. */
-function codeBlock(text: string, which: 'first' | 'last'): string | undefined {
+function findCodeBlock(text: string, which: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
   const fences = new Map<string, number[]>();
-  const fenceLines = (fence: string): number[] => {
+  const getFenceLines = (fence: string): number[] => {
     const lineNumbers = fences.get(fence) ?? [];
     fences.set(fence, lineNumbers);
     return lineNumbers;
   };
   for (const [index, line] of lines.entries()) {
-    if (/^`{3,}$/u.test(line)) fenceLines(line).push(index);
+    if (/^`{3,}$/u.test(line)) getFenceLines(line).push(index);
   }
   let lastBlock: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
-    const ends = fence === undefined ? [] : fenceLines(fence);
+    const ends = fence === undefined ? [] : getFenceLines(fence);
     while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
     const [end] = ends;
     if (end === undefined) continue;

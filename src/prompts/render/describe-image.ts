@@ -11,7 +11,7 @@ export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.le
     .replace(/^image\//, '')
     .replace(/^x-|\+xml$/g, '')
     .toUpperCase();
-  return `${format} image${describeSize(bytes, mediaType)}, ${byteCount(size)}`;
+  return `${format} image${describeSize(bytes, mediaType)}, ${formatBytes(size)}`;
 }
 
 const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`));
@@ -33,7 +33,7 @@ function describeSize(bytes: Buffer, mediaType: string): string {
   }
 }
 
-function byteCount(count: number): string {
+function formatBytes(count: number): string {
   if (count < 1000) return `${count} ${count === 1 ? 'byte' : 'bytes'}`;
   if (count < 999_950) return `${(count / 1000).toFixed(1)} kB`;
   return `${(count / 1_000_000).toFixed(1)} MB`;

@@ -3,7 +3,7 @@ import { InvalidInputs, type PromptDefinition } from '../definition.ts';
 import type { Limits } from '../template/render-budget.ts';
 import { renderTemplate } from '../template/render-template.ts';
 import type { TemplateMessage } from '../template/template-messages.ts';
-import { completeTemplate, promptVariables } from './render-prompt.ts';
+import { completeTemplate, toPromptVariables } from './render-prompt.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
 /** The request that a model would get, in the form of the dotprompt specification, with JSON Schemas. */
@@ -60,8 +60,8 @@ export function previewPrompt(
   values: PreviewInputs,
   limits?: Limits,
 ): PromptPreview {
-  const inputs = previewInputs(definition, values);
-  const variables = { ...values.context, ...promptVariables(definition) };
+  const inputs = buildPreviewInputs(definition, values);
+  const variables = { ...values.context, ...toPromptVariables(definition) };
   const history = values.history ?? [];
   const messages = renderTemplate(completeTemplate(definition), { inputs, variables, history }, limits);
   const { input, output, config, model, namesModel, ext } = definition;
@@ -75,7 +75,7 @@ export function previewPrompt(
   };
 }
 
-function previewInputs(
+function buildPreviewInputs(
   definition: PromptDefinition,
   { inputs = {}, images = [] }: PreviewInputs,
 ): JsonObject {
@@ -85,7 +85,7 @@ function previewInputs(
     const url = images[index];
     return url === undefined ? [] : [[key, url]];
   });
-  const values = { ...schemaDefaults(definition), ...inputs, ...Object.fromEntries(pictures) };
+  const values = { ...collectSchemaDefaults(definition), ...inputs, ...Object.fromEntries(pictures) };
   const neededKeys = [...textInputs.filter(({ required }) => required), ...imageInputs].map(({ key }) => key);
   const missingKeys = neededKeys.filter(key => !Object.hasOwn(values, key));
   if (missingKeys.length > 0) throw new InvalidInputs(missingKeys.map(key => `the input ${key} is required`));
@@ -98,7 +98,7 @@ function previewInputs(
 }
 
 /** Returns the defaults in the fields of a schema. */
-function schemaDefaults({ textInputs }: PromptDefinition): JsonObject {
+function collectSchemaDefaults({ textInputs }: PromptDefinition): JsonObject {
   const defaults = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
   return Object.fromEntries(defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
 }

@@ -1,4 +1,4 @@
-import { imageType } from '../../files/formats/image-type.ts';
+import { detectImageType } from '../../files/formats/image-type.ts';
 import type { PromptDefinition } from '../definition.ts';
 import type { CompiledTemplates, Template } from '../template/compiled-templates.ts';
 import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
@@ -54,14 +54,14 @@ export async function renderPrompt(
   for (const image of images) descriptions.set(image, await describe(image));
   const pictures = images.map(image => descriptions.get(image) ?? '');
   const templateMessages = await render({ definition: renderedParts, textInputs, pictures });
-  const engineMessages = await Promise.all(templateMessages.map(message => forEngine(message, images)));
+  const engineMessages = await Promise.all(templateMessages.map(message => toEngineMessage(message, images)));
   const filledMessages = engineMessages.filter(({ parts }) => parts.length > 0);
   const messages = filledMessages.length > 0 ? filledMessages : [EMPTY_MESSAGE];
   const asText = async (part: MessagePart): Promise<string> =>
     'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
   const texts: string[] = [];
   for (const { parts } of messages) texts.push((await Promise.all(parts.map(asText))).join(''));
-  return { messages, text: oneText(texts) };
+  return { messages, text: joinMessages(texts) };
 }
 
 /** The message of a prompt that renders nothing: no provider takes a request without one. */
@@ -85,7 +85,7 @@ export async function renderMessages(
     return description === undefined ? [] : [[key, new Picture(index, description)]];
   });
   const inputs = { ...values, ...Object.fromEntries(placedPictures) };
-  const templateInputs = { inputs, variables: promptVariables(definition) };
+  const templateInputs = { inputs, variables: toPromptVariables(definition) };
   return renderTemplate(
     completeTemplate(definition),
     templateInputs,
@@ -99,13 +99,13 @@ export function completeTemplate({ template, partials, textInputs }: RenderedDef
 }
 
 /** Returns the `@` variables: `@metadata.prompt` is the front matter. */
-export function promptVariables({ frontMatter }: Pick<PromptDefinition, 'frontMatter'>): {
+export function toPromptVariables({ frontMatter }: Pick<PromptDefinition, 'frontMatter'>): {
   metadata: { prompt: PromptDefinition['frontMatter'] };
 } {
   return { metadata: { prompt: frontMatter } };
 }
 
-async function forEngine(
+async function toEngineMessage(
   { role, content }: TemplateMessage,
   images: readonly LoadedImage[],
 ): Promise<Message> {
@@ -114,7 +114,7 @@ async function forEngine(
     // Sections stay unfilled here.
     if ('metadata' in part) return undefined;
     const { url, picture } = part.media;
-    const image = picture === undefined ? await imageOfDataUrl(url) : images[picture];
+    const image = picture === undefined ? await decodeImageUrl(url) : images[picture];
     if (!image) throw new Error('the template uses a picture that is missing');
     return { image };
   });
@@ -122,20 +122,20 @@ async function forEngine(
 }
 
 /** Joins messages with an empty line and drops the blanks around their markers. */
-function oneText([first = '', ...rest]: readonly string[]): string {
+function joinMessages([first = '', ...rest]: readonly string[]): string {
   return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
 
 const DATA_URL = /^data:[^,;]*(?:;[^,;]*)*;base64,/i;
 
-async function imageOfDataUrl(url: string): Promise<LoadedImage> {
+async function decodeImageUrl(url: string): Promise<LoadedImage> {
   const [head] = DATA_URL.exec(url.slice(0, 1000)) ?? [];
   if (head === undefined) {
     const what = 'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
     throw new Error(`the template places the picture ${url.slice(0, 100)}: ${what}`);
   }
   const bytes = decodeBase64(url.slice(head.length));
-  const mediaType = await imageType(bytes);
+  const mediaType = await detectImageType(bytes);
   if (mediaType === undefined) throw new Error('the template places a `data:` URL that is not a picture');
   return { bytes, mediaType };
 }

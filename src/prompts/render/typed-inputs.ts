@@ -1,7 +1,7 @@
 import { FileFault } from '../../files/formats/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../files/formats/json.ts';
-import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
@@ -17,7 +17,7 @@ export async function readTextInputs(
   texts: Readonly<Record<string, string>>,
   limitMs: number = BOUNDS.checkMs,
 ): Promise<Record<string, JsonValue>> {
-  const check = await checkerFor(textInputs, limitMs);
+  const check = await loadChecker(textInputs, limitMs);
   const values: [string, JsonValue][] = [];
   const faults: string[] = [];
   for (const field of textInputs) {
@@ -25,7 +25,7 @@ export async function readTextInputs(
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
     if (text === undefined && required) faults.push(`the input ${key} is required`);
     const { value, fault } =
-      text === undefined ? { value: inputDefault(field, input) } : await readText(field, text, check);
+      text === undefined ? { value: findInputDefault(field, input) } : await readText(field, text, check);
     if (fault !== undefined) faults.push(`the input ${key} ${fault}`);
     else if (value !== undefined) values.push([key, value]);
   }
@@ -39,11 +39,11 @@ interface ReadInput {
   readonly fault?: string;
 }
 
-function inputDefault(
+function findInputDefault(
   { key, schema, default: otherwise }: TextInput,
   { default: defaults }: PromptDefinition['input'],
 ): JsonValue | undefined {
-  return ownValue(defaults, key) ?? schema?.['default'] ?? otherwise;
+  return findOwnValue(defaults, key) ?? schema?.['default'] ?? otherwise;
 }
 
 async function readText(input: TextInput, text: string, check: SchemaChecker): Promise<ReadInput> {
@@ -55,11 +55,11 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
   if (!schema) return { value: text };
   const parsedValue = type === 'string' ? { value: text } : await parseTypedText(type, text);
   if (parsedValue.value === undefined) return parsedValue;
-  const mismatch = inputMismatch(input, parsedValue.value, check);
+  const mismatch = findInputMismatch(input, parsedValue.value, check);
   if (!mismatch) return parsedValue;
   // If the schema also accepts text, a text that looks like a number is tried as a number.
   const isText = type === 'any' && typeof parsedValue.value !== 'string';
-  if (isText && !inputMismatch(input, text, check)) return { value: text };
+  if (isText && !findInputMismatch(input, text, check)) return { value: text };
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
   const isType = type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
@@ -87,7 +87,7 @@ async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Pro
   try {
     return { value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue };
   } catch (error) {
-    if (error instanceof JsonPastBound) return { fault: error.message };
+    if (error instanceof JsonLimitExceeded) return { fault: error.message };
   }
   const value = type === 'any' ? text : await parseYamlText(text);
   return value === undefined ? { fault: `must be ${INPUT_FORMS[type]}, as JSON or YAML` } : { value };
@@ -105,13 +105,13 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
 }
 
 /** Loads the schema checker only if a field needs it. */
-async function checkerFor(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
+async function loadChecker(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
   if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
-  const { schemaChecker } = await import('../schemas/schema-checker.ts');
-  return await schemaChecker(limitMs);
+  const { createSchemaChecker } = await import('../schemas/schema-checker.ts');
+  return await createSchemaChecker(limitMs);
 }
 
-function inputMismatch(
+function findInputMismatch(
   { key, schema = {} }: TextInput,
   value: JsonValue,
   check: SchemaChecker,
@@ -119,7 +119,7 @@ function inputMismatch(
   try {
     return check(schema, value);
   } catch (error) {
-    if (!(error instanceof PastBound)) throw error;
-    throw new PastBound(`the input ${key} can't be checked: ${error.message}`);
+    if (!(error instanceof LimitExceeded)) throw error;
+    throw new LimitExceeded(`the input ${key} can't be checked: ${error.message}`);
   }
 }

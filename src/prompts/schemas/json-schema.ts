@@ -1,13 +1,13 @@
 import {
+  encodePointerStep,
+  findOwnValue,
   isJsonList,
   type JsonObject,
   type JsonValue,
-  ownValue,
-  pointerStep,
 } from '../../files/formats/json.ts';
 import type { YamlValue } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
-import { REFERENCE_LOOP, referenceLoop, unescapedStep } from './reference-loop.ts';
+import { decodeUriStep, findReferenceLoop, REFERENCE_LOOP } from './reference-loop.ts';
 import type { SchemaContext } from './schema-reader.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
@@ -49,7 +49,7 @@ class SchemaCheck {
 
   run(): void {
     this.#visit(this.#root, '');
-    const loop = referenceLoop(this.#root);
+    const loop = findReferenceLoop(this.#root);
     if (loop !== undefined) this.#report(loop, REFERENCE_LOOP);
   }
 
@@ -57,7 +57,7 @@ class SchemaCheck {
     if (typeof schema === 'boolean') return;
     if (!isJsonObject(schema)) return this.#report(pointer, 'a schema must be a map');
     for (const [keyword, value] of Object.entries(schema)) {
-      this.#visitKeyword(keyword, value, pointer + pointerStep(keyword));
+      this.#visitKeyword(keyword, value, pointer + encodePointerStep(keyword));
     }
   }
 
@@ -65,15 +65,15 @@ class SchemaCheck {
     if (MAPS.has(keyword)) return this.#visitMap(keyword, value, pointer);
     if (LISTS.has(keyword)) return this.#visitList(keyword, value, pointer);
     if (SCHEMAS.has(keyword)) return this.#visit(value, pointer);
-    this.#report(pointer, keywordFault(keyword, value, this.#root));
+    this.#report(pointer, findKeywordFault(keyword, value, this.#root));
   }
 
   #visitMap(keyword: string, map: JsonValue, pointer: string): void {
     if (!isJsonObject(map)) return this.#report(pointer, `\`${keyword}\` must be a map of schemas`);
     for (const [name, schema] of Object.entries(map)) {
-      const at = pointer + pointerStep(name);
+      const at = pointer + encodePointerStep(name);
       if (keyword === 'properties') this.#context.countField(this.#value.at(at));
-      if (keyword === 'patternProperties') this.#report(pointer, patternFault(name));
+      if (keyword === 'patternProperties') this.#report(pointer, findPatternFault(name));
       this.#visit(schema, at);
     }
   }
@@ -82,7 +82,7 @@ class SchemaCheck {
     if (!isJsonList(list) || list.length === 0) {
       return this.#report(pointer, `\`${keyword}\` must be a list of schemas`);
     }
-    for (const [index, schema] of list.entries()) this.#visit(schema, pointer + pointerStep(index));
+    for (const [index, schema] of list.entries()) this.#visit(schema, pointer + encodePointerStep(index));
   }
 
   #report(pointer: string, fault: string | undefined): void {
@@ -91,15 +91,15 @@ class SchemaCheck {
 }
 
 /** Returns the fault of a value of a keyword that holds no schemas; undefined if it is valid. */
-function keywordFault(keyword: string, value: JsonValue, root: JsonObject): string | undefined {
-  if (keyword === 'pattern') return patternFault(value);
-  if (keyword === '$ref') return referenceFault(value, root);
-  if (keyword === 'type') return typeFault(value);
+function findKeywordFault(keyword: string, value: JsonValue, root: JsonObject): string | undefined {
+  if (keyword === 'pattern') return findPatternFault(value);
+  if (keyword === '$ref') return findReferenceFault(value, root);
+  if (keyword === 'type') return findTypeFault(value);
   if (COUNTING_KEYWORD.test(keyword)) {
     const isCount = Number.isInteger(value) && Number(value) >= 0;
     return isCount ? undefined : `\`${keyword}\` must be a whole number, 0 or more`;
   }
-  if (NUMBER_KEYWORDS.has(keyword)) return numberFault(keyword, value);
+  if (NUMBER_KEYWORDS.has(keyword)) return findNumberFault(keyword, value);
   if (keyword === 'required') {
     const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
     return isNames ? undefined : '`required` must be a list of names';
@@ -108,7 +108,7 @@ function keywordFault(keyword: string, value: JsonValue, root: JsonObject): stri
   return isJsonList(value) && value.length > 0 ? undefined : '`enum` must be a list of values';
 }
 
-function typeFault(value: JsonValue): string | undefined {
+function findTypeFault(value: JsonValue): string | undefined {
   const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
   const unknownType =
     types.length === 0 ? types : types.find(type => !JSON_TYPES.some(jsonType => jsonType === type));
@@ -116,12 +116,12 @@ function typeFault(value: JsonValue): string | undefined {
   return `${JSON.stringify(unknownType)} is not a type of JSON Schema; the types are ${JSON_TYPES.join(', ')}`;
 }
 
-function numberFault(keyword: string, value: JsonValue): string | undefined {
+function findNumberFault(keyword: string, value: JsonValue): string | undefined {
   if (typeof value !== 'number') return `\`${keyword}\` must be a number`;
   return keyword === 'multipleOf' && value <= 0 ? '`multipleOf` must be greater than 0' : undefined;
 }
 
-function patternFault(pattern: JsonValue): string | undefined {
+function findPatternFault(pattern: JsonValue): string | undefined {
   if (typeof pattern !== 'string') return 'a pattern must be text';
   try {
     void new RegExp(pattern, 'u');
@@ -132,14 +132,14 @@ function patternFault(pattern: JsonValue): string | undefined {
 }
 
 /** Returns the fault of a reference to anything but a part of the schema itself, because nothing is fetched. */
-function referenceFault(reference: JsonValue, root: JsonObject): string | undefined {
+function findReferenceFault(reference: JsonValue, root: JsonObject): string | undefined {
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
     return `${JSON.stringify(reference)} refers to another document, and those are not fetched`;
   }
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
   let subschema: JsonValue | undefined = root;
   for (const step of reference.split('/').slice(1)) {
-    subschema = ownValue(subschema, unescapedStep(step));
+    subschema = findOwnValue(subschema, decodeUriStep(step));
   }
   return subschema === undefined ? `\`${reference}\` leads to nothing in this schema` : undefined;
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { pointerStep } from '../../files/formats/json.ts';
+import { encodePointerStep } from '../../files/formats/json.ts';
 
 /** The first mismatch between a value and a JSON Schema. */
 export interface SchemaMismatch {
@@ -9,17 +9,17 @@ export interface SchemaMismatch {
 }
 
 /** Returns the first of Ajv's errors, with a message that names the expected value. */
-export function firstMismatch(errors: readonly ErrorObject[] | null | undefined): SchemaMismatch {
+export function pickFirstMismatch(errors: readonly ErrorObject[] | null | undefined): SchemaMismatch {
   const [error] = errors ?? [];
   const { instancePath = '', keyword, message = 'does not match' } = error ?? {};
   const params: Record<string, unknown> = error?.params ?? {};
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']);
-    return { pointer: instancePath + pointerStep(name), message: 'is not in the schema' };
+    return { pointer: instancePath + encodePointerStep(name), message: 'is not in the schema' };
   }
   if (keyword === 'required') {
     const name = String(params['missingProperty']);
-    return { pointer: instancePath + pointerStep(name), message: 'is missing' };
+    return { pointer: instancePath + encodePointerStep(name), message: 'is missing' };
   }
   const types = params['type'];
   if (keyword === 'type' && Array.isArray(types)) {

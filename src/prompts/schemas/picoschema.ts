@@ -72,14 +72,14 @@ function withWrittenTypes(schema: JsonValue): JsonValue {
     ...schema,
     ...(isJsonObject(properties) && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([name, property]) => [name, writtenType(property)]),
+        Object.entries(properties).map(([name, property]) => [name, toWrittenType(property)]),
       ),
     }),
-    ...(items !== undefined && { items: isJsonList(items) ? items : writtenType(items) }),
+    ...(items !== undefined && { items: isJsonList(items) ? items : toWrittenType(items) }),
   };
 }
 
-function writtenType(property: JsonValue): JsonValue {
+function toWrittenType(property: JsonValue): JsonValue {
   if (typeof property !== 'string') return withWrittenTypes(property);
   const { type, description } = splitDescription(property);
   if (!SCALARS.has(type)) return property;
@@ -88,7 +88,7 @@ function writtenType(property: JsonValue): JsonValue {
 
 const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
-function imageAdvice(type: string): string {
+function formatImageAdvice(type: string): string {
   return `\`${type}\` is not a type: make the field a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;
 }
 
@@ -104,7 +104,7 @@ function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (SCALARS.has(type)) return { type, ...descriptionField };
   const namedSchema = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
   if (namedSchema) return { ...namedSchema, ...descriptionField };
-  if (IMAGE_TYPE.test(type)) throw faultAt(value, imageAdvice(type));
+  if (IMAGE_TYPE.test(type)) throw faultAt(value, formatImageAdvice(type));
   throw faultAt(value, `\`${type}\` is not a type: ${PICOSCHEMA_FORMS}`);
 }
 
@@ -149,7 +149,7 @@ function readField(entry: YamlEntry, context: SchemaContext): PicoField {
   const schema = readFieldType(entry, type?.trim(), name, context);
   const description = note?.trim() ?? '';
   const described = description === '' ? schema : { ...schema, description };
-  return { name, isOptional, schema: isOptional ? nullable(described) : described };
+  return { name, isOptional, schema: isOptional ? allowNull(described) : described };
 }
 
 /** Returns true for a valid field name. Names appear on the command line as `name=value`. */
@@ -187,7 +187,7 @@ function readChoices(entry: YamlEntry, name: string): JsonValue[] {
 }
 
 /** Allows null for an optional field. */
-function nullable(schema: JsonObject): JsonObject {
+function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
   if (typeof type === 'string') return { ...schema, type: [type, 'null'] };
   if (isJsonList(choices) && !choices.includes(null)) return { ...schema, enum: [...choices, null] };

@@ -1,10 +1,10 @@
 import {
+  encodePointerStep,
+  findOwnValue,
   isJsonList,
   type JsonObject,
   type JsonValue,
-  ownValue,
   parsePointerStep,
-  pointerStep,
 } from '../../files/formats/json.ts';
 
 /** Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of schemas. */
@@ -57,25 +57,25 @@ interface SchemaPart {
  * Returns the JSON Pointer of a reference that leads back to itself without going deeper into the value, so that a check
  * would never end; undefined if there is none.
  */
-export function referenceLoop(schema: JsonValue): string | undefined {
-  const roots = schemaParts(schema, '', 'schema:///');
-  const target = targetsIn(roots);
+export function findReferenceLoop(schema: JsonValue): string | undefined {
+  const roots = toSchemaParts(schema, '', 'schema:///');
+  const target = createTargetResolver(roots);
   const states = new Map<JsonObject, 'open' | 'done'>();
   const pendingNodes = [...roots];
-  const partsOfSameValue = (part: SchemaPart, keyword: string, value: JsonValue): SchemaPart[] => {
+  const listSameValueParts = (part: SchemaPart, keyword: string, value: JsonValue): SchemaPart[] => {
     if (REFERENCES.has(keyword) && typeof value === 'string') return target(value, part);
-    return SAME_VALUE.has(keyword) ? partsUnder(part, keyword) : [];
+    return SAME_VALUE.has(keyword) ? listPartsUnder(part, keyword) : [];
   };
   const visit = (part: SchemaPart): string | undefined => {
     states.set(part.schema, 'open');
     for (const [keyword, value] of Object.entries(part.schema)) {
-      for (const next of partsOfSameValue(part, keyword, value)) {
+      for (const next of listSameValueParts(part, keyword, value)) {
         const state = states.get(next.schema);
         const loop = state === undefined ? visit(next) : undefined;
-        if (state === 'open') return part.pointer + pointerStep(keyword);
+        if (state === 'open') return part.pointer + encodePointerStep(keyword);
         if (loop !== undefined) return loop;
       }
-      if (DEEPER.has(keyword)) pendingNodes.push(...partsUnder(part, keyword));
+      if (DEEPER.has(keyword)) pendingNodes.push(...listPartsUnder(part, keyword));
     }
     states.set(part.schema, 'done');
     return undefined;
@@ -88,7 +88,9 @@ export function referenceLoop(schema: JsonValue): string | undefined {
 }
 
 /** Returns a function that resolves references within this schema; it returns an empty list for any other. */
-function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: SchemaPart) => SchemaPart[] {
+function createTargetResolver(
+  roots: readonly SchemaPart[],
+): (reference: string, from: SchemaPart) => SchemaPart[] {
   const documents = new Map<string, SchemaPart>();
   const anchors = new Map<string, SchemaPart>();
   const pendingNodes = [...roots];
@@ -98,7 +100,7 @@ function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: Sche
     for (const name of [schema['$anchor'], schema['$dynamicAnchor']]) {
       if (typeof name === 'string') anchors.set(`${base}#${name}`, part);
     }
-    for (const keyword of [...SAME_VALUE, ...DEEPER]) pendingNodes.push(...partsUnder(part, keyword));
+    for (const keyword of [...SAME_VALUE, ...DEEPER]) pendingNodes.push(...listPartsUnder(part, keyword));
   }
   return (reference, { base }) => {
     if (!URL.canParse(reference, base)) return [];
@@ -107,23 +109,23 @@ function targetsIn(roots: readonly SchemaPart[]): (reference: string, from: Sche
     if (document === undefined) return [];
     if (hash !== '' && !hash.startsWith('#/')) return [anchors.get(href) ?? []].flat();
     let target: JsonValue | undefined = document.schema;
-    const steps = hash.split('/').slice(1).map(unescapedStep);
-    for (const step of steps) target = ownValue(target, step);
-    return schemaParts(target, document.pointer + steps.map(pointerStep).join(''), document.base);
+    const steps = hash.split('/').slice(1).map(decodeUriStep);
+    for (const step of steps) target = findOwnValue(target, step);
+    return toSchemaParts(target, document.pointer + steps.map(encodePointerStep).join(''), document.base);
   };
 }
 
-function partsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
-  const value = ownValue(schema, keyword);
-  const at = pointer + pointerStep(keyword);
+function listPartsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
+  const value = findOwnValue(schema, keyword);
+  const at = pointer + encodePointerStep(keyword);
   const isOne = typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
-  if (isOne) return schemaParts(value, at, base);
+  if (isOne) return toSchemaParts(value, at, base);
   const several: [string, JsonValue][] = Object.entries(value);
-  return several.flatMap(([name, schema]) => schemaParts(schema, at + pointerStep(name), base));
+  return several.flatMap(([name, schema]) => toSchemaParts(schema, at + encodePointerStep(name), base));
 }
 
 /** Returns a value as a schema; an empty list if it is not an object. */
-function schemaParts(value: JsonValue | undefined, pointer: string, base: string): SchemaPart[] {
+function toSchemaParts(value: JsonValue | undefined, pointer: string, base: string): SchemaPart[] {
   if (typeof value !== 'object' || value === null || isJsonList(value)) return [];
   const { $id } = value;
   const isNamed = typeof $id === 'string' && URL.canParse($id, base);
@@ -135,7 +137,7 @@ function withoutHash(uri: string): string {
 }
 
 /** Decodes a step of a JSON Pointer in a URI. */
-export function unescapedStep(step: string): string {
+export function decodeUriStep(step: string): string {
   const text = parsePointerStep(step);
   try {
     return decodeURIComponent(text);

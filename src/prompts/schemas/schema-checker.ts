@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound, runWithinTime } from '../../utils/past-bound.ts';
-import { firstMismatch, type SchemaMismatch } from './mismatch.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { LimitExceeded, runWithinTime } from '../../utils/past-bound.ts';
+import { pickFirstMismatch, type SchemaMismatch } from './mismatch.ts';
 
 /** The first mismatch between a value and its schema. */
 export interface ValidationMismatch extends SchemaMismatch {
@@ -18,9 +18,9 @@ export type SchemaChecker = (schema: JsonObject, value: JsonValue) => Validation
  *
  * @throws {PastBound} from a check that takes longer, such as a pattern with catastrophic backtracking
  */
-export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
+export async function createSchemaChecker(limitMs: number): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const newCompiler = (): Compiler =>
+  const createCompiler = (): SchemaCompiler =>
     new Ajv2020({
       strict: false,
       validateFormats: false,
@@ -29,7 +29,7 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
       inlineRefs: false,
       logger: false,
     });
-  const sharedCompiler = newCompiler();
+  const sharedCompiler = createCompiler();
   let leftMs = limitMs;
   return (declaredSchema, value) => {
     const { $schema: _, ...schema } = declaredSchema;
@@ -38,7 +38,7 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
       const checkOne = (): ValidationMismatch | undefined => {
         // Schemas with their own names could be mistaken for each other.
         const isNamed = JSON.stringify(schema).includes('"$id"');
-        return compileAndCheck(isNamed ? newCompiler() : sharedCompiler, schema, value);
+        return compileAndCheck(isNamed ? createCompiler() : sharedCompiler, schema, value);
       };
       return runWithinTime('checking a value against its schema', limitMs, checkOne, leftMs);
     } finally {
@@ -47,25 +47,25 @@ export async function schemaChecker(limitMs: number): Promise<SchemaChecker> {
   };
 }
 
-interface Compiler {
+interface SchemaCompiler {
   compile(schema: object): ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 }
 
 function compileAndCheck(
-  compiler: Compiler,
+  compiler: SchemaCompiler,
   schema: JsonObject,
   value: JsonValue,
 ): ValidationMismatch | undefined {
-  let validate: ReturnType<Compiler['compile']>;
+  let validate: ReturnType<SchemaCompiler['compile']>;
   try {
     validate = compiler.compile(schema);
   } catch (error) {
-    return { pointer: '', message: `the schema can't be used: ${errorMessage(error)}`, isOfSchema: true };
+    return { pointer: '', message: `the schema can't be used: ${getErrorMessage(error)}`, isOfSchema: true };
   }
   try {
-    return validate(value) ? undefined : firstMismatch(validate.errors);
+    return validate(value) ? undefined : pickFirstMismatch(validate.errors);
   } catch (error) {
-    if (error instanceof RangeError) throw new PastBound('the schema refers to itself without end');
+    if (error instanceof RangeError) throw new LimitExceeded('the schema refers to itself without end');
     throw error;
   }
 }

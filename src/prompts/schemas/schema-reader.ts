@@ -1,6 +1,6 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { groupedDigits } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/grouped-digits.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 
@@ -14,7 +14,7 @@ export interface SchemaContext {
   readonly isFull: () => boolean;
 }
 
-export function schemaContext(
+export function createSchemaContext(
   findings: Findings,
   namedSchemas: Readonly<Record<string, JsonObject>> = {},
 ): SchemaContext {
@@ -22,7 +22,7 @@ export function schemaContext(
   const countField = (place: FilePosition): void => {
     fields += 1;
     if (fields <= BOUNDS.schemaFields) return;
-    throw faultAt(place, `a schema has at most ${groupedDigits(BOUNDS.schemaFields)} fields`);
+    throw faultAt(place, `a schema has at most ${formatNumber(BOUNDS.schemaFields)} fields`);
   };
   return { findings, named: namedSchemas, countField, isFull: () => fields > BOUNDS.schemaFields };
 }

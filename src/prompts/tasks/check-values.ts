@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** The reason that a value does not match its schema, or could not be checked. */
@@ -15,8 +15,8 @@ export async function checkValues(
   work: readonly { readonly schema: JsonObject; readonly value: JsonValue }[],
   { checkMs: limitMs }: { readonly checkMs: number },
 ): Promise<(ValueFault | undefined)[]> {
-  const { schemaChecker } = await import('../schemas/schema-checker.ts');
-  const check = await schemaChecker(limitMs);
+  const { createSchemaChecker } = await import('../schemas/schema-checker.ts');
+  const check = await createSchemaChecker(limitMs);
   return work.map(({ schema, value }) => {
     try {
       const { pointer, message, isOfSchema } = check(schema, value) ?? {};
@@ -24,7 +24,7 @@ export async function checkValues(
       if (isOfSchema) return { what: message, isMismatch: false };
       return { what: `does not match its schema at "${pointer}": ${message}`, isMismatch: true };
     } catch (error) {
-      const isLast = error instanceof PastBound && limitMs >= BOUNDS.checkMs;
+      const isLast = error instanceof LimitExceeded && limitMs >= BOUNDS.checkMs;
       if (!isLast) throw error;
       return { what: error.message, isMismatch: false };
     }

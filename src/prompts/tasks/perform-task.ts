@@ -5,7 +5,7 @@ import type { ConversionLimits } from '../foreign/conversion-budget.ts';
 import type { ConvertOptions } from '../foreign/convert-options.ts';
 import type { ConvertedPrompt } from '../foreign/converted-prompt.ts';
 import type { ForeignTests } from '../foreign/foreign-tests.ts';
-import { partialsBeside, textBeside } from '../parse/read-prompt-text.ts';
+import { createBesideReader, createPartialLookup } from '../parse/read-prompt-text.ts';
 import { checkOutput } from '../render/check-output.ts';
 import { renderMessages } from '../render/render-prompt.ts';
 import { readTextInputs } from '../render/typed-inputs.ts';
@@ -35,36 +35,36 @@ export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.check
  */
 const TASKS = {
   readTexts: (
-    { definition, texts }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: Texts },
+    { definition, texts }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: TextInputs },
     { checkMs }: TaskLimits,
   ) => readTextInputs(definition, texts, checkMs),
   render: renderMessages,
   checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
     checkOutput({ output }, text, checkMs),
-  select: ({ text, expressions }: { text: string; expressions: Texts }, { checkMs }: TaskLimits) =>
+  select: ({ text, expressions }: { text: string; expressions: TextInputs }, { checkMs }: TaskLimits) =>
     selectFromAnswer(text, expressions, checkMs),
   trySchemas: checkValues,
   parse: parseFile,
   readYaml,
   convert,
   convertPrompts: convertPromptsTask,
-  foreignTests: foreignTestsTask,
+  foreignTests: runForeignTests,
 };
 
-type Texts = Readonly<Record<string, string>>;
+type TextInputs = Readonly<Record<string, string>>;
 export type TaskName = keyof typeof TASKS;
-export type Work<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
-export type Result<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
+export type TaskInput<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
+export type TaskResult<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
 
 /** Runs a task in this process. */
 export async function perform<N extends TaskName>(
   name: N,
-  work: Work<N>,
+  work: TaskInput<N>,
   context: TaskContext,
-): Promise<Result<N>> {
+): Promise<TaskResult<N>> {
   // TypeScript can't relate a task to its arguments through a table.
-  const task = TASKS[name] as (work: Work<N>, context: TaskContext) => Promise<unknown>;
-  return (await task(work, context)) as Result<N>;
+  const task = TASKS[name] as (work: TaskInput<N>, context: TaskContext) => Promise<unknown>;
+  return (await task(work, context)) as TaskResult<N>;
 }
 
 /** A character of a template or prompt file takes as long as this many characters of a value. */
@@ -72,36 +72,36 @@ const TEMPLATE_WEIGHT = 4;
 /** A character of a value takes as long as this many characters of a test file, which only commands read. */
 const CHARACTERS_OF_TESTS = 8;
 
-const TASK_SIZES: { readonly [N in TaskName]: (work: Work<N>) => number } = {
+const TASK_SIZES: { readonly [N in TaskName]: (work: TaskInput<N>) => number } = {
   // A text without a schema is not parsed.
   readTexts: ({ definition: { textInputs }, texts }) => {
     const parsed = textInputs.filter(({ key, schema }) => schema && Object.hasOwn(texts, key));
     return parsed.reduce((sum, { key }) => sum + (texts[key]?.length ?? 0), 0);
   },
   render: ({ definition: { template, partials }, textInputs }) =>
-    sizeOfTexts(textInputs) + TEMPLATE_WEIGHT * (template.length + sizeOfTexts(partials)),
+    sumTextLengths(textInputs) + TEMPLATE_WEIGHT * (template.length + sumTextLengths(partials)),
   checkOutput: ({ text }) => text.length,
   select: ({ text }) => text.length,
   trySchemas: () => 0,
-  parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sizeOfTexts(partials)),
+  parse: ({ text, partials }) => TEMPLATE_WEIGHT * (text.length + sumTextLengths(partials)),
   readYaml: ({ text }) => text.length / CHARACTERS_OF_TESTS,
   // Other conversions don't count what they use.
-  convert: work => (work.options.isForTest ? sizeOfConfiguration(work) : Number.POSITIVE_INFINITY),
-  convertPrompts: sizeOfConfiguration,
+  convert: work => (work.options.isForTest ? measureConfiguration(work) : Number.POSITIVE_INFINITY),
+  convertPrompts: measureConfiguration,
   foreignTests: ({ text }) => text.length / CHARACTERS_OF_TESTS,
 };
 
 /** Returns the size of a task in characters of a value, unless the task has its own limits. */
-export function taskSize<N extends TaskName>(name: N, work: Work<N>): number {
+export function measureTask<N extends TaskName>(name: N, work: TaskInput<N>): number {
   return TASK_SIZES[name](work);
 }
 
-function sizeOfTexts(texts: Texts = {}): number {
+function sumTextLengths(texts: TextInputs = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
 }
 
-function sizeOfConfiguration({ text, options }: { text: string; options: ConvertOptions }): number {
-  return (text.length + sizeOfTexts(options.programOutputs)) / CHARACTERS_OF_TESTS;
+function measureConfiguration({ text, options }: { text: string; options: ConvertOptions }): number {
+  return (text.length + sumTextLengths(options.programOutputs)) / CHARACTERS_OF_TESTS;
 }
 
 /** Parses as much of a prompt file as possible. */
@@ -114,7 +114,7 @@ async function parseFile({
 }: {
   text: string;
   file: string;
-  partials?: Texts;
+  partials?: TextInputs;
   /** True if those files may lie outside its folder; default false. */
   allowOutside?: boolean;
   /** True to report faults of its own tests; default false. */
@@ -122,8 +122,8 @@ async function parseFile({
 }) {
   // Loaded late: a stored version doesn't need the slow parsers of templates and front matter.
   const { parseAnyPrompt } = await import('../foreign/parse-any-prompt.ts');
-  const lookup = partials ? partialsIn(partials) : partialsBeside(file, allowOutside);
-  const beside = partials ? undefined : textBeside(file, allowOutside);
+  const lookup = partials ? createMemoryPartialLookup(partials) : createPartialLookup(file, allowOutside);
+  const beside = partials ? undefined : createBesideReader(file, allowOutside);
   const parsed = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
   return { ...parsed, findings: parsed.findings.list() };
 }
@@ -157,18 +157,18 @@ async function convertPromptsTask(
 }
 
 /** Reads the tests in another tool's prompt file. */
-async function foreignTestsTask({
+async function runForeignTests({
   text,
   file,
 }: {
   text: string;
   file: string;
 }): Promise<ForeignTests | undefined> {
-  const { foreignTests } = await import('../foreign/convert-foreign.ts');
-  return foreignTests(text, file);
+  const { parseForeignTests } = await import('../foreign/convert-foreign.ts');
+  return parseForeignTests(text, file);
 }
 
-function partialsIn(partials: Texts): PartialLookup {
+function createMemoryPartialLookup(partials: TextInputs): PartialLookup {
   return name =>
     Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
 }

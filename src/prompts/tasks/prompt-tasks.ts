@@ -1,13 +1,13 @@
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { CompiledTemplates } from '../template/compiled-templates.ts';
 import {
   FULL_LIMITS,
+  measureTask,
   perform,
-  type Result,
+  type TaskInput,
   type TaskLimits,
   type TaskName,
-  taskSize,
-  type Work,
+  type TaskResult,
 } from './perform-task.ts';
 import type { TaskProcesses, TaskProcessOptions } from './task-processes.ts';
 
@@ -20,7 +20,7 @@ export interface PromptTasks {
    * @throws {PastBound} if it takes too much time or memory
    * @throws {TasksClosed} after `close`, and the signal's reason
    */
-  do<N extends TaskName>(name: N, work: Work<N>, options?: TaskOptions): Promise<Result<N>>;
+  do<N extends TaskName>(name: N, work: TaskInput<N>, options?: TaskOptions): Promise<TaskResult<N>>;
   /** Abandons the tasks that are not done. */
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface TaskOptions {
 }
 
 /** Runs every task in this process, for commands, which serve only their own user. */
-export const tasksHere: PromptTasks = {
+export const inProcessTasks: PromptTasks = {
   do: (name, work) => perform(name, work, FULL_LIMITS),
   close: () => Promise.resolve(),
 };
@@ -43,12 +43,12 @@ const SMALL_LIMITS: TaskLimits = {
   bytes: 256 * 1024,
   ms: 50,
   checkMs: 50,
-  ownTime,
+  ownTime: measureCpuTime,
   // Only commands convert, and a separate process takes longer to start than most conversions.
-  conversion: { fileBytes: 256 * 1024, ms: 500, ownTime },
+  conversion: { fileBytes: 256 * 1024, ms: 500, ownTime: measureCpuTime },
 };
 
-function ownTime(): number {
+function measureCpuTime(): number {
   return process.cpuUsage().user / 1000;
 }
 
@@ -65,19 +65,23 @@ export class SharedTasks implements PromptTasks {
     this.#options = options;
   }
 
-  async do<N extends TaskName>(name: N, work: Work<N>, options: TaskOptions = {}): Promise<Result<N>> {
-    if (taskSize(name, work) <= SMALL_WORK) {
+  async do<N extends TaskName>(
+    name: N,
+    work: TaskInput<N>,
+    options: TaskOptions = {},
+  ): Promise<TaskResult<N>> {
+    if (measureTask(name, work) <= SMALL_WORK) {
       try {
         return await perform(name, work, { ...SMALL_LIMITS, templates: this.#templates });
       } catch (error) {
-        if (!(error instanceof PastBound)) throw error;
+        if (!(error instanceof LimitExceeded)) throw error;
       }
     }
     this.#processes ??= import('./task-processes.ts').then(
       ({ TaskProcesses }) => new TaskProcesses(this.#options),
     );
     const processes = await this.#processes;
-    return (await processes.perform({ name, work }, options)) as Result<N>;
+    return (await processes.perform({ name, work }, options)) as TaskResult<N>;
   }
 
   async close(): Promise<void> {

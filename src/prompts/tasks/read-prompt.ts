@@ -1,8 +1,8 @@
 import type { PromptDefinition } from '../definition.ts';
-import { Findings, invalidPromptFile } from '../findings.ts';
+import { Findings, invalidPromptFileError } from '../findings.ts';
 import type { ParsedAny } from '../foreign/parse-any-prompt.ts';
 import { readPromptText } from '../parse/read-prompt-text.ts';
-import { type PromptTasks, tasksHere } from './prompt-tasks.ts';
+import { inProcessTasks, type PromptTasks } from './prompt-tasks.ts';
 
 export interface ParseTextOptions {
   /** The partials by name; default: those in the file's folder. */
@@ -30,7 +30,7 @@ export async function readDefinition(
   options: ParseTextOptions = {},
 ): Promise<PromptDefinition> {
   const { findings, definition } = await parsePromptText(text, file, options);
-  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
+  if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
   return definition;
 }
 
@@ -38,7 +38,7 @@ export async function readDefinition(
 export async function parsePromptText(
   text: string,
   file: string,
-  { partials, allowOutside = false, checksTests = false, tasks = tasksHere }: ParseTextOptions = {},
+  { partials, allowOutside = false, checksTests = false, tasks = inProcessTasks }: ParseTextOptions = {},
 ): Promise<ParsedAny> {
   const work = { text, file, allowOutside, checksTests, ...(partials && { partials }) };
   const parsed = await tasks.do('parse', work);

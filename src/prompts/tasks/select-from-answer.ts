@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { JsonPastBound, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound, runWithinTime } from '../../utils/past-bound.ts';
+import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { LimitExceeded, runWithinTime } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
@@ -13,14 +13,14 @@ export async function selectFromAnswer(
   const { evaluateExpression } = await import('../../utils/jmespath.ts');
   return runWithinTime('reading the answer', limitMs, () => {
     // Windows PowerShell begins what it writes with a byte order mark.
-    const value = jsonOrLines(text.replace(/^\uFEFF/u, ''));
+    const value = parseJsonOrLines(text.replace(/^\uFEFF/u, ''));
     if (value === undefined) return { fault: 'it is not JSON' };
     const selectedValues: Record<string, JsonValue> = {};
     for (const [name, expression] of Object.entries(expressions)) {
       try {
         selectedValues[name] = JSON.parse(evaluateExpression(expression, value, 0).json) as JsonValue;
       } catch (error) {
-        return { fault: `\`${expression}\` does not fit it: ${errorMessage(error)}` };
+        return { fault: `\`${expression}\` does not fit it: ${getErrorMessage(error)}` };
       }
     }
     return { found: selectedValues };
@@ -28,7 +28,7 @@ export async function selectFromAnswer(
 }
 
 /** Parses JSON, or one JSON value per line; undefined if the text is neither. */
-function jsonOrLines(text: string): unknown {
+function parseJsonOrLines(text: string): unknown {
   try {
     return parseJsonWithin(text);
   } catch (error) {
@@ -47,6 +47,6 @@ function parseJsonWithin(text: string): unknown {
   try {
     return parseBoundedJson(text, BOUNDS.json);
   } catch (error) {
-    throw error instanceof JsonPastBound ? new PastBound(`the answer ${error.message}`) : error;
+    throw error instanceof JsonLimitExceeded ? new LimitExceeded(`the answer ${error.message}`) : error;
   }
 }

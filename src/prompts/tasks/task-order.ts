@@ -2,11 +2,11 @@ import { FileFault } from '../../files/formats/file-fault.ts';
 import type { ErrorClasses } from '../../processes/process-messages.ts';
 import { InvalidInputs } from '../definition.ts';
 import { InvalidPromptFile } from '../findings.ts';
-import type { TaskName, Work } from './perform-task.ts';
+import type { TaskInput, TaskName } from './perform-task.ts';
 
 export interface TaskOrder {
   readonly name: TaskName;
-  readonly work: Work<TaskName>;
+  readonly work: TaskInput<TaskName>;
 }
 
 /** The processes were closed before the task was done. */

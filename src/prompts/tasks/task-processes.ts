@@ -53,9 +53,9 @@ export class TaskProcesses {
     const tasksOfUser = this.#tasks.get(userId) ?? 0;
     this.#tasks.set(userId, tasksOfUser + 1);
     try {
-      const inProcess = (): Promise<unknown> => this.#performInProcess(order, stop);
+      const performOrder = (): Promise<unknown> => this.#performInProcess(order, stop);
       // A user's further tasks come after the first task of every other user.
-      return await this.#queue.add(inProcess, { priority: -tasksOfUser, signal: stop });
+      return await this.#queue.add(performOrder, { priority: -tasksOfUser, signal: stop });
     } finally {
       const tasksLeft = (this.#tasks.get(userId) ?? 1) - 1;
       if (tasksLeft > 0) this.#tasks.set(userId, tasksLeft);

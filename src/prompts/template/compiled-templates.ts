@@ -37,7 +37,7 @@ export class CompiledTemplates {
 /** Compiles a template so that only the known helpers are called and none is looked up by name. */
 function compileTemplate({ template, partials, declared }: Template): CompiledTemplate {
   const handlebars = Handlebars.create();
-  const helperNames = addedHelpers();
+  const helperNames = createAddedHelpers();
   const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...helperNames })];
   const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
   const names = new Set(declared);
@@ -56,7 +56,7 @@ function compileTemplate({ template, partials, declared }: Template): CompiledTe
   return { render: compileText(template), helpers: helperNames };
 }
 
-function addedHelpers(): AddedHelpers {
+function createAddedHelpers(): AddedHelpers {
   const nonce = randomUUID();
   return {
     count: `count ${nonce}`,

@@ -1,5 +1,5 @@
 import Handlebars from 'handlebars';
-import { isHelperBlock, isValueTag, tagPath } from './syntax.ts';
+import { isHelperBlock, isValueTag, toTagPath } from './syntax.ts';
 
 /** The names of the helpers that are inserted into a template; no template can guess them. */
 export interface AddedHelpers {
@@ -40,54 +40,54 @@ class Instrumenter extends Handlebars.Visitor {
 
   override Program(program: hbs.AST.Program): void {
     const { body } = program;
-    const bytes = body.reduce((sum, part) => sum + contentBytes(part), 0);
+    const bytes = body.reduce((sum, part) => sum + countContentBytes(part), 0);
     super.Program(program);
     // An `{{else if}}` is no longer the only statement of its program.
     Object.assign(program, { chained: false });
-    body.unshift(statement(`{{[${this.#names.count}] ${body.length + 1} ${bytes}}}`));
+    body.unshift(parseStatement(`{{[${this.#names.count}] ${body.length + 1} ${bytes}}}`));
   }
 
   override MustacheStatement(tag: hbs.AST.MustacheStatement): hbs.AST.MustacheStatement {
-    const value = shownValue(tag, this.#declares);
-    return value ? { ...tag, ...helperCall(this.#names.value, value) } : tag;
+    const value = findShownValue(tag, this.#declares);
+    return value ? { ...tag, ...buildHelperCall(this.#names.value, value) } : tag;
   }
 
   override BlockStatement(block: hbs.AST.BlockStatement): hbs.AST.BlockStatement {
-    this.#inside(block);
+    this.#visitBody(block);
     if (block.inverse) {
       this.acceptKey(block, 'inverse');
       block.inverseStrip ??= { open: false, close: false };
     }
-    return isHelperBlock(block) ? block : { ...block, ...helperCall(this.#names.block, block.path) };
+    return isHelperBlock(block) ? block : { ...block, ...buildHelperCall(this.#names.block, block.path) };
   }
 
   override DecoratorBlock(block: hbs.AST.DecoratorBlock): void {
-    this.#inside(block);
+    this.#visitBody(block);
   }
 
   override PartialStatement(partial: hbs.AST.PartialStatement): hbs.AST.Statement {
-    return this.#aroundPartial(partial, partial.indent);
+    return this.#wrapPartial(partial, partial.indent);
   }
 
   override PartialBlockStatement(partial: hbs.AST.PartialBlockStatement): hbs.AST.Statement {
-    this.#inside(partial);
-    return this.#aroundPartial(partial, '');
+    this.#visitBody(partial);
+    return this.#wrapPartial(partial, '');
   }
 
   /** Counts empty blocks too. */
-  #inside(block: Body): void {
+  #visitBody(block: Body): void {
     block.program ??= { type: 'Program', body: [], blockParams: [], loc: block.loc };
     this.acceptKey(block as unknown as hbs.AST.Node, 'program');
   }
 
   /** Wraps a partial. One with arguments gets a copy of its context. */
-  #aroundPartial(
+  #wrapPartial(
     partial: hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement,
     indent: string,
   ): hbs.AST.Statement {
     const name = `[${this.#names.partial}]`;
     const copied = partial.hash ? 'this' : 'undefined';
-    const around = statement(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`) as hbs.AST.BlockStatement;
+    const around = parseStatement(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`) as hbs.AST.BlockStatement;
     const [param] = partial.params;
     if (partial.hash && param) around.params[1] = param;
     const unindented = { ...partial, indent: '' };
@@ -97,27 +97,27 @@ class Instrumenter extends Handlebars.Visitor {
 }
 
 /** Returns the value that a tag shows; undefined for a marker tag. */
-function shownValue(
+function findShownValue(
   tag: hbs.AST.MustacheStatement,
   declares: (key: string) => boolean,
 ): hbs.AST.Expression | undefined {
-  if (isValueTag(tag, declares)) return tagPath(tag.path);
-  const name = tagPath(tag.path).original;
+  if (isValueTag(tag, declares)) return toTagPath(tag.path);
+  const name = toTagPath(tag.path).original;
   return name === 'json' || name === 'lookup' ? { ...tag, type: 'SubExpression' } : undefined;
 }
 
-function contentBytes(part: hbs.AST.Statement): number {
+function countContentBytes(part: hbs.AST.Statement): number {
   return part.type === 'ContentStatement' ? Buffer.byteLength((part as hbs.AST.ContentStatement).value) : 0;
 }
 
 /** Returns the fields that make a tag the call of a helper with one value. */
-function helperCall(name: string, value: hbs.AST.Expression) {
-  const { path } = statement(`{{[${name}]}}`) as hbs.AST.MustacheStatement;
-  return { path: tagPath(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
+function buildHelperCall(name: string, value: hbs.AST.Expression) {
+  const { path } = parseStatement(`{{[${name}]}}`) as hbs.AST.MustacheStatement;
+  return { path: toTagPath(path), params: [value], hash: undefined as unknown as hbs.AST.Hash };
 }
 
 /** Parses a template that consists of one statement. */
-function statement(template: string): hbs.AST.Statement {
+function parseStatement(template: string): hbs.AST.Statement {
   const [only] = Handlebars.parse(template).body;
   if (!only) throw new Error(`${template} has no statement`);
   return only;

@@ -38,7 +38,7 @@ export function parseTemplate(template: string): ParsedTemplate {
       return { program: Handlebars.parse(text), faults };
     } catch (error) {
       const { what, at } = explainParseError(toError(error), text, blocks);
-      faults.push(faultAt(positionAt(text, at), what));
+      faults.push(faultAt(getPosition(text, at), what));
       const remainder = withoutTag(text, at, blocks);
       if (remainder === text || faults.length >= maxFaults) return { program: undefined, faults };
       text = remainder;
@@ -60,10 +60,10 @@ interface Blocks {
  */
 function scanBlocks(text: string): Blocks | FileFault {
   const nesting = new Nesting();
-  const starts = lineStarts(text);
+  const starts = listLineStarts(text);
   let invalidTokens = 0;
   lexer.setInput(text);
-  for (let token = nextToken(); token !== 'EOF' && invalidTokens <= MAX_FAULTS; token = nextToken()) {
+  for (let token = readNextToken(); token !== 'EOF' && invalidTokens <= MAX_FAULTS; token = readNextToken()) {
     const { first_line: line, first_column: column } = lexer.yylloc;
     if (token === 'INVALID') invalidTokens += 1;
     nesting.add(token, (starts[line - 1] ?? 0) + column);
@@ -139,14 +139,14 @@ class Nesting {
 function blanksFault(text: string): FileFault | undefined {
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
     if (blanks.length <= BOUNDS.blanksInARow) continue;
-    const { line } = positionAt(text, index);
+    const { line } = getPosition(text, index);
     return faultAt({ line, column: 1 }, `there are more than ${BOUNDS.blanksInARow} blanks in a row`);
   }
   return undefined;
 }
 
 /** Returns the name of the next token. Ends at text that the lexer rejects; the parser will report it. */
-function nextToken(): string {
+function readNextToken(): string {
   try {
     const token = lexer.lex();
     return typeof token === 'string' ? token : (TOKENS[token] ?? 'EOF');
@@ -165,7 +165,7 @@ type ParseError = Error & { lineNumber?: number; column?: number };
 /** Explains a parse error by its place. Handlebars' own message lists every token that it would have accepted. */
 function explainParseError(error: ParseError, text: string, { open }: Blocks): Explanation {
   const { message, lineNumber, column = 0 } = error;
-  const starts = lineStarts(text);
+  const starts = listLineStarts(text);
   if (lineNumber !== undefined) {
     const [what = '', end] = message.replace(/ - \d+:\d+$/, '').split(" doesn't match ");
     const at = (starts[lineNumber - 1] ?? 0) + column;
@@ -186,7 +186,7 @@ function explainToken(token: string, text: string, at: number): Explanation {
     return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
   }
   if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
-  const unclosed = text.startsWith('{{!--', at) ? at : unclosedTag(text, at);
+  const unclosed = text.startsWith('{{!--', at) ? at : findUnclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
   const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(at)) ?? [];
   const named = tag === undefined ? 'this tag' : `\`${tag}\``;
@@ -216,7 +216,7 @@ function explainTag(text: string, at: number): string {
 }
 
 /** Finds the tag around a place that is closed neither before the next tag nor before the end of the text. */
-function unclosedTag(text: string, at: number): number | undefined {
+function findUnclosedTag(text: string, at: number): number | undefined {
   const start = at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
   if (start < 0) return undefined;
   const [end, next] = [text.indexOf('}}', start), text.indexOf('{{', start + 2)];
@@ -228,12 +228,12 @@ function withoutTag(text: string, at: number, { closed }: Blocks): string {
   const start = text.lastIndexOf('{{', at + 1);
   if (start < 0) return text;
   const end = closed.get(start);
-  const rest = blankTag(text, start, Math.max(at, start + 2));
-  return end === undefined ? rest : blankTag(rest, end, end + 2);
+  const rest = blankOutTag(text, start, Math.max(at, start + 2));
+  return end === undefined ? rest : blankOutTag(rest, end, end + 2);
 }
 
 /** Blanks out a tag up to its end, or up to the next tag if it is not closed. */
-function blankTag(text: string, start: number, from: number): string {
+function blankOutTag(text: string, start: number, from: number): string {
   const [close, next] = [text.indexOf('}}', from), text.indexOf('{{', from)];
   const limit = next < 0 ? text.length : next;
   const isClosed = close >= 0 && close < limit;
@@ -241,11 +241,11 @@ function blankTag(text: string, start: number, from: number): string {
   return text.slice(0, start) + text.slice(start, end).replace(/[^\n]/g, ' ') + text.slice(end);
 }
 
-function lineStarts(text: string): number[] {
+function listLineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
 }
 
-function positionAt(text: string, at: number): FilePosition {
+function getPosition(text: string, at: number): FilePosition {
   const before = text.slice(0, at).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -1,6 +1,6 @@
 import type { Findings } from '../findings.ts';
-import { placeIn, type TemplatePlace } from './scope.ts';
-import { type FieldUse, HELPERS, isPath, isText, isValueTag, roleNamed, tagPath } from './syntax.ts';
+import { type TemplatePlace, toFilePosition } from './scope.ts';
+import { type FieldUse, findRole, HELPERS, isPath, isText, isValueTag, toTagPath } from './syntax.ts';
 
 type TagCall = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
 
@@ -18,55 +18,55 @@ export class TagReader {
   }
 
   addFault(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
-    this.#findings.addFault(placeIn(here, node.loc.start), message, here.file);
+    this.#findings.addFault(toFilePosition(here, node.loc.start), message, here.file);
   }
 
   addNote(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
-    this.#findings.addNote(placeIn(here, node.loc.start), message, here.file);
+    this.#findings.addNote(toFilePosition(here, node.loc.start), message, here.file);
   }
 
-  mustache(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
-    const name = tagPath(statement.path).original;
-    if (isValueTag(statement, this.#declares)) return this.path(tagPath(statement.path), place);
-    if (name === 'media') return this.#media(statement, place);
+  readMustache(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
+    const name = toTagPath(statement.path).original;
+    if (isValueTag(statement, this.#declares)) return this.readPath(toTagPath(statement.path), place);
+    if (name === 'media') return this.#readMedia(statement, place);
     const [param] = statement.params;
-    if (name === 'role' && !(isText(param) && roleNamed(param.value) && statement.params.length === 1)) {
+    if (name === 'role' && !(isText(param) && findRole(param.value) && statement.params.length === 1)) {
       const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
       return this.addFault(statement, what, place);
     }
-    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.call(statement, name, place);
-    else this.wrongHelper(tagPath(statement.path), name, place);
+    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.readCall(statement, name, place);
+    else this.reportWrongHelper(toTagPath(statement.path), name, place);
   }
 
-  #media(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
-    const pair = (name: string): hbs.AST.Expression | undefined =>
+  #readMedia(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
+    const findPair = (name: string): hbs.AST.Expression | undefined =>
       statement.hash?.pairs.find(({ key }) => key === name)?.value;
-    const [url, contentType] = [pair('url'), pair('contentType')];
+    const [url, contentType] = [findPair('url'), findPair('contentType')];
     if (!url || statement.params.length > 0) {
       const what = 'write a picture as {{media url=field}}, where `field` names the input';
       return this.addFault(statement, what, place);
     }
-    if (!isPath(url) || place.scope.meaning(url).kind !== 'input') {
+    if (!isPath(url) || place.scope.getMeaning(url).kind !== 'input') {
       const what =
         'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
       this.addNote(url, what, place);
     }
-    this.expression(url, place, { isPicture: true });
-    if (contentType) this.expression(contentType, place);
+    this.readExpression(url, place, { isPicture: true });
+    if (contentType) this.readExpression(contentType, place);
   }
 
-  call({ params, hash, ...call }: TagCall, name: string, place: TemplatePlace): void {
+  readCall({ params, hash, ...call }: TagCall, name: string, place: TemplatePlace): void {
     const values = HELPERS[name]?.values ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
       const words = ['no value', 'one value', 'two values'][values] ?? '';
       return this.addFault(call, `\`${name}\` takes ${words}`, place);
     }
-    for (const param of params) this.expression(param, place);
-    for (const { value } of hash?.pairs ?? []) this.expression(value, place);
+    for (const param of params) this.readExpression(param, place);
+    for (const { value } of hash?.pairs ?? []) this.readExpression(value, place);
   }
 
   /** Reports a call of a helper that doesn't exist, or that is written in another way. */
-  wrongHelper(node: hbs.AST.Node, name: string, place: TemplatePlace): void {
+  reportWrongHelper(node: hbs.AST.Node, name: string, place: TemplatePlace): void {
     const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
     if (helper) {
       const form = `{{${helper.block ? '#' : ''}${name} …}}`;
@@ -77,21 +77,21 @@ export class TagReader {
     this.addFault(node, `the helper \`${name}\` is not known: there are ${known}`, place);
   }
 
-  expression(expression: hbs.AST.Expression, place: TemplatePlace, { isPicture = false } = {}): void {
-    if (isPath(expression)) return this.path(expression, place, { isPicture });
+  readExpression(expression: hbs.AST.Expression, place: TemplatePlace, { isPicture = false } = {}): void {
+    if (isPath(expression)) return this.readPath(expression, place, { isPicture });
     if (expression.type !== 'SubExpression') return;
     const call = expression as hbs.AST.SubExpression;
     const name = isPath(call.path) ? call.path.original : '';
     // Every other helper writes text.
-    if (name === 'lookup' || name === 'json') this.call(call, name, place);
-    else this.wrongHelper(call.path, name, place);
+    if (name === 'lookup' || name === 'json') this.readCall(call, name, place);
+    else this.reportWrongHelper(call.path, name, place);
   }
 
-  path(path: hbs.AST.PathExpression, place: TemplatePlace, { isPicture = false } = {}): void {
-    const meaning = place.scope.meaning(path);
+  readPath(path: hbs.AST.PathExpression, place: TemplatePlace, { isPicture = false } = {}): void {
+    const meaning = place.scope.getMeaning(path);
     if (meaning.kind === 'input') {
       const { key, isCertain, isWhole } = meaning;
-      const { line, column } = placeIn(place, path.loc.start);
+      const { line, column } = toFilePosition(place, path.loc.start);
       this.uses.push({
         key,
         line,

@@ -3,8 +3,15 @@ import { BOUNDS } from '../bounds.ts';
 import type { Findings } from '../findings.ts';
 import { parseTemplate } from './parse-template.ts';
 import { TagReader } from './read-tags.ts';
-import { placeIn, Scope, type TemplatePlace } from './scope.ts';
-import { type FieldUse, HELPERS, inlineName, isHelperBlock, isPath, type PartialLookup } from './syntax.ts';
+import { Scope, type TemplatePlace, toFilePosition } from './scope.ts';
+import {
+  type FieldUse,
+  findInlineName,
+  HELPERS,
+  isHelperBlock,
+  isPath,
+  type PartialLookup,
+} from './syntax.ts';
 
 export interface TemplateSource {
   readonly template: string;
@@ -37,9 +44,9 @@ export function readTemplate({
 }: TemplateSource): TemplateReading {
   const tags = new TagReader(findings, source.declares);
   const reader = new TemplateReader(findings, tags, source.partials);
-  const scope = Scope.root(isPartial ? 'other' : 'inputs');
+  const scope = Scope.createRoot(isPartial ? 'other' : 'inputs');
   reader.read(template, { scope, start, file: findings.file, inlines: new Set(), open: new Set() });
-  return { uses: tags.uses, usesAll: tags.usesAll, partials: reader.partials() };
+  return { uses: tags.uses, usesAll: tags.usesAll, partials: reader.getPartials() };
 }
 
 type Program = hbs.AST.Program | undefined;
@@ -67,7 +74,7 @@ class TemplateReader {
     this.#find = find;
   }
 
-  partials(): Record<string, string> {
+  getPartials(): Record<string, string> {
     return Object.fromEntries([...this.#texts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
@@ -75,70 +82,70 @@ class TemplateReader {
     this.#hasInlines ||= text.includes('inline');
     const { program, faults } = parseTemplate(text);
     for (const { line, column, what } of faults) {
-      this.#findings.addFault(placeIn(place, { line, column: column - 1 }), what, place.file);
+      this.#findings.addFault(toFilePosition(place, { line, column: column - 1 }), what, place.file);
     }
-    this.#program(program, place);
+    this.#readProgram(program, place);
   }
 
-  #program(program: Program, place: TemplatePlace): void {
+  #readProgram(program: Program, place: TemplatePlace): void {
     const body = program?.body ?? [];
-    const names = body.map(inlineName).filter(name => name !== undefined);
+    const names = body.map(findInlineName).filter(name => name !== undefined);
     const inside = names.length === 0 ? place : { ...place, inlines: new Set([...place.inlines, ...names]) };
-    for (const statement of body) this.#statement(statement, inside);
+    for (const statement of body) this.#readStatement(statement, inside);
   }
 
-  #statement(statement: hbs.AST.Statement, place: TemplatePlace): void {
+  #readStatement(statement: hbs.AST.Statement, place: TemplatePlace): void {
     switch (statement.type) {
       case 'ContentStatement':
       case 'CommentStatement':
         return;
       case 'MustacheStatement':
-        return this.#tags.mustache(statement as hbs.AST.MustacheStatement, place);
+        return this.#tags.readMustache(statement as hbs.AST.MustacheStatement, place);
       case 'BlockStatement':
-        return this.#block(statement as hbs.AST.BlockStatement, place);
+        return this.#readBlock(statement as hbs.AST.BlockStatement, place);
       case 'PartialStatement':
       case 'PartialBlockStatement':
-        return this.#partial(statement as PartialTag, place);
+        return this.#readPartialTag(statement as PartialTag, place);
       case 'DecoratorBlock':
-        return this.#inline(statement as hbs.AST.DecoratorBlock, place);
+        return this.#readInline(statement as hbs.AST.DecoratorBlock, place);
       default:
         return this.#tags.addFault(statement, 'the only decorator is {{#*inline "name"}}', place);
     }
   }
 
   /** Reads a block and its `{{else}}`. */
-  #block(block: hbs.AST.BlockStatement, place: TemplatePlace): void {
+  #readBlock(block: hbs.AST.BlockStatement, place: TemplatePlace): void {
     const { original: name } = block.path;
     if (isHelperBlock(block)) {
       const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
-      if (isKnown) this.#tags.call(block, name, place);
-      else this.#tags.wrongHelper(block.path, name, place);
+      if (isKnown) this.#tags.readCall(block, name, place);
+      else this.#tags.reportWrongHelper(block.path, name, place);
     } else {
-      this.#tags.path(block.path, place);
+      this.#tags.readPath(block.path, place);
     }
-    const scope = this.#scopeInside(block, place.scope).withParams(block.program?.blockParams);
+    const scope = this.#getInnerScope(block, place.scope).withParams(block.program?.blockParams);
     const inside = { ...place, open: new Set<string>() };
-    this.#program(block.program, { ...inside, scope });
-    this.#program(block.inverse, inside);
+    this.#readProgram(block.program, { ...inside, scope });
+    this.#readProgram(block.inverse, inside);
   }
 
-  #scopeInside(block: hbs.AST.BlockStatement, scope: Scope): Scope {
-    if (!isHelperBlock(block)) return scope.within('perhaps');
+  #getInnerScope(block: hbs.AST.BlockStatement, scope: Scope): Scope {
+    if (!isHelperBlock(block)) return scope.enterBlock('perhaps');
     const [param] = block.params;
     switch (block.path.original) {
       case 'each':
-        return scope.inLoop();
+        return scope.enterLoop();
       case 'with':
-        return param && isPath(param) && scope.meaning(param).kind === 'inputs'
+        return param && isPath(param) && scope.getMeaning(param).kind === 'inputs'
           ? scope
-          : scope.within('other');
+          : scope.enterBlock('other');
       default:
         return scope;
     }
   }
 
   /** Reads `{{> name context key=value}}`, which inserts a partial, and `{{#> name}}…{{/name}}`, which has a fallback. */
-  #partial(partial: PartialTag, place: TemplatePlace): void {
+  #readPartialTag(partial: PartialTag, place: TemplatePlace): void {
     const { name: written, params, hash } = partial;
     const name = 'original' in written ? written.original : undefined;
     if (name === undefined || name === '__proto__') {
@@ -150,12 +157,14 @@ class TemplateReader {
       );
     }
     for (const value of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
-      if (!isPath(value) || place.scope.meaning(value).kind !== 'inputs') this.#tags.expression(value, place);
+      if (!isPath(value) || place.scope.getMeaning(value).kind !== 'inputs') {
+        this.#tags.readExpression(value, place);
+      }
     }
     const isHere = name === PARTIAL_BLOCK || place.inlines.has(name);
     const isThere = isHere || this.#readPartial(name, partial, place);
     if (partial.type === 'PartialBlockStatement') {
-      return this.#program(partial.program, inUnknownContext(place));
+      return this.#readProgram(partial.program, toUnknownContext(place));
     }
     if (isThere) return;
     const at = name.lastIndexOf('/') + 1;
@@ -180,7 +189,7 @@ class TemplateReader {
       return true;
     }
     const { file, text } = partial;
-    const scope = partialScope(tag, place);
+    const scope = createPartialScope(tag, place);
     const reading = `${name}\n${scope.key}`;
     if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
     this.#readings.add(reading);
@@ -211,8 +220,8 @@ class TemplateReader {
   }
 
   /** Reads an inline partial. Its context is that of the place where it is used, which is unknown here. */
-  #inline(block: hbs.AST.DecoratorBlock, place: TemplatePlace): void {
-    const name = inlineName(block);
+  #readInline(block: hbs.AST.DecoratorBlock, place: TemplatePlace): void {
+    const name = findInlineName(block);
     if (name === undefined || name === '__proto__') {
       const what = 'write a partial of this file as {{#*inline "name"}}…{{/inline}}';
       return this.#tags.addFault(
@@ -221,17 +230,17 @@ class TemplateReader {
         place,
       );
     }
-    this.#program(block.program, inUnknownContext(place));
+    this.#readProgram(block.program, toUnknownContext(place));
   }
 }
 
 /** Returns the place inside content that may be rendered in another context, which is not known. */
-function inUnknownContext(here: TemplatePlace): TemplatePlace {
-  return { ...here, scope: here.scope.within('perhaps'), open: new Set() };
+function toUnknownContext(here: TemplatePlace): TemplatePlace {
+  return { ...here, scope: here.scope.enterBlock('perhaps'), open: new Set() };
 }
 
-function partialScope({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {
+function createPartialScope({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {
   const args = hash?.pairs.map(({ key }) => key) ?? [];
-  const isHere = param === undefined || (isPath(param) && scope.meaning(param).kind === 'inputs');
-  return scope.inPartial(isHere ? undefined : 'other', args);
+  const isHere = param === undefined || (isPath(param) && scope.getMeaning(param).kind === 'inputs');
+  return scope.enterPartial(isHere ? undefined : 'other', args);
 }

@@ -1,5 +1,5 @@
-import { groupedDigits } from '../../utils/grouped-digits.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { formatNumber } from '../../utils/grouped-digits.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface Limits {
@@ -43,12 +43,12 @@ export class RenderBudget {
     const { steps, ms, now } = this.#limits;
     this.#steps += count;
     if (this.#steps > steps) {
-      throw new PastBound(`rendering the prompt takes more than ${groupedDigits(steps)} steps`);
+      throw new LimitExceeded(`rendering the prompt takes more than ${formatNumber(steps)} steps`);
     }
     if (this.#steps - this.#stepsAtLook < STEPS_PER_LOOK) return;
     this.#stepsAtLook = this.#steps;
     if (now() - this.#start > ms && this.#isOwnTimePast()) {
-      throw new PastBound(`rendering the prompt takes longer than ${ms / 1000} s`);
+      throw new LimitExceeded(`rendering the prompt takes longer than ${ms / 1000} s`);
     }
   }
 
@@ -63,20 +63,20 @@ export class RenderBudget {
   write(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytes) {
-      throw new PastBound(`the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`);
+      throw new LimitExceeded(`the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`);
     }
   }
 
   /** Renders a partial one level deeper. */
-  deeper(render: () => string): string {
+  renderDeeper(render: () => string): string {
     this.#depth += 1;
-    if (this.#depth > BOUNDS.renderDepth) throw tooDeep();
+    if (this.#depth > BOUNDS.renderDepth) throw tooDeepError();
     const text = render();
     this.#depth -= 1;
     return text;
   }
 }
 
-export function tooDeep(): PastBound {
-  return new PastBound(`more than ${BOUNDS.renderDepth} blocks and partials are inside each other`);
+export function tooDeepError(): LimitExceeded {
+  return new LimitExceeded(`more than ${BOUNDS.renderDepth} blocks and partials are inside each other`);
 }

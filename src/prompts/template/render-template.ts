@@ -1,12 +1,19 @@
 import Handlebars from 'handlebars';
-import type { PastBound } from '../../utils/past-bound.ts';
+import type { LimitExceeded } from '../../utils/past-bound.ts';
 import { CompiledTemplates, type Template } from './compiled-templates.ts';
 import type { AddedHelpers } from './instrument.ts';
-import { type Limits, RENDER_LIMITS, RenderBudget, tooDeep } from './render-budget.ts';
-import { shellWords } from './shell-words.ts';
-import { roleNamed } from './syntax.ts';
+import { type Limits, RENDER_LIMITS, RenderBudget, tooDeepError } from './render-budget.ts';
+import { splitShellWords } from './shell-words.ts';
+import { findRole } from './syntax.ts';
 import { Marks, type TemplateMessage } from './template-messages.ts';
-import { encodeJson, isFilled, ownField, Picture, templateText, type Value } from './template-values.ts';
+import {
+  encodeJson,
+  formatTemplateValue,
+  getOwnField,
+  isFilled,
+  Picture,
+  type Value,
+} from './template-values.ts';
 
 export interface TemplateInputs {
   readonly inputs: { readonly [key: string]: Value };
@@ -35,13 +42,13 @@ export function renderTemplate(
   try {
     const text = render(inputs, {
       data: { ...variables, root: inputs, 'partial-block': () => '' },
-      helpers: { ...languageHelpers(budget, marks), ...countingHelpers(helpers, budget, marks) },
+      helpers: { ...createLanguageHelpers(budget, marks), ...createCountingHelpers(helpers, budget, marks) },
       allowProtoMethodsByDefault: false,
       allowProtoPropertiesByDefault: false,
     });
-    return marks.messages(text, history);
+    return marks.splitMessages(text, history);
   } catch (error) {
-    throw error instanceof RangeError ? boundBehind(error, budget) : error;
+    throw error instanceof RangeError ? toPastBound(error, budget) : error;
   }
 }
 
@@ -49,8 +56,8 @@ type Block = Handlebars.HelperOptions;
 type Helpers = Record<string, Handlebars.HelperDelegate>;
 
 /** Returns the helpers of the language except Handlebars' own `if`, `unless`, `each` and `with`. */
-function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
-  const writeValue = (value: Value): string => writtenOut(value, budget);
+function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
+  const writeValue = (value: Value): string => stringifyValue(value, budget);
   return {
     ifEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
       return a === b ? fn(this) : inverse(this);
@@ -58,15 +65,15 @@ function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
     unlessEquals(this: unknown, a: Value, b: Value, { fn, inverse }: Block): string {
       return a === b ? inverse(this) : fn(this);
     },
-    lookup: (object: Value, key: Value) => (object ? ownField(object, writeValue(key)) : object),
+    lookup: (object: Value, key: Value) => (object ? getOwnField(object, writeValue(key)) : object),
     word: (text: Value, number: Value) =>
-      shellWords(chargeText(templateText(text), budget))[Number(number)] ?? '',
+      splitShellWords(chargeText(formatTemplateValue(text), budget))[Number(number)] ?? '',
     json(value: Value, { hash }: Block): string {
       const { indent } = hash as { indent?: Value };
       return chargeText(encodeJson(value, indent), budget);
     },
     role(name: string): string {
-      const role = roleNamed(name);
+      const role = findRole(name);
       return role ? marks.mark({ role }) : '';
     },
     media({ hash }: Block): string {
@@ -84,7 +91,7 @@ function languageHelpers(budget: RenderBudget, marks: Marks): Helpers {
   };
 }
 
-function countingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks): Helpers {
+function createCountingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks): Helpers {
   return {
     [names.count](steps: number, bytes: number): string {
       budget.step(steps);
@@ -92,7 +99,7 @@ function countingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks
       return '';
     },
     [names.value](value: Value): string {
-      const text = writtenOut(value, budget);
+      const text = stringifyValue(value, budget);
       budget.write(Buffer.byteLength(text));
       return text !== '' && text.trim() === '' ? marks.mark('value') + text : text;
     },
@@ -102,14 +109,16 @@ function countingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks
     },
     [names.partial](this: unknown, indent: string, copied: Value, { fn }: Block): string {
       budget.step(typeof copied === 'object' && copied !== null ? Object.keys(copied).length : 1);
-      const text = budget.deeper(() => fn(this));
+      const text = budget.renderDeeper(() => fn(this));
       return indent === '' ? text : indentPartial(text, indent, budget);
     },
   };
 }
 
-function writtenOut(value: Value, budget: RenderBudget): string {
-  return typeof value === 'object' ? chargeText(templateText(value), budget) : templateText(value);
+function stringifyValue(value: Value, budget: RenderBudget): string {
+  return typeof value === 'object'
+    ? chargeText(formatTemplateValue(value), budget)
+    : formatTemplateValue(value);
 }
 
 /** Counts the size of a text, because writing a large value takes time even if it is not shown. */
@@ -128,7 +137,7 @@ function indentPartial(text: string, indent: string, budget: RenderBudget): stri
 }
 
 /** Converts V8's own errors for text length and call depth to PastBound. */
-function boundBehind({ message }: RangeError, budget: RenderBudget): PastBound {
+function toPastBound({ message }: RangeError, budget: RenderBudget): LimitExceeded {
   if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
-  return tooDeep();
+  return tooDeepError();
 }

@@ -1,16 +1,16 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
 
 /** The kind of `this`: the inputs, possibly the inputs, or a value that is unknown beforehand. */
-type Self = 'inputs' | 'perhaps' | 'other';
+type ThisKind = 'inputs' | 'perhaps' | 'other';
 
-interface Frame {
-  readonly self: Self;
+interface ScopeFrame {
+  readonly self: ThisKind;
   /** Names that hide inputs: the arguments of a partial. */
   readonly shadowed: ReadonlySet<string>;
 }
 
 /** The meaning of a path that is known without values. */
-type Meaning =
+type PathMeaning =
   | { readonly kind: 'input'; readonly key: string; readonly isCertain: boolean; readonly isWhole: boolean }
   | { readonly kind: 'inputs' }
   | { readonly kind: 'data'; readonly isKnown: boolean }
@@ -22,22 +22,22 @@ const LOOP_VARIABLES = new Set(['index', 'key', 'first', 'last']);
 /** The nested contexts at a place in a template, innermost first. */
 export class Scope {
   private constructor(
-    readonly frames: readonly Frame[],
+    readonly frames: readonly ScopeFrame[],
     readonly params: readonly string[],
     readonly isInLoop: boolean,
   ) {}
 
-  static root(self: Self = 'inputs'): Scope {
+  static createRoot(self: ThisKind = 'inputs'): Scope {
     return new Scope([{ self, shadowed: new Set() }], [], false);
   }
 
   /** Returns the scope inside a block that changes `this`. */
-  within(self: Self): Scope {
+  enterBlock(self: ThisKind): Scope {
     return new Scope([{ self, shadowed: new Set() }, ...this.frames], this.params, this.isInLoop);
   }
 
-  inLoop(): Scope {
-    return new Scope(this.within('other').frames, this.params, true);
+  enterLoop(): Scope {
+    return new Scope(this.enterBlock('other').frames, this.params, true);
   }
 
   withParams(names: readonly string[] = []): Scope {
@@ -45,7 +45,7 @@ export class Scope {
   }
 
   /** Returns the scope inside a partial, where outer block parameters are unknown. */
-  inPartial(self: Self | undefined, args: readonly string[]): Scope {
+  enterPartial(self: ThisKind | undefined, args: readonly string[]): Scope {
     const [here = { self: 'other' as const, shadowed: new Set<string>() }, ...outer] = this.frames;
     const shadowed = new Set([...(self === undefined ? here.shadowed : []), ...args]);
     return new Scope([{ self: self ?? here.self, shadowed }, ...outer], [], this.isInLoop);
@@ -57,9 +57,9 @@ export class Scope {
     return `${this.isInLoop ? 'loop' : ''}|${frames.join('|')}`;
   }
 
-  meaning({ data, depth, parts, original }: hbs.AST.PathExpression): Meaning {
+  getMeaning({ data, depth, parts, original }: hbs.AST.PathExpression): PathMeaning {
     const [name] = parts;
-    if (data) return this.#data(parts);
+    if (data) return this.#getDataMeaning(parts);
     const isPlain = depth === 0 && !/^(\.|this\b)/.test(original);
     if (isPlain && name !== undefined && this.params.includes(name)) return { kind: 'value' };
     const frame = this.frames[depth];
@@ -70,7 +70,7 @@ export class Scope {
     return { kind: 'input', key: name, isCertain: frame.self === 'inputs', isWhole: parts.length === 1 };
   }
 
-  #data([name, key, ...rest]: readonly string[]): Meaning {
+  #getDataMeaning([name, key, ...rest]: readonly string[]): PathMeaning {
     if (name === 'root' && key === undefined) return { kind: 'inputs' };
     if (name === 'root' && key !== undefined) {
       return { kind: 'input', key, isCertain: true, isWhole: rest.length === 0 };
@@ -94,6 +94,6 @@ export interface TemplatePlace {
 }
 
 /** Converts a place relative to the template to a place in the file. */
-export function placeIn({ start }: TemplatePlace, { line, column }: FilePosition): FilePosition {
+export function toFilePosition({ start }: TemplatePlace, { line, column }: FilePosition): FilePosition {
   return { line: line + start.line - 1, column: column + (line === 1 ? start.column : 1) };
 }

@@ -1,5 +1,5 @@
 /** Splits a text into words like a POSIX shell, at unquoted blanks. An unclosed quote is plain text. */
-export function shellWords(text: string): string[] {
+export function splitShellWords(text: string): string[] {
   const words = text.match(/(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|[^\s'"\\]|['"\\])+/gu) ?? [];
   return words.map(word =>
     word.replace(

@@ -22,7 +22,7 @@ const ROLES = ['system', 'user', 'model'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Returns the role of this name; the model's role has two names. */
-export function roleNamed(name: unknown): Role | undefined {
+export function findRole(name: unknown): Role | undefined {
   return ROLES.find(role => role === (name === 'assistant' ? 'model' : name));
 }
 
@@ -44,7 +44,7 @@ export function isText(node: hbs.AST.Node | undefined): node is hbs.AST.StringLi
 }
 
 /** Returns the path of a tag; `{{"first name"}}` is the field of that name. */
-export function tagPath(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.PathExpression {
+export function toTagPath(path: hbs.AST.PathExpression | hbs.AST.Literal): hbs.AST.PathExpression {
   if (isPath(path)) return path;
   const { original, loc } = path as hbs.AST.StringLiteral | hbs.AST.NumberLiteral;
   const name = String(original);
@@ -57,7 +57,7 @@ export function isValueTag(
   declares: (key: string) => boolean,
 ): boolean {
   if (params.length > 0 || hash) return false;
-  const name = tagPath(path).original;
+  const name = toTagPath(path).original;
   return (name !== 'history' && name !== 'log') || declares(name);
 }
 
@@ -68,7 +68,7 @@ export function isHelperBlock({ path, params, hash }: hbs.AST.BlockStatement): b
 }
 
 /** Returns the name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement. */
-export function inlineName(statement: hbs.AST.Statement): string | undefined {
+export function findInlineName(statement: hbs.AST.Statement): string | undefined {
   if (statement.type !== 'DecoratorBlock') return undefined;
   const { path, params } = statement as hbs.AST.DecoratorBlock;
   const [name] = params;

@@ -39,7 +39,7 @@ export class Marks {
   }
 
   /** Splits a rendered text into messages. Text before the first role belongs to the user. */
-  messages(renderedText: string, history: readonly TemplateMessage[]): TemplateMessage[] {
+  splitMessages(renderedText: string, history: readonly TemplateMessage[]): TemplateMessage[] {
     const drafts: MessageDraft[] = [{ role: 'user', content: [] }];
     let text = '';
     let isValue = false;
@@ -49,7 +49,7 @@ export class Marks {
       text = '';
       isValue = false;
     };
-    for (const [index, piece] of this.#pieces(renderedText).entries()) {
+    for (const [index, piece] of this.#splitPieces(renderedText).entries()) {
       const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
       if (mark === undefined || mark === 'value') {
         text += mark === undefined ? piece : '';
@@ -68,7 +68,7 @@ export class Marks {
   }
 
   /** Returns texts and, between them, the indices of marks. An expression with the word would be compiled each time. */
-  #pieces(rendered: string): string[] {
+  #splitPieces(rendered: string): string[] {
     const [first = '', ...others] = rendered.split(`${this.#nonce}:`);
     const pieces = [first];
     for (const other of others) {

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 
 /** A picture input. A template can place it and test if it is present, but can't read it. */
 export class Picture {
@@ -28,9 +28,9 @@ export class Picture {
 export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
 
 /** Returns a value as text: empty for a missing value, lists with commas. */
-export function templateText(value: Value): string {
+export function formatTemplateValue(value: Value): string {
   if (value === null || value === undefined || typeof value === 'function') return '';
-  if (Array.isArray(value)) return value.map(templateText).join(',');
+  if (Array.isArray(value)) return value.map(formatTemplateValue).join(',');
   if (typeof value === 'object' && !(value instanceof Picture)) return '[object Object]';
   return String(value);
 }
@@ -42,12 +42,12 @@ export function encodeJson(value: Value, indent: Value): string {
     return JSON.stringify(value ?? null, null, width);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new PastBound('a value is nested too deeply to be written as JSON');
+    throw new LimitExceeded('a value is nested too deeply to be written as JSON');
   }
 }
 
 /** Returns a field of a value; inherited properties don't count. */
-export function ownField(value: Value, name: string): Value {
+export function getOwnField(value: Value, name: string): Value {
   const object = Object(value) as { readonly [key: string]: Value };
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }

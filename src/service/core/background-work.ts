@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, resultWithin } from './clock.ts';
+import { type Clock, waitAtMost } from './clock.ts';
 
 /** Tracks work that has to end before something can be closed. */
 export class PendingWork {
@@ -16,13 +16,13 @@ export class PendingWork {
   }
 
   /** Resolves once no work is left, including work that is added meanwhile. */
-  async ended(): Promise<void> {
+  async waitForAll(): Promise<void> {
     while (this.#work.size > 0) await Promise.allSettled(this.#work);
   }
 
   /** Like `ended`, but waits at most `ms` milliseconds. */
-  async endedWithin(ms: number, clock: Clock): Promise<void> {
-    if (ms > 0 && this.#work.size > 0) await resultWithin(ms, clock, this.ended());
+  async waitForAllWithin(ms: number, clock: Clock): Promise<void> {
+    if (ms > 0 && this.#work.size > 0) await waitAtMost(ms, clock, this.waitForAll());
   }
 }
 

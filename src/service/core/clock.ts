@@ -11,7 +11,7 @@ export interface Clock {
 export const serviceClock: Clock = { now: () => Date.now(), sleep };
 
 /** Returns the result of `work`, or undefined if it takes longer than `ms`. */
-export async function resultWithin<T>(
+export async function waitAtMost<T>(
   ms: number,
   clock: Clock,
   work: Promise<T> | undefined,

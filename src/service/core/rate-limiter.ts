@@ -9,7 +9,7 @@ export interface RateLimiter {
 }
 
 /** Returns a limiter that allows bursts of `perSecond` requests and refills within a second. */
-export function rateLimiter(perSecond: number, clock: Clock): RateLimiter {
+export function createRateLimiter(perSecond: number, clock: Clock): RateLimiter {
   const buckets = new Map<string, { tokens: number; at: number }>();
   const burst = Math.max(1, perSecond);
   return {

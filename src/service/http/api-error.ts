@@ -38,16 +38,16 @@ export function badRequest(message: string): ApiError {
   return new ApiError('BAD_REQUEST_ERROR', message);
 }
 
-export function tooLarge(what = `is larger than ${mebibytes(MAX_BODY_BYTES)}`): ApiError {
+export function tooLarge(what = `is larger than ${formatMebibytes(MAX_BODY_BYTES)}`): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE_ERROR', `the request body ${what}`);
 }
 
 /** Formats a limit in bytes, such as `64 MiB`. */
-export function mebibytes(bytes: number): string {
+export function formatMebibytes(bytes: number): string {
   return `${(bytes / 1024 ** 2).toLocaleString('en', { maximumFractionDigits: 3 })} MiB`;
 }
 
-export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
+export function createJsonAnswer(httpStatus: number, body: string): ApiAnswer {
   return {
     httpStatus,
     headers: { 'content-type': 'application/json; charset=utf-8' },
@@ -58,7 +58,7 @@ export function jsonAnswer(httpStatus: number, body: string): ApiAnswer {
 /** Returns the error envelope for any fault; an unexpected fault is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
   const { status, message, data, retryAfterSeconds } = toApiError(error, onFault);
-  const answer = jsonAnswer(ERROR_HTTP_STATUS[status], JSON.stringify({ status, message, data }));
+  const answer = createJsonAnswer(ERROR_HTTP_STATUS[status], JSON.stringify({ status, message, data }));
   if (retryAfterSeconds === undefined) return answer;
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
 }

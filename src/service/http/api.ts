@@ -1,11 +1,11 @@
 import { SUCCESS_STATUS } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
-import { ApiError, answerError, jsonAnswer } from './api-error.ts';
-import { type AuthOptions, admit, findSender, type Sender } from './auth.ts';
+import { ApiError, answerError, createJsonAnswer } from './api-error.ts';
+import { type AuthOptions, admit, findSender, type RequestSender } from './auth.ts';
 import type { ParseBody } from './parse-body.ts';
 import { readHandlerInput } from './read-handler-input.ts';
 import { type ApiAnswer, type ApiRequest, isKeyed, type Route } from './route.ts';
-import { router } from './router.ts';
+import { createRouter } from './router.ts';
 
 interface ApiOptions<S> {
   routes: readonly Route<S>[];
@@ -23,20 +23,20 @@ export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /** Returns the whole interface as one function, for requests over HTTP and in process. */
 export function createApi<S>(options: ApiOptions<S>): Api {
-  const findRoute = router(options.routes);
+  const findRoute = createRouter(options.routes);
   return request => new ApiExchange(request, findRoute, options).answer();
 }
 
 /** One request, with the facts that its answer shows even if it is refused. */
 class ApiExchange<S> {
   readonly #request: ApiRequest;
-  readonly #findRoute: ReturnType<typeof router<S>>;
+  readonly #findRoute: ReturnType<typeof createRouter<S>>;
   readonly #options: ApiOptions<S>;
-  #sender: Sender = { headers: {} };
+  #sender: RequestSender = { headers: {} };
   /** The declared path of its route. */
   #path: string | undefined;
 
-  constructor(request: ApiRequest, findRoute: ReturnType<typeof router<S>>, options: ApiOptions<S>) {
+  constructor(request: ApiRequest, findRoute: ReturnType<typeof createRouter<S>>, options: ApiOptions<S>) {
     this.#request = request;
     this.#findRoute = findRoute;
     this.#options = options;
@@ -66,7 +66,7 @@ class ApiExchange<S> {
     const { caller } = this.#sender;
     const input = await readHandlerInput(this.#request, match, search.join('?'), { caller, parse });
     const data = await match.route.handle(services, input);
-    return match.route.data ? success(data) : (data as ApiAnswer);
+    return match.route.data ? createSuccessAnswer(data) : (data as ApiAnswer);
   }
 
   async #admitSender(mayBeRemembered: boolean | undefined): Promise<void> {
@@ -76,6 +76,6 @@ class ApiExchange<S> {
   }
 }
 
-function success(data: unknown): ApiAnswer {
-  return jsonAnswer(200, JSON.stringify({ status: SUCCESS_STATUS, data }));
+function createSuccessAnswer(data: unknown): ApiAnswer {
+  return createJsonAnswer(200, JSON.stringify({ status: SUCCESS_STATUS, data }));
 }

@@ -10,7 +10,7 @@ import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RateLimiter } from '../core/rate-limiter.ts';
 import { tooMany } from '../core/refusal.ts';
-import { keyHash } from '../keys/keys.ts';
+import { hashKey } from '../keys/keys.ts';
 import type { Store } from '../store/store.ts';
 import { ApiError } from './api-error.ts';
 
@@ -49,7 +49,7 @@ export class RecentCallers {
 }
 
 /** The caller of a request, and the answer headers that depend on the caller. */
-export interface Sender {
+export interface RequestSender {
   readonly caller?: Caller;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -59,9 +59,9 @@ export async function findSender(
   headers: Readonly<IncomingHttpHeaders>,
   options: AuthOptions,
   { mayBeRemembered = false }: { readonly mayBeRemembered?: boolean | undefined } = {},
-): Promise<Sender> {
-  const key = bearerToken(headers.authorization);
-  const caller = key === undefined ? undefined : await findCaller(options, keyHash(key), mayBeRemembered);
+): Promise<RequestSender> {
+  const key = parseBearerToken(headers.authorization);
+  const caller = key === undefined ? undefined : await findCaller(options, hashKey(key), mayBeRemembered);
   if (!caller) return { headers: {} };
   const { ratePolicy, resourcesHash } = options;
   const clientHash = headers[CLI_AGENT_HEADER];
@@ -116,7 +116,7 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
   return { ...owner, author: owner.author === 1 };
 }
 
-function bearerToken(header: string | undefined): string | undefined {
+function parseBearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
 

@@ -2,10 +2,10 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
 /** Explains the first fault of a value in one line that names field and rule; undefined if it matches. */
-export function valueFault(schema: Schema, value: unknown, field = ''): string | undefined {
+export function findValueFault(schema: Schema, value: unknown, field = ''): string | undefined {
   const { type, enum: values, pattern } = schema;
   if (type !== undefined && !matchesType(value, type)) {
-    return `${field || 'the body'} must be ${typeName(type)}`;
+    return `${field || 'the body'} must be ${describeType(type)}`;
   }
   if (schema.const !== undefined && value !== schema.const) {
     return `${field} must be ${JSON.stringify(schema.const)}`;
@@ -16,9 +16,9 @@ export function valueFault(schema: Schema, value: unknown, field = ''): string |
   if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value)) {
     return `${field} must be ${schema.format === 'uuid' ? 'a UUID' : `of the form ${pattern}`}`;
   }
-  if (typeof value === 'number') return rangeFault(schema, value, field);
-  if (Array.isArray(value)) return itemsFault(schema, value, field);
-  return isJsonObject(value) ? fieldsFault(schema, value, field) : undefined;
+  if (typeof value === 'number') return findRangeFault(schema, value, field);
+  if (Array.isArray(value)) return findItemsFault(schema, value, field);
+  return isJsonObject(value) ? findFieldsFault(schema, value, field) : undefined;
 }
 
 function matchesType(value: unknown, type: string | readonly string[]): boolean {
@@ -30,22 +30,22 @@ function matchesType(value: unknown, type: string | readonly string[]): boolean 
   return typeof value === type;
 }
 
-function rangeFault({ minimum, maximum }: Schema, value: number, field: string): string | undefined {
+function findRangeFault({ minimum, maximum }: Schema, value: number, field: string): string | undefined {
   if (minimum !== undefined && value < minimum) return `${field} must be at least ${minimum}`;
   if (maximum !== undefined && value > maximum) return `${field} must be at most ${maximum}`;
   return undefined;
 }
 
-function itemsFault({ items }: Schema, values: readonly unknown[], field: string): string | undefined {
+function findItemsFault({ items }: Schema, values: readonly unknown[], field: string): string | undefined {
   if (!items) return undefined;
   for (const [index, value] of values.entries()) {
-    const fault = valueFault(items, value, `${field}[${index}]`);
+    const fault = findValueFault(items, value, `${field}[${index}]`);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function fieldsFault(
+function findFieldsFault(
   schema: Schema,
   value: Readonly<Record<string, unknown>>,
   field: string,
@@ -55,30 +55,30 @@ function fieldsFault(
   if (missing !== undefined) return `${join(field, missing)} is required`;
   for (const key of Object.keys(value)) {
     const expected = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
-    const fault = expected && valueFault(expected, value[key], join(field, key));
+    const fault = expected && findValueFault(expected, value[key], join(field, key));
     if (fault !== undefined) return fault;
   }
-  return variantFault(schema, value, field);
+  return findVariantFault(schema, value, field);
 }
 
-function variantFault(
+function findVariantFault(
   { discriminator, oneOf = [] }: Schema,
   value: Readonly<Record<string, unknown>>,
   field: string,
 ): string | undefined {
   if (!discriminator) return undefined;
   const { propertyName } = discriminator;
-  const variantTag = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
-  const variant = oneOf.find(variant => variantTag(variant) === value[propertyName]);
-  if (variant) return valueFault(variant, value, field);
-  return `${join(field, propertyName)} must be one of ${oneOf.map(variantTag).join(', ')}`;
+  const getVariantTag = (variant: Schema): unknown => variant.properties?.[propertyName]?.const;
+  const variant = oneOf.find(variant => getVariantTag(variant) === value[propertyName]);
+  if (variant) return findValueFault(variant, value, field);
+  return `${join(field, propertyName)} must be one of ${oneOf.map(getVariantTag).join(', ')}`;
 }
 
 function join(path: string, step: string): string {
   return path === '' ? step : `${path}.${step}`;
 }
 
-function typeName(type: string | readonly string[]): string {
+function describeType(type: string | readonly string[]): string {
   const names = [type].flat();
   return names.map(name => `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`).join(' or ');
 }

@@ -6,14 +6,14 @@ import { isLoopbackHost } from '../../wire/addresses.ts';
  * Returns true if a `Host` header, ignoring its port, names this service: a loopback name, the bound host, the public
  * URL's host or, with a wildcard address, any address of this machine. Other names are refused to prevent DNS rebinding.
  */
-export function hostCheck(
+export function createHostMatcher(
   ownHost: string,
   publicUrl: string | undefined,
 ): (host: string | undefined) => boolean {
-  const names = new Set([hostNameIn(inUrl(ownHost))]);
+  const names = new Set([parseHostName(formatUrlHost(ownHost))]);
   if (publicUrl !== undefined) names.add(new URL(publicUrl).hostname);
   return host => {
-    const name = hostNameIn(host ?? '');
+    const name = parseHostName(host ?? '');
     if (name === undefined) return false;
     return isLoopbackHost(name) || names.has(name) || (isWildcard(ownHost) && isOwnAddress(name));
   };
@@ -24,12 +24,12 @@ export function isWildcard(host: string): boolean {
 }
 
 /** Returns a host name or address in the form of a URL. */
-export function inUrl(host: string): string {
+export function formatUrlHost(host: string): string {
   return isIPv6(host) ? `[${host}]` : host;
 }
 
 /** Returns the normalised host name without port; undefined if it is not a host. */
-function hostNameIn(host: string): string | undefined {
+function parseHostName(host: string): string | undefined {
   if (/[/?#@\\\s]/.test(host) || !URL.canParse(`http://${host}`)) return undefined;
   return new URL(`http://${host}`).hostname.replace(/\.$/, '');
 }
@@ -37,5 +37,5 @@ function hostNameIn(host: string): string | undefined {
 /** Returns true for an address of this machine. Addresses change with networks, so they are read each time. */
 function isOwnAddress(name: string): boolean {
   const interfaces = Object.values(networkInterfaces()).flatMap(each => each ?? []);
-  return interfaces.some(({ address }) => inUrl(address) === name);
+  return interfaces.some(({ address }) => formatUrlHost(address) === name);
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { errorCode, errorMessage } from '../../utils/error-utils.ts';
-import { inUrl } from './host-check.ts';
+import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
+import { formatUrlHost } from './host-check.ts';
 
 /** The service can't listen on its address. The message names the address and the remedy. */
 class ListenError extends Error {
@@ -23,23 +23,23 @@ export async function listen(
     server.listen({ host, port });
     await once(server, 'listening');
   } catch (error) {
-    const reason = LISTEN_FAULTS[errorCode(error) ?? '']?.(flags) ?? errorMessage(error);
-    throw new ListenError(`can't listen on ${inUrl(host)}:${port}: ${reason}`, { cause: error });
+    const reason = LISTEN_FAULTS[getErrorCode(error) ?? '']?.(flags) ?? getErrorMessage(error);
+    throw new ListenError(`can't listen on ${formatUrlHost(host)}:${port}: ${reason}`, { cause: error });
   }
 }
 
-const noSuchAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
+const explainMissingAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
   `this machine has no such address; check ${host}`;
 
 const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
   EADDRINUSE: ({ port }) => `the port is in use; choose another one with ${port}, or 0 for any free one`,
   EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
-  EADDRNOTAVAIL: noSuchAddress,
-  ENOTFOUND: noSuchAddress,
+  EADDRNOTAVAIL: explainMissingAddress,
+  ENOTFOUND: explainMissingAddress,
 };
 
 /** Returns the origin of a listening server, such as `http://127.0.0.1:8787`. */
-export function serverOrigin(server: Server, host: string): string {
+export function getServerOrigin(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;
-  return `http://${inUrl(host)}:${port}`;
+  return `http://${formatUrlHost(host)}:${port}`;
 }

@@ -54,14 +54,14 @@ async function answerMalformed(
   lingerMs: number,
 ): Promise<void> {
   const isLast = lastExchange?.request.complete === false;
-  await untilClosed(isLast ? lastExchange.previous : lastExchange?.response);
+  await waitForClose(isLast ? lastExchange.previous : lastExchange?.response);
   if (!isLast || !lastExchange.response.headersSent) socket.write(toWireBytes(refusal));
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
 }
 
-async function untilClosed(response: ServerResponse | undefined): Promise<void> {
+async function waitForClose(response: ServerResponse | undefined): Promise<void> {
   if (response && !response.closed) await once(response, 'close').catch(() => {});
 }
 

@@ -1,6 +1,6 @@
 import { Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
-import { mebibytes } from './api-error.ts';
+import { formatMebibytes } from './api-error.ts';
 
 /** Default for the bytes of all requests in memory: four bodies of the maximum size. */
 const DEFAULT_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
@@ -25,8 +25,8 @@ export class MemoryBudget {
 
   /** Returns the reservation of one request of a user. */
   reserveFor(userId: number): RequestReservation {
-    const request = this.#share(userId);
-    const answer = this.#share(userId);
+    const request = this.#createShare(userId);
+    const answer = this.#createShare(userId);
     return {
       reserve: request.reserve,
       release: request.release,
@@ -40,7 +40,7 @@ export class MemoryBudget {
     };
   }
 
-  #share(userId: number): Pick<RequestMemory, 'reserve' | 'release'> {
+  #createShare(userId: number): Pick<RequestMemory, 'reserve' | 'release'> {
     let reservedBytes = 0;
     let isReleased = false;
     return {
@@ -61,12 +61,12 @@ export class MemoryBudget {
   #check(userId: number, bytes: number, requestBytes: number): void {
     const userBytes = (this.#reservedByUser.get(userId) ?? 0) + bytes;
     if (requestBytes > this.maxBytes / 2) {
-      const message = `the request and the pictures it names are larger than ${mebibytes(this.maxBytes / 2)}`;
+      const message = `the request and the pictures it names are larger than ${formatMebibytes(this.maxBytes / 2)}`;
       throw new Refusal('TOO_LARGE', message);
     }
     if (this.#reserved + bytes > this.maxBytes || userBytes > this.maxBytes / 2) {
       throw tooMany(
-        `too many large requests and answers at once (at most ${mebibytes(this.maxBytes / 2)} of one user, ${mebibytes(this.maxBytes)} in all); send them one after the other`,
+        `too many large requests and answers at once (at most ${formatMebibytes(this.maxBytes / 2)} of one user, ${formatMebibytes(this.maxBytes)} in all); send them one after the other`,
         RETRY_S,
       );
     }

@@ -56,7 +56,7 @@ export function createMetrics(): Metrics {
     },
     query: durationMs => instruments.store.observe(durationMs / 1000),
     server: ({ running, queued }) => {
-      return metricsServer(registry, async () => {
+      return createMetricsServer(registry, async () => {
         instruments.runningNow.set(running());
         instruments.queueLength.set(await queued());
         return await registry.metrics();
@@ -120,7 +120,10 @@ function createInstruments(registry: Registry) {
   };
 }
 
-function metricsServer(registry: Pick<Registry, 'contentType'>, readMetrics: () => Promise<string>): Server {
+function createMetricsServer(
+  registry: Pick<Registry, 'contentType'>,
+  readMetrics: () => Promise<string>,
+): Server {
   return createServer((request, response) => {
     const isMetrics = request.url?.split('?', 1)[0] === '/metrics';
     if (!isMetrics || !['GET', 'HEAD'].includes(request.method ?? '')) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sortKeys } from '../../files/formats/json.ts';
-import { JsonPastBound, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import { JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { MAX_BODY_VALUES } from '../../wire/index.ts';
 import { ApiError, badRequest, tooLarge } from './api-error.ts';
 
@@ -16,10 +16,10 @@ export type ParseBody = (bytes: Buffer) => Promise<ParsedBody>;
 /** Parses a body in this thread. @throws {ApiError} BAD_REQUEST_ERROR or PAYLOAD_TOO_LARGE_ERROR */
 export function parseBodyHere(bytes: Uint8Array): ParsedBody {
   const value = parseJsonBody(bytes);
-  return { value, digest: () => bodyDigest(value) };
+  return { value, digest: () => hashBody(value) };
 }
 
-function bodyDigest(body: unknown): string {
+function hashBody(body: unknown): string {
   return createHash('sha256').update(JSON.stringify(body, sortKeys)).digest('base64url');
 }
 
@@ -41,7 +41,7 @@ function parseJsonBody(bytes: Uint8Array): unknown {
     return parseBoundedJson(json, { ...MAX_JSON, values: MAX_BODY_VALUES });
   } catch (error) {
     if (error instanceof ApiError) throw error;
-    if (error instanceof JsonPastBound) throw tooLarge(error.message);
+    if (error instanceof JsonLimitExceeded) throw tooLarge(error.message);
     throw badRequest('the body is not JSON');
   }
 }

@@ -2,10 +2,10 @@ import type { Caller } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { ApiError } from './api-error.ts';
-import { valueFault } from './check-schema.ts';
+import { findValueFault } from './check-schema.ts';
 import { nulError, type ParseBody } from './parse-body.ts';
 import { type ApiRequest, type HandlerInput, isKeyed } from './route.ts';
-import type { Match } from './router.ts';
+import type { RouteMatch } from './router.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -15,7 +15,7 @@ import type { Schema } from './schema.ts';
  */
 export async function readHandlerInput(
   request: ApiRequest,
-  { route, params }: Match<never>,
+  { route, params }: RouteMatch<never>,
   search: string,
   { caller, parse }: { readonly caller: Caller | undefined; readonly parse: ParseBody },
 ): Promise<HandlerInput> {
@@ -32,9 +32,9 @@ export async function readHandlerInput(
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   const body = route.body && (await parse(await request.readBody(memory)));
   return {
-    params: route.params ? validated(route.params, params) : params,
+    params: route.params ? requireValid(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
-    body: route.body && validated(route.body, body?.value),
+    body: route.body && requireValid(route.body, body?.value),
     bodyDigest: () => body?.digest() ?? '',
     // Only routes under /v1 use it, and they require a key.
     caller: caller as Caller,
@@ -55,19 +55,19 @@ function readQuery(schema: Schema, search: string): Record<string, unknown> {
     const values = sent.getAll(name);
     if (values.some(value => value.includes('\0'))) throw nulError('the query');
     const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
-    if (field) query[name] = values.length === 1 ? queryValue(field, values[0] ?? '') : values;
+    if (field) query[name] = values.length === 1 ? convertQueryValue(field, values[0] ?? '') : values;
   }
-  return validated(schema, query);
+  return requireValid(schema, query);
 }
 
 /** Returns the value if it matches. @throws {ApiError} VALIDATION_ERROR that names the first fault */
-function validated<T>(schema: Schema, value: T): T {
-  const fault = valueFault(schema, value);
+function requireValid<T>(schema: Schema, value: T): T {
+  const fault = findValueFault(schema, value);
   if (fault !== undefined) throw invalidRequest(fault);
   return value;
 }
 
 /** Converts an integer. In any other form it stays a text, which the schema refuses. */
-function queryValue(field: Schema, text: string): unknown {
+function convertQueryValue(field: Schema, text: string): unknown {
   return field.type === 'integer' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 }

@@ -2,7 +2,7 @@ import { badRequest } from './api-error.ts';
 import type { Route } from './route.ts';
 
 /** The route of a request and its path parameters. */
-export interface Match<S> {
+export interface RouteMatch<S> {
   readonly route: Route<S>;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -12,13 +12,13 @@ export interface Match<S> {
  *
  * @throws {ApiError} BAD_REQUEST_ERROR for a path that is not valid in a URL
  */
-export function router<S>(
+export function createRouter<S>(
   routes: readonly Route<S>[],
-): (method: string, path: string) => Match<S> | undefined {
+): (method: string, path: string) => RouteMatch<S> | undefined {
   const table = routes.map(route => ({ route, steps: route.path.split('/') }));
   return (method, path) => {
     const answered = method === 'HEAD' ? 'GET' : method;
-    const sent = path.split('/').map(decodedSegment);
+    const sent = path.split('/').map(decodeSegment);
     const match = table.find(({ route, steps }) => route.method === answered && matchesPath(steps, sent));
     return match && { route: match.route, params: readParams(match.steps, sent) };
   };
@@ -36,7 +36,7 @@ function readParams(steps: readonly string[], sent: readonly string[]): Record<s
   return Object.fromEntries(entries);
 }
 
-function decodedSegment(step: string): string {
+function decodeSegment(step: string): string {
   try {
     return decodeURIComponent(step);
   } catch {

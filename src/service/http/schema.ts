@@ -1,5 +1,5 @@
 /**
- * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that `valueFault` knows: the same data
+ * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that `findValueFault` knows: the same data
  * checks requests, describes the interface, and types the handlers.
  */
 export interface Schema<T = unknown> {
@@ -27,7 +27,7 @@ export type Infer<S> = S extends Schema<infer T> ? T : never;
 
 type SchemaFields = Readonly<Record<string, Schema>>;
 type InferFields<F extends SchemaFields> = { [K in keyof F]: Infer<F[K]> };
-type Described = Pick<Schema, 'description'>;
+type Description = Pick<Schema, 'description'>;
 
 /** Matches what `isUuid` accepts, in either case. */
 const UUID_FORMAT = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
@@ -43,16 +43,16 @@ export const textMap: Schema<Record<string, string>> = {
   additionalProperties: { type: 'string' },
 };
 
-export function text(more: Described = {}): Schema<string> {
+export function text(more: Description = {}): Schema<string> {
   return { type: 'string', ...more };
 }
 
-export function number(more: Described = {}): Schema<number> {
+export function pickNumber(more: Description = {}): Schema<number> {
   return { type: 'number', ...more };
 }
 
 export function integer(
-  more: Described & Pick<Schema, 'minimum' | 'maximum' | 'default'> = {},
+  more: Description & Pick<Schema, 'minimum' | 'maximum' | 'default'> = {},
 ): Schema<number> {
   return { type: 'integer', ...more };
 }

@@ -6,8 +6,8 @@ import type { RequestMemory } from '../core/request-memory.ts';
 import type { Api } from './api.ts';
 import { ApiError, answerError } from './api-error.ts';
 import { LIVENESS_PATH, READINESS_PATH } from './health-paths.ts';
-import { hostCheck, isWildcard } from './host-check.ts';
-import { serverOrigin } from './listen.ts';
+import { createHostMatcher, isWildcard } from './host-check.ts';
+import { getServerOrigin } from './listen.ts';
 import { answerRefusedRequests } from './malformed-requests.ts';
 import { MemoryBudget, type RequestReservation } from './memory-budget.ts';
 import { discardRest, readRequestBody } from './request-body.ts';
@@ -80,14 +80,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       });
       void answer(options, request, response, {
         budget,
-        origin: originFor(options, ownOrigin, request),
+        origin: pickOrigin(options, ownOrigin, request),
         isMisdirected: !namesThisService(request),
       });
     },
   );
   server.maxConnections = MAX_HTTP_CONNECTIONS;
   server.once('listening', () => {
-    ownOrigin = serverOrigin(server, options.host);
+    ownOrigin = getServerOrigin(server, options.host);
   });
   answerRefusedRequests(server);
   return { server, requests, endUnused: watchUnused(server) };
@@ -99,7 +99,7 @@ function createHostCheck({
   publicUrl,
   onNotice,
 }: HttpServerOptions): (request: IncomingMessage) => boolean {
-  const isOurs = hostCheck(listenHost, publicUrl);
+  const isOurs = createHostMatcher(listenHost, publicUrl);
   let isReported = false;
   return ({ headers: { host }, url = '' }) => {
     // Load balancers may ask for health in HTTP/1.0, which needs no host; browsers always send one.
@@ -123,7 +123,7 @@ function watchUnused(server: Server): () => void {
 }
 
 /** Returns the beginning of media URLs in the answer to a request. */
-function originFor(
+function pickOrigin(
   { host, publicUrl }: HttpServerOptions,
   ownOrigin: string,
   request: IncomingMessage,
@@ -143,15 +143,15 @@ async function answer(
   const startedAt = performance.now();
   let reservation: RequestReservation | undefined;
   response.once('close', () => reservation?.close());
-  const memoryFor = (userId: number): RequestMemory => {
+  const reserveMemory = (userId: number): RequestMemory => {
     reservation = budget.reserveFor(userId);
     if (response.closed) reservation.close();
     return reservation;
   };
   const readBody = (memory: RequestMemory): Promise<Buffer> => readRequestBody(request, memory);
   const result = isMisdirected
-    ? misdirected()
-    : await api({ method, target, headers, origin, memoryFor, readBody });
+    ? createMisdirectedAnswer()
+    : await api({ method, target, headers, origin, memoryFor: reserveMemory, readBody });
   reservation?.release();
   if (closing.aborted) {
     response.setHeader('connection', 'close');
@@ -170,7 +170,7 @@ async function answer(
   });
 }
 
-function misdirected(): ApiAnswer {
+function createMisdirectedAnswer(): ApiAnswer {
   const refusal = new ApiError('MISDIRECTED_REQUEST_ERROR', 'the Host header does not name this service');
   return answerError(refusal, () => {});
 }

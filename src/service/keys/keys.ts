@@ -15,16 +15,16 @@ export class KeyError extends Error {
 }
 
 /** Returns the hash under which a key is stored and looked up. */
-export function keyHash(key: string): string {
+export function hashKey(key: string): string {
   return hash('sha256', key, 'hex');
 }
 
-export function newKeyText(): string {
+export function generateKeyText(): string {
   return `pr_${randomBytes(32).toString('base64url')}`;
 }
 
 /** Returns the user `local`, who is created on the first start. */
-export async function localUser(store: Store): Promise<User> {
+export async function ensureLocalUser(store: Store): Promise<User> {
   const user = await store.accounts.userNamed(LOCAL_USER);
   return user ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
 }
@@ -55,10 +55,10 @@ export async function createKey(
     plan: plan ?? NEW_USER.plan,
     credits: credits ?? NEW_USER.credits,
   });
-  const key = newKeyText();
+  const key = generateKeyText();
   const storedKey = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
   const isAdded = await store.accounts.addKey(
-    { ...storedKey, hash: keyHash(key), userId: user.id },
+    { ...storedKey, hash: hashKey(key), userId: user.id },
     MAX_KEYS,
   );
   if (!isAdded) {

@@ -38,34 +38,34 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
   const bytes = store.blobs.media;
   // `file:` URLs point here. A store that keeps media elsewhere is never asked for them.
   const directory = path.join(dataDir, 'media');
-  const mediaFileUrl = (media: MediaName): string =>
-    pathToFileURL(path.join(directory, mediaFileName(media))).href;
+  const formatMediaFileUrl = (media: MediaName): string =>
+    pathToFileURL(path.join(directory, formatMediaFileName(media))).href;
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
-    return media && { media, open: range => bytes.open(mediaFileName(media), range) };
+    return media && { media, open: range => bytes.open(formatMediaFileName(media), range) };
   };
   return {
     async save(runId: string, content: Uint8Array, mediaType: string): Promise<StoredMedia> {
       const id = randomUUID();
-      await bytes.write(mediaFileName({ id, mediaType }), content, mediaType);
+      await bytes.write(formatMediaFileName({ id, mediaType }), content, mediaType);
       return { id, runId, mediaType, size: content.byteLength, createdAt: clock.now() };
     },
     /** Returns media by id; undefined if it has been deleted. */
     find,
     /** Returns the `file:` URL of an output, for callers on this machine. */
-    fileUrl: ({ media: id, mediaType }: MediaOutput) => mediaFileUrl({ id, mediaType }),
+    fileUrl: ({ media: id, mediaType }: MediaOutput) => formatMediaFileUrl({ id, mediaType }),
     /** Returns true if a `file:` URL points into the media directory. */
-    isFile: (url: URL) => url.protocol === 'file:' && fileDirectory(url) === directory,
+    isFile: (url: URL) => url.protocol === 'file:' && findFileDirectory(url) === directory,
     /** Returns the media of a `file:` URL; `missing` also if the URL is not one of this store's. */
     async findFile(url: string) {
       const file = await find(path.parse(new URL(url).pathname).name);
-      if (!file || mediaFileUrl(file.media) !== url) return 'missing';
+      if (!file || formatMediaFileUrl(file.media) !== url) return 'missing';
       return clock.now() < file.media.createdAt + MEDIA_LIFETIME_MS ? file : 'expired';
     },
     /** Deletes expired media. */
     async sweep(): Promise<void> {
       const removed = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
-      for (const media of removed) await bytes.remove(mediaFileName(media));
+      for (const media of removed) await bytes.remove(formatMediaFileName(media));
       // A process that died before the end of its run may have left bytes without a record.
       for (const name of await bytes.writtenBefore(clock.now() - ORPHAN_AGE_MS)) await bytes.remove(name);
     },
@@ -73,7 +73,7 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
 }
 
 /** Returns the directory of a `file:` URL; undefined if it has no drive on Windows, or names another host elsewhere. */
-function fileDirectory(url: URL): string | undefined {
+function findFileDirectory(url: URL): string | undefined {
   try {
     return path.dirname(fileURLToPath(url));
   } catch {
@@ -84,6 +84,6 @@ function fileDirectory(url: URL): string | undefined {
 type MediaName = Pick<StoredMedia, 'id' | 'mediaType'>;
 
 /** Returns the file name of media, in the data directory and in URLs. */
-export function mediaFileName({ id, mediaType }: MediaName): string {
+export function formatMediaFileName({ id, mediaType }: MediaName): string {
   return `${id}.${MEDIA_EXTENSIONS[mediaType] ?? 'bin'}`;
 }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { MEDIA_LIFETIME_MS } from '../../wire/index.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
-import { type MediaOutput, mediaFileName } from './media.ts';
+import { formatMediaFileName, type MediaOutput } from './media.ts';
 
 export const MEDIA_PATH = '/media';
 
@@ -18,7 +18,7 @@ export async function createSignedUrls(store: Store, clock: Clock) {
   return {
     /** Returns the path and query of an output's URL, valid until 24 hours after the output was made. */
     signedPath(output: MediaOutput): string {
-      const file = mediaFileName({ id: output.media, mediaType: output.mediaType });
+      const file = formatMediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;
     },

@@ -1,7 +1,7 @@
-import { folded } from '../../utils/word-matcher.ts';
+import { foldText } from '../../utils/word-matcher.ts';
 
 /** The fields of a prompt that a search reads. */
-interface Searchable {
+interface SearchableFields {
   slug: string;
   title: string;
   description: string;
@@ -12,25 +12,29 @@ interface Searchable {
 const MAX_ROWS = 50;
 
 /** Returns the prompts that match at least one word, best match first. */
-export function bestMatches<T extends Searchable>(prompts: readonly T[], query: string): T[] {
-  const foldedQuery = folded(query);
+export function listBestMatches<T extends SearchableFields>(prompts: readonly T[], query: string): T[] {
+  const foldedQuery = foldText(query);
   const words = [...new Set(foldedQuery.split(/\s+/))].filter(Boolean);
   if (words.length === 0) return [];
   return prompts
-    .map(prompt => ({ prompt, score: searchScore(prompt, foldedQuery, words) }))
+    .map(prompt => ({ prompt, score: computeSearchScore(prompt, foldedQuery, words) }))
     .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || byUse(a.prompt, b.prompt))
+    .sort((a, b) => b.score - a.score || compareByUse(a.prompt, b.prompt))
     .slice(0, MAX_ROWS)
     .map(({ prompt }) => prompt);
 }
 
-function byUse(a: Searchable, b: Searchable): number {
+function compareByUse(a: SearchableFields, b: SearchableFields): number {
   return b.uses - a.uses || b.publishedAt - a.publishedAt || (a.slug < b.slug ? -1 : 1);
 }
 
 /** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
-function searchScore(prompt: Searchable, whole: string, words: readonly string[]): number {
-  const [slug, title, description] = [folded(prompt.slug), folded(prompt.title), folded(prompt.description)];
+function computeSearchScore(prompt: SearchableFields, whole: string, words: readonly string[]): number {
+  const [slug, title, description] = [
+    foldText(prompt.slug),
+    foldText(prompt.title),
+    foldText(prompt.description),
+  ];
   const exactScore = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
   const perWord = words.map(word =>
     Math.max(matchQuality(slug, word) * 4, matchQuality(title, word) * 3, matchQuality(description, word)),

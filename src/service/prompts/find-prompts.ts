@@ -1,12 +1,12 @@
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import type { ResourcesView } from '../../models/catalogue/resources-view.ts';
-import { type PromptDefinition, promptConfig } from '../../prompts/definition.ts';
+import { type PromptDefinition, toPromptConfig } from '../../prompts/definition.ts';
 import type { PromptLabel, PromptSearchRow } from '../../wire/index.ts';
 import { type Caller, LOCAL_USER } from '../core/caller.ts';
 import { invalidRequest, notFound } from '../core/refusal.ts';
 import type { PublishedRow } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
-import { bestMatches } from './best-matches.ts';
+import { listBestMatches } from './best-matches.ts';
 import type { Definitions } from './definitions.ts';
 
 /** The services that finding and showing published prompts needs. */
@@ -29,23 +29,23 @@ export async function listPrompts(
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
-  const publishedPrompts = (await listing.store.prompts.published()).sort(byPublication);
-  const cursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
+  const publishedPrompts = (await listing.store.prompts.published()).sort(compareByPublication);
+  const requireCursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
     const at = publishedPrompts.findIndex(({ promptId }) => promptId === query[name]?.toLowerCase());
     if (at < 0) throw notFound(`${name} is not a published prompt`);
     return at;
   };
-  const end = endingBefore === undefined ? publishedPrompts.length : cursorIndex('endingBefore');
-  const start = startingAfter === undefined ? 0 : cursorIndex('startingAfter') + 1;
+  const end = endingBefore === undefined ? publishedPrompts.length : requireCursorIndex('endingBefore');
+  const start = startingAfter === undefined ? 0 : requireCursorIndex('startingAfter') + 1;
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
   const page = publishedPrompts.slice(from, Math.min(end, from + limit));
   return {
-    rows: await searchRows(listing, page, caller),
+    rows: await buildSearchRows(listing, page, caller),
     hasMore: endingBefore === undefined ? from + limit < end : from > 0,
   };
 }
 
-function byPublication(one: PublishedRow, other: PublishedRow): number {
+function compareByPublication(one: PublishedRow, other: PublishedRow): number {
   return other.publishedAt - one.publishedAt || (one.slug < other.slug ? -1 : 1);
 }
 
@@ -57,32 +57,32 @@ export async function searchPrompts(
 ): Promise<PromptSearchRow[]> {
   const { store, models } = listing;
   const prompts = await store.prompts.published();
-  const matches = bestMatches(
+  const matches = listBestMatches(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
   );
-  return await searchRows(listing, matches, caller);
+  return await buildSearchRows(listing, matches, caller);
 }
 
-async function searchRows(
+async function buildSearchRows(
   listing: PromptListing,
   prompts: readonly PublishedRow[],
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
   const labels = await listing.store.labels.forPrompts(prompts.map(({ promptId }) => promptId));
-  const promptLabels = (prompt: PublishedRow): PromptLabel[] =>
+  const listPromptLabels = (prompt: PublishedRow): PromptLabel[] =>
     labels
       .filter(({ promptId }) => promptId === prompt.promptId)
       .map(({ label, promptVersionId }) => ({ label, promptVersionId }));
   return await Promise.all(
     prompts.map(async prompt => ({
-      ...(await searchRow(listing, prompt, caller)),
-      labels: promptLabels(prompt),
+      ...(await buildSearchRow(listing, prompt, caller)),
+      labels: listPromptLabels(prompt),
     })),
   );
 }
 
-async function searchRow(
+async function buildSearchRow(
   listing: PromptListing,
   { id, publishedAt, model: name, ...prompt }: PublishedRow,
   caller: Caller,
@@ -99,13 +99,13 @@ async function searchRow(
     upVotes: 0,
     publishedAt: new Date(publishedAt).toISOString(),
     samples: [],
-    configs: promptConfig(definition),
-    ...shownTemplate(listing, caller, definition),
+    configs: toPromptConfig(definition),
+    ...pickShownTemplate(listing, caller, definition),
   };
 }
 
 /** Returns the template in a separate field, unless it is hidden from this caller. */
-export function shownTemplate(
+export function pickShownTemplate(
   { hideTemplates }: Pick<PromptListing, 'hideTemplates'>,
   { userName }: Caller,
   { template }: PromptDefinition,

@@ -2,16 +2,16 @@ import path from 'node:path';
 import { leftOutReason } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
-import { missingFenceNote } from '../../prompts/parse/prompt-source.ts';
+import { describeMissingFence } from '../../prompts/parse/prompt-source.ts';
 import {
+  createPartialLookup,
   isPromptText,
-  partialsBeside,
-  promptFilesIn,
+  listFolderPromptFiles,
   readPromptText,
 } from '../../prompts/parse/read-prompt-text.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { errorCode, errorMessage, hasNoSpace, toError } from '../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage, hasNoSpace, toError } from '../../utils/error-utils.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
 import { type PublishContext, publishPrompt } from './publish.ts';
 
@@ -47,7 +47,7 @@ export async function publishFromDirectory(
       if (!changed) return;
       onNotice(`published ${slug} as ${promptVersionId}`);
       if (echoes) onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
-      if (lacksFence) onNotice(missingFenceNote(path.basename(file)));
+      if (lacksFence) onNotice(describeMissingFence(path.basename(file)));
     },
     onError: error => onNotice(`not published: ${error.message}`),
   });
@@ -104,15 +104,15 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
       acceptedDefinitions.set(file, definition);
       faultsByFile.delete(file);
     } catch (error) {
-      const fault = `${errorMessage(error)}\n${text}`;
+      const fault = `${getErrorMessage(error)}\n${text}`;
       // A file that was removed meanwhile is not a fault.
-      if (errorCode(error) === 'ENOENT' || faultsByFile.get(file) === fault) return;
+      if (getErrorCode(error) === 'ENOENT' || faultsByFile.get(file) === fault) return;
       faultsByFile.set(file, fault);
       onError(toError(error));
     }
   };
   const onChange = async (): Promise<void> => {
-    for (const file of await promptFilesIn(directory)) await visit(file);
+    for (const file of await listFolderPromptFiles(directory)) await visit(file);
   };
   const { changeNow, close } = watchDirectory(directory, { isWatched: isPromptText, onChange, onError });
   return { ready: changeNow(), rescan: changeNow, close };
@@ -120,7 +120,7 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
 
 function isUnchanged(definition: PromptDefinition | undefined, text: string, file: string): boolean {
   if (definition?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
-  const partials = partialsBeside(file);
+  const partials = createPartialLookup(file);
   return Object.entries(definition.partials).every(([name, text]) => {
     const partial = partials(name);
     return partial && 'text' in partial && partial.text === text;

@@ -2,9 +2,9 @@ import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
-import { type PublishContext, type Published, publishPrompt } from './publish.ts';
+import { type PublishContext, type PublishedVersion, publishPrompt } from './publish.ts';
 
 export interface SentPrompt {
   readonly slug: string;
@@ -20,7 +20,7 @@ export interface SentPrompt {
 export async function publishSent(
   context: PublishContext,
   { slug, file, partials }: SentPrompt,
-): Promise<Published> {
+): Promise<PublishedVersion> {
   const name = `${slug}${PROMPT_FILE_EXTENSION}`;
   const tooLong = Object.entries(partials).find(([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes);
   if (tooLong) {
@@ -32,7 +32,7 @@ export async function publishSent(
     return { slug, promptId, promptVersionId, title, changed };
   } catch (error) {
     if (error instanceof InvalidPromptFile) throw invalidFileRefusal(error, name);
-    if (error instanceof PastBound) throw invalidRequest(error.message);
+    if (error instanceof LimitExceeded) throw invalidRequest(error.message);
     throw error;
   }
 }

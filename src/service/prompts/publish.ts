@@ -1,8 +1,8 @@
-import { knownModels } from '../../models/catalogue/known-models.ts';
+import { createKnownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { checkParsed } from '../../prompts/check/check-prompt.ts';
 import { type PromptDefinition, resolveModel } from '../../prompts/definition.ts';
-import { Findings, invalidPromptFile } from '../../prompts/findings.ts';
+import { Findings, invalidPromptFileError } from '../../prompts/findings.ts';
 import { lacksOpeningFence } from '../../prompts/parse/prompt-source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
@@ -10,7 +10,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { toNewVersion } from './versions.ts';
 
-export interface Published {
+export interface PublishedVersion {
   slug: string;
   promptId: string;
   promptVersionId: string;
@@ -31,7 +31,7 @@ export interface PublishContext {
 }
 
 /** A prompt that was published from a local file. */
-export interface PublishedFile extends Published {
+export interface PublishedFile extends PublishedVersion {
   /** True if neither the file nor a default names a model, so that `echo` answers. */
   readonly echoes: boolean;
   /** True if the file lacks the line before its front matter, so that the front matter is part of the template. */
@@ -49,11 +49,11 @@ export async function publishPrompt(
   file = `${definition.slug}.prompt`,
 ): Promise<PublishedFile> {
   const model = definition.namesModel ? undefined : defaultModel;
-  await refuseFaulty(definition, file, { models, tasks, toOperator });
+  await checkDefinition(definition, file, { models, tasks, toOperator });
   if (model !== undefined && !models.get(model)) {
     const findings = new Findings(file);
     findings.addFault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
-    throw invalidPromptFile(findings);
+    throw invalidPromptFileError(findings);
   }
   const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
   const isChanged = await store.prompts.publish(version, clock.now());
@@ -68,7 +68,7 @@ export async function publishPrompt(
  *
  * @throws {InvalidPromptFile} whose message names file and line
  */
-export async function refuseFaulty(
+export async function checkDefinition(
   definition: PromptDefinition,
   file: string,
   {
@@ -80,7 +80,7 @@ export async function refuseFaulty(
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
   if (isPartialFile(file)) findings.addFault(top, 'this is a partial: run or publish a prompt that uses it');
-  const known = models && knownModels(models, { withRemedy: toOperator === undefined });
+  const known = models && createKnownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
-  if (findings.hasFaults) throw invalidPromptFile(findings);
+  if (findings.hasFaults) throw invalidPromptFileError(findings);
 }

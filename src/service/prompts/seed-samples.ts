@@ -1,4 +1,4 @@
-import { builtInText } from '../../prompts/built-in/built-in-texts.ts';
+import { readBuiltInText } from '../../prompts/built-in/built-in-texts.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import { toNewVersion } from './versions.ts';
@@ -14,7 +14,7 @@ export async function seedSamples(store: Store, clock: Clock): Promise<void> {
   const { readDefinition } = await import('../../prompts/tasks/read-prompt.ts');
   for (const slug of SAMPLES) {
     const file = `${slug}.prompt`;
-    const definition = await readDefinition(builtInText(file), file, { partials: {} });
+    const definition = await readDefinition(readBuiltInText(file), file, { partials: {} });
     await store.prompts.publish(toNewVersion(definition), clock.now());
   }
   await store.settings.getOrCreate(SEEDED, () => 'yes');

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../files/formats/json.ts';
-import { configFields, type PromptDefinition, resolveModel } from '../../prompts/definition.ts';
-import { type Finding, invalidPromptFile } from '../../prompts/findings.ts';
+import { type PromptDefinition, resolveModel, toConfigFields } from '../../prompts/definition.ts';
+import { type Finding, invalidPromptFileError } from '../../prompts/findings.ts';
 import { readPromptText } from '../../prompts/parse/read-prompt-text.ts';
-import { slugFrom } from '../../prompts/slug.ts';
+import { toValidSlug } from '../../prompts/slug.ts';
 import { parsePromptText } from '../../prompts/tasks/read-prompt.ts';
 import type { NewVersion, StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import { Definitions } from './definitions.ts';
-import { type PublishContext, refuseFaulty } from './publish.ts';
-import { hashUnlistedVersion, promptIdForSlug, toNewVersion } from './versions.ts';
+import { checkDefinition, type PublishContext } from './publish.ts';
+import { derivePromptId, hashUnlistedVersion, toNewVersion } from './versions.ts';
 
 /** The prompt to run without publishing: a prompt file, or a published version by its id, prompt id or slug. */
 export interface UnlistedRequest {
@@ -68,7 +68,7 @@ export async function ensureUnlistedVersion(
   const { definition, notes } = published
     ? { definition: await new Definitions(store, context.tasks).forVersionId(published.id), notes: [] }
     : await readRunnable(context, request);
-  const version = toNewVersion(config ? { ...definition, ...configFields(config) } : definition);
+  const version = toNewVersion(config ? { ...definition, ...toConfigFields(config) } : definition);
   const model = chooseModel(models, definition, request) ?? version.model;
   const unlisted = withModel(version, model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
@@ -106,9 +106,9 @@ async function readRunnable(
   const { findings, definition, runNotes } =
     text === undefined
       ? await parsePromptText(await readPromptText(file), file, { tasks, allowOutside })
-      : await parsePromptText(text, `${slugFrom(file)}.prompt`, { tasks, partials: {} });
-  if (findings.hasFaults || !definition) throw invalidPromptFile(findings);
-  await refuseFaulty(definition, file, { models: model === undefined ? models : undefined, tasks });
+      : await parsePromptText(text, `${toValidSlug(file)}.prompt`, { tasks, partials: {} });
+  if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
+  await checkDefinition(definition, file, { models: model === undefined ? models : undefined, tasks });
   return { definition, notes: runNotes };
 }
 
@@ -121,7 +121,7 @@ async function findPublished(store: Store, request: UnlistedRequest): Promise<St
   const version =
     slug === undefined
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
-      : await store.prompts.latest(promptIdForSlug(slug));
+      : await store.prompts.latest(derivePromptId(slug));
   if (version) return version;
   throw new UnlistedFault('UNKNOWN_PROMPT', `the prompt ${slug ?? id} is not published on this machine`);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { type PromptDefinition, parsedForm } from '../../prompts/definition.ts';
+import { type PromptDefinition, serialiseDefinition } from '../../prompts/definition.ts';
 import type { NewVersion } from '../store/prompts-store.ts';
 
 /**
@@ -11,14 +11,14 @@ import type { NewVersion } from '../store/prompts-store.ts';
 export function toNewVersion(definition: PromptDefinition, defaultModel?: string): NewVersion {
   const { slug, title, description, source } = definition;
   const model = defaultModel ?? definition.model;
-  const promptId = promptIdForSlug(slug);
+  const promptId = derivePromptId(slug);
   const id = hashVersion(promptId, definition, defaultModel);
-  return { id, promptId, slug, title, description, model, source, parsed: parsedForm(definition) };
+  return { id, promptId, slug, title, description, model, source, parsed: serialiseDefinition(definition) };
 }
 
 /** Returns the id of the prompt whose versions are files of this name. */
-export function promptIdForSlug(slug: string): string {
-  return uuidFrom(`prompt\0${slug}`);
+export function derivePromptId(slug: string): string {
+  return deriveUuid(`prompt\0${slug}`);
 }
 
 /** Returns the id of a version. Equal content, partials included, has the same id. */
@@ -29,17 +29,17 @@ function hashVersion(
 ): string {
   const used = Object.entries(partials).map(([name, text]) => `\0partial\0${name}\0${text}`);
   const model = defaultModel === undefined ? [] : [`\0model\0${defaultModel}`];
-  return uuidFrom([`${promptId}\0${source}`, ...used, ...model].join(''));
+  return deriveUuid([`${promptId}\0${source}`, ...used, ...model].join(''));
 }
 
 /** Returns the id of an unpublished version, which differs from that of the published version with equal content. */
 export function hashUnlistedVersion(promptVersionId: string, model: string, config?: JsonObject): string {
   const own = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
-  return uuidFrom(`unlisted\0${promptVersionId}\0${model}${own}`);
+  return deriveUuid(`unlisted\0${promptVersionId}\0${model}${own}`);
 }
 
 /** Returns a name-based UUID of a text. */
-function uuidFrom(text: string): string {
+function deriveUuid(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

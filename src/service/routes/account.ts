@@ -1,5 +1,5 @@
-import { integer, number, object, orNull, text } from '../http/schema.ts';
-import { route } from './services.ts';
+import { integer, object, orNull, pickNumber, text } from '../http/schema.ts';
+import { defineRoute } from './services.ts';
 
 const accountSchema = object({
   username: orNull(text()),
@@ -7,10 +7,10 @@ const accountSchema = object({
   userFlags: integer(),
 });
 
-const creditsSchema = object({ credits: number() });
+const creditsSchema = object({ credits: pickNumber() });
 
 export const accountRoutes = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/me',
     id: 'getAccount',
@@ -24,7 +24,7 @@ export const accountRoutes = [
     },
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/me/credits',
     id: 'getCredits',

@@ -1,15 +1,15 @@
-import { resultWithin } from '../core/clock.ts';
+import { waitAtMost } from '../core/clock.ts';
 import { Refusal } from '../core/refusal.ts';
 import { LIVENESS_PATH, READINESS_PATH } from '../http/health-paths.ts';
 import { nothing } from '../http/schema.ts';
-import { type AnyRoute, route } from './services.ts';
+import { type AnyRoute, defineRoute } from './services.ts';
 
 /** Time for the store to answer, below the two seconds that callers wait. */
 const READY_WITHIN_MS = 1500;
 
 /** Liveness and readiness checks for supervisors and load balancers, without a key and without details. */
 export const healthRoutes: readonly AnyRoute[] = [
-  route({
+  defineRoute({
     method: 'GET',
     path: LIVENESS_PATH,
     id: 'isAlive',
@@ -20,7 +20,7 @@ export const healthRoutes: readonly AnyRoute[] = [
     data: nothing,
     handle: () => Promise.resolve(null),
   }),
-  route({
+  defineRoute({
     method: 'GET',
     path: READINESS_PATH,
     id: 'isReady',
@@ -36,7 +36,7 @@ export const healthRoutes: readonly AnyRoute[] = [
         () => true,
         () => false,
       );
-      const answers = await resultWithin(READY_WITHIN_MS, clock, answer);
+      const answers = await waitAtMost(READY_WITHIN_MS, clock, answer);
       if (answers !== true) throw new Refusal('UNAVAILABLE', 'the store does not answer');
       return null;
     },

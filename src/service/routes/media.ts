@@ -5,12 +5,12 @@ import { object, text } from '../http/schema.ts';
 import type { FoundMedia } from '../media/media.ts';
 import { MEDIA_PATH, type SignedUrls } from '../media/signed-urls.ts';
 import type { ByteRange } from '../store/blobs/blobs.ts';
-import { type AnyRoute, route } from './services.ts';
+import { type AnyRoute, defineRoute } from './services.ts';
 
 /** Returns the route of signed media URLs, which need no key. */
-export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
+export function createMediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
   return [
-    route({
+    defineRoute({
       method: 'GET',
       path: `${MEDIA_PATH}/:file`,
       id: 'getMedia',
@@ -39,7 +39,7 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
         if (named === 'forged') throw notFound('the file does not exist, or its URL was changed');
         const found = named === 'expired' ? named : ((await media.find(named.id)) ?? 'missing');
         // `If-Range` never matches, because answers have no validator.
-        return await mediaAnswer(found, headers['if-range'] === undefined ? headers.range : undefined);
+        return await answerMedia(found, headers['if-range'] === undefined ? headers.range : undefined);
       },
     }),
   ];
@@ -51,7 +51,7 @@ export function mediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
  * @param range the value of a `Range` header
  * @throws {Refusal} if the media is missing or expired
  */
-export async function mediaAnswer(
+export async function answerMedia(
   file: FoundMedia | 'missing' | 'expired',
   range?: string,
 ): Promise<ApiAnswer> {
@@ -85,14 +85,14 @@ export async function mediaAnswer(
 function parseRange(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
   const [, firstByte = '', lastByte = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (firstByte === '' && lastByte === '') return undefined;
-  if (firstByte === '') return lastBytes(Number(lastByte), size);
+  if (firstByte === '') return toLastBytes(Number(lastByte), size);
   const from = Number(firstByte);
   if (lastByte !== '' && Number(lastByte) < from) return undefined;
   if (from >= size) return 'outside';
   return { from, to: lastByte === '' ? size - 1 : Math.min(Number(lastByte), size - 1) };
 }
 
-function lastBytes(count: number, size: number): ByteRange | 'outside' {
+function toLastBytes(count: number, size: number): ByteRange | 'outside' {
   return count === 0 || size === 0 ? 'outside' : { from: Math.max(0, size - count), to: size - 1 };
 }
 

@@ -1,8 +1,8 @@
 import { ERROR_HTTP_STATUS, type ErrorStatus, IDEMPOTENCY_SUPPORTED } from '../../wire/index.ts';
-import { jsonAnswer } from '../http/api-error.ts';
+import { createJsonAnswer } from '../http/api-error.ts';
 import { type ApiAnswer, isKeyed } from '../http/route.ts';
 import { anything, integer, object, type Schema, text } from '../http/schema.ts';
-import { type AnyRoute, route } from './services.ts';
+import { type AnyRoute, defineRoute } from './services.ts';
 
 /** The path of the OpenAPI document, which needs no key. */
 const OPENAPI_PATH = '/openapi.json';
@@ -71,7 +71,7 @@ const errorEnvelope: Schema = {
 
 /** Returns the route of the OpenAPI document, built from the schemas that the routes validate with. */
 export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
-  return route({
+  return defineRoute({
     method: 'GET',
     path: OPENAPI_PATH,
     id: 'getDescription',
@@ -80,22 +80,22 @@ export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
     description: 'Returns the OpenAPI document of this service.',
     errors: [],
     handle: (_, { origin }): Promise<ApiAnswer> =>
-      Promise.resolve(jsonAnswer(200, documentJson(routes, origin))),
+      Promise.resolve(createJsonAnswer(200, serialiseDocument(routes, origin))),
   });
 }
 
 /** Returns the document as JSON, without `discriminator`, which OpenAPI allows only for named schemas. */
-function documentJson(routes: readonly AnyRoute[], origin: string): string {
-  return JSON.stringify(document(routes, origin), (key, value: unknown) =>
+function serialiseDocument(routes: readonly AnyRoute[], origin: string): string {
+  return JSON.stringify(buildDocument(routes, origin), (key, value: unknown) =>
     key === 'discriminator' ? undefined : value,
   );
 }
 
-function document(routes: readonly AnyRoute[], origin: string): object {
+function buildDocument(routes: readonly AnyRoute[], origin: string): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: buildOperation(route) };
   }
   return {
     openapi: '3.1.0',
@@ -119,7 +119,7 @@ function document(routes: readonly AnyRoute[], origin: string): object {
   };
 }
 
-function operation(route: AnyRoute): object {
+function buildOperation(route: AnyRoute): object {
   const { id, tag, summary, description, errors, params, query, headers, body, data } = route;
   const needsKey = isKeyed(route);
   return {
@@ -129,19 +129,19 @@ function operation(route: AnyRoute): object {
     description,
     ...(needsKey ? {} : { security: [] }),
     parameters: [
-      ...parameters('path', params),
-      ...parameters('query', query),
-      ...parameters('header', headers),
-      ...(needsKey ? parameters('header', KEYED_REQUEST) : []),
+      ...buildParameters('path', params),
+      ...buildParameters('query', query),
+      ...buildParameters('header', headers),
+      ...(needsKey ? buildParameters('header', KEYED_REQUEST) : []),
     ],
-    ...(body && { requestBody: { required: true, content: json(body) } }),
+    ...(body && { requestBody: { required: true, content: buildJsonContent(body) } }),
     responses: {
       '200': {
         description: 'Success',
-        ...(needsKey && { headers: headerObjects(KEYED_HEADERS) }),
-        content: data ? json(successSchema(data)) : { '*/*': {} },
+        ...(needsKey && { headers: buildHeaderObjects(KEYED_HEADERS) }),
+        content: data ? buildJsonContent(buildSuccessSchema(data)) : { '*/*': {} },
       },
-      ...errorResponses(
+      ...buildErrorResponses(
         [...errors, ...(body ? BODY_ERRORS : []), ...(needsKey ? KEYED_ERRORS : []), ...COMMON_ERRORS],
         needsKey,
       ),
@@ -149,7 +149,7 @@ function operation(route: AnyRoute): object {
   };
 }
 
-function headerObjects(headers: Readonly<Record<string, Schema>>): Record<string, object> {
+function buildHeaderObjects(headers: Readonly<Record<string, Schema>>): Record<string, object> {
   const entries = Object.entries(headers).map(([name, { description, ...schema }]) => [
     name,
     { description, schema },
@@ -157,11 +157,11 @@ function headerObjects(headers: Readonly<Record<string, Schema>>): Record<string
   return Object.fromEntries(entries) as Record<string, object>;
 }
 
-function successSchema(data: Schema): Schema {
+function buildSuccessSchema(data: Schema): Schema {
   return object({ status: { type: 'string', const: 'SUCCESS' }, data });
 }
 
-function parameters(
+function buildParameters(
   place: 'path' | 'query' | 'header',
   { properties = {}, required = [] }: Schema = {},
 ): object[] {
@@ -174,22 +174,22 @@ function parameters(
   }));
 }
 
-function errorResponses(errors: readonly ErrorStatus[], keyed: boolean): Record<string, object> {
+function buildErrorResponses(errors: readonly ErrorStatus[], keyed: boolean): Record<string, object> {
   const responses = errors.map(status => {
     const isAdmitted = keyed && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
     const headers = {
       ...(isAdmitted && KEYED_HEADERS),
       ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),
     };
-    const content = json({ $ref: '#/components/schemas/Error' });
+    const content = buildJsonContent({ $ref: '#/components/schemas/Error' });
     return [
       String(ERROR_HTTP_STATUS[status]),
-      { description: status, headers: headerObjects(headers), content },
+      { description: status, headers: buildHeaderObjects(headers), content },
     ];
   });
   return Object.fromEntries(responses) as Record<string, object>;
 }
 
-function json(schema: object): object {
+function buildJsonContent(schema: object): object {
   return { 'application/json': { schema } };
 }

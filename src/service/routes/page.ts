@@ -1,5 +1,5 @@
-import { builtText } from '../../files/installed/installed-file.ts';
-import { type AnyRoute, route } from './services.ts';
+import { readBuiltText } from '../../files/installed/installed-file.ts';
+import { type AnyRoute, defineRoute } from './services.ts';
 
 /** Allows files of this service only, and `data:` for the input pictures of runs. */
 const POLICY = [
@@ -23,7 +23,7 @@ const PAGE_FILES = [
 /** The files of the web page. They need no key, because the page sends the user's key with its requests. */
 export const pageRoutes: readonly AnyRoute[] = PAGE_FILES.map(({ path, file, type }) => {
   let content: string | undefined;
-  return route({
+  return defineRoute({
     method: 'GET',
     path,
     id: `getPage${file.replace(/\W/gu, '')}`,
@@ -32,7 +32,7 @@ export const pageRoutes: readonly AnyRoute[] = PAGE_FILES.map(({ path, file, typ
     description: 'The page shows runs, prompts and usage in a browser.',
     errors: [],
     async handle() {
-      content ??= builtText(`page/${file}`);
+      content ??= readBuiltText(`page/${file}`);
       return {
         httpStatus: 200,
         headers: {

@@ -1,9 +1,9 @@
-import { promptConfig } from '../../prompts/definition.ts';
+import { toPromptConfig } from '../../prompts/definition.ts';
 import { MAX_QUERY_LENGTH, type PromptVersion } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
 import { invalidRequest, notFound } from '../core/refusal.ts';
 import { object, text, uuid } from '../http/schema.ts';
-import { listPrompts, searchPrompts, shownTemplate } from '../prompts/find-prompts.ts';
+import { listPrompts, pickShownTemplate, searchPrompts } from '../prompts/find-prompts.ts';
 import type { StoredVersion } from '../store/prompts-store.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -13,11 +13,11 @@ import {
   promptVersionListSchema,
   promptVersionSchema,
 } from './prompt-schemas.ts';
-import { route, type Services } from './services.ts';
+import { defineRoute, type Services } from './services.ts';
 
 const promptId = object({ promptId: uuid });
 export const promptRoutes = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/prompts',
     id: 'listPrompts',
@@ -31,7 +31,7 @@ export const promptRoutes = [
     handle: (services, { caller, query }) => listPrompts(services, query, caller),
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/prompts/publish',
     id: 'searchPrompts',
@@ -48,7 +48,7 @@ export const promptRoutes = [
     },
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/prompts/:promptId',
     id: 'getPrompt',
@@ -68,11 +68,11 @@ export const promptRoutes = [
       if (version?.promptId !== promptId) {
         throw notFound('the prompt or version does not exist, or is not published');
       }
-      return await versionView(version, services, caller);
+      return await buildVersionView(version, services, caller);
     },
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/prompts/:promptId/versions',
     id: 'listPromptVersions',
@@ -87,9 +87,9 @@ export const promptRoutes = [
       const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('the prompt does not exist, or is not published');
-      const labelledVersionIds = await labelledVersions(services.store, promptId);
+      const labelledVersionIds = await createLabelLookup(services.store, promptId);
       const entries = versions.map(async (version, index) => {
-        const { promptVersionId, publishedAt, template } = await versionView(version, services, caller);
+        const { promptVersionId, publishedAt, template } = await buildVersionView(version, services, caller);
         const isLatest = index === 0 && { isLatest: true as const };
         const hasTemplate = template !== undefined && { template };
         return {
@@ -104,7 +104,7 @@ export const promptRoutes = [
     },
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/prompt-versions/:promptVersionId',
     id: 'getPromptVersion',
@@ -117,7 +117,7 @@ export const promptRoutes = [
     async handle(services, { caller, params }) {
       const version = await services.store.prompts.version(params.promptVersionId.toLowerCase());
       if (!version) throw notFound('the prompt version does not exist, or is not published');
-      return await versionView(version, services, caller);
+      return await buildVersionView(version, services, caller);
     },
   }),
 ];
@@ -126,7 +126,7 @@ export const promptRoutes = [
  * Returns a function that returns the labels of a version and their history. A move belongs to its new version, a removal
  * to the former one.
  */
-async function labelledVersions(store: Store, promptId: string) {
+async function createLabelLookup(store: Store, promptId: string) {
   const [labels, moves] = await Promise.all([
     store.labels.forPrompts([promptId]),
     store.labels.moves(promptId),
@@ -146,7 +146,7 @@ async function labelledVersions(store: Store, promptId: string) {
 }
 
 /** Returns a version with its inputs and template. */
-async function versionView(
+async function buildVersionView(
   version: StoredVersion,
   services: Services,
   caller: Caller,
@@ -157,8 +157,8 @@ async function versionView(
     promptId: version.promptId,
     title: version.title,
     publishedAt: new Date(version.publishedAt).toISOString(),
-    config: promptConfig(definition),
-    ...shownTemplate(services, caller, definition),
+    config: toPromptConfig(definition),
+    ...pickShownTemplate(services, caller, definition),
   };
 }
 

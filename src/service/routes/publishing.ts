@@ -1,10 +1,10 @@
-import { labelFault } from '../../wire/index.ts';
+import { findLabelFault } from '../../wire/index.ts';
 import type { Caller } from '../core/caller.ts';
 import { invalidRequest, notFound, type Refusal } from '../core/refusal.ts';
 import { boolean, object, text } from '../http/schema.ts';
 import { publishSent } from '../prompts/publish-sent.ts';
 import { labelBody, labelSchema, publishBody, publishedSchema } from './prompt-schemas.ts';
-import { route, type Services } from './services.ts';
+import { defineRoute, type Services } from './services.ts';
 
 /** The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a path. */
 const slugParams = object({ promptId: text({ description: 'The slug' }) });
@@ -13,7 +13,7 @@ const labelParams = object({ promptId: text({ description: 'The slug' }), label:
 
 /** The routes with which authors publish, withdraw and label prompts. */
 export const publishingRoutes = [
-  route({
+  defineRoute({
     method: 'PUT',
     path: '/v1/prompts/:promptId',
     authorsOnly: true,
@@ -28,11 +28,11 @@ export const publishingRoutes = [
     data: publishedSchema,
     async handle(services, { params, body }) {
       const { file, partials = {} } = body;
-      return await publishSent(services, { slug: checkedSlug(params), file, partials });
+      return await publishSent(services, { slug: checkSlug(params), file, partials });
     },
   }),
 
-  route({
+  defineRoute({
     method: 'DELETE',
     path: '/v1/prompts/:promptId',
     authorsOnly: true,
@@ -46,12 +46,12 @@ export const publishingRoutes = [
     data: object({ slug: text(), unpublished: boolean }),
     async handle({ store }, { params }) {
       const slug = params.promptId;
-      if (!(await store.prompts.unpublish(slug))) throw unknownSlug(slug);
+      if (!(await store.prompts.unpublish(slug))) throw unknownSlugRefusal(slug);
       return { slug, unpublished: true };
     },
   }),
 
-  route({
+  defineRoute({
     method: 'PUT',
     path: '/v1/prompts/:promptId/labels/:label',
     authorsOnly: true,
@@ -68,7 +68,7 @@ export const publishingRoutes = [
       moveLabel(services, caller, params, body.promptVersionId.toLowerCase()),
   }),
 
-  route({
+  defineRoute({
     method: 'DELETE',
     path: '/v1/prompts/:promptId/labels/:label',
     authorsOnly: true,
@@ -91,11 +91,11 @@ async function moveLabel(
   promptVersionId?: string,
 ) {
   const { promptId: slug, label } = params;
-  const fault = labelFault(label);
+  const fault = findLabelFault(label);
   if (fault !== undefined) throw invalidRequest(fault);
   const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
   if ('missing' in result) {
-    if (result.missing === 'prompt') throw unknownSlug(slug);
+    if (result.missing === 'prompt') throw unknownSlugRefusal(slug);
     const missing = result.missing === 'label' ? `label "${label}"` : `version ${promptVersionId}`;
     throw notFound(`${slug} has no ${missing}`);
   }
@@ -105,7 +105,7 @@ async function moveLabel(
 const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
 /** Returns a valid slug. Never repairs an invalid one, which could name another prompt. @throws {Refusal} */
-function checkedSlug({ promptId: slug }: { readonly promptId: string }): string {
+function checkSlug({ promptId: slug }: { readonly promptId: string }): string {
   if (NEW_SLUG.test(slug)) return slug;
   throw invalidRequest(
     'a slug has 1 to 64 of the characters a–z, 0–9 and -, and neither begins nor ends with -',
@@ -113,6 +113,6 @@ function checkedSlug({ promptId: slug }: { readonly promptId: string }): string 
 }
 
 /** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
-function unknownSlug(slug: string): Refusal {
-  return notFound(checkedSlug({ promptId: slug }) && 'the prompt does not exist, or is not published');
+function unknownSlugRefusal(slug: string): Refusal {
+  return notFound(checkSlug({ promptId: slug }) && 'the prompt does not exist, or is not published');
 }

@@ -1,6 +1,6 @@
 import { MODALITIES } from '../../wire/index.ts';
 import { list, object, oneOf, text } from '../http/schema.ts';
-import { route } from './services.ts';
+import { defineRoute } from './services.ts';
 
 const resourcesSchema = object({
   hash: text({ description: 'Changes when the models change' }),
@@ -16,7 +16,7 @@ const resourcesSchema = object({
 });
 
 export const resourceRoutes = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/resources',
     id: 'getResources',

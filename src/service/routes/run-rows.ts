@@ -16,7 +16,7 @@ const PAGE_BYTES = 16 * 1024 * 1024;
  * @param options.withTimes true to include the times at which runs ended
  * @param options.onBytes called with the number of bytes about to be read; may throw
  */
-export async function runRows(
+export async function readRunRows(
   { store, mediaUrl }: { readonly store: Store; readonly mediaUrl: MediaUrl },
   ids: readonly string[],
   { origin, withTimes, onBytes }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
@@ -25,13 +25,13 @@ export async function runRows(
   // Reading a full page takes tens of milliseconds, and so does the rest.
   await yieldToEvents();
   return runs.map(run => ({
-    ...runRow(run, outputItems(run.outputs, mediaUrl, origin)),
+    ...toRunRow(run, toOutputItems(run.outputs, mediaUrl, origin)),
     ...(withTimes && { endedAt: run.endedAt === null ? null : new Date(run.endedAt).toISOString() }),
   }));
 }
 
 /** Returns the list row of a run; a free run has no credits. */
-function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
+function toRunRow(run: StoredRun, outputs: OutputItem[]): RunRow {
   return {
     runId: run.id,
     promptVersionId: run.promptVersionId,
@@ -44,7 +44,7 @@ function runRow(run: StoredRun, outputs: OutputItem[]): RunRow {
 }
 
 /** Returns outputs with the URLs under which this process serves their media. */
-export function outputItems(outputs: StoredOutput[], mediaUrl: MediaUrl, origin: string): OutputItem[] {
+export function toOutputItems(outputs: StoredOutput[], mediaUrl: MediaUrl, origin: string): OutputItem[] {
   return outputs.map(output =>
     'media' in output
       ? { type: output.type, data: mediaUrl(output, origin) }

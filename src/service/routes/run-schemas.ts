@@ -4,10 +4,10 @@ import {
   integer,
   list,
   literal,
-  number,
   object,
   oneOf,
   orNull,
+  pickNumber,
   type Schema,
   tagged,
   text,
@@ -35,7 +35,7 @@ export const runSchema = object(
 const runUsage = object({
   model: text(),
   tokens: orNull(object({ input: integer(), output: integer(), cached: integer() })),
-  cost: orNull(number({ description: 'US dollars; null if unknown, or while in progress' })),
+  cost: orNull(pickNumber({ description: 'US dollars; null if unknown, or while in progress' })),
   estimated: {
     ...boolean,
     description: 'True if the cost is computed from the price table of the service',

@@ -10,15 +10,15 @@ import type { RequestMemory } from '../core/request-memory.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { HandlerInput } from '../http/route.ts';
 import { object, text } from '../http/schema.ts';
-import { listedUsage } from '../runs/costs.ts';
+import { readListedUsage } from '../runs/costs.ts';
 import { answerCreation } from '../runs/create-run.ts';
 import { readCreationBody } from '../runs/creation-body.ts';
 import { settleDeadCommands } from '../runs/dead-workers.ts';
 import { requireRun } from '../runs/find-run.ts';
 import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
-import { outputItems, runRows } from './run-rows.ts';
+import { readRunRows, toOutputItems } from './run-rows.ts';
 import { createRunBody, runListQuery, runPageSchema, runSchema } from './run-schemas.ts';
-import { route, type Services } from './services.ts';
+import { defineRoute, type Services } from './services.ts';
 
 const IDEMPOTENCY_KEY =
   'Identifies the creation for 24 hours: a repeated request returns the same run, and another body with the same key is refused';
@@ -27,7 +27,7 @@ const IDEMPOTENCY_KEY =
 const MAX_QUERY_SECONDS = 1e11;
 
 export const runRoutes = [
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/runs',
     id: 'listRuns',
@@ -42,14 +42,14 @@ export const runRoutes = [
       await settleDeadCommands(services.store);
       const { store } = services;
       const { ids, hasMore } = await findRunIds(services, caller.userId, query);
-      const rows = await runRows(services, ids, {
+      const rows = await readRunRows(services, ids, {
         origin,
         withTimes: query.times === 'true',
         onBytes: memory.reserveForAnswer,
       });
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      const usages = query.usage === 'true' ? await listedUsage(store, caller.userId, ids) : undefined;
+      const usages = query.usage === 'true' ? await readListedUsage(store, caller.userId, ids) : undefined;
       const { idempotencyKey } = query;
       const requestedRows = rows.map(row => ({
         ...row,
@@ -60,7 +60,7 @@ export const runRoutes = [
     },
   }),
 
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/runs',
     checksKey: true,
@@ -81,7 +81,7 @@ export const runRoutes = [
     body: createRunBody,
     data: runSchema,
     async handle(services, { caller, body, bodyDigest, origin, headers, memory }) {
-      const idempotencyKey = joinedHeader(headers[IDEMPOTENCY_KEY_HEADER]);
+      const idempotencyKey = joinHeader(headers[IDEMPOTENCY_KEY_HEADER]);
       const { id, outcome } = await answerCreation(services, caller, body, {
         idempotencyKey,
         digest: bodyDigest,
@@ -98,11 +98,11 @@ export const runRoutes = [
           'the run has ended, but its outputs do not fit into the memory for answers now; get it by its runId';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
       }
-      return runView({ id, ...outcome }, services, origin);
+      return toRunView({ id, ...outcome }, services, origin);
     },
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/runs/:runId',
     id: 'getRun',
@@ -112,10 +112,10 @@ export const runRoutes = [
     errors: ['NOT_FOUND_ERROR'],
     params: object({ runId: text() }),
     data: runSchema,
-    handle: (services, call) => shownRun(services, call, call.params.runId),
+    handle: (services, call) => readRunView(services, call, call.params.runId),
   }),
 
-  route({
+  defineRoute({
     method: 'GET',
     path: '/v1/runs/:runId/request',
     id: 'getRunRequest',
@@ -132,7 +132,7 @@ export const runRoutes = [
     },
   }),
 
-  route({
+  defineRoute({
     method: 'POST',
     path: '/v1/runs/:runId/cancel',
     id: 'cancelRun',
@@ -146,25 +146,25 @@ export const runRoutes = [
     async handle(services, call) {
       const { id } = await requireRun(services.store, call.caller.userId, call.params.runId);
       await services.runner.cancel(id);
-      return await shownRun(services, call, id);
+      return await readRunView(services, call, id);
     },
   }),
 ];
 
-async function shownRun(
+async function readRunView(
   services: Services,
   { caller, origin, memory }: Pick<HandlerInput, 'caller' | 'origin' | 'memory'>,
   runId: string,
 ): Promise<Run> {
   const run = await requireRun(services.store, caller.userId, runId);
-  memory.reserveForAnswer(totalTextSize(run.outputs));
-  return runView(run, services, origin);
+  memory.reserveForAnswer(sumTextSizes(run.outputs));
+  return toRunView(run, services, origin);
 }
 
 /** Returns true if the answer fits into memory. Never throws for it, because the client would create the run again. */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
-    memory.reserveForAnswer(totalTextSize(outputs));
+    memory.reserveForAnswer(sumTextSizes(outputs));
     return true;
   } catch (error) {
     if (error instanceof Refusal) return false;
@@ -172,19 +172,19 @@ function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boole
   }
 }
 
-function totalTextSize(outputs: readonly StoredOutput[]): number {
+function sumTextSizes(outputs: readonly StoredOutput[]): number {
   return outputs.reduce((sum, output) => sum + ('data' in output ? output.data.length : 0), 0);
 }
 
 /** Returns a run in the form of creations and retrievals. */
-function runView(
+function toRunView(
   { id, status, tokens, outputs, warnings = [] }: ViewedRun,
   { mediaUrl }: Services,
   origin: string,
 ): Run {
   return {
     runId: id,
-    outputs: outputItems(outputs, mediaUrl, origin),
+    outputs: toOutputItems(outputs, mediaUrl, origin),
     runStatus: status,
     tokens,
     ...(warnings.length > 0 && { warnings: [...warnings] }),
@@ -193,7 +193,7 @@ function runView(
 
 type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<RunOutcome, 'warnings'>;
 
-function joinedHeader(value: string | string[] | undefined): string | undefined {
+function joinHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
@@ -216,8 +216,8 @@ async function listRuns(
   userId: number,
   { startingAfter, endingBefore, status, limit, ...times }: RunListQuery & { limit: number },
 ) {
-  const from = microseconds(times.since);
-  const until = microseconds(times.until);
+  const from = toMicroseconds(times.since);
+  const until = toMicroseconds(times.until);
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
@@ -239,6 +239,6 @@ async function listRuns(
   return page;
 }
 
-function microseconds(time: number | undefined): number | undefined {
+function toMicroseconds(time: number | undefined): number | undefined {
   return time === undefined ? undefined : time * (time > MAX_QUERY_SECONDS ? 1000 : 1_000_000);
 }

@@ -17,7 +17,7 @@ export interface Services extends RunServices, PromptListing {
 export type AnyRoute = Route<Services>;
 
 /** Declares a route, and checks the types of its handler against its schemas. */
-export function route<P = unknown, Q = unknown, B = unknown, D = ApiAnswer>(
+export function defineRoute<P = unknown, Q = unknown, B = unknown, D = ApiAnswer>(
   route: Route<Services, P, Q, B, D>,
 ): AnyRoute {
   return route;

@@ -1,5 +1,5 @@
 import type { EngineFault } from '../../models/engine.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
 import { outcomeIfEnded, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
@@ -58,7 +58,7 @@ export class CommandRunner implements Runner {
   async detach(start: () => Promise<DetachedRun>): Promise<void> {
     this.#startDetached = start;
     this.#detached = await start().catch((error: unknown) => {
-      throw new Refusal('UNAVAILABLE', `no run was made: ${errorMessage(error)}`);
+      throw new Refusal('UNAVAILABLE', `no run was made: ${getErrorMessage(error)}`);
     });
   }
 
@@ -91,7 +91,7 @@ export class CommandRunner implements Runner {
   ): Promise<{ runId: string; stopped: boolean } | undefined> {
     const { store, clock, onFault } = this.#options;
     this.#cancelledKeys.add(idempotencyKey);
-    await this.#creating.ended();
+    await this.#creating.waitForAll();
     const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
     const { id: runId } = created.run;
@@ -111,7 +111,7 @@ export class CommandRunner implements Runner {
   async close(by: string): Promise<void> {
     const { store, onFault } = this.#options;
     this.#closing.abort(new Error('the service is stopping'));
-    await this.#creating.ended();
+    await this.#creating.waitForAll();
     this.#detached?.end();
     for (const runId of this.#runs.running) {
       await store.runs.fail(runId, stoppedRunError(runId, by, 'command')).catch(onFault);

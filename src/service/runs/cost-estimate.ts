@@ -1,5 +1,9 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { answerCount, unknownMultiplier, wholeNumber } from '../../models/catalogue/answer-count.ts';
+import {
+  findUnknownMultiplier,
+  getAnswerCount,
+  parseWholeNumber,
+} from '../../models/catalogue/answer-count.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
@@ -67,9 +71,9 @@ export async function estimateCost(
   const pictures = imageInputs.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
   const options = mergeSettings(definition, runOptions, model);
-  const answers = answerCount(options);
-  const limit = wholeNumber(options['maxOutputTokens']);
-  const input = Math.ceil(charactersIn(messages) / CHARACTERS_A_TOKEN);
+  const answers = getAnswerCount(options);
+  const limit = parseWholeNumber(options['maxOutputTokens']);
+  const input = Math.ceil(countCharacters(messages) / CHARACTERS_A_TOKEN);
   const output = (limit ?? EXPECTED_OUTPUT) * answers;
   const images = model.modality === 'image' ? answers : 0;
   const pricing = await findPricing(model, { providerBatch, runOptions: options });
@@ -82,7 +86,7 @@ export async function estimateCost(
     unpricedTier: hasOtherPrice ? options['serviceTier'] : undefined,
     promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
     answers,
-    multiplier: unknownMultiplier(options),
+    multiplier: findUnknownMultiplier(options),
     tokens: { input, output },
     assumedOutput: limit === undefined ? EXPECTED_OUTPUT : undefined,
     images,
@@ -91,7 +95,7 @@ export async function estimateCost(
   });
 }
 
-function charactersIn(messages: readonly TemplateMessage[]): number {
+function countCharacters(messages: readonly TemplateMessage[]): number {
   const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
   return texts.reduce((sum, { length }) => sum + length, 0);
 }

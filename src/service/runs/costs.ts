@@ -7,7 +7,7 @@ import type { RunWithUsage } from '../store/runs/run-usage.ts';
 import type { Store } from '../store/store.ts';
 import type { CostEstimate, EstimatedCreation, EstimateSources } from './cost-estimate.ts';
 
-interface Tokens {
+interface TokenCounts {
   /** Tokens of the prompt, cached ones included. */
   readonly input: number;
   readonly output: number;
@@ -19,7 +19,7 @@ export interface RunCost {
   /** 0 for a free run. */
   readonly credits: number;
   /** null if the provider reported none. */
-  readonly tokens: Tokens | null;
+  readonly tokens: TokenCounts | null;
   /** null if unknown. */
   readonly cost: Money | null;
   /** The standard price of the tokens, if the provider's answer names a price class whose price is unknown. */
@@ -50,7 +50,7 @@ export function createCosts(sources: EstimateSources) {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
         for (const run of await store.runs.usage(userId, runIds.slice(start, start + COSTS_PAGE_SIZE))) {
-          const cost = runCost(run);
+          const cost = computeRunCost(run);
           if (cost) ended.set(run.id, { ...cost, ...(await estimateStandardCost(cost, models)) });
         }
       }
@@ -67,19 +67,19 @@ export function createCosts(sources: EstimateSources) {
 const BUILT_IN_MODEL_NAMES = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 /** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
-export async function listedUsage(store: Store, userId: number, runIds: readonly string[]) {
+export async function readListedUsage(store: Store, userId: number, runIds: readonly string[]) {
   const runs = await store.runs.usage(userId, runIds);
   return new Map(
     runs.map(run => {
       const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };
-      const { model, tokens, cost, estimated } = runCost(run) ?? unknown;
+      const { model, tokens, cost, estimated } = computeRunCost(run) ?? unknown;
       return [run.id, { model, tokens, cost: cost === null ? null : toDollars(cost), estimated }];
     }),
   );
 }
 
 /** Returns the cost of a run; undefined if it has not ended. */
-function runCost({ usage, promptModel, status, credits }: RunWithUsage): RunCost | undefined {
+function computeRunCost({ usage, promptModel, status, credits }: RunWithUsage): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
   if (!usage) {
     const cost = BUILT_IN_MODEL_NAMES.has(promptModel) ? 0 : null;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { groupedDigits } from '../../utils/grouped-digits.ts';
+import { formatNumber } from '../../utils/grouped-digits.ts';
 import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
 import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
-import { type Clock, resultWithin } from '../core/clock.ts';
+import { type Clock, waitAtMost } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import {
@@ -77,9 +77,9 @@ export async function answerCreation(
   const { runId, outcome, ending } = await storeRun(services, { ...run, request, idempotency });
   if (runId !== run.id) {
     await inputs.remove(run.id, request);
-    return await answerOfRun(services, caller, runId);
+    return await readCreationAnswer(services, caller, runId);
   }
-  return { id: runId, outcome: outcome ?? (await resultWithin(syncWindowMs, clock, ending)) };
+  return { id: runId, outcome: outcome ?? (await waitAtMost(syncWindowMs, clock, ending)) };
 }
 
 /** Checks a creation, unless an earlier one with the same key has made a run. @throws {Refusal} if it is refused */
@@ -115,11 +115,15 @@ async function findRepeated(
   const { store, clock } = services;
   const former = await store.runs.createdWith(caller.userId, idempotency.key, clock.now());
   if (!former) return undefined;
-  if (former.digest !== idempotency.digest) throw differentBody();
-  return await answerOfRun(services, caller, former.run.id);
+  if (former.digest !== idempotency.digest) throw differentBodyRefusal();
+  return await readCreationAnswer(services, caller, former.run.id);
 }
 
-async function answerOfRun({ store }: RunServices, { userId }: Caller, id: string): Promise<CreationAnswer> {
+async function readCreationAnswer(
+  { store }: RunServices,
+  { userId }: Caller,
+  id: string,
+): Promise<CreationAnswer> {
   return { id, outcome: outcomeIfEnded(await findRun(store, userId, id)) };
 }
 
@@ -196,7 +200,7 @@ const CREATION_REFUSALS: Readonly<
   credits: ({ credits }) => new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
   queue: (_, { queued }) =>
     tooMany(
-      `too many of your runs are queued (at most ${groupedDigits(queued)}); wait until some have ended`,
+      `too many of your runs are queued (at most ${formatNumber(queued)}); wait until some have ended`,
       FULL_QUEUE_RETRY_S,
     ),
   version: () => notFound('the prompt version does not exist, or is not published'),
@@ -205,7 +209,7 @@ const CREATION_REFUSALS: Readonly<
       'NO_SPACE',
       `your generated media and the inputs of your unfinished runs take up all of your space, ${mediaBytes / 1024 ** 3} GiB; media is deleted after 24 hours`,
     ),
-  key: () => differentBody(),
+  key: () => differentBodyRefusal(),
 };
 
 /** Returns the refusal for a key or plan that has been removed since it was looked up. */
@@ -215,7 +219,7 @@ async function callerRefusal({ store }: RunServices, userId: number): Promise<Re
   return new Refusal('NO_KEY', 'the API key is missing or not valid');
 }
 
-function differentBody(): Refusal {
+function differentBodyRefusal(): Refusal {
   return invalidRequest(
     `${IDEMPOTENCY_KEY_HEADER}: another body was sent with this key within the last 24 hours`,
   );

@@ -21,7 +21,7 @@ export async function readCreationBody(
   const { images, urls = [], runOptions } = stored.request;
   const textInputs = await inputs.readTexts(id, stored.request);
   const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
-  const bytes = isSent ? await inputs.readPictures(id, images).catch(goneRefusal) : [];
+  const bytes = isSent ? await inputs.readPictures(id, images).catch(refuseGone) : [];
   const imageInputs = images.map((_, index): ImageInput => {
     const url = urls[index];
     if (typeof url === 'string') return { type: 'url', url };
@@ -37,7 +37,7 @@ export async function readCreationBody(
   };
 }
 
-function goneRefusal(error: unknown): never {
+function refuseGone(error: unknown): never {
   if (isStoreUnavailable(error)) throw error;
   throw new Refusal('GONE', "the pictures of the run's request are no longer kept");
 }

@@ -11,17 +11,18 @@ const COMMAND_RULES: DeadWorkerRules = {
   reason: runId => stoppedRunError(runId, BY_KILL, 'command'),
 };
 
-const byEndOfService = (runId: string): string => stoppedRunError(runId, 'the end of its service', 'serve');
+const explainServiceEnd = (runId: string): string =>
+  stoppedRunError(runId, 'the end of its service', 'serve');
 
 /** A run of a dead `serve` is carried out once more, unless its model is a program. */
 const SERVE_RULES: DeadWorkerRules = {
   maxDeaths: 2,
   reason: () => 'the service stopped unexpectedly twice while this run was running',
-  programReason: byEndOfService,
+  programReason: explainServiceEnd,
 };
 
 /** The rules for `--no-rerun`: a second bill is worse than a lost answer. */
-export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, reason: byEndOfService };
+export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, reason: explainServiceEnd };
 
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {

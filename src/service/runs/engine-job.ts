@@ -1,4 +1,4 @@
-import { textOrJson } from '../../files/formats/json-fields.ts';
+import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import type { EngineJob, JobInputs, PromptJob } from '../../models/engine.ts';
 import type { ModelEntry } from '../../models/model-entry.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
@@ -43,20 +43,20 @@ export async function buildEngineJob(
     describeImage,
   );
   return {
-    ...promptRequest(definition, model, prompt, runOptions),
+    ...buildPromptRequest(definition, model, prompt, runOptions),
     runId: run.id,
     traceparent,
     inputs: model.declared ? await readJobInputs(definition, textInputs, tasks, task) : NO_INPUTS,
     select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     // A checked answer may differ from the streamed text.
-    onText: changesAnswer(definition.output) ? undefined : texts.emitterFor(run),
+    onText: changesAnswer(definition.output) ? undefined : texts.createEmitter(run),
     signal,
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
 }
 
 /** Returns the part of a job that its request to a provider is built from. */
-export function promptRequest(
+export function buildPromptRequest(
   { config, output }: Pick<PromptDefinition, 'config' | 'output'>,
   model: ModelEntry,
   prompt: RenderedPrompt,
@@ -81,7 +81,7 @@ async function readJobInputs(
   const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: sentTexts }, task);
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(values)) {
-    texts[key] = sentTexts[key] ?? textOrJson(value);
+    texts[key] = sentTexts[key] ?? toTextOrJson(value);
   }
   return { texts, values };
 }

@@ -1,19 +1,19 @@
 import { calculateCharge } from '../../models/catalogue/charge.ts';
 import {
+  createFailedResult,
+  createRefusedResult,
   type EngineJob,
   type EngineOutput,
   type EngineResult,
-  failedWith,
-  refusedWith,
 } from '../../models/engine.ts';
 import type { Engines } from '../../models/engines.ts';
-import { type ModelEntry, nearShutdown, shutdownNote } from '../../models/model-entry.ts';
+import { describeShutdown, findNearShutdown, type ModelEntry } from '../../models/model-entry.ts';
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { type CheckedOutput, changesAnswer } from '../../prompts/render/check-output.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { RunOutcome } from '../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
@@ -55,7 +55,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
     };
     const store = async (result: ChargedResult): Promise<RunOutcome> => {
       const outcome = await storeOutcome(options, run.id, result, signal);
-      const isUnasked = !isAsked || reachedNoModel(result);
+      const isUnasked = !isAsked || hasReachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
       return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
     };
@@ -63,13 +63,13 @@ export function createExecutor(options: ExecutorOptions): Executor {
       return await store(await runEngine({ ...options, onNotice, onAsked }, run, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
-      return await store(failedWith(`the run could not be executed: ${errorMessage(error)}`));
+      return await store(createFailedResult(`the run could not be executed: ${getErrorMessage(error)}`));
     }
   };
 }
 
 /** Returns true if the run had no key, or its provider refused the key or was not reached. */
-function reachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
+function hasReachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
   return isRefused && (fault === 'unauthorised' || fault === 'unreachable');
 }
 
@@ -81,52 +81,56 @@ async function runEngine(
   const { definitions, models, engines, tasks, unstored, onAsked } = options;
   if (unstored.has(run.id)) {
     onAsked();
-    return failedWith(UNSTORED_REASON);
+    return createFailedResult(UNSTORED_REASON);
   }
   const definition = await definitions.forVersionId(run.promptVersionId);
   const model = models.get(definition.model);
-  if (!model) return failedWith(`the model ${definition.model} is no longer available`);
+  if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
   reportModelNotes(model, options);
-  const refused = model.engine === 'program' ? await programFault(options, run) : undefined;
+  const refused = model.engine === 'program' ? await findProgramRefusal(options, run) : undefined;
   if (refused !== undefined) return refused;
   const job = await buildEngineJob(options, run, { definition, model }, signal);
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
   onAsked();
   if (model.engine === 'program') options.programs.add(run.id);
-  const result = await (batched ? batchedResult(engines, job, batched) : engines[model.engine].run(job));
+  const result = await (batched ? readBatchedResult(engines, job, batched) : engines[model.engine].run(job));
   const { runOptions } = job;
   const charge = await calculateCharge(model, result, { runOptions, providerBatch: batched !== undefined });
-  const checked = await checkedResult(result, definition, tasks, { userId: run.userId, signal });
+  const checked = await checkResult(result, definition, tasks, { userId: run.userId, signal });
   return { ...checked, charge };
 }
 
 /** Reports that a model is only guessed, or will soon be shut down. */
 function reportModelNotes(model: ModelEntry, { clock, onNotice }: ExecutorOptions): void {
   if (model.guessed === 'key') onNotice(guessNotice(model));
-  const shutdown = nearShutdown(model, clock.now());
-  if (shutdown) onNotice(shutdownNote(shutdown));
+  const shutdown = findNearShutdown(model, clock.now());
+  if (shutdown) onNotice(describeShutdown(shutdown));
 }
 
 /** Explains why a program must not start; undefined if it may. */
-async function programFault(
+async function findProgramRefusal(
   { allowsPrograms, onNotice }: Pick<ExecutorOptions, 'allowsPrograms' | 'onNotice'>,
   { id, deaths = 0 }: ExecutedRun,
 ): Promise<EngineResult | undefined> {
-  if (deaths > 0) return failedWith(stoppedRunError(id, 'the end of its service', 'serve'));
+  if (deaths > 0) return createFailedResult(stoppedRunError(id, 'the end of its service', 'serve'));
   if (await allowsPrograms()) return undefined;
   onNotice(
     'the run of a program was refused, since there are several users; to run programs, start with --allow-programs',
   );
-  return refusedWith('programs are not run here, since this service has several users', 'unfit');
+  return createRefusedResult('programs are not run here, since this service has several users', 'unfit');
 }
 
 /** Returns the result of a run that a provider batch answered. */
-async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnswer): Promise<EngineResult> {
+async function readBatchedResult(
+  engines: Engines,
+  job: EngineJob,
+  answer: BatchAnswer,
+): Promise<EngineResult> {
   if ('body' in answer) {
-    return (await engines[job.model.engine].read?.(job, answer.body)) ?? failedWith('no answer');
+    return (await engines[job.model.engine].read?.(job, answer.body)) ?? createFailedResult('no answer');
   }
   return {
-    ...failedWith(`${job.model.provider?.name}'s batch has no answer: ${answer.fault}`),
+    ...createFailedResult(`${job.model.provider?.name}'s batch has no answer: ${answer.fault}`),
     isRefused: true,
   };
 }
@@ -135,7 +139,7 @@ async function batchedResult(engines: Engines, job: EngineJob, answer: BatchAnsw
  * Checks the text of a result. On a mismatch, or if the check takes too long, the unchanged text comes before the
  * fault.
  */
-async function checkedResult(
+async function checkResult(
   result: EngineResult,
   { output: expected }: PromptDefinition,
   tasks: PromptTasks,
@@ -149,16 +153,16 @@ async function checkedResult(
       continue;
     }
     const checking = tasks.do('checkOutput', { output: expected, text: output.text }, task);
-    const { text, fault } = await checking.catch(faultIfPastBound(output));
+    const { text, fault } = await checking.catch(createPastBoundHandler(output));
     outputs.push({ type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
   return { ...result, outputs, failed: outputs.length > result.outputs.length };
 }
 
-function faultIfPastBound({ text }: { readonly text: string }) {
+function createPastBoundHandler({ text }: { readonly text: string }) {
   return (error: unknown): CheckedOutput => {
-    if (!(error instanceof PastBound)) throw error;
+    if (!(error instanceof LimitExceeded)) throw error;
     return { text, fault: error.message };
   };
 }

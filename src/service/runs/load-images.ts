@@ -1,7 +1,7 @@
-import { imageType } from '../../files/formats/image-type.ts';
+import { detectImageType } from '../../files/formats/image-type.ts';
 import { type FetchImageOptions, fetchImage } from '../../models/outgoing/fetch-image.ts';
 import { decodeBase64, type LoadedImage } from '../../prompts/render/loaded-image.ts';
-import { errorMessage } from '../../utils/error-utils.ts';
+import { getErrorMessage } from '../../utils/error-utils.ts';
 import { type ImageInput, MAX_IMAGE_BYTES } from '../../wire/index.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
 
@@ -25,20 +25,20 @@ export async function loadImageInputs(
 
 async function loadImage(input: ImageInput, index: number, options: FetchImageOptions): Promise<LoadedImage> {
   try {
-    return await checkedImage(
+    return await checkImage(
       input.type === 'url' ? await fetchImage(input.url, options) : decodeBase64(input.base64),
     );
   } catch (error) {
     options.signal.throwIfAborted();
     if (error instanceof Refusal) throw error;
-    throw invalidRequest(`inputs.imageInputs[${index}].${input.type}: ${errorMessage(error)}`);
+    throw invalidRequest(`inputs.imageInputs[${index}].${input.type}: ${getErrorMessage(error)}`);
   }
 }
 
-async function checkedImage(bytes: Buffer): Promise<LoadedImage> {
+async function checkImage(bytes: Buffer): Promise<LoadedImage> {
   if (bytes.length === 0) throw new Error('the image is empty');
   if (bytes.length > MAX_IMAGE_BYTES) throw new Error('the image is larger than 20 MiB');
-  const mediaType = await imageType(bytes);
+  const mediaType = await detectImageType(bytes);
   if (mediaType === undefined) throw new Error('this is not an image, such as a PNG, JPEG, GIF or WebP file');
   return { bytes, mediaType };
 }

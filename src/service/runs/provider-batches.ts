@@ -10,7 +10,7 @@ import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkCreation, type RunServices } from './create-run.ts';
-import { promptRequest } from './engine-job.ts';
+import { buildPromptRequest } from './engine-job.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
 
 /** Runs that are answered by provider batches. */
@@ -62,7 +62,7 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const prompt = await renderPrompt(definition, { textInputs, images }, work =>
         services.tasks.do('render', work, { userId }),
       );
-      const job: PromptJob = { ...promptRequest(definition, model, prompt, runOptions), signal, sleep };
+      const job: PromptJob = { ...buildPromptRequest(definition, model, prompt, runOptions), signal, sleep };
       const { provider } = model;
       if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
       const { body } = await buildRequest(job, { provider, key: readProviderKey(provider, env), env });

@@ -75,7 +75,7 @@ export class QueueRunner implements Runner {
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
     const { clock, store, onFault, rerun = true } = this.#options;
-    await this.#runs.pending.endedWithin(graceMs, clock);
+    await this.#runs.pending.waitForAllWithin(graceMs, clock);
     await this.#runs.stop();
     for (const runId of this.#options.programs) {
       await store.runs.fail(runId, stoppedRunError(runId, 'the end of its service', 'serve')).catch(onFault);
@@ -149,13 +149,13 @@ export class QueueRunner implements Runner {
   #claim(): void {
     if (this.#isClaimDue) return;
     this.#isClaimDue = true;
-    void this.#afterLastClaim(() => {
+    void this.#runAfterLastClaim(() => {
       this.#isClaimDue = false;
       return this.#claimAll();
     });
   }
 
-  #afterLastClaim(work: () => Promise<void>): Promise<void> {
+  #runAfterLastClaim(work: () => Promise<void>): Promise<void> {
     const { pending } = this.#runs;
     this.#lastClaim = pending.track(this.#lastClaim.then(work).catch(this.#options.onFault));
     return this.#lastClaim;
@@ -203,8 +203,8 @@ export class QueueRunner implements Runner {
       () => settleDeadWorkers(store, { rerun }),
       () => this.#runs.abortEnded(),
       () => this.#reportEndedElsewhere([...this.#endListeners.keys()]),
-      () => this.#afterLastClaim(() => this.#releaseStrays()),
-      () => this.#afterLastClaim(() => this.#claimAll()),
+      () => this.#runAfterLastClaim(() => this.#releaseStrays()),
+      () => this.#runAfterLastClaim(() => this.#claimAll()),
     ];
     for (const step of steps) if (!this.#closing) await step().catch(onFault);
   }

@@ -3,10 +3,10 @@ import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { usesPlaceholder } from '../../models/declared-model.ts';
 import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts';
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
-import { optionFault } from '../../prompts/parse/option-values.ts';
+import { findOptionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
-import { PastBound } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
 import type { Definitions } from '../prompts/definitions.ts';
@@ -72,7 +72,7 @@ export async function checkRequestInputs(
   try {
     await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
-    if (error instanceof InvalidInputs || error instanceof PastBound) throw invalidRequest(error.message);
+    if (error instanceof InvalidInputs || error instanceof LimitExceeded) throw invalidRequest(error.message);
     throw error;
   }
   // Unknown keys are ignored.
@@ -117,7 +117,7 @@ export function checkRunOptions(
     const option = runOptions.find(option => option.key === key);
     // Only the endpoint knows which options it takes.
     if (!option && hasEndpoint && PROVIDER_SETTINGS.has(key)) {
-      const fault = optionFault(key, value);
+      const fault = findOptionFault(key, value);
       if (fault === undefined) continue;
       throw invalidRequest(`runOptions.${key} ${fault}`);
     }

@@ -34,7 +34,7 @@ export class RunsInProgress {
     const { store, inputs, limits, meter } = this.#options;
     const create = async (): Promise<string> => {
       const id = await store.runs.create(run, limits, createdAt);
-      if (id === run.id) meter?.runCreated(meterModel(run));
+      if (id === run.id) meter?.runCreated(getMeterModel(run));
       return id;
     };
     return await create().catch(async (error: unknown) => {
@@ -67,7 +67,7 @@ export class RunsInProgress {
   async stop(): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
     for (const run of this.#running.values()) run.abort(this.#stop.signal.reason);
-    await this.pending.ended();
+    await this.pending.waitForAll();
   }
 
   async #carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
@@ -78,14 +78,14 @@ export class RunsInProgress {
     this.#running.set(run.id, stopped);
     const startedAt = clock.now();
     const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
-    meter?.runStarted(meterModel(run), Math.max(0, startedAt - createdAt));
+    meter?.runStarted(getMeterModel(run), Math.max(0, startedAt - createdAt));
     try {
       const executed = await executor(run, signal);
       const outcome = executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
       const ended = outcome ?? outcomeIfEnded((await store.runs.endedAmong([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
-      if (ended) meter?.runEnded(meterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
+      if (ended) meter?.runEnded(getMeterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
       if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs });
       return ended;
     } catch (error) {
@@ -128,7 +128,7 @@ export class RunsInProgress {
 }
 
 /** Returns the model for metrics; a run that any process can carry out has none. */
-function meterModel({ model = '' }: { readonly model?: string | undefined }): string {
+function getMeterModel({ model = '' }: { readonly model?: string | undefined }): string {
   return model === '' ? 'any' : model;
 }
 

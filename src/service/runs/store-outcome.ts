@@ -1,4 +1,4 @@
-import { type EngineOutput, type EngineResult, failedWith } from '../../models/engine.ts';
+import { createFailedResult, type EngineOutput, type EngineResult } from '../../models/engine.ts';
 import { retryForever } from '../core/background-work.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Media } from '../media/media.ts';
@@ -42,7 +42,7 @@ export async function storeOutcome(
     const isStopped = signal.aborted && held.stop();
     if (!isStopped && !(error instanceof ResultLost)) throw error;
     const shown = error instanceof ResultLost ? error.shown : UNSTORED_REASON;
-    const failed = { ...failedWith(shown), tokens: result.tokens, charge: result.charge };
+    const failed = { ...createFailedResult(shown), tokens: result.tokens, charge: result.charge };
     return await storeOutputs({ ...storage, held }, runId, failed, signal);
   } finally {
     held.release();

@@ -12,7 +12,7 @@ export interface TextPiece {
 /** Emits the text of runs while models produce it, if anything listens. */
 export class TextFeed extends EventEmitter<{ text: [TextPiece] }> {
   /** Returns a function that emits pieces of a run's text; undefined if nothing listens. */
-  emitterFor({
+  createEmitter({
     id: runId,
     idempotency,
   }: Pick<NewRun, 'id' | 'idempotency'>): ((text: string) => void) | undefined {

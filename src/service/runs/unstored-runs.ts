@@ -15,14 +15,14 @@ export type UnstoredRuns = ReturnType<typeof openUnstoredRuns>;
  * next start must not ask it again.
  */
 export function openUnstoredRuns(folder: string) {
-  const markName = (runId: string) => path.join('unstored-runs', runId);
-  const has = (runId: string) => existsSync(path.join(folder, markName(runId)));
+  const formatMarkName = (runId: string) => path.join('unstored-runs', runId);
+  const has = (runId: string) => existsSync(path.join(folder, formatMarkName(runId)));
   return {
     has,
-    add: (runId: string) => replaceFile({ folder, name: markName(runId) }, ''),
+    add: (runId: string) => replaceFile({ folder, name: formatMarkName(runId) }, ''),
     /** Removes the mark of a run that has ended. */
     remove: async (runId: string): Promise<void> => {
-      if (has(runId)) await rm(path.join(folder, markName(runId)));
+      if (has(runId)) await rm(path.join(folder, formatMarkName(runId)));
     },
   };
 }

@@ -14,13 +14,13 @@ type NewUser = Pick<Tables['users'], 'plan' | 'credits'>;
 const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 
 /** Users, their credits and their keys. `author` is 1 for a key that may publish. */
-export type AccountsStore = ReturnType<typeof accountsStore>;
+export type AccountsStore = ReturnType<typeof createAccountsStore>;
 export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
 /** A user as the operator sees it; `keys` is the number of its keys. */
 export type UserSummary = Awaited<ReturnType<AccountsStore['userSummaries']>>[number];
 export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
 
-export function accountsStore(db: Db, writer: Writer) {
+export function createAccountsStore(db: Db, writer: Writer) {
   return {
     keyOwner: (keyHash: string) =>
       db
@@ -30,7 +30,7 @@ export function accountsStore(db: Db, writer: Writer) {
         .where('hash', '=', keyHash)
         .executeTakeFirst(),
     user: (id: number) => db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
-    userNamed: (name: string) => userNamed(db, name).executeTakeFirst(),
+    userNamed: (name: string) => selectUserByName(db, name).executeTakeFirst(),
     /** Creates the user. Leaves an existing one unchanged, with `isNew` false. */
     ensureUser: (name: string, user: NewUser) => writer.write(trx => ensureUser(trx, { name, ...user })),
     /** Returns false, and changes nothing, if the user doesn't exist or the credits would fall below 0. */
@@ -82,7 +82,7 @@ export function accountsStore(db: Db, writer: Writer) {
   };
 }
 
-function userNamed(db: Db, name: string) {
+function selectUserByName(db: Db, name: string) {
   return db.selectFrom('users').select(USER_COLUMNS).where('name', '=', name);
 }
 
@@ -95,7 +95,7 @@ async function ensureUser(db: Db, user: NewUser & { name: string }) {
     .returning(USER_COLUMNS)
     .executeTakeFirst();
   return {
-    user: created ?? (await userNamed(db, user.name).executeTakeFirstOrThrow()),
+    user: created ?? (await selectUserByName(db, user.name).executeTakeFirstOrThrow()),
     isNew: created !== undefined,
   };
 }

@@ -17,7 +17,7 @@ export type LabelResult =
   | { readonly missing: 'prompt' | 'version' | 'label' };
 
 /** Returns the store of prompts' labels and their moves. */
-export function labelsStore(db: Db, writer: Writer) {
+export function createLabelsStore(db: Db, writer: Writer) {
   return {
     /** Sets, moves or removes a label of a published prompt, and journals it in the same transaction. */
     move: (change: LabelChange): Promise<LabelResult> => writer.write(trx => move(trx, change)),

@@ -4,7 +4,7 @@ import type { Db, Writer } from './writer.ts';
 /** The record of a generated picture or video. Its bytes are a blob. */
 export type StoredMedia = Omit<Tables['media'], 'userId'>;
 
-export function mediaStore(db: Db, writer: Writer) {
+export function createMediaStore(db: Db, writer: Writer) {
   return {
     find: (id: string): Promise<StoredMedia | undefined> =>
       db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst(),

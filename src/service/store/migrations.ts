@@ -12,7 +12,7 @@ interface SqlDialect {
  * Returns the steps of the schema, which are applied once each, in order. A released step never changes. SQLite treats
  * `bigint` as `integer`.
  */
-export function migrations({ counter, byKey, own }: SqlDialect): readonly string[] {
+export function buildMigrations({ counter, byKey, own }: SqlDialect): readonly string[] {
   return [
     `
     create table users (

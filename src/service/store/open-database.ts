@@ -24,12 +24,12 @@ export async function openDatabase(options: StoreOptions): Promise<Store> {
 
 async function openWithoutObjectStore(options: StoreOptions): Promise<Store> {
   const { database, dataDir } = options;
-  const unusable = (error: unknown): never => {
+  const refuseDirectory = (error: unknown): never => {
     throw dataDirectoryError(dataDir, error);
   };
   // Even with a remote database, the directory holds files of this machine, such as models.
-  const file = await prepareDataDirectory(dataDir).catch(unusable);
-  if (database === undefined) return await openSqliteStore(file, options).catch(unusable);
+  const file = await prepareDataDirectory(dataDir).catch(refuseDirectory);
+  if (database === undefined) return await openSqliteStore(file, options).catch(refuseDirectory);
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
   return await openPostgresStore(database, options);
 }

@@ -24,19 +24,19 @@ export class PreparedQuery<V, R> {
   }
 
   async run(db: Db, values: V): Promise<QueryResult<R>> {
-    const compiled = this.#compiledFor(db);
+    const compiled = this.#compile(db);
     const parameters = compiled.parameters.map(parameter =>
       parameter instanceof QueryPlaceholder ? values[parameter.name as keyof V] : parameter,
     );
     return await db.executeQuery<R>({ ...compiled, parameters });
   }
 
-  async first(db: Db, values: V): Promise<R | undefined> {
+  async findFirst(db: Db, values: V): Promise<R | undefined> {
     const { rows } = await this.run(db, values);
     return rows[0];
   }
 
-  #compiledFor(db: Db): CompiledQuery<R> {
+  #compile(db: Db): CompiledQuery<R> {
     const { adapter } = db.getExecutor();
     const known = this.#compiled.get(adapter);
     if (known) return known;

@@ -3,7 +3,7 @@ import type { RunWrites } from './runs/run-records.ts';
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
-type PromptsStore = ReturnType<typeof promptsStore>;
+type PromptsStore = ReturnType<typeof createPromptsStore>;
 /** A version. `parsed` is JSON that only its writer understands; null in versions of older releases. */
 export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
 export type PublishedRow = Awaited<ReturnType<PromptsStore['published']>>[number];
@@ -25,27 +25,27 @@ const VERSION_COLUMNS = [
 ] as const;
 
 /** Prompts and their versions. Reads don't find withdrawn prompts, except `versionOfRun`. */
-export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
+export function createPromptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
   return {
     /** Returns the columns that the creation of a run needs, of a published or unlisted version. */
     runnable: (id: string) =>
-      runnableVersion(db, id)
+      selectRunnableVersion(db, id)
         .select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title'])
         .executeTakeFirst(),
     /** Returns a published or unlisted version. */
-    version: (id: string) => runnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
+    version: (id: string) => selectRunnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
     /** Returns a version even if its prompt is withdrawn, because runs of it may still be queued. */
     versionOfRun: (id: string) =>
-      everyVersion(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
+      selectVersions(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
     latest: (promptId: string) =>
-      published(db)
+      selectPublished(db)
         .select(VERSION_COLUMNS)
         .where('prompts.id', '=', promptId)
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .executeTakeFirst(),
     /** Returns the listed versions, newest first, at most 10. */
     versions: (promptId: string) =>
-      published(db)
+      selectPublished(db)
         .select(VERSION_COLUMNS)
         .where('promptVersions.promptId', '=', promptId)
         .where('promptVersions.unlisted', '=', 0)
@@ -54,7 +54,7 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
         .execute(),
     /** Returns the latest version of every published prompt, for the search. */
     published: async () => {
-      const prompts = await published(db)
+      const prompts = await selectPublished(db)
         .select([
           'promptVersions.id',
           'promptVersions.promptId',
@@ -89,21 +89,21 @@ export function promptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites,
   };
 }
 
-function everyVersion(db: Db) {
+function selectVersions(db: Db) {
   return db.selectFrom('promptVersions').innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
 }
 
 /** Selects a version that can be run: its prompt is published, or it is unlisted. */
-export function runnableVersion(db: Db, id: string) {
-  return everyVersion(db)
+export function selectRunnableVersion(db: Db, id: string) {
+  return selectVersions(db)
     .where('promptVersions.id', '=', id)
     .where(({ or, eb }) =>
       or([eb('prompts.latestVersionId', 'is not', null), eb('promptVersions.unlisted', '=', 1)]),
     );
 }
 
-function published(db: Db) {
-  return everyVersion(db).where('prompts.latestVersionId', 'is not', null);
+function selectPublished(db: Db) {
+  return selectVersions(db).where('prompts.latestVersionId', 'is not', null);
 }
 
 async function publish(db: Db, version: NewVersion, now: number): Promise<boolean> {
@@ -111,7 +111,7 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
   const { id, promptId } = row;
   const prompt = await db.selectFrom('prompts').selectAll().where('id', '=', promptId).executeTakeFirst();
   if (prompt?.latestVersionId === id) return false;
-  const publishedAt = await nextPublication(db, promptId, now);
+  const publishedAt = await computeNextPublication(db, promptId, now);
   await keepPrompt(db, { id: promptId, slug });
   await db.updateTable('prompts').set({ latestVersionId: id }).where('id', '=', promptId).execute();
   await db
@@ -144,7 +144,7 @@ async function keepPrompt(db: Db, { id, slug }: Pick<Tables['prompts'], 'id' | '
 }
 
 /** Returns a time later than that of every earlier version, even if the clock stood still or went back. */
-async function nextPublication(db: Db, promptId: string, now: number): Promise<number> {
+async function computeNextPublication(db: Db, promptId: string, now: number): Promise<number> {
   const { last } = await db
     .selectFrom('promptVersions')
     .select(({ fn }) => fn.max('publishedAt').as('last'))

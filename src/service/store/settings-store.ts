@@ -1,9 +1,9 @@
 import type { Db, Writer } from './writer.ts';
 
 /** Settings of the store, each written once. */
-export type SettingsStore = ReturnType<typeof settingsStore>;
+export type SettingsStore = ReturnType<typeof createSettingsStore>;
 
-export function settingsStore(db: Db, writer: Writer) {
+export function createSettingsStore(db: Db, writer: Writer) {
   return {
     get: (key: string) => readSetting(db, key),
     /** Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true. */

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
-import { errorMessage, hasNoSpace } from '../../utils/error-utils.ts';
+import { getErrorMessage, hasNoSpace } from '../../utils/error-utils.ts';
 
 /** A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL. */
 export class DatabaseUrlError extends Error {
@@ -40,7 +40,7 @@ export class DiskFullError extends Error {
   readonly code = 'DISK_FULL';
 
   constructor(directory: string, cause: unknown) {
-    super(fullDisk(directory, cause), { cause });
+    super(explainFullDisk(directory, cause), { cause });
   }
 }
 
@@ -59,7 +59,7 @@ const MIN_FREE_BYTES = 64 * 1024;
 
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
 function isDiskFull(dataDir: string, cause: unknown): boolean {
-  const message = errorMessage(cause);
+  const message = getErrorMessage(cause);
   if (/disk is full/.test(message) || hasNoSpace(cause)) return true;
   try {
     const { bavail, bsize } = statfsSync(dataDir);
@@ -74,33 +74,35 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   if (cause instanceof DataDirectoryError) return cause;
   const isFull = isDiskFull(dataDir, cause);
   const what = isFull
-    ? fullDisk(`the data directory ${dataDir}`, cause)
-    : `the data directory ${dataDir} can't be used: ${errorMessage(cause)}; make it writable, free space on its disk`;
+    ? explainFullDisk(`the data directory ${dataDir}`, cause)
+    : `the data directory ${dataDir} can't be used: ${getErrorMessage(cause)}; make it writable, free space on its disk`;
   return new DataDirectoryError(`${what}, or set PROMPTRUN_DATA_DIR to another directory`, {
     cause,
     isDiskFull: isFull,
   });
 }
 
-function fullDisk(directory: string, cause: unknown): string {
-  return `the disk of ${directory} is full (${errorMessage(cause)}); free space on it`;
+function explainFullDisk(directory: string, cause: unknown): string {
+  return `the disk of ${directory} is full (${getErrorMessage(cause)}); free space on it`;
 }
 
 /** Explains a fault of a running service to its operator, who can then no longer choose another data directory. */
-export function storeFaultText(dataDir: string, error: unknown): string {
-  return isDiskFull(dataDir, error) ? fullDisk(`the data directory ${dataDir}`, error) : errorMessage(error);
+export function explainStoreFault(dataDir: string, error: unknown): string {
+  return isDiskFull(dataDir, error)
+    ? explainFullDisk(`the data directory ${dataDir}`, error)
+    : getErrorMessage(error);
 }
 
 /** Wraps an error of the database or of the disk in the same way; returns any other error unchanged. */
-export function storeFault(dataDir: string, error: unknown): unknown {
+export function wrapStoreFault(dataDir: string, error: unknown): unknown {
   const isOfStore = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
   return isOfStore ? dataDirectoryError(dataDir, error) : error;
 }
 
 /** Returns the error for a platform on which no SQLite can be loaded. */
-export function noSqlite(cause: unknown): DataDirectoryError {
+export function noSqliteError(cause: unknown): DataDirectoryError {
   const { platform, arch, versions } = process;
-  const [reason = ''] = errorMessage(cause).split('\n');
+  const [reason = ''] = getErrorMessage(cause).split('\n');
   return new DataDirectoryError(
     `Node ${versions.node} has no SQLite, and the one bundled with promptrun can't be loaded on ${platform} ${arch}: ${reason.trim()}; use Node 22.13 or newer, which includes it`,
     { cause },
@@ -108,7 +110,7 @@ export function noSqlite(cause: unknown): DataDirectoryError {
 }
 
 /** Returns the error for a damaged database, with the remedies. */
-export function damagedStore(file: string, reason: string): DataDirectoryError {
+export function damagedStoreError(file: string, reason: string): DataDirectoryError {
   return new DataDirectoryError(
     `the store ${file} is damaged: ${reason}; restore the file from a backup, or start a new store with \`promptrun serve --new-store\`, which puts this one aside`,
   );

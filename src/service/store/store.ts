@@ -1,16 +1,16 @@
 import type { Env } from '../../utils/env.ts';
 import type { Clock } from '../core/clock.ts';
 import type { RateLimiter } from '../core/rate-limiter.ts';
-import { accountsStore } from './accounts-store.ts';
-import type { Blobs, Collection } from './blobs/blobs.ts';
+import { createAccountsStore } from './accounts-store.ts';
+import type { BlobCollection, Blobs } from './blobs/blobs.ts';
 import type { ObjectStore } from './blobs/object-store.ts';
-import { labelsStore } from './labels-store.ts';
-import { mediaStore } from './media-store.ts';
-import { promptsStore } from './prompts-store.ts';
-import { runQueue } from './runs/run-queue.ts';
+import { createLabelsStore } from './labels-store.ts';
+import { createMediaStore } from './media-store.ts';
+import { createPromptsStore } from './prompts-store.ts';
+import { createRunQueue } from './runs/run-queue.ts';
 import type { RunWrites } from './runs/run-records.ts';
-import { runsStore } from './runs/runs-store.ts';
-import { settingsStore } from './settings-store.ts';
+import { createRunsStore } from './runs/runs-store.ts';
+import { createSettingsStore } from './settings-store.ts';
 import { type Db, Writer } from './writer.ts';
 
 export interface StoreOptions {
@@ -40,7 +40,7 @@ interface DatabaseBackend {
   /** True if processes on other machines may use it too. */
   readonly shared: boolean;
   readonly workers: Workers;
-  readonly blobs: Readonly<Record<Collection, Blobs>>;
+  readonly blobs: Readonly<Record<BlobCollection, Blobs>>;
   /** Resolves once all commits are on disk; default: commits are once they are made. */
   readonly flush?: (() => Promise<void>) | undefined;
   /** Limits requests over all processes of a shared store. */
@@ -60,20 +60,20 @@ export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
   const runWrites = backend.runWrites?.(db, writer);
   return {
     ...backend,
-    accounts: accountsStore(db, writer),
-    prompts: promptsStore(db, writer, runWrites),
-    runs: runsStore(db, writer, runWrites),
-    queue: runQueue(db, writer, backend),
-    labels: labelsStore(db, writer),
-    media: mediaStore(db, writer),
-    settings: settingsStore(db, writer),
+    accounts: createAccountsStore(db, writer),
+    prompts: createPromptsStore(db, writer, runWrites),
+    runs: createRunsStore(db, writer, runWrites),
+    queue: createRunQueue(db, writer, backend),
+    labels: createLabelsStore(db, writer),
+    media: createMediaStore(db, writer),
+    settings: createSettingsStore(db, writer),
     /** The object store that holds media and input pictures, if there is one. */
     objects: undefined as ObjectStore | undefined,
     /** Rejects while the database is unavailable. */
     ping: () => db.selectFrom('users').select('id').limit(1).execute(),
     /** Waits for pending writes, then closes the database. */
     async close() {
-      await writer.idle();
+      await writer.waitForIdle();
       await runWrites?.flush();
       await backend.close();
     },

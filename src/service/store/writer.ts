@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
-import { errorCode } from '../../utils/error-utils.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import type { Tables } from './tables.ts';
 
@@ -13,7 +13,7 @@ const ATTEMPTS = 10;
 /** Maximum pause between two attempts. */
 const MAX_WRITE_PAUSE_MS = 100;
 
-interface Write {
+interface PendingWrite {
   readonly run: (db: Db) => Promise<unknown>;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -35,7 +35,7 @@ export class Writer {
   readonly #together: boolean;
   readonly #flush: WriterOptions['flush'];
   readonly #pending = new PendingWork();
-  #waiting: Write[] = [];
+  #waiting: PendingWrite[] = [];
   #isWorking = false;
 
   constructor(db: Db, { together, flush }: WriterOptions) {
@@ -50,27 +50,27 @@ export class Writer {
   }
 
   /** Resolves once no write is pending. */
-  idle(): Promise<void> {
-    return this.#pending.ended();
+  waitForIdle(): Promise<void> {
+    return this.#pending.waitForAll();
   }
 
   #join<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const isFirst = this.#waiting.push({ run, resolve: value => resolve(value as T), reject }) === 1;
       // Writes of the same turn of the event loop join this transaction.
-      if (isFirst && !this.#isWorking) setImmediate(() => void this.#work());
+      if (isFirst && !this.#isWorking) setImmediate(() => void this.#commitWaiting());
     });
   }
 
-  async #work(): Promise<void> {
+  async #commitWaiting(): Promise<void> {
     this.#isWorking = true;
     while (this.#waiting.length > 0) await this.#commit(this.#waiting.splice(0));
     this.#isWorking = false;
   }
 
-  async #commit(writes: readonly Write[]): Promise<void> {
+  async #commit(writes: readonly PendingWrite[]): Promise<void> {
     let failed = false;
-    const inTurn = async (db: Db): Promise<unknown[]> => {
+    const runInTurn = async (db: Db): Promise<unknown[]> => {
       const values: unknown[] = [];
       try {
         for (const { run } of writes) values.push(await run(db));
@@ -81,7 +81,7 @@ export class Writer {
       return values;
     };
     try {
-      const values = await this.#attempt(inTurn);
+      const values = await this.#attempt(runInTurn);
       this.#settle(writes, values);
     } catch (error) {
       // A write that fails must not undo the others, so each gets its own transaction.
@@ -91,7 +91,7 @@ export class Writer {
   }
 
   /** Resolves committed writes once they are on disk; rejects them if that fails. */
-  #settle(writes: readonly Write[], values: readonly unknown[]): void {
+  #settle(writes: readonly PendingWrite[], values: readonly unknown[]): void {
     const resolve = (): void => {
       for (const [index, write] of writes.entries()) write.resolve(values[index]);
     };
@@ -107,7 +107,7 @@ export class Writer {
       try {
         return await this.#db.transaction().execute(run);
       } catch (error) {
-        if (!COLLISIONS.includes(errorCode(error)) || attempt === ATTEMPTS) throw error;
+        if (!COLLISIONS.includes(getErrorCode(error)) || attempt === ATTEMPTS) throw error;
         await sleep(Math.random() * MAX_WRITE_PAUSE_MS);
       }
     }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { requestDigest } from '../../../src/cli/inputs/request-body.ts';
+import { computeRequestDigest } from '../../../src/cli/inputs/request-body.ts';
 import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith, type TestOptions } from '../../support/context.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
@@ -75,7 +75,7 @@ export function batchesToResume() {
       row,
       id: String(row),
       state: 'creating',
-      digest: requestDigest(request),
+      digest: computeRequestDigest(request),
       journalId: randomUUID(),
       promptVersionId: await findVersion('hello'),
       time: new Date(Date.now() - 60_000).toISOString(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planRow, type RowHistory } from '../../../src/cli/batch/plan-row.ts';
-import { resultState } from '../../../src/cli/batch/results/result-state.ts';
+import { toResultState } from '../../../src/cli/batch/results/result-state.ts';
 import { isInShard, parseShard } from '../../../src/cli/inputs/rows/shard.ts';
 import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
 
@@ -13,7 +13,7 @@ const ENTRY = {
   inputsDigest: 'd',
 };
 const result = (runStatus: string, runId: string | null = null, error = ''): Partial<RowHistory> => ({
-  result: resultState({ row: 1, runStatus, runId, error: error || null, outputs: [] }),
+  result: toResultState({ row: 1, runStatus, runId, error: error || null, outputs: [] }),
 });
 const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: JobState } => ({
   state: {

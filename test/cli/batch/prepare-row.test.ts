@@ -3,7 +3,7 @@ import { type PreparedBatch, prepareRow } from '../../../src/cli/batch/prepare-b
 import { describeConfig } from '../../../src/cli/inputs/describe-config.ts';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
 import type { RunRequest } from '../../../src/cli/inputs/request-body.ts';
-import { readableRow } from '../../../src/cli/inputs/rows/row.ts';
+import { toReadableRow } from '../../../src/cli/inputs/rows/row.ts';
 import { testContext } from '../../support/context.ts';
 
 const picture = (name: string): string => `https://pictures.test/${name}.png`;
@@ -26,7 +26,7 @@ async function requestForRow(
     folder: { cwd: ctx.cwd, allowOutside: false },
   } as unknown as PreparedBatch;
   const inputs = { text: new Map(Object.entries(row.text ?? {})), images: row.images ?? [] };
-  return prepareRow(ctx, prepared, readableRow({ row: 3, line: 4 }, row.id, inputs));
+  return prepareRow(ctx, prepared, toReadableRow({ row: 3, line: 4 }, row.id, inputs));
 }
 
 describe('the request of a row', () => {

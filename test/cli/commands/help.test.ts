@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 import { runInProcess } from '../../support/context.ts';
 
 const SOURCES = ['src', 'bin'].flatMap(directory =>
@@ -20,7 +20,7 @@ it('lists every variable that is read', async () => {
   );
   const asked = new Set<string>();
   const env = new Proxy({}, { get: (_, name) => void asked.add(String(name)) });
-  const keys = knownProviders(env).flatMap(({ keyVariables }) => keyVariables);
+  const keys = listKnownProviders(env).flatMap(({ keyVariables }) => keyVariables);
   const missing = [...read, ...keys, ...asked].filter(name => !listed.has(name));
   expect([...new Set(missing)]).toEqual([]);
   expect(read).toContain('PROMPTRUN_EXCLUSIVE_KEY');

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileRemoval } from '../../../src/cli/commands/uninstall/uninstall.ts';
+import { buildFileRemoval } from '../../../src/cli/commands/uninstall/uninstall.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
@@ -172,7 +172,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     ['powershell', 'Remove-Item'],
     ['windows-powershell', 'Remove-Item'],
   ] as const)('names a command of %s that removes a file', (shell, command) => {
-    expect(fileRemoval('/a/promptrun', shell)).toBe(`${command} /a/promptrun`);
+    expect(buildFileRemoval('/a/promptrun', shell)).toBe(`${command} /a/promptrun`);
   });
 
   it('shows each place whole on a narrow terminal', async () => {

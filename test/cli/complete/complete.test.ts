@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { LOCAL_SCOPE, resourceScope } from '../../../src/cli/settings/caches/resource-cache.ts';
+import { computeResourceScope, LOCAL_SCOPE } from '../../../src/cli/settings/caches/resource-cache.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
@@ -152,8 +152,8 @@ describe('values', () => {
 
   it('offers models to the key that fetched them only', async () => {
     const services = [
-      models(resourceScope(BASE, 'key-a'), 'of-a'),
-      models(resourceScope(BASE, 'key-b'), 'of-b'),
+      models(computeResourceScope(BASE, 'key-a'), 'of-a'),
+      models(computeResourceScope(BASE, 'key-b'), 'of-b'),
     ];
     const at = home({ 'config/resources.json': { services } });
     const withKey = (key: string): TestOptions => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Candidate } from '../../../src/cli/complete/candidate-sources.ts';
-import { completionLines } from '../../../src/cli/complete/complete.ts';
+import { buildCompletionLines } from '../../../src/cli/complete/complete.ts';
 import type { ShellLine } from '../../../src/cli/complete/shell-line.ts';
 
 const BREAKS = ' \t\n"\'@><=;|&(:';
@@ -16,7 +16,7 @@ async function complete(
   ...values: readonly (string | Candidate)[]
 ): Promise<Completed> {
   let asked: ShellLine = { words: [], current: '' };
-  const lines = await completionLines(shell, words, line => {
+  const lines = await buildCompletionLines(shell, words, line => {
     asked = line;
     return Promise.resolve(values.map(value => (typeof value === 'string' ? { value } : value)));
   });

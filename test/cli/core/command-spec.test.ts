@@ -1,7 +1,7 @@
 import { expect, expectTypeOf, it } from 'vitest';
 import type { Context } from '../../../src/cli/context.ts';
 import type { CommandSpec, FlagsOf, InputOf } from '../../../src/cli/core/command-spec.ts';
-import { command } from '../../../src/cli/program/program-command.ts';
+import { defineCommand } from '../../../src/cli/program/program-command.ts';
 
 const SPEC = {
   path: 'paint',
@@ -44,8 +44,8 @@ it('types the arguments and flags of a command by its declaration', async () => 
   expect(flags.quik).toBeUndefined();
   const takesNumber = async (_ctx: Context, _subject: number): Promise<void> => {};
   // @ts-expect-error the first argument is a text
-  command(SPEC, async () => takesNumber);
+  defineCommand(SPEC, async () => takesNumber);
   const takesOther = async (_c: Context, _s: string, _o: unknown, _m: unknown, _f: { quik: boolean }) => {};
   // @ts-expect-error it declares no such flag
-  command(SPEC, async () => takesOther);
+  defineCommand(SPEC, async () => takesOther);
 });

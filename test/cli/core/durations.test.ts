@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ageInWords, ageText, parseDuration } from '../../../src/cli/core/durations.ts';
+import { formatAge, formatIsoAge, parseDuration } from '../../../src/cli/core/durations.ts';
 
 describe('a duration', () => {
   it.each([
@@ -42,11 +42,11 @@ describe('ages', () => {
     [364 * DAY, '12 months ago'],
     [800 * DAY, '2 years ago'],
   ])('puts %d ms as %s', (ms, words) => {
-    expect(ageInWords(NOW - ms, NOW)).toBe(words);
+    expect(formatAge(NOW - ms, NOW)).toBe(words);
   });
 
   it('reads ISO 8601 and returns other texts unchanged', () => {
-    expect(ageText('2026-05-31T22:00:00.000Z', NOW)).toBe('2 hours ago');
-    expect(ageText('yesterday', NOW)).toBe('yesterday');
+    expect(formatIsoAge('2026-05-31T22:00:00.000Z', NOW)).toBe('2 hours ago');
+    expect(formatIsoAge('yesterday', NOW)).toBe('yesterday');
   });
 });

@@ -6,7 +6,7 @@ import {
   usageError,
   waitTimeoutError,
 } from '../../../src/cli/core/errors.ts';
-import { exitCodeOfHttp, toFailure } from '../../../src/cli/core/failure.ts';
+import { getHttpExitCode, toFailure } from '../../../src/cli/core/failure.ts';
 import {
   InvalidRequestError,
   NetworkError,
@@ -60,7 +60,7 @@ describe('the exit code', () => {
         stdout: '',
         stderr: `{"status":"${status}","message":"no","data":{"a":1},"exitCode":${expected[http] ?? 1}}\n`,
       });
-      expect(exitCodeOfHttp(http)).toBe(expected[http] ?? 1);
+      expect(getHttpExitCode(http)).toBe(expected[http] ?? 1);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { nearest } from '../../../src/utils/nearest-name.ts';
+import { findNearest } from '../../../src/utils/nearest-name.ts';
 
 it.each([
   ['qualty', 'quality'],
@@ -10,5 +10,5 @@ it.each([
   ['colour', undefined],
   ['', undefined],
 ])('%j is taken for %j', (given, meant) => {
-  expect(nearest(given, ['quality', 'reasoningEffort', 'size'])).toBe(meant);
+  expect(findNearest(given, ['quality', 'reasoningEffort', 'size'])).toBe(meant);
 });

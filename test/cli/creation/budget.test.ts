@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { resultState } from '../../../src/cli/batch/results/result-state.ts';
+import { toResultState } from '../../../src/cli/batch/results/result-state.ts';
 import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
 import { refuseUnfinishedComparison } from '../../../src/cli/comparing/comparison-end.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
-import { capReached, parseCaps } from '../../../src/cli/creation/caps.ts';
+import { capReachedError, parseCaps } from '../../../src/cli/creation/caps.ts';
 import type { CreationRequest } from '../../../src/cli/creation/creation-result.ts';
 import { toMoney } from '../../../src/wire/money.ts';
 import { collectGarbage } from '../../support/system.ts';
@@ -316,7 +316,7 @@ describe('a budget', () => {
           }),
         );
         const read = written.flatMap(
-          text => resultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
+          text => toResultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
         );
         const budget = new Budget(budgetContext(), parseCaps({}));
         budget.resume(new Ledger(1).connection(), read, []);
@@ -361,7 +361,7 @@ describe('a budget', () => {
 
 it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
   const reached = (cap: number, estimate: number) =>
-    capReached('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) }).message;
+    capReachedError('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) }).message;
   expect(reached(0.0005, 0.0005003)).toBe(
     'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inputFault, suppliedInputFault } from '../../../src/cli/inputs/check-inputs.ts';
+import { findInputFault, findSuppliedInputFault } from '../../../src/cli/inputs/check-inputs.ts';
 import type { InputFields } from '../../../src/cli/inputs/input-fields.ts';
 
 const FIELDS: InputFields = {
@@ -16,7 +16,10 @@ const FIELDS: InputFields = {
 const GIVEN = { topic: 'tea', tone: 'calm' };
 
 function fault(text: Record<string, string>, images = 1, fields = FIELDS): string | undefined {
-  const found = inputFault(fields, { text: new Map(Object.entries(text)), images: Array(images).fill('') });
+  const found = findInputFault(fields, {
+    text: new Map(Object.entries(text)),
+    images: Array(images).fill(''),
+  });
   return found && [found.message, ...found.hints].join('\n');
 }
 
@@ -49,6 +52,6 @@ describe('inputs against a config', () => {
   });
 
   it('accepts missing inputs that can still be asked for', () => {
-    expect(suppliedInputFault(FIELDS, { text: new Map(), images: [] })).toBeUndefined();
+    expect(findSuppliedInputFault(FIELDS, { text: new Map(), images: [] })).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { literalValue, parseKeyValue, parseValueSource } from '../../../src/cli/inputs/flag-values.ts';
+import { escapeLiteralValue, parseKeyValue, parseValueSource } from '../../../src/cli/inputs/flag-values.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const key = anyText({ minLength: 1 }).filter(text => !text.includes('='));
@@ -24,7 +24,7 @@ describe('the source of a value', () => {
   it('is the argument itself by default, and for every value that is written literally', () => {
     fc.assert(
       fc.property(value, value => {
-        expect(parseValueSource(literalValue(value))).toEqual({ from: 'argument', value });
+        expect(parseValueSource(escapeLiteralValue(value))).toEqual({ from: 'argument', value });
       }),
     );
   });

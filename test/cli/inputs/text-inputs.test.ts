@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { jsonInputs, parseInputs } from '../../../src/cli/inputs/text-inputs.ts';
+import { parseInputs, readJsonInputs } from '../../../src/cli/inputs/text-inputs.ts';
 import { anyText } from '../../support/any-text.ts';
 
-const parse = async (source: string) => jsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
+const parse = async (source: string) =>
+  readJsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
 const parseTexts = async (source: string) => Object.fromEntries((await parse(source)).text);
 
 const texts = fc.dictionary(

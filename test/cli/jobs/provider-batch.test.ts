@@ -11,7 +11,7 @@ import type { BatchHandover } from '../../../src/cli/jobs/provider-batch/batch-h
 import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session.ts';
 import { handOverJobs } from '../../../src/cli/jobs/provider-batch/hand-over-jobs.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
-import { fileIn } from '../../../src/files/writing/write-below.ts';
+import { toFileBelow } from '../../../src/files/writing/write-below.ts';
 import {
   BatchFault,
   type BatchProvider,
@@ -64,7 +64,7 @@ async function handOver(
   context?: Awaited<ReturnType<typeof testContext>>,
 ): Promise<Map<string, string>> {
   const { ctx } = context ?? (await testContext());
-  const journal = await BatchJournal.open(fileIn(journalFile));
+  const journal = await BatchJournal.open(toFileBelow(journalFile));
   onTestFinished(() => journal.close());
   const batches = {
     forVersion: () => Promise.resolve(provider),
@@ -143,7 +143,9 @@ it.each(['look', 'collect'] as const)(
   'a 404 that lasts for a minute ends it with exit 1: %s',
   async asked => {
     const { ctx } = await testContext({ clock: testClock() });
-    const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+    const journal = await BatchJournal.open(
+      toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+    );
     onTestFinished(() => journal.close());
     const { provider } = smallProvider({ requests: 1, bytes: 1 });
     let times = 0;
@@ -167,7 +169,7 @@ it.each(['look', 'collect'] as const)(
 
 it('a search that waits for the end of a batch says so at first, and every 30 s', async () => {
   const { ctx, stderr } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  const journal = await BatchJournal.open(toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')));
   onTestFinished(() => journal.close());
   const { provider } = smallProvider({ requests: 1, bytes: 1 });
   let times = 0;
@@ -180,7 +182,7 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
 
 it('a batch that the list shows only a moment later is not created again', async () => {
   const { ctx } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(fileIn(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  const journal = await BatchJournal.open(toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')));
   onTestFinished(() => journal.close());
   const { provider } = smallProvider({ requests: 1, bytes: 1 });
   let times = 0;

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { Checks } from '../../../src/cli/checks/checks.ts';
+import { CheckRunner } from '../../../src/cli/checks/checks.ts';
 import type { CliError } from '../../../src/cli/core/errors.ts';
 import { applyQuery, checkQuery } from '../../../src/cli/outputs/json-query.ts';
 
 const stop = new AbortController();
-const checks = new Checks(stop.signal);
+const checks = new CheckRunner(stop.signal);
 const HERE = { checks: () => Promise.resolve(checks) };
 afterAll(() => checks.close());
 

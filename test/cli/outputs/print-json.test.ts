@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GlobalOptions } from '../../../src/cli/core/global-options.ts';
-import { jsonLine, printValue } from '../../../src/cli/outputs/print-json.ts';
+import { formatJsonLine, printValue } from '../../../src/cli/outputs/print-json.ts';
 import { type TestOptions, testContext } from '../../support/context.ts';
 
 async function printed(
@@ -43,5 +43,5 @@ describe('printValue', () => {
 
 it('writes a row on one line', async () => {
   const { ctx } = await testContext();
-  expect(await jsonLine(ctx, { a: [1, { b: 2 }] })).toBe('{"a":[1,{"b":2}]}\n');
+  expect(await formatJsonLine(ctx, { a: [1, { b: 2 }] })).toBe('{"a":[1,{"b":2}]}\n');
 });

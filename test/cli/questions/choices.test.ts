@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { choiceCountProblem, matchingChoices, numberProblem } from '../../../src/cli/questions/choices.ts';
-import { findChoice, findChoices, numberedList } from '../../../src/cli/questions/line-prompter.ts';
+import {
+  choiceCountProblem,
+  explainNumberProblem,
+  filterChoices,
+} from '../../../src/cli/questions/choices.ts';
+import { findChoice, findChoices, formatNumberedList } from '../../../src/cli/questions/line-prompter.ts';
 
 const choices = [
   { value: 1, name: 'Crème brûlée', description: 'a dessert' },
   { value: 2, name: 'Ice cream', description: 'a dessert' },
   { value: 3, name: 'Bread' },
 ];
-const values = (words: string) => matchingChoices(choices, words).map(choice => choice.value);
+const values = (words: string) => filterChoices(choices, words).map(choice => choice.value);
 
 describe('filtering choices', () => {
   it('needs every word, in name or description, whatever the case and accents', () => {
@@ -19,9 +23,7 @@ describe('filtering choices', () => {
 
   it('puts names that begin with the words first', () => {
     expect(
-      matchingChoices([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(
-        one => one.value,
-      ),
+      filterChoices([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(one => one.value),
     ).toEqual([3, 1]);
   });
 });
@@ -47,12 +49,12 @@ it.each([
   [Number.POSITIVE_INFINITY, {}, 'Enter a number.'],
   [2 ** 60, {}, 'This number is too large to be kept exactly.'],
 ])('says what is wrong with the number %d of %j', (value, limits, problem) => {
-  expect(numberProblem(value, limits)).toBe(problem);
+  expect(explainNumberProblem(value, limits)).toBe(problem);
 });
 
 describe('choices in plain lines', () => {
   it('are numbered and cut to the width', () => {
-    expect(numberedList(choices, 24)).toBe(
+    expect(formatNumberedList(choices, 24)).toBe(
       '  1. Crème brûlée: a de…\n  2. Ice cream: a desse…\n  3. Bread\n',
     );
   });

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import { directories } from '../../../src/cli/runtime/directories.ts';
+import { resolveDirectories } from '../../../src/cli/runtime/directories.ts';
 
 describe('directories', () => {
   it('are those of the platform', () => {
     const home = { HOME: '/home/ada' };
-    expect(directories(home, '/', { platform: 'linux' })).toEqual({
+    expect(resolveDirectories(home, '/', { platform: 'linux' })).toEqual({
       config: '/home/ada/.config/promptrun',
       data: '/home/ada/.local/share/promptrun',
       state: '/home/ada/.local/state/promptrun',
     });
-    expect(directories(home, '/', { platform: 'darwin' }).config).toBe(
+    expect(resolveDirectories(home, '/', { platform: 'darwin' }).config).toBe(
       '/home/ada/Library/Preferences/promptrun',
     );
   });
 
   it('follow the base directory variables, but not relative ones', () => {
     const env = { HOME: '/home/ada', XDG_CONFIG_HOME: '/etc/ada', XDG_DATA_HOME: 'data' };
-    expect(directories(env, '/', { platform: 'linux' })).toMatchObject({
+    expect(resolveDirectories(env, '/', { platform: 'linux' })).toMatchObject({
       config: '/etc/ada/promptrun',
       data: '/home/ada/.local/share/promptrun',
     });
@@ -24,7 +24,7 @@ describe('directories', () => {
 
   it('follow those of Windows, but not relative ones', () => {
     const env = { USERPROFILE: 'C:\\Users\\Ada', APPDATA: 'E:\\Roaming', LOCALAPPDATA: 'loc' };
-    const { config, data, state } = directories(env, 'C:\\', { platform: 'win32' });
+    const { config, data, state } = resolveDirectories(env, 'C:\\', { platform: 'win32' });
     expect([config, data, state].map(place => place.replaceAll('\\', '/'))).toEqual([
       'E:/Roaming/promptrun/Config',
       'C:/Users/Ada/AppData/Local/promptrun/Data',
@@ -39,7 +39,7 @@ describe('directories', () => {
       PROMPTRUN_DATA_DIR: '/d',
       PROMPTRUN_STATE_DIR: '../s',
     };
-    expect(directories(env, '/srv/here', { platform: 'linux' })).toEqual({
+    expect(resolveDirectories(env, '/srv/here', { platform: 'linux' })).toEqual({
       config: '/srv/here/c',
       data: '/d',
       state: '/srv/s',

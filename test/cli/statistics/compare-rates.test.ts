@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareRates, verdictText } from '../../../src/cli/statistics/compare-rates.ts';
+import { compareRates, formatRateVerdict } from '../../../src/cli/statistics/compare-rates.ts';
 import type { CasePair } from '../../../src/cli/statistics/paired.ts';
 
 const times = (count: number, before: number, after: number): CasePair[] =>
@@ -21,7 +21,7 @@ function compareVerdict({
     ...times(better, 0, 1),
     ...times(bad, 0, 0),
   ]);
-  return compared && verdictText(compared, 'before');
+  return compared && formatRateVerdict(compared, 'before');
 }
 
 describe('a verdict in one line', () => {

@@ -135,23 +135,23 @@ describe('a required rate', () => {
   it('of 100 % is decided by the first bad answer, never by good ones', () => {
     expect(sequence.isDecided(1, 4, 5)).toBe(true);
     expect(sequence.isDecided(1, 10_000, 10_000)).toBe(false);
-    expect(sequence.goodRunsNeeded(1)).toBe(Number.POSITIVE_INFINITY);
+    expect(sequence.countGoodRunsNeeded(1)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('can be out of reach of so many answers', () => {
-    expect(sequence.highestReachable(100)).toBeCloseTo(0.9267, 4);
-    expect(sequence.goodRunsNeeded(0.95)).toBe(158);
+    expect(sequence.computeHighestReachable(100)).toBeCloseTo(0.9267, 4);
+    expect(sequence.countGoodRunsNeeded(0.95)).toBe(158);
     expect(sequence.isDecided(0.95, 157, 157)).toBe(false);
   });
 
   it('near the observed one takes more answers than can be said', () => {
-    expect(sequence.furtherRunsNeeded(0.8, 80, 100)).toBeUndefined();
-    expect(sequence.furtherRunsNeeded(0.8, 81, 100)).toBeUndefined();
-    expect(sequence.furtherRunsNeeded(0.95, 100, 100)).toBe(58);
+    expect(sequence.countFurtherRunsNeeded(0.8, 80, 100)).toBeUndefined();
+    expect(sequence.countFurtherRunsNeeded(0.8, 81, 100)).toBeUndefined();
+    expect(sequence.countFurtherRunsNeeded(0.95, 100, 100)).toBe(58);
   });
 
   it('is decided by the number of further answers that was named, and not by one less', () => {
-    const further = sequence.furtherRunsNeeded(0.8, 70, 100) ?? 0;
+    const further = sequence.countFurtherRunsNeeded(0.8, 70, 100) ?? 0;
     expect(sequence.isDecided(0.8, 0.7 * (100 + further), 100 + further)).toBe(true);
     expect(sequence.isDecided(0.8, 0.7 * (99 + further), 99 + further)).toBe(false);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { colourLevel, paintFor } from '../../../src/cli/terminal/colour.ts';
+import { createPaint, detectColourLevel } from '../../../src/cli/terminal/colour.ts';
 import type { Sink } from '../../../src/cli/terminal/io.ts';
 import { runInProcess } from '../../support/context.ts';
 
@@ -24,18 +24,18 @@ describe('colours', () => {
     ['as many as FORCE_COLOR says', false, { FORCE_COLOR: '3', NO_COLOR: '1' }, true, 3],
     ['not with FORCE_COLOR=0', true, { ...xterm, FORCE_COLOR: '0' }, true, 0],
   ])('%s', (_, isTTY, env, wanted, level) => {
-    expect(colourLevel(sink(isTTY), env, { isAllowed: wanted })).toBe(level);
+    expect(detectColourLevel(sink(isTTY), env, { isAllowed: wanted })).toBe(level);
   });
 
   it('are left out of the text if there are none', async () => {
-    const plain = await paintFor(0);
+    const plain = await createPaint(0);
     expect([plain.level, plain.red.bold('a'), plain.hex('#f00')('b'), plain('c', 'd')]).toEqual([
       0,
       'a',
       'b',
       'c d',
     ]);
-    expect((await paintFor(1)).red('a')).toBe('\u001b[31ma\u001b[39m');
+    expect((await createPaint(1)).red('a')).toBe('\u001b[31ma\u001b[39m');
   });
 });
 

@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it, vi } from 'vitest';
 import { CliError } from '../../../src/cli/core/errors.ts';
-import { paintFor } from '../../../src/cli/terminal/colour.ts';
-import { completeIo, plainIo, type Streams } from '../../../src/cli/terminal/io.ts';
+import { createPaint } from '../../../src/cli/terminal/colour.ts';
+import { completeIo, createPlainIo, type Streams } from '../../../src/cli/terminal/io.ts';
 
 class Collecting extends Writable {
   readonly pieces: Buffer[] = [];
@@ -36,18 +36,18 @@ function streams(stdout: Writable, stderr: Writable = new Collecting()): Streams
 describe('standard output', () => {
   it('gets the exact bytes, in order', async () => {
     const stdout = new Collecting();
-    const io = plainIo(streams(stdout));
+    const io = createPlainIo(streams(stdout));
     await Promise.all([io.out('ä'), io.out(Uint8Array.of(0xff, 0x00)), io.out('')]);
     expect(Buffer.concat(stdout.pieces)).toEqual(Buffer.from([0xc3, 0xa4, 0xff, 0x00]));
   });
 
   it.each(['EPIPE', 'ECONNRESET'])('says quietly that its reader has gone: %s', async code => {
-    const io = plainIo(streams(new Collecting({ code })));
+    const io = createPlainIo(streams(new Collecting({ code })));
     expect([await io.out('a'), await io.out('b')]).toEqual([false, false]);
   });
 
   it('reports that it cannot be written for another reason', async () => {
-    const io = plainIo(streams(new Collecting({ code: 'ENOSPC' })));
+    const io = createPlainIo(streams(new Collecting({ code: 'ENOSPC' })));
     await expect(io.out('a')).rejects.toThrow(CliError);
   });
 });
@@ -55,8 +55,8 @@ describe('standard output', () => {
 describe('standard error', () => {
   it('is not driven by what a note repeats', async () => {
     const stderr = new Collecting();
-    const paint = await paintFor(0);
-    const io = completeIo(plainIo(streams(new Collecting(), stderr)), {
+    const paint = await createPaint(0);
+    const io = completeIo(createPlainIo(streams(new Collecting(), stderr)), {
       quiet: false,
       paint,
       paintErr: paint,
@@ -67,8 +67,8 @@ describe('standard error', () => {
 
   it('has no notes with --quiet, but errors', async () => {
     const stderr = new Collecting();
-    const paint = await paintFor(0);
-    const io = completeIo(plainIo(streams(new Collecting(), stderr)), {
+    const paint = await createPaint(0);
+    const io = completeIo(createPlainIo(streams(new Collecting(), stderr)), {
       quiet: true,
       paint,
       paintErr: paint,
@@ -79,7 +79,7 @@ describe('standard error', () => {
   });
 
   it('ignores its own faults, because there is nowhere to report them', async () => {
-    const io = plainIo(streams(new Collecting(), new Collecting({ code: 'EPIPE' })));
+    const io = createPlainIo(streams(new Collecting(), new Collecting({ code: 'EPIPE' })));
     io.error('a');
     io.error('b');
     expect(await io.out('c')).toBe(true);
@@ -87,7 +87,7 @@ describe('standard error', () => {
 });
 
 it('lets a spinner step aside before anything is written, but not before its own drawing', async () => {
-  const io = plainIo(streams(new Collecting()));
+  const io = createPlainIo(streams(new Collecting()));
   const stepAside = vi.fn();
   const stop = io.beforeWrite(stepAside);
   io.err('drawing');

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { halfBlocks, iterm2, kitty, sixel } from '../../../src/cli/terminal/pictures/graphics.ts';
-import { miniature } from '../../../src/cli/terminal/pictures/miniature.ts';
+import {
+  drawHalfBlocks,
+  encodeIterm2,
+  encodeKitty,
+  encodeSixel,
+} from '../../../src/cli/terminal/pictures/graphics.ts';
+import { createMiniature } from '../../../src/cli/terminal/pictures/miniature.ts';
 import { png } from '../../support/pictures.ts';
 
 describe('a miniature', () => {
@@ -9,7 +14,7 @@ describe('a miniature', () => {
     [100, 1000, 24, 240],
     [20, 10, 20, 10],
   ])('of %i by %i pixels is %i by %i', async (width, height, drawnWidth, drawnHeight) => {
-    const drawn = await miniature(png(width, height), { width: 360, height: 240 });
+    const drawn = await createMiniature(png(width, height), { width: 360, height: 240 });
     expect({ width: drawn.width, height: drawn.height }).toEqual({ width: drawnWidth, height: drawnHeight });
   });
 
@@ -18,7 +23,7 @@ describe('a miniature', () => {
     Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'),
     png(1, 1).subarray(0, 20),
   ])('of %j cannot be made', async bytes => {
-    await expect(miniature(bytes, { width: 9, height: 9 })).rejects.toThrow();
+    await expect(createMiniature(bytes, { width: 9, height: 9 })).rejects.toThrow();
   });
 });
 
@@ -32,14 +37,14 @@ describe('the sequence that draws a picture', () => {
   });
 
   it('is the PNG in pieces for kitty', () => {
-    const sequence = kitty(picture(1, 1, []));
+    const sequence = encodeKitty(picture(1, 1, []));
     const pieces = sequence.split('\u001B\\').map(piece => piece.replace('\u001B_G', '').split(';'));
     expect(pieces.map(([control]) => control)).toEqual(['f=100,a=T,q=2,m=1', 'm=0', '']);
     expect(Buffer.from(pieces.map(([, data]) => data).join(''), 'base64')).toEqual(Buffer.alloc(4000, 'x'));
   });
 
   it('is the PNG with its size for iTerm2', () => {
-    expect(iterm2(picture(3, 2, []))).toBe(
+    expect(encodeIterm2(picture(3, 2, []))).toBe(
       `\u001B]1337;File=inline=1;size=4000;width=3px;height=2px;preserveAspectRatio=1:${Buffer.alloc(4000, 'x').toString('base64')}\u0007`,
     );
   });
@@ -48,10 +53,10 @@ describe('the sequence that draws a picture', () => {
     const red = [255, 0, 0, 255];
     const blue = [0, 0, 255, 255];
     const clear = [0, 0, 0, 0];
-    expect(halfBlocks(picture(3, 2, [...red, ...red, ...clear, ...blue, ...clear, ...clear]))).toBe(
+    expect(drawHalfBlocks(picture(3, 2, [...red, ...red, ...clear, ...blue, ...clear, ...clear]))).toBe(
       '\u001B[38;2;255;0;0;48;2;0;0;255m▀\u001B[0;38;2;255;0;0m▀\u001B[0m \u001B[0m',
     );
-    expect(halfBlocks(picture(1, 1, red))).toBe('\u001B[0;38;2;255;0;0m▀\u001B[0m');
+    expect(drawHalfBlocks(picture(1, 1, red))).toBe('\u001B[0;38;2;255;0;0m▀\u001B[0m');
   });
 
   it('is six rows at a time for each colour in sixels, nothing for transparent pixels', () => {
@@ -62,7 +67,7 @@ describe('the sequence that draws a picture', () => {
       [...red, ...red, ...red, ...red, ...red],
       [...blue, ...clear, ...clear, ...clear, ...clear],
     ].flat();
-    expect(sixel(picture(5, 2, rows))).toBe(
+    expect(encodeSixel(picture(5, 2, rows))).toBe(
       '\u001BP0;1q"1;1;5;2#5;2;0;0;100#180;2;100;0;0#180!5@$#5A!4?\u001B\\',
     );
   });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeControls, oneLine, safeFileName } from '../../../src/cli/terminal/sanitise.ts';
+import { escapeControls, toOneLine, toSafeFileName } from '../../../src/cli/terminal/sanitise.ts';
 
 // oxlint-disable-next-line no-control-regex -- what a terminal acts on
 const DRIVES_A_TERMINAL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/u;
@@ -26,19 +26,19 @@ describe('visible', () => {
     fc.assert(
       fc.property(anyText, text => {
         expect(escapeControls(text)).not.toMatch(DRIVES_A_TERMINAL);
-        expect(oneLine(text)).not.toMatch(/[\t\n]/u);
+        expect(toOneLine(text)).not.toMatch(/[\t\n]/u);
       }),
     );
   });
 });
 
-describe('oneLine', () => {
+describe('toOneLine', () => {
   it('joins lines and turns tabs into spaces', () => {
-    expect(oneLine('a\tb \r\n  c\u2028d')).toBe('a b c d');
+    expect(toOneLine('a\tb \r\n  c\u2028d')).toBe('a b c d');
   });
 });
 
-describe('safeFileName', () => {
+describe('toSafeFileName', () => {
   it.each([
     ['a cat.png', 'a_cat.png'],
     ['../../etc/passwd', 'etc_passwd'],
@@ -55,13 +55,13 @@ describe('safeFileName', () => {
     ['a'.repeat(200), 'a'.repeat(80)],
     ['東'.repeat(80), '東'.repeat(26)],
   ])('makes %j harmless', (text, name) => {
-    expect(safeFileName(text)).toBe(name);
+    expect(toSafeFileName(text)).toBe(name);
   });
 
   it('is one short segment, whatever comes', () => {
     fc.assert(
       fc.property(anyText, text => {
-        const name = safeFileName(text);
+        const name = toSafeFileName(text);
         expect(name).not.toMatch(/[/\\]|^\.{0,2}$/u);
         expect(name).not.toMatch(DRIVES_A_TERMINAL);
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(81);

@@ -2,11 +2,16 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { detectShell, isWritable, shellWord, withStdinFrom } from '../../../src/cli/terminal/command-line.ts';
-import { windowsProgram } from '../../../src/processes/system-programs.ts';
+import {
+  detectShell,
+  isWritable,
+  toShellWord,
+  withStdinFrom,
+} from '../../../src/cli/terminal/command-line.ts';
+import { getWindowsProgram } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
-const WINDOWS_POWERSHELL = windowsProgram(String.raw`WindowsPowerShell\v1.0\powershell.exe`, process.env);
+const WINDOWS_POWERSHELL = getWindowsProgram(String.raw`WindowsPowerShell\v1.0\powershell.exe`, process.env);
 // Wine's is a stub that prints nothing.
 const hasWindowsPowerShell = process.platform === 'win32' && printsBack(WINDOWS_POWERSHELL);
 
@@ -55,7 +60,7 @@ describe('a word of a command line', () => {
     ['a\\" & calc', '"a\\\\"" & calc"'],
     ['', '""'],
   ])('is written for cmd.exe: %s', (word, written) => {
-    expect(shellWord(word, 'cmd')).toBe(written);
+    expect(toShellWord(word, 'cmd')).toBe(written);
   });
 
   it.each([
@@ -70,19 +75,19 @@ describe('a word of a command line', () => {
     ['a\nb', "([string]::Concat('a',[char]::ConvertFromUtf32(10),'b'))"],
     ['', "''"],
   ])('is written for PowerShell: %s', (word, written) => {
-    expect(shellWord(word, 'powershell')).toBe(written);
+    expect(toShellWord(word, 'powershell')).toBe(written);
   });
 
   it('escapes quotes and the empty word for Windows PowerShell, which passes them on as they are', () => {
-    expect(shellWord('say "hi"', 'windows-powershell')).toBe(`'say \\"hi\\"'`);
-    expect(shellWord('', 'windows-powershell')).toBe(`'""'`);
+    expect(toShellWord('say "hi"', 'windows-powershell')).toBe(`'say \\"hi\\"'`);
+    expect(toShellWord('', 'windows-powershell')).toBe(`'""'`);
   });
 
   it("with a line break can't be written for cmd.exe", () => {
     expect([isWritable('a\nb', 'cmd'), isWritable('a\nb', 'powershell'), isWritable('a\0', 'posix')]).toEqual(
       [false, true, false],
     );
-    expect(shellWord('a\nb', 'cmd')).not.toContain('\n');
+    expect(toShellWord('a\nb', 'cmd')).not.toContain('\n');
   });
 
   it('names a file that a command reads from standard input', () => {
@@ -98,7 +103,7 @@ describe('a word of a command line', () => {
 
   it('is written so that either shell of Windows reads it, if its environment is not known', () => {
     expect(detectShell(undefined, 'win32')).toBe('any-of-windows');
-    expect(shellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe('"C:\\My files\\a.prompt"');
+    expect(toShellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe('"C:\\My files\\a.prompt"');
   });
 
   it.runIf(process.platform === 'win32')('is read back unchanged by cmd.exe, and by a batch file', () => {
@@ -109,9 +114,9 @@ describe('a word of a command line', () => {
       [program, words],
       [`"${batch}"`, words.filter(word => !word.includes('%'))],
     ] as const) {
-      const line = passed.map(word => shellWord(word, 'cmd')).join(' ');
+      const line = passed.map(word => toShellWord(word, 'cmd')).join(' ');
       const { stdout } = spawnSync(
-        windowsProgram('cmd.exe', process.env),
+        getWindowsProgram('cmd.exe', process.env),
         ['/d', '/s', '/c', `"${command} ${line}"`],
         { windowsVerbatimArguments: true, encoding: 'utf8' },
       );
@@ -122,7 +127,7 @@ describe('a word of a command line', () => {
   it.runIf(hasWindowsPowerShell)('is read back unchanged by Windows PowerShell', () => {
     const words = ['a b', "it's", '$x `y` "z"', '@file', 'a,b', '-a.prompt', '100%', 'a & b', ''];
     const { program } = argumentPrinter();
-    const line = words.map(word => shellWord(word, 'windows-powershell')).join(' ');
+    const line = words.map(word => toShellWord(word, 'windows-powershell')).join(' ');
     const encoded = Buffer.from(`& ${program} ${line}`, 'utf16le').toString('base64');
     const printed = execFileSync(
       WINDOWS_POWERSHELL,
@@ -134,7 +139,7 @@ describe('a word of a command line', () => {
 
   it.runIf(process.platform !== 'win32')('is read back unchanged by sh', () => {
     const words = ['a b', "it's", '$x `y` "z"', 'a\nb', '', '*', '~', '\u001b[31m'];
-    const line = `printf '%s\\0' ${words.map(word => shellWord(word, 'posix')).join(' ')}`;
+    const line = `printf '%s\\0' ${words.map(word => toShellWord(word, 'posix')).join(' ')}`;
     expect(execFileSync('bash', ['-c', line]).toString().split('\0').slice(0, -1)).toEqual(words);
   });
 });

@@ -1,21 +1,21 @@
 import { expect, it } from 'vitest';
-import { canAnimate, spinnerText } from '../../../src/cli/terminal/spinner.ts';
+import { canAnimate, formatProgressState } from '../../../src/cli/terminal/spinner.ts';
 import type { TerminalContext } from '../../../src/cli/terminal/terminal-context.ts';
 
 const START = 1_000_000;
 
 it('says what is waited for, for how long and how often it was polled', () => {
-  expect(spinnerText({ status: 'creating the run', polls: 0 }, START, START + 5400)).toBe(
+  expect(formatProgressState({ status: 'creating the run', polls: 0 }, START, START + 5400)).toBe(
     'creating the run · 5 s',
   );
-  expect(spinnerText({ status: 'running', polls: 1 }, START, START + 61_000)).toBe(
+  expect(formatProgressState({ status: 'running', polls: 1 }, START, START + 61_000)).toBe(
     'running · 1 min 1 s · polled once',
   );
 });
 
 it('says why the service does not answer, and for how long, without control characters', () => {
   const silence = { reason: "can't connect to\u001b[2J x: connection refused", since: START + 3000 };
-  const text = spinnerText({ status: 'running', polls: 4, silence }, START, START + 75_000);
+  const text = formatProgressState({ status: 'running', polls: 4, silence }, START, START + 75_000);
   expect(text).toMatch(/^running · 1 min 15 s · polled 4 times · no answer for 1 min 12 s: can't connect to/);
   expect(text).not.toContain('\u001b');
 });

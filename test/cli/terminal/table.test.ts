@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import stringWidth from 'fast-string-width';
 import { describe, expect, it } from 'vitest';
-import { type Cell, plainRows, type TableColumn, terminalTable } from '../../../src/cli/terminal/table.ts';
+import {
+  type Cell,
+  formatPlainRows,
+  renderTerminalTable,
+  type TableColumn,
+} from '../../../src/cli/terminal/table.ts';
 import { testContext } from '../../support/context.ts';
 
 const COLUMNS: readonly TableColumn[] = [
@@ -12,10 +17,10 @@ const COLUMNS: readonly TableColumn[] = [
 
 async function table(columns: number, rows: readonly (readonly Cell[])[], shape = COLUMNS): Promise<string> {
   const { ctx } = await testContext({ terminal: { stdout: true }, columns, env: { NO_COLOR: '1' } });
-  return terminalTable(ctx.io, shape, rows);
+  return renderTerminalTable(ctx.io, shape, rows);
 }
 
-describe('terminalTable', () => {
+describe('renderTerminalTable', () => {
   const rows = [
     ['0123456789', 'a long name of it', '7'],
     ['9876543210', 'short', '1234'],
@@ -122,8 +127,8 @@ describe('terminalTable', () => {
   });
 });
 
-describe('plainRows', () => {
+describe('formatPlainRows', () => {
   it('separates cells by tabs that no cell can hold', () => {
-    expect(plainRows([['a\tb', 'c\r\nd', '']])).toBe('a b\tc d\t\n');
+    expect(formatPlainRows([['a\tb', 'c\r\nd', '']])).toBe('a b\tc d\t\n');
   });
 });

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DYING_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
-import { fileIn } from '../../../src/files/writing/write-below.ts';
+import { toFileBelow } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 const lockable = (): { file: string; lock: string } => {
@@ -14,7 +14,7 @@ const lockable = (): { file: string; lock: string } => {
 
 /** Leaves the lock of this process behind, with something changed. */
 function leaveLock(file: string, changed: object): void {
-  const release = lockFile(fileIn(file));
+  const release = lockFile(toFileBelow(file));
   const holder = JSON.parse(readFileSync(`${file}.lock`, 'utf8')) as object;
   release?.();
   writeFileSync(`${file}.lock`, JSON.stringify({ ...holder, ...changed }));
@@ -23,19 +23,19 @@ function leaveLock(file: string, changed: object): void {
 describe('the lock of a file', () => {
   it('is held until it is released, and leaves nothing behind', () => {
     const { file, lock } = lockable();
-    const release = lockFile(fileIn(file));
+    const release = lockFile(toFileBelow(file));
     expect(release).toBeDefined();
-    expect(lockFile(fileIn(file))).toBeUndefined();
+    expect(lockFile(toFileBelow(file))).toBeUndefined();
     release?.();
     expect(existsSync(lock)).toBe(false);
-    lockFile(fileIn(file))?.();
+    lockFile(toFileBelow(file))?.();
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
 
   it.each([{ pid: 2 ** 30 }, { began: '1' }])('is free at once if its process is dead: %o', dead => {
     const { file } = lockable();
     leaveLock(file, dead);
-    const release = lockFile(fileIn(file));
+    const release = lockFile(toFileBelow(file));
     expect(release).toBeDefined();
     release?.();
   });
@@ -50,10 +50,10 @@ describe('the lock of a file', () => {
       // A shell may ask how its child ended, but the program that takes its place doesn't.
       await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
       leaveLock(file, { pid, began: null });
-      expect(lockFile(fileIn(file))).toBeUndefined();
+      expect(lockFile(toFileBelow(file))).toBeUndefined();
       process.kill(pid, 'SIGKILL');
       await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
-      const release = lockFile(fileIn(file));
+      const release = lockFile(toFileBelow(file));
       expect(release).toBeDefined();
       release?.();
       parent.kill();
@@ -65,11 +65,11 @@ describe('the lock of a file', () => {
     half => {
       const { file, lock } = lockable();
       writeFileSync(lock, half);
-      expect(lockFile(fileIn(file))).toBeUndefined();
+      expect(lockFile(toFileBelow(file))).toBeUndefined();
       // The time of the lock is by the clock of the volume, which a test can't turn.
       const aWhileAgo = new Date(Date.now() - 600);
       utimesSync(lock, aWhileAgo, aWhileAgo);
-      const release = lockFile(fileIn(file));
+      const release = lockFile(toFileBelow(file));
       expect(release).toBeDefined();
       release?.();
     },
@@ -82,7 +82,7 @@ describe('the lock of a file', () => {
       writeFileSync(lock, text);
       const longAgo = new Date(Date.now() - 61_000);
       utimesSync(lock, longAgo, longAgo);
-      expect(() => lockFile(fileIn(file))).toThrow(`${lock} is not a lock`);
+      expect(() => lockFile(toFileBelow(file))).toThrow(`${lock} is not a lock`);
       expect(readFileSync(lock, 'utf8')).toBe(text);
     },
   );
@@ -90,10 +90,10 @@ describe('the lock of a file', () => {
   it('of another machine or container is free only after a minute without a sign of life', () => {
     const { file, lock } = lockable();
     writeFileSync(lock, JSON.stringify({ host: 'elsewhere', space: 'x', pid: 1, began: null }));
-    expect(lockFile(fileIn(file))).toBeUndefined();
+    expect(lockFile(toFileBelow(file))).toBeUndefined();
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
-    const release = lockFile(fileIn(file));
+    const release = lockFile(toFileBelow(file));
     expect(release).toBeDefined();
     release?.();
   });
@@ -104,13 +104,13 @@ describe('the lock of a file if the system does not say when a process began', (
 
   it('is held for as long as its process shows life, and free after a minute without', () => {
     const { file, lock } = lockable();
-    const release = lockFile(fileIn(file), unknown);
+    const release = lockFile(toFileBelow(file), unknown);
     expect(release).toBeDefined();
-    expect(lockFile(fileIn(file), unknown)).toBeUndefined();
+    expect(lockFile(toFileBelow(file), unknown)).toBeUndefined();
     // Simulates that another process has the id by now.
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
-    const second = lockFile(fileIn(file), unknown);
+    const second = lockFile(toFileBelow(file), unknown);
     expect(second).toBeDefined();
     second?.();
     release?.();
@@ -120,10 +120,10 @@ describe('the lock of a file if the system does not say when a process began', (
 describe('waiting for a lock', () => {
   it('ends after a second if no longer wait is worth it', async () => {
     const { file } = lockable();
-    const release = lockFile(fileIn(file));
+    const release = lockFile(toFileBelow(file));
     const clock = testClock();
     const began = clock.now();
-    expect(await waitForLock(fileIn(file), clock, DYING_MS)).toBeUndefined();
+    expect(await waitForLock(toFileBelow(file), clock, DYING_MS)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThanOrEqual(1000);
     expect(clock.now() - began).toBeLessThan(2000);
     release?.();
@@ -131,7 +131,7 @@ describe('waiting for a lock', () => {
 
   it('ends once the holder is gone', async () => {
     const { file } = lockable();
-    const release = lockFile(fileIn(file));
+    const release = lockFile(toFileBelow(file));
     const clock = testClock();
     let sleeps = 0;
     const sleep = async (ms: number): Promise<void> => {
@@ -139,7 +139,7 @@ describe('waiting for a lock', () => {
       if (sleeps === 3) release?.();
       await clock.sleep(ms);
     };
-    const second = await waitForLock(fileIn(file), { sleep, random: () => clock.random() });
+    const second = await waitForLock(toFileBelow(file), { sleep, random: () => clock.random() });
     expect(second).toBeDefined();
     expect(sleeps).toBe(3);
     second?.();
@@ -148,15 +148,15 @@ describe('waiting for a lock', () => {
   it('fails if something else has the name of the lock', async () => {
     const { file, lock } = lockable();
     mkdirSync(lock);
-    await expect(waitForLock(fileIn(file), testClock())).rejects.toThrow(`${lock} is not a lock`);
+    await expect(waitForLock(toFileBelow(file), testClock())).rejects.toThrow(`${lock} is not a lock`);
   });
 
   it('is abandoned after more than a minute', async () => {
     const { file } = lockable();
-    const release = lockFile(fileIn(file));
+    const release = lockFile(toFileBelow(file));
     const clock = testClock();
     const began = clock.now();
-    expect(await waitForLock(fileIn(file), clock)).toBeUndefined();
+    expect(await waitForLock(toFileBelow(file), clock)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThan(60_000);
     release?.();
   });

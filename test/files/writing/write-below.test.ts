@@ -13,11 +13,11 @@ import { describe, expect, it } from 'vitest';
 import { openForAppend } from '../../../src/files/writing/append-log.ts';
 import { lockFile } from '../../../src/files/writing/lock.ts';
 import {
+  checkDeviceName,
   type FileBelow,
   makeDirectory,
   makeFolderBelow,
   openBelow,
-  refuseDeviceName,
 } from '../../../src/files/writing/write-below.ts';
 import { createFile, replaceFile, writeUnderFreeName } from '../../../src/files/writing/write-file.ts';
 import { temporaryDirectory } from '../../support/context.ts';
@@ -121,12 +121,12 @@ describe('a device name of Windows', () => {
   const names = ['CON', 'aux.csv', 'Nul', 'com1.tar.gz', 'LPT¹', 'prn .txt', 'conin$'];
 
   it.each(names)('is refused for a new file or folder there: %s', name => {
-    expect(() => refuseDeviceName(`C:\\a\\${name}`, 'win32')).toThrow(`\\${name} can't be made`);
-    expect(() => refuseDeviceName(`/a/${name}`, 'linux')).not.toThrow();
+    expect(() => checkDeviceName(`C:\\a\\${name}`, 'win32')).toThrow(`\\${name} can't be made`);
+    expect(() => checkDeviceName(`/a/${name}`, 'linux')).not.toThrow();
   });
 
   it.each(['console', 'aux_1.csv', 'com', 'lpt10', '.con', 'nul-1'])('is not %s', name => {
-    expect(() => refuseDeviceName(name, 'win32')).not.toThrow();
+    expect(() => checkDeviceName(name, 'win32')).not.toThrow();
   });
 
   it.runIf(process.platform === 'win32').each(Object.entries(WRITERS))(

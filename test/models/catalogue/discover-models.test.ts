@@ -1,9 +1,9 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Discovery, discoverModels } from '../../../src/models/catalogue/discover-models.ts';
+import { type DiscoveryResult, discoverModels } from '../../../src/models/catalogue/discover-models.ts';
 import { loadModels } from '../../../src/models/catalogue/model-table.ts';
-import { type ModelsReport, reportModels } from '../../../src/models/catalogue/report-models.ts';
+import { buildModelsReport, type ModelsReport } from '../../../src/models/catalogue/report-models.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { isPosix } from '../../support/system.ts';
@@ -30,7 +30,7 @@ const offering = (...ids: string[]): { body: object } => ({
   body: { object: 'list', data: ids.map(id => ({ id, object: 'model' })) },
 });
 
-async function discover(env: Record<string, string>): Promise<Discovery> {
+async function discover(env: Record<string, string>): Promise<DiscoveryResult> {
   return await discoverModels({ dataDir, env: { ...NOWHERE, ...env }, signal });
 }
 
@@ -262,7 +262,7 @@ describe('discovering models', () => {
 
 describe('the report on models', () => {
   const report = (env: Record<string, string>, ask = true): Promise<ModelsReport> =>
-    reportModels({ dataDir, env, signal, ask });
+    buildModelsReport({ dataDir, env, signal, ask });
 
   it('reports every fault of models.yaml with file and line', async () => {
     await write('models:\n  - {model: x}\nproviders:\n  here: {baseUrl: nowhere}\n');

@@ -2,8 +2,8 @@ import { chown, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadModels, type ModelTable } from '../../../src/models/catalogue/model-table.ts';
-import { resourcesHash } from '../../../src/models/catalogue/resources-view.ts';
-import { wireModel } from '../../../src/models/model-entry.ts';
+import { hashModels } from '../../../src/models/catalogue/resources-view.ts';
+import { toWireModel } from '../../../src/models/model-entry.ts';
 import type { Model } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
@@ -49,7 +49,7 @@ function nextNews(): Promise<void> {
 describe('the models of the service', () => {
   it('are the four built-in ones without any configuration', async () => {
     await load();
-    expect(table?.list().map(wireModel)).toEqual([
+    expect(table?.list().map(toWireModel)).toEqual([
       { model: 'echo', modality: 'text', availableRunOptions: [] },
       {
         model: 'card',
@@ -231,7 +231,7 @@ describe('the models of the service', () => {
 
 describe('the hash of the models', () => {
   it('is base64url, and the same whatever order fields come in', () => {
-    const hash = resourcesHash([
+    const hash = hashModels([
       { model: 'a', modality: 'text', availableRunOptions: [{ key: 'k', options: ['1', '2'] }] },
     ]);
     expect(hash).toMatch(/^[\w-]{43}$/);
@@ -240,19 +240,19 @@ describe('the hash of the models', () => {
       modality: 'text',
       model: 'a',
     };
-    expect(resourcesHash([turned])).toBe(hash);
+    expect(hashModels([turned])).toBe(hash);
   });
 
   it('changes with any of them', async () => {
     await load();
-    const models = (table?.list() ?? []).map(wireModel);
+    const models = (table?.list() ?? []).map(toWireModel);
     const hashes = [
       models,
       models.slice(1),
       [...models, ...models],
       [{ ...models[0], model: 'b' } as (typeof models)[0]],
       [],
-    ].map(resourcesHash);
+    ].map(hashModels);
     expect(new Set(hashes).size).toBe(hashes.length);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { InvalidModelsFile } from '../../../src/models/catalogue/models-file.ts';
 import { parseModelsFile } from '../../../src/models/catalogue/read-models-file.ts';
 import { INTERFACES } from '../../../src/models/model-entry.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 
 const openai = {
   name: 'openai',
@@ -112,7 +112,11 @@ describe('models.yaml', () => {
 
   describe('an entry with the name of a known provider', () => {
     const parsed = (entry: string, env: Record<string, string> = {}) => {
-      const { providers, faults } = parseModelsFile(`providers: {${entry}}`, 'm.yaml', knownProviders(env));
+      const { providers, faults } = parseModelsFile(
+        `providers: {${entry}}`,
+        'm.yaml',
+        listKnownProviders(env),
+      );
       expect(faults).toEqual([]);
       return providers[0];
     };

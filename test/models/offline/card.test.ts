@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawCard } from '../../../src/models/offline/card/draw.ts';
-import { drawable, layOut, xmlText } from '../../../src/models/offline/card/layout.ts';
+import { escapeCardText, layOut, removeUndrawable } from '../../../src/models/offline/card/layout.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const box = { width: 768, height: 384 };
@@ -47,8 +47,8 @@ describe("a card's text", () => {
 
 describe('a drawing', () => {
   it('holds no control characters, no overrides, nothing XML refuses', () => {
-    expect(drawable('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe('ab[31m\nc    d');
-    expect(xmlText(`<a href="x">&'</a>`)).toBe('&#60;a href=&#34;x&#34;&#62;&#38;&#39;&#60;/a&#62;');
+    expect(removeUndrawable('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe('ab[31m\nc    d');
+    expect(escapeCardText(`<a href="x">&'</a>`)).toBe('&#60;a href=&#34;x&#34;&#62;&#38;&#39;&#60;/a&#62;');
   });
 
   it('is the same picture for the same text, and another for another', async () => {

@@ -10,7 +10,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchImage } from '../../../src/models/outgoing/fetch-image.ts';
 import { openHttp } from '../../../src/models/outgoing/open-http.ts';
-import { outgoingProxy } from '../../../src/models/outgoing/proxy.ts';
+import { findOutgoingProxy } from '../../../src/models/outgoing/proxy.ts';
 import { readBody } from '../../../src/models/outgoing/read-body.ts';
 import { certificate } from '../../support/certificates/certificate.ts';
 import { png } from '../../support/pictures.ts';
@@ -223,13 +223,13 @@ describe('the proxy for a URL', () => {
 
   it('is that of the environment, but none for this machine', () => {
     const env = { HTTP_PROXY: 'p:1', HTTPS_PROXY: 'q:2' };
-    expect(outgoingProxy(far, env)?.host).toBe('q:2');
-    expect(outgoingProxy(new URL('http://127.0.0.1:8000/'), env)).toBeUndefined();
-    expect(outgoingProxy(new URL('http://127.evil.example/'), env)?.host).toBe('p:1');
+    expect(findOutgoingProxy(far, env)?.host).toBe('q:2');
+    expect(findOutgoingProxy(new URL('http://127.0.0.1:8000/'), env)).toBeUndefined();
+    expect(findOutgoingProxy(new URL('http://127.evil.example/'), env)?.host).toBe('p:1');
   });
 
   it('is not taken from HTTP_PROXY in a CGI script', () => {
     const env = { HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' };
-    expect(outgoingProxy(new URL('http://far.example/'), env)).toBeUndefined();
+    expect(findOutgoingProxy(new URL('http://far.example/'), env)).toBeUndefined();
   });
 });

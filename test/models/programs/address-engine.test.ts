@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
-import { addressEngine } from '../../../src/models/programs/address-engine.ts';
+import { createAddressEngine } from '../../../src/models/programs/address-engine.ts';
 import { png } from '../../support/pictures.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';
@@ -41,7 +41,7 @@ afterEach(async () => {
 });
 
 function ask(entry: object, job: JobOptions = {}): Promise<EngineResult> {
-  const engine = addressEngine({ env: { BOT_KEY: `${KEY}\n` } });
+  const engine = createAddressEngine({ env: { BOT_KEY: `${KEY}\n` } });
   return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry) }));
 }
 

@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { programEngine } from '../../../src/models/programs/program-engine.ts';
+import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { createJob, type JobOptions } from '../job.ts';
 import { declaredModel } from './declared.ts';
 
 let dataDir: string;
-let engine: ReturnType<typeof programEngine>;
+let engine: ReturnType<typeof createProgramEngine>;
 
 beforeEach(() => {
   const directory = temporaryDirectory();
   dataDir = path.join(directory, 'data');
   mkdirSync(dataDir);
-  engine = programEngine({ env: { PATH: process.env['PATH'] }, dataDir, directory });
+  engine = createProgramEngine({ env: { PATH: process.env['PATH'] }, dataDir, directory });
 });
 
 afterEach(async () => {

@@ -10,7 +10,7 @@ import {
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
-import { programEngine } from '../../../src/models/programs/program-engine.ts';
+import { createProgramEngine } from '../../../src/models/programs/program-engine.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { png } from '../../support/pictures.ts';
 import { isPosix } from '../../support/system.ts';
@@ -33,7 +33,7 @@ function node(script: string, ...args: string[]): string[] {
 }
 
 function run(entry: object, job: JobOptions = {}, env: Record<string, string> = {}): Promise<EngineResult> {
-  const engine = programEngine({ env: { PATH: process.env['PATH'], ...env }, dataDir, directory });
+  const engine = createProgramEngine({ env: { PATH: process.env['PATH'], ...env }, dataDir, directory });
   return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry, folder) }));
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Provider } from '../../../src/models/model-entry.ts';
 import { AnthropicBatches } from '../../../src/models/provider-batches/anthropic-batches.ts';
-import { listedBatches } from '../../../src/models/provider-batches/batch-provider.ts';
+import { iterateBatches } from '../../../src/models/provider-batches/batch-provider.ts';
 import { OpenAiBatches } from '../../../src/models/provider-batches/openai-batches.ts';
-import { statusIn } from '../../../src/models/providers/answers/provider-fault.ts';
+import { findProviderStatus } from '../../../src/models/providers/answers/provider-fault.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 
 /** Returns the status of the fault that ends the collection of a batch's results. */
@@ -26,7 +26,7 @@ async function findFault(
     'b1',
     AbortSignal.timeout(60_000),
   );
-  return statusIn(await answers.next().catch((error: unknown) => error));
+  return findProviderStatus(await answers.next().catch((error: unknown) => error));
 }
 
 const COMPLETED = { status: 'completed', output_file_id: 'file-1', request_counts: { completed: 1 } };
@@ -114,7 +114,7 @@ describe("the search for Anthropic's batch by its results", () => {
 
   it('settles nothing while a batch that may be ours has no results', async () => {
     const fault: unknown = await found([lost]).catch((error: unknown) => error);
-    expect(statusIn(fault)).toBe(404);
+    expect(findProviderStatus(fault)).toBe(404);
   });
 });
 
@@ -190,7 +190,7 @@ it('a list of batches that never ends settles nothing', async () => {
   let pages = 0;
   const page = () => Promise.resolve({ data: [{ id: `b${++pages}` }], has_more: true });
   const read = async (): Promise<void> => {
-    for await (const batch of listedBatches(page)) expect(batch['id']).toBe(`b${pages}`);
+    for await (const batch of iterateBatches(page)) expect(batch['id']).toBe(`b${pages}`);
   };
   await expect(read()).rejects.toThrow('does not end');
   expect(pages).toBe(10_000);

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
 import type { ModelEntry, Provider } from '../../../src/models/model-entry.ts';
-import { providerEngine } from '../../../src/models/providers/provider-engine.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { createProviderEngine } from '../../../src/models/providers/provider-engine.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 import { png } from '../../support/pictures.ts';
 import { FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
 import { createJob, type JobOptions, providerAt } from '../job.ts';
@@ -35,7 +35,7 @@ function ask(
 }
 
 function known(name: string, env: Record<string, string>): Provider {
-  const provider = knownProviders(env).find(one => one.name === name);
+  const provider = listKnownProviders(env).find(one => one.name === name);
   if (!provider) throw new Error(`${name} is not known`);
   return provider;
 }
@@ -182,7 +182,7 @@ describe('a text model', () => {
   it('that never answers fails the run', async () => {
     provider.reset(() => undefined);
     const job = createJob({ model: { engine: 'provider', provider: providerAt(provider.baseUrl) } });
-    const { outputs } = await providerEngine({}, { timeoutMs: 60 }).run(job);
+    const { outputs } = await createProviderEngine({}, { timeoutMs: 60 }).run(job);
     expect(outputs).toEqual([
       {
         type: 'error',

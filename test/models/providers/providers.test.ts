@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Provider } from '../../../src/models/model-entry.ts';
-import { accessFault } from '../../../src/models/providers/access-fault.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { findAccessFault } from '../../../src/models/providers/access-fault.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 
 type Env = Record<string, string>;
 
 function providerIn(env: Env, name: string): Provider {
-  const provider = knownProviders(env).find(known => known.name === name);
+  const provider = listKnownProviders(env).find(known => known.name === name);
   if (!provider) throw new Error(`${name} is not known`);
   return provider;
 }
@@ -110,7 +110,7 @@ describe('OLLAMA_HOST', () => {
     '%o is a fault that names the variable',
     host => {
       const provider = providerIn({ OLLAMA_HOST: host }, 'ollama');
-      const fault = accessFault(provider, {});
+      const fault = findAccessFault(provider, {});
       expect(fault?.kind).toBe('configuration');
       expect(fault?.message).toMatch(/^OLLAMA_HOST /);
       expect(fault?.message).not.toContain('secret');
@@ -170,7 +170,7 @@ describe('access to a provider', () => {
       /^OPENAI_BASE_URL can't contain/,
     ],
   ])('is refused for want of %s: %o, %s', (kind, env, name, message) => {
-    const fault = accessFault(providerIn(env, name), env);
+    const fault = findAccessFault(providerIn(env, name), env);
     expect(fault).toMatchObject({ kind, message: expect.stringMatching(message) });
     expect(fault?.message).not.toMatch(/k\nk|schlüssel|secret/);
   });
@@ -184,6 +184,6 @@ describe('access to a provider', () => {
     [{ XAI_API_KEY: 'k', XAI_BASE_URL: 'http://[::1]:9' }, 'xai'],
     [{ VLLM_BASE_URL: 'http://gpu.example:8000' }, 'vllm'],
   ])('is possible under %o for %s', (env, name) => {
-    expect(accessFault(providerIn(env, name), env)).toBeUndefined();
+    expect(findAccessFault(providerIn(env, name), env)).toBeUndefined();
   });
 });

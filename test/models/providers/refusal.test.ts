@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OPTION_NAMES } from '../../../src/models/model-entry.ts';
 import { refusalFault } from '../../../src/models/providers/answers/refusal.ts';
-import { refusedOptions } from '../../../src/models/providers/answers/refused-option.ts';
+import { listRefusedOptions } from '../../../src/models/providers/answers/refused-option.ts';
 import type { RealError } from '../../support/providers/real-error.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { REFUSALS } from '../../support/providers/real-refusals.ts';
@@ -71,7 +71,7 @@ describe('an option that a provider refuses', () => {
   const known = UNSUPPORTED.filter(({ means, option }) => means === 'option' && option !== undefined);
   it.each(known)('is known by its name: $provider $option', error => {
     const options = error.option === 'penalties' ? ['frequencyPenalty', 'presencePenalty'] : [error.option];
-    expect(refusedOptions(findFault(error), all)).toEqual(options);
+    expect(listRefusedOptions(findFault(error), all)).toEqual(options);
   });
 
   it.each([
@@ -87,11 +87,11 @@ describe('an option that a provider refuses', () => {
     [400, '{"error":{"message":"temperature must be at most 1"}}', []],
     [400, '{"error":{"message":"stop: response_format is not supported"}}', []],
   ])('is distinguished from other faults: %i %s', (status, body, options) => {
-    expect(refusedOptions(findFault({ status, body }), all)).toEqual(options);
+    expect(listRefusedOptions(findFault({ status, body }), all)).toEqual(options);
   });
 
   it('is not one of those that were not sent', () => {
     const fault = findFault({ status: 400, body: '{"error":{"message":"temperature is not supported"}}' });
-    expect(refusedOptions(fault, new Set(['seed']))).toEqual([]);
+    expect(listRefusedOptions(fault, new Set(['seed']))).toEqual([]);
   });
 });

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { OptionName, Provider } from '../../../src/models/model-entry.ts';
-import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { guessModel } from '../../../src/models/providers/guessed-model.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 import { buildRequest } from '../../../src/models/providers/requests/build-request.ts';
 import type { BuiltRequest } from '../../../src/models/providers/requests/built-request.ts';
 import { createJob } from '../job.ts';
 
 function providerNamed(name: string): Provider {
-  const provider = knownProviders({ AWS_REGION: 'eu-west-1' }).find(one => one.name === name);
+  const provider = listKnownProviders({ AWS_REGION: 'eu-west-1' }).find(one => one.name === name);
   if (!provider) throw new Error(`there is no provider ${name}`);
   return provider;
 }
@@ -19,7 +19,7 @@ async function built(
 ): Promise<Pick<BuiltRequest, 'warnings'> & { body: Record<string, unknown> }> {
   const slash = name.indexOf('/');
   const provider = providerNamed(name.slice(0, slash));
-  const model = guessedModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' });
+  const model = guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' });
   const access = { provider, key: 'a-key', env: {} };
   const { body, warnings } = await buildRequest(createJob({ model, runOptions }), access, new Set(refused));
   return { body: JSON.parse(Buffer.from(body ?? []).toString()) as Record<string, unknown>, warnings };

@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../../../src/models/model-entry.ts';
-import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { guessModel } from '../../../src/models/providers/guessed-model.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 import { png } from '../../support/pictures.ts';
 import type { ChatDialect } from '../../support/providers/chat-dialects.ts';
 import type { JobOptions } from '../job.ts';
@@ -239,12 +239,12 @@ export interface AskedModel {
 /** Returns a model of a known provider, at the address of a double but on the provider's own path. */
 export function modelAt(address: string, name: string, id: string): AskedModel {
   const { provider = name, env: more = {}, draws = false } = ASKED[name] ?? {};
-  const known = knownProviders(more).find(one => one.name === provider);
+  const known = listKnownProviders(more).find(one => one.name === provider);
   if (!known) throw new Error(`${provider} is not a known provider`);
   const [key] = known.keyVariables;
   const env = { ...more, ...(key === undefined ? {} : { [key]: `key-of-${provider}` }) };
   const { origin, pathname } = new URL(known.baseUrl);
   const baseUrl = `${new URL(address).origin}${pathname.replace(/\/$/, '')}`;
-  const model = guessedModel({ ...known, baseUrl }, `${provider}/${id}`, { id, guessed: 'prefix' });
+  const model = guessModel({ ...known, baseUrl }, `${provider}/${id}`, { id, guessed: 'prefix' });
   return { entry: draws ? { ...model, modality: 'image' } : model, env, origin };
 }

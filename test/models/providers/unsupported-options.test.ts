@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { InterfaceName, ModelEntry, Provider } from '../../../src/models/model-entry.ts';
-import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
+import { guessModel } from '../../../src/models/providers/guessed-model.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 import {
+  findProviderMaximum,
   isReasoningModel,
-  modelTarget,
-  optionsLeftOut,
-  providerMaximum,
+  listOptionsLeftOut,
+  toModelTarget,
 } from '../../../src/models/providers/requests/unsupported-options.ts';
 
 const ENV = { AZURE_RESOURCE_NAME: 'mine', AWS_REGION: 'eu-west-1' };
@@ -19,17 +19,18 @@ function knownModel(
   env: Record<string, string> = ENV,
 ): ModelEntry {
   const slash = name.indexOf('/');
-  const provider = knownProviders(env).find(one => one.name === name.slice(0, slash));
+  const provider = listKnownProviders(env).find(one => one.name === name.slice(0, slash));
   if (!provider) throw new Error(`${name} has no provider`);
-  return { ...guessedModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' }), ...more };
+  return { ...guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' }), ...more };
 }
 
 function customModel(engine: InterfaceName, id: string, baseUrl = 'https://corner.example/v1'): ModelEntry {
   const provider: Provider = { name: 'corner', baseUrl, engine, keyVariables: [], needsKey: false };
-  return guessedModel(provider, id, { id, guessed: 'prefix' });
+  return guessModel(provider, id, { id, guessed: 'prefix' });
 }
 
-const leftOut = (model: ModelEntry, settings = {}): string[] => [...optionsLeftOut(model, settings)].sort();
+const leftOut = (model: ModelEntry, settings = {}): string[] =>
+  [...listOptionsLeftOut(model, settings)].sort();
 
 /** Everything but what is named. */
 const ALL = [...PENALTIES, 'n', 'reasoningEffort', 'seed', 'stopSequences', 'temperature', 'topK', 'topP'];
@@ -115,8 +116,8 @@ it.each<[string, number | undefined]>([
   ['openai/gpt-4o', undefined],
   ['ollama/llama3.2', undefined],
 ])('the highest temperature of %s is %s', (name, max) => {
-  const target = modelTarget(knownModel(name));
-  expect(target && providerMaximum(target, 'temperature')).toBe(max);
+  const target = toModelTarget(knownModel(name));
+  expect(target && findProviderMaximum(target, 'temperature')).toBe(max);
 });
 
 it.each<[string, boolean | undefined]>([
@@ -126,6 +127,6 @@ it.each<[string, boolean | undefined]>([
   ['openai/ft:gpt-4o-mini:acme::x1', false],
   ['azure/mine', undefined],
 ])('%s thinks: %s', (name, thinks) => {
-  const target = modelTarget(knownModel(name));
+  const target = toModelTarget(knownModel(name));
   expect(target && isReasoningModel(target)).toBe(thinks);
 });

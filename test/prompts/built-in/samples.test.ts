@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { knownModels } from '../../../src/models/catalogue/known-models.ts';
+import { createKnownModels } from '../../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/model-entry.ts';
-import { builtInText } from '../../../src/prompts/built-in/built-in-texts.ts';
+import { readBuiltInText } from '../../../src/prompts/built-in/built-in-texts.ts';
 import { checkModel } from '../../../src/prompts/check/check-prompt.ts';
-import { promptConfig } from '../../../src/prompts/definition.ts';
+import { toPromptConfig } from '../../../src/prompts/definition.ts';
 import { Findings } from '../../../src/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { renderPrompt } from '../../../src/prompts/render/render-prompt.ts';
@@ -17,14 +17,14 @@ const models = {
   explainMissing: (name: string) => `the model \`${name}\` does not exist`,
 };
 const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
-  parsePromptFile(builtInText(`${slug}.prompt`), `${slug}.prompt`);
+  parsePromptFile(readBuiltInText(`${slug}.prompt`), `${slug}.prompt`);
 const text = async (slug: string, textInputs: Record<string, string> = {}, images: Buffer[] = []) => {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;
 };
 const checkDefinition = (definition: ReturnType<typeof parsePromptFile>): string[] => {
   const findings = new Findings('x.prompt');
-  checkModel(definition, knownModels(models), findings);
+  checkModel(definition, createKnownModels(models), findings);
   return findings.list().map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
 };
 
@@ -41,7 +41,7 @@ describe('the samples', () => {
 
   it('ask for what they need', () => {
     const config = (slug: string): unknown => {
-      const { textInputs, imageInputs } = promptConfig(sample(slug));
+      const { textInputs, imageInputs } = toPromptConfig(sample(slug));
       return [
         Object.entries(textInputs).map(([key, { required }]) => `${key}${required ? '' : '?'}`),
         imageInputs.length,
@@ -51,7 +51,7 @@ describe('the samples', () => {
     expect(config('postcard')).toEqual([['place', 'mood?'], 0]);
     expect(config('describe')).toEqual([[], 1]);
     expect(config('sandbox')).toEqual([['note?'], 0]);
-    expect(promptConfig(sample('postcard')).textInputs['mood']).toMatchObject({
+    expect(toPromptConfig(sample('postcard')).textInputs['mood']).toMatchObject({
       enum: ['sunny', 'rainy', 'snowy'],
       default: 'sunny',
     });

@@ -1,22 +1,22 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { knownModels } from '../../../src/models/catalogue/known-models.ts';
+import { createKnownModels } from '../../../src/models/catalogue/known-models.ts';
 import { BUILT_IN_MODELS } from '../../../src/models/model-entry.ts';
-import { guessedModel } from '../../../src/models/providers/guessed-model.ts';
-import { knownProviders } from '../../../src/models/providers/providers.ts';
-import { newPrompt } from '../../../src/prompts/built-in/built-in-texts.ts';
+import { guessModel } from '../../../src/models/providers/guessed-model.ts';
+import { listKnownProviders } from '../../../src/models/providers/providers.ts';
+import { buildStarterPrompt } from '../../../src/prompts/built-in/built-in-texts.ts';
 import { checkPromptFile } from '../../../src/prompts/check/check-file.ts';
 import { checkPrompt } from '../../../src/prompts/check/check-prompt.ts';
-import { type PromptDefinition, promptConfig } from '../../../src/prompts/definition.ts';
+import { type PromptDefinition, toPromptConfig } from '../../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewFromTexts, previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
-import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { inProcessTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
 import { type LocalStore, openStore } from '../../../src/service/local-store.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
-const models = knownModels({
+const models = createKnownModels({
   get: (name: string) => BUILT_IN_MODELS.find(({ model }) => model === name),
   explainMissing: (name: string) => `the model ${name} does not exist`,
 });
@@ -28,14 +28,14 @@ async function found(...lines: string[]): Promise<string[]> {
 
 describe('checking the options of a prompt', () => {
   const provider = (name: string) => {
-    const known = knownProviders({}).find(one => one.name === name);
+    const known = listKnownProviders({}).find(one => one.name === name);
     if (!known) throw new Error(`${name} is not known`);
     return known;
   };
-  const known = knownModels({
+  const known = createKnownModels({
     get: (name: string) => {
       const [prefix = '', id = ''] = name.split('/');
-      return guessedModel(provider(prefix), name, { id, guessed: 'prefix' });
+      return guessModel(provider(prefix), name, { id, guessed: 'prefix' });
     },
     explainMissing: () => '',
   });
@@ -283,7 +283,7 @@ describe('checking a prompt', () => {
 
   it('finds nothing wrong with what a new prompt begins with, and its tests fit it', async () => {
     for (const image of [false, true]) {
-      const { prompt, test } = newPrompt('my-first_prompt', { image });
+      const { prompt, test } = buildStarterPrompt('my-first_prompt', { image });
       expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
       const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
       expect(definition.title).toBe('My first prompt');
@@ -327,7 +327,7 @@ describe('prompts on this machine', () => {
       promptVersionId: first.promptVersionId,
     });
     const definition = async () => (await store.definition(first.promptVersionId)) as PromptDefinition;
-    expect(promptConfig(await definition())).toMatchObject({ textInputs: { name: { required: true } } });
+    expect(toPromptConfig(await definition())).toMatchObject({ textInputs: { name: { required: true } } });
     await write('_sign.prompt', 'Bye, {{name}}');
     expect(await previewFromTexts(await definition(), { texts: { name: 'Ada' } })).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'Dear Yours, Ada!' }] }],
@@ -342,7 +342,7 @@ describe('prompts on this machine', () => {
 
   it('can be a partial, which is checked by itself and not published', async () => {
     const file = await write('_part.prompt', '{{anything}} {{shout x}}');
-    expect(await checkPromptFile(file, { models, tasks: tasksHere })).toMatchObject([
+    expect(await checkPromptFile(file, { models, tasks: inProcessTasks })).toMatchObject([
       { severity: 'fault', line: 1, column: 16 },
     ]);
     await expect(store.publish(await write('_ok.prompt', '{{anything}}'))).rejects.toThrow(
@@ -359,14 +359,14 @@ describe('prompts on this machine', () => {
   it('report faults of a partial in the partial', async () => {
     const part = await write('_part.prompt', '', '{{#each}}{{/each}}');
     const file = await write('x.prompt', '{{> part}}');
-    expect(await checkPromptFile(file, { models, tasks: tasksHere })).toMatchObject([
+    expect(await checkPromptFile(file, { models, tasks: inProcessTasks })).toMatchObject([
       { file: part, line: 2, column: 1, message: '`each` takes one value' },
     ]);
   });
 
   it('report partials that insert each other without end, unless a block can end it', async () => {
     const faults = async (): Promise<unknown[]> =>
-      await checkPromptFile(path.join(directory, 'x.prompt'), { models, tasks: tasksHere });
+      await checkPromptFile(path.join(directory, 'x.prompt'), { models, tasks: inProcessTasks });
     await write('x.prompt', '---', 'model: echo', '---', '{{> one}}{{> two}}');
     await write('_one.prompt', '{{> two}}');
     const two = await write('_two.prompt', 'a', ' {{> one}}');

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/files/formats/json.ts';
 import type { PromptDefinition } from '../../../src/prompts/definition.ts';
-import { convertForeign, foreignTests } from '../../../src/prompts/foreign/convert-foreign.ts';
-import { testFileText } from '../../../src/prompts/foreign/file-texts.ts';
+import { convertForeign, parseForeignTests } from '../../../src/prompts/foreign/convert-foreign.ts';
+import { formatTestFile } from '../../../src/prompts/foreign/file-texts.ts';
 import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any-prompt.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
@@ -124,7 +124,7 @@ messages:
   });
 
   it('leaves the placeholder as text if a row lacks an input, and reports it', () => {
-    const tests = foreignTests(`${FILE}testData:\n  - else: E\nevaluators: []\n`, 'x.prompt.yml');
+    const tests = parseForeignTests(`${FILE}testData:\n  - else: E\nevaluators: []\n`, 'x.prompt.yml');
     expect(tests?.cases.map(({ inputs }) => inputs)).toEqual([
       { else: 'E', 'text.body-1': '{{text.body-1}}' },
     ]);
@@ -135,7 +135,9 @@ messages:
 
   it('refuses a null in a row', () => {
     const text = `${FILE}testData:\n  - else: ~\n    text.body-1: b\n`;
-    expect(() => foreignTests(text, 'x.prompt.yml')).toThrow('`else` is null: write "" for an empty text');
+    expect(() => parseForeignTests(text, 'x.prompt.yml')).toThrow(
+      '`else` is null: write "" for an empty text',
+    );
   });
 
   it('has that format under any name', () => {
@@ -191,7 +193,7 @@ messages:
 
 describe('the tests of a prompt of GitHub Models', () => {
   it('are its rows, with its evaluators filled in for each', () => {
-    const tests = foreignTests(TESTS, 'x.prompt.yml');
+    const tests = parseForeignTests(TESTS, 'x.prompt.yml');
     expect(tests?.model).toBe('openai/gpt-4o');
     expect(tests?.notes).toEqual([{ line: 28, message: '`startsWith` has no effect next to `equals`' }]);
     expect(tests?.cases[0]).toMatchObject({
@@ -231,15 +233,15 @@ describe('the tests of a prompt of GitHub Models', () => {
     ['evaluators: [{llm: {prompt: x}}]', /`llm` needs a prompt and choices/],
   ])('%s is a fault with its line', (evaluators, message) => {
     const text = `${FILE}testData: [{else: x}]\n${evaluators}\n`;
-    expect(() => foreignTests(text, 'x.prompt.yml')).toThrow(message);
-    expect(() => foreignTests(text, 'x.prompt.yml')).toThrow(/^x\.prompt\.yml:\d\d: /);
+    expect(() => parseForeignTests(text, 'x.prompt.yml')).toThrow(message);
+    expect(() => parseForeignTests(text, 'x.prompt.yml')).toThrow(/^x\.prompt\.yml:\d\d: /);
     // It can be run anyway, and converted without that check.
     expect(faults(text)).toEqual([]);
   });
 
   it('keep a string check that has a key unknown to gh models, and report the key', () => {
     const text = `${FILE}testData: [{else: x}]\nevaluators:\n  - string:\n      contains: y\n      strict: true\n`;
-    const tests = foreignTests(text, 'x.prompt.yml');
+    const tests = parseForeignTests(text, 'x.prompt.yml');
     expect(tests?.cases[0]?.expect).toMatchObject([{ kind: 'icontains', text: 'y' }]);
     const message = '`strict` of a string check is a key that gh models ignores too';
     expect(tests?.notes).toContainEqual({ line: 22, message });
@@ -248,7 +250,7 @@ describe('the tests of a prompt of GitHub Models', () => {
   it('are written as a test file of promptrun', async () => {
     const converted = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/', settings: [] });
     const { prompt, notes } = converted;
-    const test = testFileText(converted.test ?? {});
+    const test = formatTestFile(converted.test ?? {});
     expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
     expect(test).toMatch(/^trim: true\ncases:\n/);
     expect(test).toContain('text.body-1: "@@file"');

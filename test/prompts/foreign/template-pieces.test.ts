@@ -4,7 +4,7 @@ import {
   asTemplate,
   END_MARK,
   fillInputs,
-  inputsIn,
+  listInputs,
   splitAtInputs,
 } from '../../../src/prompts/foreign/template-pieces.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
@@ -12,7 +12,7 @@ import { previewPrompt } from '../../../src/prompts/render/preview-prompt.ts';
 
 function rendered(text: string, value: string): string {
   const pieces = [...splitAtInputs(text), END_MARK];
-  const inputs = Object.fromEntries(inputsIn(pieces).map(name => [name, value]));
+  const inputs = Object.fromEntries(listInputs(pieces).map(name => [name, value]));
   const definition = parsePromptFile(`{{role "user"}}${asTemplate(pieces)}`, 'x.prompt');
   const { messages } = previewPrompt(definition, { inputs });
   return messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '?'))).join('');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { promptConfig } from '../../../src/prompts/definition.ts';
+import { toPromptConfig } from '../../../src/prompts/definition.ts';
 import { InvalidPromptFile } from '../../../src/prompts/findings.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 
@@ -51,7 +51,7 @@ describe('a prompt file', () => {
   });
 
   it('asks for texts and, in schema order, for pictures', () => {
-    expect(promptConfig(definition)).toEqual({
+    expect(toPromptConfig(definition)).toEqual({
       textInputs: {
         topic: { type: 'string', description: 'the topic, in a word', required: true },
         mood: {
@@ -116,7 +116,7 @@ describe('a prompt file', () => {
     'may have an input named %s',
     name => {
       const source = `---\ninput:\n  schema:\n    ${name}: string\n---\n<{{${name}}}>`;
-      const config = promptConfig(parsePromptFile(source, 'x.prompt'));
+      const config = toPromptConfig(parsePromptFile(source, 'x.prompt'));
       expect(Object.keys(config.textInputs)).toEqual([name]);
       expect(JSON.parse(JSON.stringify(config))).toEqual(
         JSON.parse(`{"textInputs":{"${name}":{"type":"string","required":true}},"imageInputs":[]}`),

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { promptFilesIn } from '../../../src/prompts/parse/read-prompt-text.ts';
-import { tasksHere } from '../../../src/prompts/tasks/prompt-tasks.ts';
+import { listFolderPromptFiles } from '../../../src/prompts/parse/read-prompt-text.ts';
+import { inProcessTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
 import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
 import { temporaryDirectory } from '../../support/context.ts';
@@ -32,7 +32,7 @@ describe('a directory of prompts', () => {
     await write('_partial.prompt', 'x');
     await mkdir(at('folder.prompt'));
     await symlink(at('nowhere'), at('dangling.prompt'));
-    const files = await promptFilesIn(directory);
+    const files = await listFolderPromptFiles(directory);
     const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
     expect(
       read.map(result => (result.status === 'fulfilled' ? result.value.title : String(result.reason))),
@@ -53,7 +53,7 @@ describe('a directory of prompts', () => {
   });
 
   it('must be there', async () => {
-    await expect(promptFilesIn(at('none'))).rejects.toThrow(/ENOENT/);
+    await expect(listFolderPromptFiles(at('none'))).rejects.toThrow(/ENOENT/);
     await expect(readPromptFile(at('none.prompt'))).rejects.toThrow(/ENOENT/);
   });
 });
@@ -116,7 +116,7 @@ describe('a watched directory', () => {
   async function start(): Promise<string[]> {
     news = [];
     watched = watchPromptFiles(directory, {
-      tasks: tasksHere,
+      tasks: inProcessTasks,
       onFile: ({ slug, template }) => tell(`${slug}: ${template}`),
       onError: error => tell(error.message.replace(directory, '')),
     });
@@ -202,7 +202,7 @@ describe('a watched directory', () => {
     const refused = new Set(['a']);
     news = [];
     watched = watchPromptFiles(directory, {
-      tasks: tasksHere,
+      tasks: inProcessTasks,
       onFile: ({ slug }) => {
         if (refused.has(slug)) throw new Error(`${slug} is refused`);
         tell(slug);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { InvalidInputs, promptConfig } from '../../../src/prompts/definition.ts';
+import { InvalidInputs, toPromptConfig } from '../../../src/prompts/definition.ts';
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { readTextInputs } from '../../../src/prompts/render/typed-inputs.ts';
 
@@ -76,7 +76,7 @@ describe('a text that stands for a typed value', () => {
       '  default: {l: [1], s: ""}',
     );
     expect(await readTextInputs(definition, {})).toEqual({ l: [1], s: '' });
-    expect(promptConfig(definition).textInputs).toEqual({
+    expect(toPromptConfig(definition).textInputs).toEqual({
       l: { type: 'array', items: { type: 'integer' }, required: false, default: '[1]' },
       s: { type: 'string', required: false, default: '' },
       o: { type: 'integer', required: false },

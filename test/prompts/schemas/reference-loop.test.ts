@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { referenceLoop } from '../../../src/prompts/schemas/reference-loop.ts';
+import { findReferenceLoop } from '../../../src/prompts/schemas/reference-loop.ts';
 
 describe('a reference that leads back to itself', () => {
   it.each([
@@ -19,7 +19,7 @@ describe('a reference that leads back to itself', () => {
     [{ 'a/b': { $ref: '#/a~1b' }, properties: { c: { $ref: '#/a~1b' } } }, '/a~1b/$ref'],
     [{ dependentSchemas: { a: { $ref: '#' } } }, '/dependentSchemas/a/$ref'],
   ])('is found in %j', (schema, place) => {
-    expect(referenceLoop(schema)).toBe(place);
+    expect(findReferenceLoop(schema)).toBe(place);
   });
 
   it.each([
@@ -37,6 +37,6 @@ describe('a reference that leads back to itself', () => {
     [{ $ref: '#/none' }],
     [true],
   ])('is not found in %j', schema => {
-    expect(referenceLoop(schema)).toBeUndefined();
+    expect(findReferenceLoop(schema)).toBeUndefined();
   });
 });

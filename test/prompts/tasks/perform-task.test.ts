@@ -8,7 +8,7 @@ import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
 import { TaskProcesses, type TaskProcessOptions } from '../../../src/prompts/tasks/task-processes.ts';
-import { PastBound } from '../../../src/utils/past-bound.ts';
+import { LimitExceeded } from '../../../src/utils/past-bound.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];
@@ -111,7 +111,7 @@ describe('a task of a prompt in a separate process', () => {
     const tasks = processes({ memoryMiB: 24 });
     const work = { text: `---\nconfig: [${'1,'.repeat(60_000)}1]\n---\n`, file: '/x.prompt' };
     await expect(tasks.perform({ name: 'parse', work })).rejects.toThrow(
-      new PastBound('reading the prompt file takes more than 48 MiB of memory'),
+      new LimitExceeded('reading the prompt file takes more than 48 MiB of memory'),
     );
     const small = { definition: typed, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
@@ -223,11 +223,11 @@ describe('a conversion of a promptfoo configuration', () => {
     await writeFile(path.join(directory, 'a.yaml'), `- vars: {a: ${'x'.repeat(1000)}}`);
     const convert = (tests: string, limits: typeof small) =>
       convertForeign(config(tests), 'c.yaml', { ...options, directory }, limits);
-    await expect(convert('[file://a.yaml]', small)).rejects.toThrow(PastBound);
-    await expect(convert('"*.yaml"', small)).rejects.toThrow(PastBound);
+    await expect(convert('[file://a.yaml]', small)).rejects.toThrow(LimitExceeded);
+    await expect(convert('"*.yaml"', small)).rejects.toThrow(LimitExceeded);
     let now = 0;
     const slow = { ...small, ownTime: () => (now += 600) };
-    await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(PastBound);
+    await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(LimitExceeded);
     expect((await convert('[{vars: {a: 1}}]', small)).cases).toHaveLength(1);
   });
 });

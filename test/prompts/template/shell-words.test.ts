@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { shellWords } from '../../../src/prompts/template/shell-words.ts';
+import { splitShellWords } from '../../../src/prompts/template/shell-words.ts';
 import { isPosix } from '../../support/system.ts';
 
 describe('words of a shell', () => {
@@ -17,7 +17,7 @@ describe('words of a shell', () => {
     ])('are those that sh makes of %j', text => {
     const script = 'for word in "$@"; do printf "%s\\0" "$word"; done';
     const printed = execFileSync('sh', ['-c', `set -f; set -- ${text.replaceAll('\n', ' ')}; ${script}`]);
-    expect(shellWords(text)).toEqual(printed.toString().split('\0').slice(0, -1));
+    expect(splitShellWords(text)).toEqual(printed.toString().split('\0').slice(0, -1));
   });
 
   it.each([
@@ -25,6 +25,6 @@ describe('words of a shell', () => {
     ['5" nail', ['5"', 'nail']],
     ['a\\', ['a\\']],
   ])('take a quote that never ends for text: %s', (text, words) => {
-    expect(shellWords(text)).toEqual(words);
+    expect(splitShellWords(text)).toEqual(words);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bestMatches } from '../../../src/service/prompts/best-matches.ts';
+import { listBestMatches } from '../../../src/service/prompts/best-matches.ts';
 
 const prompt = (
   slug: string,
@@ -14,7 +14,7 @@ const prompt = (
 });
 
 const search = (query: string, ...prompts: ReturnType<typeof prompt>[]) =>
-  bestMatches(prompts, query).map(({ slug }) => slug);
+  listBestMatches(prompts, query).map(({ slug }) => slug);
 
 describe('the order of search results', () => {
   test('a slug that is the query comes before everything that says more about it', () => {

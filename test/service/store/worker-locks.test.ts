@@ -2,7 +2,7 @@ import { mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { serviceClock } from '../../../src/service/core/clock.ts';
-import { workerLocks } from '../../../src/service/store/sqlite/worker-locks.ts';
+import { createWorkerLocks } from '../../../src/service/store/sqlite/worker-locks.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks } from '../../support/system.ts';
 
@@ -16,7 +16,7 @@ test.runIf(hasLinks)('the lock of a dead worker is removed even while an owner r
   // Listed, and gone for whoever asks about it.
   await symlink(path.join(workers, 'nowhere'), path.join(workers, 'gone.lock'));
 
-  await workerLocks(dataDir, 'command', serviceClock).sweep();
+  await createWorkerLocks(dataDir, 'command', serviceClock).sweep();
 
   expect(await readdir(workers)).toEqual(['gone.lock']);
 });

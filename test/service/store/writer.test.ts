@@ -1,7 +1,7 @@
 import { Kysely } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite, type SqliteDatabase } from '../../../src/service/store/sqlite/binding.ts';
-import { storeDialect } from '../../../src/service/store/sqlite/dialect.ts';
+import { createStoreDialect } from '../../../src/service/store/sqlite/dialect.ts';
 import type { Tables } from '../../../src/service/store/tables.ts';
 import { type Db, Writer } from '../../../src/service/store/writer.ts';
 
@@ -12,7 +12,7 @@ let writer: Writer;
 beforeEach(async () => {
   database = await openSqlite(':memory:');
   database.exec('create table settings (key text primary key, value text not null)');
-  db = new Kysely<Tables>({ dialect: storeDialect(database) });
+  db = new Kysely<Tables>({ dialect: createStoreDialect(database) });
   writer = new Writer(db, { together: true });
 });
 afterEach(() => database.close());
@@ -53,7 +53,7 @@ describe('the writer', () => {
       isLast = true;
     };
     void writing();
-    await writer.idle();
+    await writer.waitForIdle();
     await Promise.resolve();
     expect(isLast).toBe(true);
   });

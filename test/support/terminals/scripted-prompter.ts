@@ -1,4 +1,4 @@
-import { numberProblem } from '../../../src/cli/questions/choices.ts';
+import { explainNumberProblem } from '../../../src/cli/questions/choices.ts';
 import type { Choice, Prompter } from '../../../src/cli/questions/question.ts';
 
 /** A person's answer to the question of this message: typed text or names of choices. */
@@ -66,7 +66,9 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
     path: question => judged({ ...question, required: true }, question.check),
     number: async ({ default: standard, ...question }) => {
       const check = (text: string) =>
-        text === '' ? undefined : numberProblem(text.trim() === '' ? Number.NaN : Number(text), question);
+        text === ''
+          ? undefined
+          : explainNumberProblem(text.trim() === '' ? Number.NaN : Number(text), question);
       const text = await judged(
         { ...question, ...(standard !== undefined && { default: String(standard) }) },
         check,

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts';
-import { steadyTime } from '../../core/clock.ts';
-import { canAnimate, elapsedText, startSpinner } from '../../terminal/spinner.ts';
+import { createSteadyTime } from '../../core/clock.ts';
+import { canAnimate, formatElapsed, startSpinner } from '../../terminal/spinner.ts';
 import type { Tally } from './row-tally.ts';
 
 const LINE_EVERY_MS = 10_000;
@@ -18,22 +18,22 @@ export function startBatchProgress(
   { hasLines }: { readonly hasLines: boolean },
 ): () => Promise<void> {
   if (ctx.globals.quiet) return async () => {};
-  const now = steadyTime(ctx.clock);
+  const now = createSteadyTime(ctx.clock);
   const startedAt = now();
-  const elapsedMs = (): number => now() - startedAt;
+  const getElapsedMs = (): number => now() - startedAt;
   if (canAnimate(ctx)) {
-    const stop = startSpinner(ctx, () => barText(tally, elapsedMs(), ctx.io.stderr.columns), 0);
+    const stop = startSpinner(ctx, () => formatBar(tally, getElapsedMs(), ctx.io.stderr.columns), 0);
     return async () => stop();
   }
   if (!hasLines) return async () => {};
   const progressStopped = new AbortController();
-  const lines = async (): Promise<void> => {
+  const printLines = async (): Promise<void> => {
     while (!progressStopped.signal.aborted) {
       await ctx.clock.sleep(LINE_EVERY_MS, progressStopped.signal);
-      ctx.io.note(progressText(tally, elapsedMs()));
+      ctx.io.note(formatTally(tally, getElapsedMs()));
     }
   };
-  const ticking = lines().catch(() => {});
+  const ticking = printLines().catch(() => {});
   return () => {
     progressStopped.abort();
     return ticking;
@@ -41,23 +41,23 @@ export function startBatchProgress(
 }
 
 /** Returns the progress as one line: done, failed, rate and time left. */
-export function progressText({ total, done, ended, failed }: Tally, elapsedMs: number): string {
+export function formatTally({ total, done, ended, failed }: Tally, elapsedMs: number): string {
   const timeLeftMs = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
   return [
     `${done}${total === undefined ? '' : ` of ${total}`} done`,
     `${failed} failed`,
-    ...(ended === 0 ? [] : [speedText(ended / (elapsedMs / 1000))]),
-    ...(ended === 0 || timeLeftMs === undefined ? [] : [`${elapsedText(timeLeftMs)} left`]),
+    ...(ended === 0 ? [] : [formatSpeed(ended / (elapsedMs / 1000))]),
+    ...(ended === 0 || timeLeftMs === undefined ? [] : [`${formatElapsed(timeLeftMs)} left`]),
   ].join(', ');
 }
 
 /** Returns a rate as rows per second, or per minute if it is below one per second. */
-export function speedText(perSecond: number): string {
+export function formatSpeed(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return '0/s';
-  return perSecond < 0.95 ? `${oneDigit(perSecond * 60)}/min` : `${oneDigit(perSecond)}/s`;
+  return perSecond < 0.95 ? `${formatOneDigit(perSecond * 60)}/min` : `${formatOneDigit(perSecond)}/s`;
 }
 
-function oneDigit(value: number): string {
+function formatOneDigit(value: number): string {
   return value >= 9.95 ? String(Math.round(value)) : value.toFixed(1);
 }
 
@@ -66,11 +66,11 @@ const PROGRESS_BAR_WIDTH = 20;
 const SPINNER_WIDTH = 2;
 
 /** Returns a bar and the progress as one line of a terminal. */
-export function barText(tally: Tally, elapsedMs: number, columns: number): string {
+export function formatBar(tally: Tally, elapsedMs: number, columns: number): string {
   const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
   const filled = Math.round(share * PROGRESS_BAR_WIDTH);
   const bar = '█'.repeat(filled) + '░'.repeat(PROGRESS_BAR_WIDTH - filled);
-  const text = progressText(tally, elapsedMs);
+  const text = formatTally(tally, elapsedMs);
   const most = columns - SPINNER_WIDTH - 1;
   return `${bar} ${text}`.length <= most ? `${bar} ${text}` : text.slice(0, most);
 }

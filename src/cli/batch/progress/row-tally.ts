@@ -51,11 +51,11 @@ export class Tally {
   }
 
   get ended(): number {
-    return countedRows(this.now);
+    return sumCounts(this.now);
   }
 
   get done(): number {
-    return countedRows(this.before) + countedRows(this.now);
+    return sumCounts(this.before) + sumCounts(this.now);
   }
 
   /** Number of rows that failed, now or earlier; rows in doubt or still running have not failed. */
@@ -69,6 +69,6 @@ export class Tally {
   }
 }
 
-function countedRows(counts: Readonly<Record<RowEnd, number>>): number {
+function sumCounts(counts: Readonly<Record<RowEnd, number>>): number {
   return Object.values(counts).reduce((total, count) => total + count, 0);
 }

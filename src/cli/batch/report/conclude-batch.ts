@@ -5,11 +5,11 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
-import { listSince } from '../../creation/in-doubt.ts';
+import { adviseListSince } from '../../creation/in-doubt.ts';
 import { spentLines } from '../../creation/spending-text.ts';
 import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { RunningBatch } from '../finish-row.ts';
 import type { Tally } from '../progress/row-tally.ts';
 
@@ -43,7 +43,7 @@ export async function concludeBatch(
   for (const line of spentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
   if (interruption !== undefined) throw interruption;
   refuseUnfinishedBatch(runningBatch, counts);
-  return counts.succeeded === rows ? EXIT.ok : exitCodeOfFailed(runningBatch);
+  return counts.succeeded === rows ? EXIT.ok : getFailedExitCode(runningBatch);
 }
 
 /** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
@@ -52,13 +52,14 @@ function refuseUnfinishedBatch(
   counts: RowCounts,
 ): void {
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
-  if (stop.fault !== undefined && isLeft) throw stoppedAtFault(stop.fault, out, counts);
-  if (budget.reached !== undefined && counts.notDone !== 0) throw stoppedAtCap(budget.reached, out, counts);
+  if (stop.fault !== undefined && isLeft) throw stoppedAtFaultError(stop.fault, out, counts);
+  if (budget.reached !== undefined && counts.notDone !== 0)
+    throw stoppedAtCapError(budget.reached, out, counts);
   if (tally.link !== undefined) throw new LinkFault(tally.link);
 }
 
 /** Returns the exit code of a batch in which rows failed. @throws {CliError} if no model answered any row */
-function exitCodeOfFailed({ batch, tally }: RunningBatch): ExitCode {
+function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
   if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnsweredError();
   // Any answer of the service shows this, so there was none.
   const { embedded, client } = batch.connection;
@@ -76,7 +77,7 @@ function interruptionError(
     out === undefined
       ? []
       : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [RETRY_HINT] : [])];
-  const message = summaryText(counts, tally.before);
+  const message = formatCounts(counts, tally.before);
   if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
   if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
     return waitTimeoutError(`gave up waiting; ${message}`, { hints });
@@ -94,7 +95,7 @@ function interruptionError(
 }
 
 /** Returns the error for rows that a fault postponed, which `--resume` runs. */
-function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
+function stoppedAtFaultError(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
   const { message, hints, ...failure } = toFailure(fault);
   const left = notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
   return new CliError(`${message}; ${left}`, {
@@ -104,18 +105,22 @@ function stoppedAtFault(fault: unknown, out: string | undefined, { notDone }: Ro
   });
 }
 
-function stoppedAtCap(capError: CliError, out: string | undefined, { notDone, done }: RowCounts): CliError {
+function stoppedAtCapError(
+  capError: CliError,
+  out: string | undefined,
+  { notDone, done }: RowCounts,
+): CliError {
   const { status, exitCode, data } = capError;
   return new CliError(`${capError.message}; ${pluralize(notDone ?? 'some', 'row')} not done`, {
     status,
     exitCode,
     data,
-    hints: out === undefined ? unresumableHints(capError, done) : [resumeAtCapHint(capError)],
+    hints: out === undefined ? listUnresumableHints(capError, done) : [resumeAtCapHint(capError)],
   });
 }
 
 /** Returns the hints for a batch without results file, whose next invocation pays for every row again. */
-function unresumableHints(reached: CliError, done: number): readonly string[] {
+function listUnresumableHints(reached: CliError, done: number): readonly string[] {
   if (done === 0) return reached.hints;
   return [
     "Without --out the batch can't be resumed, and the same command pays for all of its rows again.",
@@ -139,7 +144,7 @@ function countRows({ before, now, done }: Tally, rows: number | undefined) {
 }
 
 /** Formats the counts: first those of this invocation, then those of earlier ones. */
-function summaryText(
+function formatCounts(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
   countsBefore: Tally['before'],
 ): string {
@@ -151,13 +156,15 @@ function summaryText(
     [notDone ?? 0, 'not done'],
   ] as const;
   return [
-    nowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded),
-    ...(failed > 0 ? [nowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed)] : []),
+    formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded),
+    ...(failed > 0
+      ? [formatNowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed)]
+      : []),
     ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
   ].join(', ');
 }
 
-function nowAndBefore(text: string, before: number): string {
+function formatNowAndBefore(text: string, before: number): string {
   return before === 0 ? text : `${text} now, ${before} before`;
 }
 
@@ -167,9 +174,9 @@ function reportCounts(
 ): void {
   const { io } = ctx;
   const { out } = options;
-  if (stop.reason !== undefined) io.error(`error: no more rows were started: ${oneLine(stop.reason)}`);
+  if (stop.reason !== undefined) io.error(`error: no more rows were started: ${toOneLine(stop.reason)}`);
   const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
-  io.note(`note: ${counts.rows === 0 ? none : summaryText(counts, tally.before)}`);
+  io.note(`note: ${counts.rows === 0 ? none : formatCounts(counts, tally.before)}`);
   if (out === undefined) return;
   const { failed, inDoubt, goingOn, notDone } = counts;
   // A replay would return the same answers.
@@ -177,14 +184,16 @@ function reportCounts(
     // Corrected rows count as new ones, because their ids or columns may differ.
     io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);
   }
-  if (inDoubt > 0) io.note(doubtHint(batch, tally));
+  if (inDoubt > 0) io.note(formatDoubtHint(batch, tally));
   const isExplained = budget.reached !== undefined || stop.fault !== undefined;
   if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(resumeHint(out));
 }
 
-function doubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
+function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
   const look =
-    earliestDoubt === undefined ? connection.advise('runs', 'list') : listSince(connection, earliestDoubt);
+    earliestDoubt === undefined
+      ? connection.advise('runs', 'list')
+      : adviseListSince(connection, earliestDoubt);
   return `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`;
 }
 

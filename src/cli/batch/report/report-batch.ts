@@ -1,21 +1,21 @@
 import path from 'node:path';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { unwritableError, usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { spendingLines, spentProperties } from '../../creation/spending-text.ts';
+import { formatSpentProperties, spendingLines } from '../../creation/spending-text.ts';
 import { present } from '../../outputs/present.ts';
 import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { plainRows, terminalTable } from '../../terminal/table.ts';
+import { formatPlainRows, renderTerminalTable } from '../../terminal/table.ts';
 import {
   type BatchSummary,
+  formatUnfinished,
   readReportedRows,
   readSpending,
   readUnfinished,
   summarizeRows,
-  unfinishedText,
 } from './reported-rows.ts';
 
 /** Prints the summary of a batch, and writes an HTML page if `html` names a file. A page on standard output replaces the summary. */
@@ -37,8 +37,8 @@ export async function reportBatch(
     if (isPrinted) return EXIT.ok;
   }
   await present(ctx, summary, {
-    terminal: () => terminalReport(ctx, summary),
-    plain: () => plainRows(batchSummaryLines(summary)),
+    terminal: () => renderTerminalReport(ctx, summary),
+    plain: () => formatPlainRows(toSummaryRows(summary)),
   });
   return EXIT.ok;
 }
@@ -58,12 +58,12 @@ async function writeBatchReport(ctx: Context, file: string, page: string): Promi
   try {
     await writeNamedFile(ctx, file, page);
   } catch (error) {
-    throw unwritableError(error, usageError(`--html: ${file} can't be written: ${errorMessage(error)}`));
+    throw unwritableError(error, usageError(`--html: ${file} can't be written: ${getErrorMessage(error)}`));
   }
   if (!isStandardOutput(ctx.cwd, file)) ctx.io.note(`note: wrote the page to ${file}`);
 }
 
-function batchSummaryLines({
+function toSummaryRows({
   unfinished,
   rows: count,
   succeeded,
@@ -75,19 +75,19 @@ function batchSummaryLines({
 }: BatchSummary): string[][] {
   const counts = { rows: count, succeeded, failed, seconds: seconds ?? '-' };
   return [
-    ...(unfinished === undefined ? [] : [['unfinished', unfinishedText(unfinished)]]),
+    ...(unfinished === undefined ? [] : [['unfinished', formatUnfinished(unfinished)]]),
     ...Object.entries(counts).map(([what, value]) => [what, String(value)]),
-    ...spentProperties(spent).map(([name, value]) => [name, value]),
+    ...formatSpentProperties(spent).map(([name, value]) => [name, value]),
     ...failures.map(({ reason, rows, ids }) => ['failure', String(rows), reason, ids.slice(0, 10).join(',')]),
     ...slowest.map(({ id, seconds: took }) => ['slow', String(took), id]),
   ];
 }
 
-async function terminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
+async function renderTerminalReport(ctx: Context, summary: BatchSummary): Promise<string> {
   const { unfinished, rows, succeeded, failed, seconds, failures, slowest } = summary;
   const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
   const counts = `${pluralize(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
-  const state = unfinished === undefined ? [] : [unfinishedText(unfinished)];
+  const state = unfinished === undefined ? [] : [formatUnfinished(unfinished)];
   const parts = [[...state, counts, ...spendingLines(summary).map(escapeControls), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
@@ -96,11 +96,11 @@ async function terminalReport(ctx: Context, summary: BatchSummary): Promise<stri
       escapeControls(failure.reason),
       failure.ids.slice(0, 5).join(', '),
     ]);
-    parts.push(await terminalTable(ctx.io, columns, cells));
+    parts.push(await renderTerminalTable(ctx.io, columns, cells));
   }
   if (slowest.length > 0) {
     const cells = slowest.map(({ id, seconds: took }) => [id, `${took} s`]);
-    parts.push(await terminalTable(ctx.io, [{ title: 'Slowest' }, { title: 'Time' }], cells));
+    parts.push(await renderTerminalTable(ctx.io, [{ title: 'Slowest' }, { title: 'Time' }], cells));
   }
   return parts.join('\n');
 }

@@ -1,16 +1,16 @@
 import path from 'node:path';
-import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
-import { inspectNamedFile, namesOtherComputer } from '../../../files/named-file.ts';
+import { formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
+import { inspectNamedFile, isOnOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { spendingLines, spentCells, spentTitles } from '../../creation/spending-text.ts';
+import { formatSpentCells, getSpentTitles, spendingLines } from '../../creation/spending-text.ts';
 import { hasPaidCredits } from '../../creation/totals.ts';
-import { fileDataUrl, MAX_PAGE_MEDIA_BYTES } from '../../outputs/media-content.ts';
+import { MAX_PAGE_MEDIA_BYTES, readDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
-import { gridPage } from '../../outputs/pages/grid-page.ts';
-import { reasonText } from '../../outputs/run-errors.ts';
+import { renderGridPage } from '../../outputs/pages/grid-page.ts';
+import { formatReason } from '../../outputs/run-errors.ts';
 import type { ResultsLine } from '../results/results-line.ts';
-import { type BatchSummary, rowSucceeded, unfinishedText } from './reported-rows.ts';
+import { type BatchSummary, formatUnfinished, hasRowSucceeded } from './reported-rows.ts';
 
 /**
  * Renders the results as one HTML page, with inputs next to outputs and saved pictures embedded.
@@ -25,29 +25,32 @@ export async function reportPage(
 ): Promise<{ readonly html: string; readonly leftOut: readonly string[] }> {
   const gridRows: Grid['rows'][number][] = [];
   const savedPictures = new SavedPictures(folder);
-  for (const row of rows) gridRows.push(await resultGridRow(row, savedPictures));
+  for (const row of rows) gridRows.push(await buildResultGridRow(row, savedPictures));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
   const withCredits = hasPaidCredits(summary);
-  const html = gridPage({
+  const html = renderGridPage({
     title,
     facts: [
-      ...(summary.unfinished === undefined ? [] : [unfinishedText(summary.unfinished)]),
+      ...(summary.unfinished === undefined ? [] : [formatUnfinished(summary.unfinished)]),
       `${pluralize(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
       ...spendingLines(summary),
     ],
-    measures: ['time', ...spentTitles({ withCredits })],
-    columns: [{ name: 'output', totals: [seconds, ...spentCells(summary, { withCredits })] }],
+    measures: ['time', ...getSpentTitles({ withCredits })],
+    columns: [{ name: 'output', totals: [seconds, ...formatSpentCells(summary, { withCredits })] }],
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
   return { html, leftOut: savedPictures.leftOut };
 }
 
-async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Promise<Grid['rows'][number]> {
+async function buildResultGridRow(
+  row: ResultsLine,
+  savedPictures: SavedPictures,
+): Promise<Grid['rows'][number]> {
   const { inputs, error, outputs, seconds, tokens } = row;
-  const state = rowSucceeded(row) ? 'succeeded' : 'failed';
+  const state = hasRowSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
-  for (const output of outputs) parts.push(await outputPart(output, savedPictures));
+  for (const output of outputs) parts.push(await buildOutputPart(output, savedPictures));
   const time = seconds === null ? [] : [`${seconds} s`];
   const size = tokens === null ? [] : [pluralize(tokens, 'token')];
   const price = row.cost === null ? [] : [formatDollars(toMoney(row.cost))];
@@ -56,10 +59,10 @@ async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Pr
     state,
     inputs: [
       ...Object.entries(inputs?.textInputs ?? {}).map(
-        ([name, value]) => [name, textOrNothing(value)] as const,
+        ([name, value]) => [name, toTextOrEmpty(value)] as const,
       ),
       ...(inputs?.imageInputs ?? []).map(
-        (image, index) => [`image ${index + 1}`, textOrNothing(image)] as const,
+        (image, index) => [`image ${index + 1}`, toTextOrEmpty(image)] as const,
       ),
     ],
     cells: [{ state, facts: [row.runId ?? 'no run', ...time, ...size, ...price], parts }],
@@ -67,16 +70,16 @@ async function resultGridRow(row: ResultsLine, savedPictures: SavedPictures): Pr
 }
 
 /** Renders an output. A URL from a service is text only, so that the page never loads it. */
-async function outputPart(
+async function buildOutputPart(
   { type, data, savedTo }: ResultsLine['outputs'][number],
   savedPictures: SavedPictures,
 ): Promise<GridPart> {
   const isMedia = type === 'image' || type === 'video';
-  const url = isMedia && typeof savedTo === 'string' ? await savedPictures.dataUrl(savedTo) : undefined;
+  const url = isMedia && typeof savedTo === 'string' ? await savedPictures.readDataUrl(savedTo) : undefined;
   if (url !== undefined) return { kind: 'media', url };
   return type === 'error'
-    ? { kind: 'error', text: reasonText(data) }
-    : { kind: 'text', text: dataText(data) };
+    ? { kind: 'error', text: formatReason(data) }
+    : { kind: 'text', text: formatOutputData(data) };
 }
 
 /** The saved outputs below the folder of the results, which may come from a stranger. */
@@ -89,8 +92,8 @@ class SavedPictures {
   }
 
   /** Returns the `data:` URL of a saved output; undefined, and noted, if it is elsewhere or can't be shown. */
-  async dataUrl(savedTo: string): Promise<string | undefined> {
-    const isAway = namesOtherComputer(savedTo);
+  async readDataUrl(savedTo: string): Promise<string | undefined> {
+    const isAway = isOnOtherComputer(savedTo);
     const url = isAway
       ? undefined
       : await this.#read(path.resolve(this.#folder, savedTo)).catch(() => undefined);
@@ -100,6 +103,6 @@ class SavedPictures {
 
   async #read(file: string): Promise<string | undefined> {
     const { real, fault } = inspectNamedFile(file, this.#folder, MAX_PAGE_MEDIA_BYTES);
-    return fault === undefined ? await fileDataUrl(real) : undefined;
+    return fault === undefined ? await readDataUrl(real) : undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
-import { textLines } from '../../../files/formats/text-lines.ts';
-import { fileIn } from '../../../files/writing/write-below.ts';
+import { splitIntoLines } from '../../../files/formats/text-lines.ts';
+import { toFileBelow } from '../../../files/writing/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
@@ -9,9 +9,9 @@ import { pluralize } from '../../core/pluralize.ts';
 import { Spending } from '../../creation/spending.ts';
 import type { Totals } from '../../creation/totals.ts';
 import { fileFault } from '../../inputs/read-text.ts';
-import { sumOfSeconds } from '../../jobs/job.ts';
+import { sumSeconds } from '../../jobs/job.ts';
 import { readJournal } from '../../jobs/read-journal.ts';
-import { resultState } from '../results/result-state.ts';
+import { toResultState } from '../results/result-state.ts';
 import { parseResultsLine, type ResultsLine } from '../results/results-line.ts';
 
 /**
@@ -31,7 +31,7 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
   let fault: CliError | undefined;
   const stream = createReadStream(path.resolve(cwd, file), { encoding: 'utf8' });
   try {
-    for await (const { text, line } of textLines(stream as AsyncIterable<string>)) {
+    for await (const { text, line } of splitIntoLines(stream as AsyncIterable<string>)) {
       if (fault !== undefined) throw fault;
       if (text.trim() !== '') {
         const row = parseResultsLine(text);
@@ -39,19 +39,19 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
         else rows.set(row.id, row);
       }
     }
-    if (fault !== undefined && !existsSync(journalPath(file, cwd))) throw fault;
+    if (fault !== undefined && !existsSync(getJournalPath(file, cwd))) throw fault;
   } catch (error) {
     throw fileFault(error, file, 'report');
   }
   return [...rows.values()];
 }
 
-function journalPath(results: string, cwd: string): string {
+function getJournalPath(results: string, cwd: string): string {
   return `${path.resolve(cwd, results)}.journal`;
 }
 
 /** The progress of a batch that has not ended. */
-export interface Unfinished {
+export interface UnfinishedBatch {
   readonly done: number;
   /** The number of rows; undefined if unknown in advance. */
   readonly of: number | undefined;
@@ -62,14 +62,14 @@ export async function readUnfinished(
   results: string,
   cwd: string,
   rows: readonly ResultsLine[],
-): Promise<Unfinished | undefined> {
-  const { facts } = await readJournal(fileIn(journalPath(results, cwd)));
+): Promise<UnfinishedBatch | undefined> {
+  const { facts } = await readJournal(toFileBelow(getJournalPath(results, cwd)));
   if (facts === undefined) return undefined;
   const count = facts['rows'];
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
 }
 
-export function unfinishedText({ done, of }: Unfinished): string {
+export function formatUnfinished({ done, of }: UnfinishedBatch): string {
   return of === undefined
     ? `${pluralize(done, 'row')} done so far; the batch has not ended`
     : `${done} of ${pluralize(of, 'row')} ${done === 1 ? 'is' : 'are'} done`;
@@ -80,7 +80,7 @@ export function unfinishedText({ done, of }: Unfinished): string {
  * also models if it is this machine's own. If the service can't be asked, notes why and leaves the amounts unknown.
  */
 export async function readSpending(ctx: Context, lines: readonly ResultsLine[]): Promise<Totals> {
-  const runs = lines.map(resultState).flatMap(state => state.runs);
+  const runs = lines.map(toResultState).flatMap(state => state.runs);
   const lacksCredits = runs.some(({ credits }) => credits === undefined);
   const lacksModels = runs.some(({ cost }) => cost !== undefined);
   const spending = new Spending();
@@ -98,13 +98,13 @@ export async function readSpending(ctx: Context, lines: readonly ResultsLine[]):
     }
   }
   add(undefined);
-  return spending.totals();
+  return spending.computeTotals();
 }
 
 const MAX_SLOWEST = 10;
 
 /** Returns true if the row's run succeeded and its outputs were saved. */
-export function rowSucceeded({ runStatus, error }: ResultsLine): boolean {
+export function hasRowSucceeded({ runStatus, error }: ResultsLine): boolean {
   return runStatus === 'succeeded' && error === null;
 }
 
@@ -113,9 +113,9 @@ export type BatchSummary = ReturnType<typeof summarizeRows>;
 export function summarizeRows(
   rows: readonly ResultsLine[],
   spentTotals: Totals,
-  unfinishedBatch: Unfinished | undefined,
+  unfinishedBatch: UnfinishedBatch | undefined,
 ) {
-  const succeededCount = rows.filter(rowSucceeded).length;
+  const succeededCount = rows.filter(hasRowSucceeded).length;
   const timedRows = rows.flatMap(({ id, seconds }) => (seconds === null ? [] : [{ id, seconds }]));
   return {
     ...(unfinishedBatch !== undefined && { unfinished: unfinishedBatch }),
@@ -123,7 +123,7 @@ export function summarizeRows(
     succeeded: succeededCount,
     failed: rows.length - succeededCount,
     /** The sum over all rows; undefined if no row has a known time. */
-    seconds: timedRows.length === 0 ? undefined : sumOfSeconds(timedRows.map(({ seconds }) => seconds)),
+    seconds: timedRows.length === 0 ? undefined : sumSeconds(timedRows.map(({ seconds }) => seconds)),
     ...spentTotals,
     /** The failures, most frequent first. */
     failures: groupFailures(rows),
@@ -134,8 +134,8 @@ export function summarizeRows(
 
 function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
   const ids = new Map<string, string[]>();
-  for (const row of rows.filter(row => !rowSucceeded(row))) {
-    const reason = failureReason(row);
+  for (const row of rows.filter(row => !hasRowSucceeded(row))) {
+    const reason = getFailureReason(row);
     ids.set(reason, [...(ids.get(reason) ?? []), row.id]);
   }
   return [...ids]
@@ -144,7 +144,7 @@ function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: nu
 }
 
 /** Returns the error without the row's own line and run, so that equal failures group together. */
-function failureReason({ error, runStatus, runId }: ResultsLine): string {
+function getFailureReason({ error, runStatus, runId }: ResultsLine): string {
   const reason = (error ?? `the run is ${runStatus}`).replace(/^line \d+: /u, '');
   return runId === null ? reason : reason.replaceAll(runId, '<run>');
 }

@@ -1,25 +1,25 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { fileIn, flushHandle } from '../../../files/writing/write-below.ts';
+import { flushHandle, toFileBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
-import { fileUnwritable } from '../../jobs/batch-journal.ts';
+import { unwritableFileError } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import {
-  type Columns,
   FIXED_COLUMNS,
-  headerLine,
+  formatHeaderLine,
+  formatLineParts,
+  hasSameCells,
   isTableRow,
   joinColumns,
-  lineParts,
   readResultsTable,
-  sameCells,
+  type TableColumns,
   type TableRow,
   toTableRow,
 } from './csv-table.ts';
-import { madeNoRun, type ResultState, resultState } from './result-state.ts';
+import { madeNoRun, type ResultState, toResultState } from './result-state.ts';
 import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
 
@@ -57,7 +57,7 @@ export class CsvResults implements ResultsFile {
   readonly #unmatched: TableRow[];
   #size = 0;
   /** The columns in the file; undefined before its first result. */
-  #columns: Columns | undefined;
+  #columns: TableColumns | undefined;
   readonly #excel: boolean;
   /** True if appending gave more or other lines than the final table has. */
   #needsRewrite = false;
@@ -96,7 +96,8 @@ export class CsvResults implements ResultsFile {
         );
       }
       const table = tableRows ?? [];
-      const rows = statesBefore.size === 0 ? table : onlyInTable(table, new Map(journaledRows).values());
+      const rows =
+        statesBefore.size === 0 ? table : filterUnjournaled(table, new Map(journaledRows).values());
       const existed = rows.length + journaledRows.length > 0;
       const results = new CsvResults(file, handle, { rows, existed, excel });
       for (const [id, row] of journaledRows) results.#setResult(id, row, row);
@@ -121,11 +122,11 @@ export class CsvResults implements ResultsFile {
   /** Finds the earlier result of a row that the journal has no result for, by the row's own columns. */
   matchRow({ id, row, cells = {} }: SourceRow): void {
     if (this.states.has(id)) return;
-    const at = this.#unmatched.findIndex(result => sameCells(result.cells, cells));
+    const at = this.#unmatched.findIndex(result => hasSameCells(result.cells, cells));
     const [result] = at === -1 ? [] : this.#unmatched.splice(at, 1);
     if (result === undefined) return;
     this.#matched.set(id, { ...result, row });
-    this.states.set(id, rowState({ ...result, row }));
+    this.states.set(id, toRowState({ ...result, row }));
   }
 
   drop(ids: ReadonlySet<string>): void {
@@ -138,14 +139,14 @@ export class CsvResults implements ResultsFile {
   }
 
   unmatchedRun(): string | undefined {
-    return this.#unmatched.find(row => !madeNoRun(rowState(row)))?.values[0];
+    return this.#unmatched.find(row => !madeNoRun(toRowState(row)))?.values[0];
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
     const adding = this.#writing.then(() => this.#add(row.id, toTableRow(line, row)));
     this.#writing = adding.catch(() => {});
     await adding.catch((error: unknown) => {
-      throw fileUnwritable(this.#file, error);
+      throw unwritableFileError(this.#file, error);
     });
     return true;
   }
@@ -155,12 +156,12 @@ export class CsvResults implements ResultsFile {
     const outputs = tableRow.values.length - FIXED_COLUMNS.length;
     if (this.#columns === undefined) {
       this.#columns = { own: names, outputs, excel: this.#excel };
-      await this.#append(headerLine(this.#columns));
+      await this.#append(formatHeaderLine(this.#columns));
     }
     const columns = this.#columns;
     const hasAll = tableRow.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
     if (this.#results.has(id) || !hasAll || outputs > columns.outputs) this.#needsRewrite = true;
-    const parts = lineParts(columns, tableRow);
+    const parts = formatLineParts(columns, tableRow);
     const start = this.#size;
     await this.#append(joinColumns(parts, columns.own.length > 0));
     const bytes = this.#size - start;
@@ -178,7 +179,7 @@ export class CsvResults implements ResultsFile {
     this.#matched.delete(id);
     this.#results.delete(id);
     this.#results.set(id, stored);
-    this.states.set(id, rowState(row));
+    this.states.set(id, toRowState(row));
   }
 
   async finish(isSorted: boolean): Promise<void> {
@@ -191,16 +192,18 @@ export class CsvResults implements ResultsFile {
   }
 
   async #replace(all: readonly (TableRow | ResultPlace)[]): Promise<void> {
-    await replaceFile(fileIn(this.#file), target => this.#writeAll(target, all)).catch((error: unknown) => {
-      throw fileUnwritable(this.#file, error);
-    });
+    await replaceFile(toFileBelow(this.#file), target => this.#writeAll(target, all)).catch(
+      (error: unknown) => {
+        throw unwritableFileError(this.#file, error);
+      },
+    );
   }
 
   async #writeAll(target: FileHandle, tableRows: readonly (TableRow | ResultPlace)[]): Promise<void> {
     const columns = mergeColumns(tableRows, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
-    let piece = headerLine(columns);
+    let piece = formatHeaderLine(columns);
     for (const row of tableRows) {
-      const parts = 'cells' in row ? lineParts(columns, row) : await this.#partsAt(row, columns);
+      const parts = 'cells' in row ? formatLineParts(columns, row) : await this.#readParts(row, columns);
       piece += joinColumns(parts, columns.own.length > 0);
       if (piece.length < CSV_PIECE_LENGTH) continue;
       await target.appendFile(piece);
@@ -212,9 +215,9 @@ export class CsvResults implements ResultsFile {
   }
 
   /** Returns the written cells of a result, with empty cells for columns added since. */
-  async #partsAt(
+  async #readParts(
     { start, ownBytes, bytes, outputs }: ResultPlace,
-    columns: Columns,
+    columns: TableColumns,
   ): Promise<readonly [string, string]> {
     const { own: ownBefore, outputs: outputsBefore, earlier } = this.#columns ?? { own: [], outputs: 0 };
     const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
@@ -233,22 +236,25 @@ export class CsvResults implements ResultsFile {
 }
 
 /** Returns the complete rows whose runs are not in the journal: those written before its batch began. */
-function onlyInTable(table: readonly TableRow[], journaled: Iterable<TableRow>): TableRow[] {
+function filterUnjournaled(table: readonly TableRow[], journaled: Iterable<TableRow>): TableRow[] {
   const known = new Set(
     [...journaled].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),
   );
   return table.filter(({ isWhole, values: [runId] }) => isWhole && !known.has(runId));
 }
 
-function rowState({ row, values, earlierRunIds }: TableRow): ResultState {
+function toRowState({ row, values, earlierRunIds }: TableRow): ResultState {
   const [runId = '', runStatus = '', error = '', ...texts] = values;
   const outputs = texts.map(data => ({ type: 'text', data }));
   const line = { row, runStatus, runId: runId || null, error: error || null, outputs };
-  return resultState({ ...line, ...(earlierRunIds !== undefined && { earlierRunIds }) });
+  return toResultState({ ...line, ...(earlierRunIds !== undefined && { earlierRunIds }) });
 }
 
 /** Returns all columns of the results, those of `columnsBefore` first. */
-function mergeColumns(tableRows: readonly (TableRow | ResultPlace)[], columnsBefore: Columns): Columns {
+function mergeColumns(
+  tableRows: readonly (TableRow | ResultPlace)[],
+  columnsBefore: TableColumns,
+): TableColumns {
   const ownColumns = new Set(columnsBefore.own);
   let { outputs } = columnsBefore;
   for (const row of tableRows) {

@@ -6,13 +6,13 @@ import type { ResultsLine } from './results-line.ts';
 /** The columns of every table of results, after the rows' own. */
 export const FIXED_COLUMNS = ['runId', 'runStatus', 'error'];
 
-export type Cells = Readonly<Record<string, string>>;
+export type TableCells = Readonly<Record<string, string>>;
 
 /** The result of a row in the table and in the journal. */
 export interface TableRow {
   readonly row: number;
   /** The row's own columns. */
-  readonly cells: Cells;
+  readonly cells: TableCells;
   /** runId, runStatus, error, and each output. */
   readonly values: readonly string[];
   /** Earlier runs of a row that was run again. */
@@ -26,7 +26,7 @@ const EARLIER_COLUMN = 'earlierRunIds';
 
 export function toTableRow(
   { runId, runStatus, error, outputs, earlierRunIds }: ResultsLine,
-  { row, cells = {} }: { readonly row: number; readonly cells?: Cells },
+  { row, cells = {} }: { readonly row: number; readonly cells?: TableCells },
 ): TableRow {
   const values = [runId ?? '', runStatus, error ?? '', ...outputs.map(({ data }) => data)];
   return { row, cells, values, earlierRunIds };
@@ -42,14 +42,14 @@ export async function readResultsTable(file: string, excel: boolean): Promise<Ta
   for (const delimiter of DELIMITERS) {
     const text = createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
     const table = await readTable(text, delimiter);
-    const rows = tableRows(excel ? table.map(withoutApostrophes) : table);
+    const rows = readTableRows(excel ? table.map(withoutApostrophes) : table);
     if (rows !== undefined) return rows;
   }
   return undefined;
 }
 
 /** Returns the results in the records of a table; undefined if it is another table. */
-function tableRows([header = [], ...records]: readonly (readonly string[])[]): TableRow[] | undefined {
+function readTableRows([header = [], ...records]: readonly (readonly string[])[]): TableRow[] | undefined {
   const names = header.map(withLf);
   const at = header.findIndex((_, column) =>
     FIXED_COLUMNS.every((name, next) => header[column + next] === name),
@@ -88,12 +88,12 @@ function withoutEmptyEnd(values: readonly string[]): string[] {
   return values.slice(0, Math.max(FIXED_COLUMNS.length, last + 1));
 }
 
-export function sameCells(one: Cells, other: Cells): boolean {
+export function hasSameCells(one: TableCells, other: TableCells): boolean {
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);
   return [...names].every(name => (one[name] ?? '') === (other[name] ?? ''));
 }
 
-export interface Columns {
+export interface TableColumns {
   readonly own: readonly string[];
   /** Number of outputs of the widest result. */
   readonly outputs: number;
@@ -103,21 +103,21 @@ export interface Columns {
   readonly excel: boolean;
 }
 
-export function headerLine({ own, outputs, earlier = false, excel }: Columns): string {
+export function formatHeaderLine({ own, outputs, earlier = false, excel }: TableColumns): string {
   const numbered = Array.from({ length: outputs }, (_, index) => `output${index + 1}`);
   const names = [...own, ...FIXED_COLUMNS, ...numbered, ...(earlier ? [EARLIER_COLUMN] : [])];
-  return `${excel ? '\uFEFF' : ''}${names.map(name => csvCell(name, excel)).join(',')}\n`;
+  return `${excel ? '\uFEFF' : ''}${names.map(name => quoteCsvCell(name, excel)).join(',')}\n`;
 }
 
 /** Formats a result as a line in two parts: the row's own cells, and the values with the newline. */
-export function lineParts(
-  { own, outputs, earlier = false, excel }: Columns,
+export function formatLineParts(
+  { own, outputs, earlier = false, excel }: TableColumns,
   { cells, values, earlierRunIds = [] }: TableRow,
 ): readonly [string, string] {
   const missing = Array<string>(Math.max(0, FIXED_COLUMNS.length + outputs - values.length)).fill('');
   return [
-    own.map(name => csvCell(cells[name] ?? '', excel)).join(','),
-    `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => csvCell(value, excel)).join(',')}\n`,
+    own.map(name => quoteCsvCell(cells[name] ?? '', excel)).join(','),
+    `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => quoteCsvCell(value, excel)).join(',')}\n`,
   ];
 }
 
@@ -125,7 +125,7 @@ export function joinColumns([own, values]: readonly [string, string], hasOwn: bo
   return hasOwn ? `${own},${values}` : values;
 }
 
-function csvCell(text: string, excel: boolean): string {
+function quoteCsvCell(text: string, excel: boolean): string {
   const value = excel && isFormula(text) ? `'${text}` : text;
   return /[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }

@@ -1,13 +1,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { textLines } from '../../../files/formats/text-lines.ts';
+import { splitIntoLines } from '../../../files/formats/text-lines.ts';
 import { AppendLog } from '../../../files/writing/append-log.ts';
-import { fileIn, flushData, flushHandle } from '../../../files/writing/write-below.ts';
+import { flushData, flushHandle, toFileBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { fileUnwritable } from '../../jobs/batch-journal.ts';
-import { type ResultState, resultState } from './result-state.ts';
+import { unwritableFileError } from '../../jobs/batch-journal.ts';
+import { type ResultState, toResultState } from './result-state.ts';
 import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
 import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
@@ -60,7 +60,7 @@ export class JsonlResults implements ResultsFile {
   async write(line: ResultsLine): Promise<boolean> {
     this.#hasTwins ||= this.states.has(line.id);
     await this.#lines.append(line).catch((error: unknown) => {
-      throw fileUnwritable(this.#file, error);
+      throw unwritableFileError(this.#file, error);
     });
     return true;
   }
@@ -77,7 +77,7 @@ export class JsonlResults implements ResultsFile {
 
   /** Rewrites the file with only the last line of each row. */
   async #rewrite(isSorted: boolean): Promise<void> {
-    const places = await lastLines(this.#handle);
+    const places = await findLastLines(this.#handle);
     for (const id of this.#dropped) places.delete(id);
     const lines = [...places.values()].sort((one, other) =>
       isSorted ? one.row - other.row : one.start - other.start,
@@ -90,8 +90,8 @@ export class JsonlResults implements ResultsFile {
       // Windows does not replace an open file.
       await this.#lines.close();
     };
-    await replaceFile(fileIn(this.#file), copyLines).catch((error: unknown) => {
-      throw fileUnwritable(this.#file, error);
+    await replaceFile(toFileBelow(this.#file), copyLines).catch((error: unknown) => {
+      throw unwritableFileError(this.#file, error);
     });
   }
 
@@ -117,12 +117,12 @@ async function readStates(
   let lines = 0;
   let hasTwins = false;
   let tornLine: PlacedLine | undefined;
-  for await (const line of placedLines(handle)) {
+  for await (const line of readPlacedLines(handle)) {
     lines += 1;
     if (!line.isWhole) tornLine = line;
     const result = parseResultsLine(line.text);
     hasTwins ||= result !== undefined && states.has(result.id);
-    if (result !== undefined) states.set(result.id, resultState(result));
+    if (result !== undefined) states.set(result.id, toResultState(result));
     else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lines);
   }
   if (tornLine !== undefined) {
@@ -149,11 +149,11 @@ interface PlacedLine {
   readonly isWhole: boolean;
 }
 
-async function* placedLines(handle: FileHandle): AsyncGenerator<PlacedLine> {
+async function* readPlacedLines(handle: FileHandle): AsyncGenerator<PlacedLine> {
   const { size } = await handle.stat();
   const pieces = handle.createReadStream({ encoding: 'utf8', start: 0, autoClose: false });
   let start = 0;
-  for await (const { text } of textLines(pieces as AsyncIterable<string>)) {
+  for await (const { text } of splitIntoLines(pieces as AsyncIterable<string>)) {
     const end = start + Buffer.byteLength(text) + 1;
     yield { text, start, end, isWhole: end <= size };
     start = end;
@@ -161,9 +161,11 @@ async function* placedLines(handle: FileHandle): AsyncGenerator<PlacedLine> {
 }
 
 /** Finds the last line of each row, by row id. */
-async function lastLines(handle: FileHandle): Promise<Map<string, PlacedLine & { readonly row: number }>> {
+async function findLastLines(
+  handle: FileHandle,
+): Promise<Map<string, PlacedLine & { readonly row: number }>> {
   const places = new Map<string, PlacedLine & { readonly row: number }>();
-  for await (const { text, ...place } of placedLines(handle)) {
+  for await (const { text, ...place } of readPlacedLines(handle)) {
     const line = parseResultsLine(text);
     if (line !== undefined) places.set(line.id, { ...place, text: '', row: line.row });
   }

@@ -1,20 +1,20 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
-import { checkBelow, fileIn, makeDirectory } from '../../../files/writing/write-below.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { checkBelow, makeDirectory, toFileBelow } from '../../../files/writing/write-below.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import { isTypo, suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { fileUnwritable } from '../../jobs/batch-journal.ts';
+import { unwritableFileError } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { type BatchOptions, isTable } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
-import { existsAlready, openFault, type ResultsFile } from './results-file.ts';
+import { existsAlreadyError, openFault, type ResultsFile } from './results-file.ts';
 
 /** Returns the journal's path for a batch without a file of results; creates its folder. */
-export function standaloneJournal(ctx: Context): string {
+export function createJournalPath(ctx: Context): string {
   makeDirectory(ctx.stateDir, 0o700);
   const stamp = new Date(ctx.clock.now()).toISOString().replaceAll(/[:.]/gu, '-');
   return path.join(ctx.stateDir, `batch-${stamp}-${process.pid}.jsonl.journal`);
@@ -27,7 +27,7 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
   checkWritableFile(cwd, out, '--out');
-  for (const suffix of ['.journal', '.lock']) checkBelow(fileIn(file + suffix));
+  for (const suffix of ['.journal', '.lock']) checkBelow(toFileBelow(file + suffix));
   // Its journal and lock are created in the same directory, which `checkWritableFile` has tested only for a new file.
   if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
   if (resume) {
@@ -35,7 +35,7 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
     refuseMisspelt(file, out, path.resolve(cwd, from));
     return io.note(`note: ${out} does not exist, so no row has been run before`);
   }
-  if (isThere) throw existsAlready(out);
+  if (isThere) throw existsAlreadyError(out);
   if (existsSync(`${file}.journal`)) {
     throw usageError(
       `${out}.journal already exists: a batch has begun to write ${out}`,
@@ -80,10 +80,10 @@ export async function openResults(
 export async function lockResults({ clock }: Context, file: string, name: string): Promise<Release> {
   let release: Release | undefined;
   try {
-    release = await waitForLock(fileIn(file), clock, DYING_MS);
+    release = await waitForLock(toFileBelow(file), clock, DYING_MS);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') throw openFault(error, file, name);
-    throw fileUnwritable(`${name}.lock`, error);
+    if (getErrorCode(error) === 'ENOENT') throw openFault(error, file, name);
+    throw unwritableFileError(`${name}.lock`, error);
   }
   if (release === undefined) {
     throw usageError(

@@ -5,9 +5,9 @@ import type { EarlierRun } from '../../creation/spending.ts';
 import { MAY_HAVE_RUN, type ResultsLine } from './results-line.ts';
 
 /** The parts of a line that decide what happens to its row on resumption. */
-export type ResultState = ReturnType<typeof resultState>;
+export type ResultState = ReturnType<typeof toResultState>;
 
-export function resultState(
+export function toResultState(
   line: Pick<ResultsLine, 'row' | 'runStatus' | 'runId' | 'error' | 'outputs' | 'earlierRunIds'> &
     Partial<ResultsLine>,
 ) {
@@ -18,7 +18,7 @@ export function resultState(
     runStatus,
     runId,
     /** All runs of the row with their known amounts, earliest first. */
-    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...runOfLine(line)],
+    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...toEarlierRuns(line)],
     /** True if the row did not succeed. */
     failed: error !== null,
     /** True if the service no longer had the run: it is polled again, never created again. */
@@ -33,17 +33,17 @@ export function madeNoRun({ runId, runStatus, mayHaveRun }: ResultState): boolea
   return runId === undefined && runStatus === 'failed' && !mayHaveRun;
 }
 
-function runOfLine({
+function toEarlierRuns({
   runId,
   tokens,
   credits,
   cost,
 }: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
   if (runId === null) return [];
-  const spent = { tokens: asCount(tokens), credits: parseCredits(credits), cost: costIn(cost) };
+  const spent = { tokens: asCount(tokens), credits: parseCredits(credits), cost: readCost(cost) };
   return [{ runId, ...spent }];
 }
 
-function costIn(value: unknown): Money | undefined {
+function readCost(value: unknown): Money | undefined {
   return typeof value === 'number' && value >= 0 ? toMoney(value) : undefined;
 }

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { fileIn, openBelow, PathFault, truncateBelow } from '../../../files/writing/write-below.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { openBelow, PathFault, toFileBelow, truncateBelow } from '../../../files/writing/write-below.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { fileFault } from '../../inputs/read-text.ts';
@@ -18,7 +18,7 @@ export async function openResultsFile(
 ): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
-    return await openBelow(fileIn(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));
+    return await openBelow(toFileBelow(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));
   } catch (error) {
     throw openFault(error, file, name);
   }
@@ -27,14 +27,14 @@ export async function openResultsFile(
 /** Returns the error for a file of results that can't be created or opened. */
 export function openFault(error: unknown, file: string, name: string): CliError {
   if (error instanceof PathFault) throw error;
-  const code = errorCode(error);
-  if (code === 'EEXIST') return existsAlready(name);
+  const code = getErrorCode(error);
+  if (code === 'EEXIST') return existsAlreadyError(name);
   return code === 'ENOENT'
     ? usageError(`--out: no such directory: ${path.dirname(file)}`)
     : fileFault(error, name, '--out');
 }
 
-export function existsAlready(name: string): CliError {
+export function existsAlreadyError(name: string): CliError {
   return usageError(
     `${name} already exists`,
     'Add --resume to resume the batch that wrote it, or name another file with --out.',
@@ -64,7 +64,7 @@ export async function refuseReplaced(file: string, handle: FileHandle): Promise<
 /** Truncates a file of results that `openResultsFile` opened. @throws {PathFault} and errors of the file system */
 export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
   const { size } = await handle.stat();
-  truncateBelow(fileIn(file), handle, size, length);
+  truncateBelow(toFileBelow(file), handle, size, length);
 }
 
 /** The destination of a batch's results. */

@@ -1,13 +1,13 @@
 import { parseJson } from '../../../files/formats/json.ts';
-import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
+import { isJsonObject, readListAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { toDollars } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { creditCount } from '../../creation/credits.ts';
-import { tokensOfFailed } from '../../creation/totals.ts';
+import { findFailedRunTokens } from '../../creation/totals.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
-import { type JobOutcome, runSeconds } from '../../jobs/job.ts';
-import { errorText } from '../../jobs/job-errors.ts';
+import { computeRunSeconds, type JobOutcome } from '../../jobs/job.ts';
+import { formatError } from '../../jobs/job-errors.ts';
 
 export interface ResultsLine {
   /** The row's number, from 1. */
@@ -49,7 +49,7 @@ export const MAY_HAVE_RUN = 'it may have created a run anyway';
 type RowName = Pick<ResultsLine, 'row' | 'id'> & { readonly line: number };
 
 /** Returns the line for an outcome that ends its row. */
-export function resultsLine(
+export function buildResultsLine(
   row: RowName,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
@@ -64,9 +64,9 @@ function failedRowLine(
   budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
   const { runId = null, facts, error, text, mayHaveRun } = outcome;
-  const seconds = runSeconds(facts);
-  const message = text ?? errorText(error, seconds === null ? { line } : undefined);
-  const amounts = runId === null && !mayHaveRun ? NO_RUN : spentOn(runId, budget);
+  const seconds = computeRunSeconds(facts);
+  const message = text ?? formatError(error, seconds === null ? { line } : undefined);
+  const amounts = runId === null && !mayHaveRun ? NO_RUN : getSpentAmounts(runId, budget);
   return {
     row,
     id,
@@ -86,7 +86,7 @@ function endedRunLine(
   budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
   const { runId, runStatus, outputs, recovered } = run;
-  const tokens = tokensOfFailed(run, budget.spentOn(runId)) ?? numberOrNull(run.tokens);
+  const tokens = findFailedRunTokens(run, budget.spentOn(runId)) ?? toNumberOrNull(run.tokens);
   return {
     row,
     id,
@@ -94,9 +94,9 @@ function endedRunLine(
     runStatus,
     outputs,
     tokens,
-    ...spentOn(runId, budget),
-    seconds: runSeconds(facts),
-    error: error === undefined ? null : errorText(error),
+    ...getSpentAmounts(runId, budget),
+    seconds: computeRunSeconds(facts),
+    error: error === undefined ? null : formatError(error),
     ...(recovered && { recovered }),
   };
 }
@@ -104,7 +104,7 @@ function endedRunLine(
 /** The amounts of a row without a run. */
 const NO_RUN = { credits: 0, cost: 0 };
 
-function spentOn(
+function getSpentAmounts(
   runId: string | null,
   budget: Pick<Budget, 'spentOn'>,
 ): Pick<ResultsLine, 'credits' | 'cost'> {
@@ -115,7 +115,7 @@ function spentOn(
   };
 }
 
-export function lineInputs({ text, images }: RunRequest): LineInputs {
+export function toLineInputs({ text, images }: RunRequest): LineInputs {
   return { textInputs: Object.fromEntries(text), imageInputs: images.map(({ name }) => name) };
 }
 
@@ -126,24 +126,24 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
   const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
   if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
-  const earlierRunIds = listAt(value['earlierRunIds']).filter(runId => typeof runId === 'string');
+  const earlierRunIds = readListAt(value['earlierRunIds']).filter(runId => typeof runId === 'string');
   return {
     row: row as number,
     id,
     runId: runId ?? null,
     runStatus,
-    outputs: listAt(value['outputs']).filter(isJsonObject) as unknown as OutputItem[],
-    tokens: numberOrNull(tokens),
-    credits: numberOrNull(credits),
-    cost: numberOrNull(cost),
-    seconds: numberOrNull(seconds),
+    outputs: readListAt(value['outputs']).filter(isJsonObject) as unknown as OutputItem[],
+    tokens: toNumberOrNull(tokens),
+    credits: toNumberOrNull(credits),
+    cost: toNumberOrNull(cost),
+    seconds: toNumberOrNull(seconds),
     error: typeof error === 'string' ? error : null,
     ...(earlierRunIds.length > 0 && { earlierRunIds: earlierRunIds }),
     ...(isJsonObject(inputs) && { inputs: inputs as unknown as LineInputs }),
   };
 }
 
-function numberOrNull(value: unknown): number | null {
+function toNumberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 

@@ -2,12 +2,12 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { textLines } from '../../../files/formats/text-lines.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { splitIntoLines } from '../../../files/formats/text-lines.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
-import { jsonLine, toJson } from '../../outputs/print-json.ts';
+import { formatJsonLine, toJson } from '../../outputs/print-json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { isTable } from '../batch-options.ts';
@@ -26,19 +26,20 @@ interface StreamOptions {
 export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
   const { stream, sorted } = options;
   if (stream !== undefined && isTable(stream)) {
-    return tableResults(ctx, await openNamedStream(ctx, stream), options);
+    return createTableResults(ctx, await openNamedStream(ctx, stream), options);
   }
-  const lines = stream === undefined ? standardOutput(ctx) : lineResults(await openNamedStream(ctx, stream));
-  return sorted ? sortedResults(ctx, lines) : lines;
+  const lines =
+    stream === undefined ? createStandardOutput(ctx) : createLineStream(await openNamedStream(ctx, stream));
+  return sorted ? createSortedResults(ctx, lines) : lines;
 }
 
 interface LineStream extends ResultsFile {
   write(line: ResultsLine): Promise<boolean>;
 }
 
-function standardOutput(ctx: Context): LineStream {
+function createStandardOutput(ctx: Context): LineStream {
   const write = async (line: ResultsLine): Promise<boolean> => {
-    const text = await jsonLine(ctx, line);
+    const text = await formatJsonLine(ctx, line);
     return await ctx.io.out(text).catch((error: unknown) => {
       if (line.runId === null) throw error;
       throw unwrittenError(`the result of run ${line.runId} was not printed`, error);
@@ -48,7 +49,7 @@ function standardOutput(ctx: Context): LineStream {
 }
 
 function unwrittenError(what: string, cause: unknown): CliError {
-  return new CliError(`${what}: ${errorMessage(cause)}`, {
+  return new CliError(`${what}: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: ['No more runs were started. The journal of the batch names those that were made.'],
@@ -58,7 +59,7 @@ function unwrittenError(what: string, cause: unknown): CliError {
 
 async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFile> {
   const specialFile = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
-    throw usageError(`--out: ${stream} can't be written: ${errorMessage(error)}`);
+    throw usageError(`--out: ${stream} can't be written: ${getErrorMessage(error)}`);
   });
   const write = (data: string | Uint8Array): Promise<boolean> =>
     specialFile.write(data).catch((error: unknown) => {
@@ -69,7 +70,7 @@ async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFil
 
 const STREAM = { states: new Map(), existed: false, finish: async (): Promise<void> => {} };
 
-function lineResults({ isTerminal, write, close }: SpecialFile): LineStream {
+function createLineStream({ isTerminal, write, close }: SpecialFile): LineStream {
   return {
     ...STREAM,
     write: async line => write(`${await toJson(line, { isTerminal, indent: 0 })}\n`),
@@ -78,17 +79,17 @@ function lineResults({ isTerminal, write, close }: SpecialFile): LineStream {
 }
 
 /** Makes the table in a temporary file first, because a later row may need more columns. */
-async function tableResults(
+async function createTableResults(
   ctx: Context,
   specialFile: SpecialFile,
   { excel, sorted }: StreamOptions,
 ): Promise<ResultsFile> {
   const { CsvResults } = await import('./csv-results.ts');
-  return collectedResults({
+  return createCollectedResults({
     sorted,
     open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
     passOn: async file => {
-      for await (const piece of collectedText(`${file}.csv`)) {
+      for await (const piece of readCollectedText(`${file}.csv`)) {
         if (!(await specialFile.write(specialFile.isTerminal ? escapeControls(piece) : piece))) return;
       }
     },
@@ -97,12 +98,12 @@ async function tableResults(
 }
 
 /** Collects lines in a temporary file first, to sort them once the last row has ended. */
-function sortedResults(ctx: Context, lines: LineStream): Promise<ResultsFile> {
-  return collectedResults({
+function createSortedResults(ctx: Context, lines: LineStream): Promise<ResultsFile> {
+  return createCollectedResults({
     sorted: true,
     open: file => JsonlResults.open(ctx, { out: file, resume: false }),
     passOn: async file => {
-      for await (const { text } of textLines(collectedText(file))) {
+      for await (const { text } of splitIntoLines(readCollectedText(file))) {
         if (!(await lines.write(JSON.parse(text) as ResultsLine))) return;
       }
     },
@@ -118,7 +119,12 @@ interface CollectedStream {
 }
 
 /** Collects results in a temporary file and passes them on at the end. */
-async function collectedResults({ sorted, open, passOn, close }: CollectedStream): Promise<ResultsFile> {
+async function createCollectedResults({
+  sorted,
+  open,
+  passOn,
+  close,
+}: CollectedStream): Promise<ResultsFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results');
   const results = await open(file);
@@ -146,6 +152,6 @@ async function collectedResults({ sorted, open, passOn, close }: CollectedStream
   };
 }
 
-function collectedText(file: string): AsyncIterable<string> {
+function readCollectedText(file: string): AsyncIterable<string> {
   return createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
 }

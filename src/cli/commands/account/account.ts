@@ -1,12 +1,12 @@
 import { PaymentRequiredError } from '../../../client/errors.ts';
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { presentFacts } from '../../outputs/present.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 
-export async function account(ctx: Context): Promise<void> {
+export async function showAccount(ctx: Context): Promise<void> {
   const { client } = await ctx.connection();
   const options = { signal: ctx.signal };
   const [owner, balance] = await withSpinner(
@@ -17,12 +17,12 @@ export async function account(ctx: Context): Promise<void> {
     throw error instanceof PaymentRequiredError ? withoutPlan(error) : error;
   });
   const value = { ...owner, ...balance };
-  const name = textOrNothing(owner.username) || undefined;
-  const user = textOrNothing(owner.displayName ?? owner.username);
+  const name = toTextOrEmpty(owner.username) || undefined;
+  const user = toTextOrEmpty(owner.displayName ?? owner.username);
   await presentFacts(ctx, value, [
     ['User', user || 'without a name'],
     ['Name', name === user ? undefined : name],
-    ['Credits', textOrNothing(balance.credits)],
+    ['Credits', toTextOrEmpty(balance.credits)],
   ]);
 }
 

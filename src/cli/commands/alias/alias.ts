@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { unknownName } from '../../core/unknown-name.ts';
+import { explainUnknownName } from '../../core/unknown-name.ts';
 import { confirmAction, presentList } from '../../outputs/present.ts';
-import { checkedName } from '../../settings/config/profile-name.ts';
+import { checkName } from '../../settings/config/profile-name.ts';
 
 /** Lists the aliases with their targets. */
-export async function aliasList(ctx: Context): Promise<void> {
+export async function listAliases(ctx: Context): Promise<void> {
   const rows = [...ctx.settings.aliases].map(([name, target]) => ({ name, target }));
   await presentList(ctx, rows, {
     columns: [
@@ -17,8 +17,8 @@ export async function aliasList(ctx: Context): Promise<void> {
 }
 
 /** Sets a short name for a target; replaces an alias of the same name. */
-export async function aliasSet(ctx: Context, name: string, target: string): Promise<void> {
-  checkedName(name, 'alias');
+export async function setAlias(ctx: Context, name: string, target: string): Promise<void> {
+  checkName(name, 'alias');
   if (target.trim() === '') throw usageError('the target is empty');
   await ctx.settings.update(document => {
     document.aliases[name] = target;
@@ -26,10 +26,10 @@ export async function aliasSet(ctx: Context, name: string, target: string): Prom
   await confirmAction(ctx, { name, target }, `${name} stands for ${target}.`);
 }
 
-export async function aliasRemove(ctx: Context, name: string): Promise<void> {
+export async function removeAlias(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (!Object.hasOwn(document.aliases, name)) {
-      throw usageError(...unknownName('alias', name, Object.keys(document.aliases)));
+      throw usageError(...explainUnknownName('alias', name, Object.keys(document.aliases)));
     }
     delete document.aliases[name];
   });

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ProtocolError } from '../../../client/errors.ts';
-import { refuseEndlessList } from '../../../client/nouns/paging.ts';
+import { checkPageCount } from '../../../client/nouns/paging.ts';
 import { MAX_BODY_BYTES, PATH_PREFIX } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -27,7 +27,7 @@ export interface ApiCall {
 export type ApiFlags = FlagsOf<typeof API.flags>;
 
 /** Checks the arguments and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
-export async function apiCall(
+export async function prepareApiCall(
   ctx: Context,
   target: { readonly method: string; readonly path: string },
   flags: ApiFlags,
@@ -35,7 +35,7 @@ export async function apiCall(
 ): Promise<ApiCall> {
   const method = requireOneOf('method', target.method.toUpperCase(), CALL_METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
-  const [pathname = '', search = ''] = pathOfTarget(target.path, baseUrl).split(/\?(.*)/su);
+  const [pathname = '', search = ''] = resolveTargetPath(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);
   const fields = flags.field.map(field => parseKeyValue(field, '--field'));
   if (WITHOUT_BODY.includes(method)) {
@@ -49,12 +49,12 @@ export async function apiCall(
   const request = { method, path: pathname, query };
   if (flags.input !== undefined) return { ...request, body: await readBodySource(ctx, flags.input) };
   if (fields.length === 0) return request;
-  return { ...request, body: Buffer.from(JSON.stringify(fieldsAsObject(fields))) };
+  return { ...request, body: Buffer.from(JSON.stringify(nestFields(fields))) };
 }
 
 /** Returns the path below the base URL, with its query. @throws {CliError} for another origin or a path outside the base URL */
-function pathOfTarget(target: string, baseUrl: string): string {
-  const localTarget = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? belowBase(target, baseUrl) : target;
+function resolveTargetPath(target: string, baseUrl: string): string {
+  const localTarget = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? requireBelowBase(target, baseUrl) : target;
   // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
   if (/[\u0000-\u001f\u007f\\#]/u.test(localTarget)) {
     throw usageError(`${JSON.stringify(target)} is not a path`, 'Write a path like /runs or /runs?limit=50.');
@@ -64,7 +64,7 @@ function pathOfTarget(target: string, baseUrl: string): string {
   return encoded.startsWith(`${PATH_PREFIX}/`) ? encoded.slice(PATH_PREFIX.length) : encoded;
 }
 
-function belowBase(url: string, baseUrl: string): string {
+function requireBelowBase(url: string, baseUrl: string): string {
   if (url.startsWith(`${baseUrl}/`)) return url.slice(baseUrl.length);
   throw usageError(
     `${JSON.stringify(url)} is not below ${baseUrl}`,
@@ -93,13 +93,13 @@ interface NestedFields {
 }
 
 /** Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
-function fieldsAsObject(fields: readonly { readonly key: string; readonly value: string }[]): NestedFields {
+function nestFields(fields: readonly { readonly key: string; readonly value: string }[]): NestedFields {
   const root = Object.create(null) as NestedFields;
-  for (const { key, value } of fields) putField(root, keyPath(key), value, key);
+  for (const { key, value } of fields) putField(root, parseKeyPath(key), value, key);
   return root;
 }
 
-function keyPath(key: string): string[] {
+function parseKeyPath(key: string): string[] {
   const match = /^([^[\]]+)((?:\[[^[\]]+\])*)$/u.exec(key);
   if (match === null) {
     throw usageError(`--field: ${JSON.stringify(key)} is not a field name`, 'Write a=1 or a[b]=1.');
@@ -128,7 +128,7 @@ function putField(
  *
  * @throws {ProtocolError} if a cursor is in `cursors`, which collects them, or if the list never ends
  */
-export function nextPage(
+export function findNextPage(
   call: ApiCall,
   envelope: { readonly data?: unknown },
   cursors: Set<string>,
@@ -143,7 +143,7 @@ export function nextPage(
     throw new ProtocolError('the service returns the same page of runs again and again');
   }
   cursors.add(runId);
-  refuseEndlessList('runs', cursors.size + 1);
+  checkPageCount('runs', cursors.size + 1);
   const query = new URLSearchParams(call.query);
   query.set(cursor, runId);
   return { ...call, query };

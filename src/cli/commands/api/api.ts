@@ -10,18 +10,23 @@ import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreationRequest } from '../../creation/creation-result.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { type ApiCall, type ApiFlags, apiCall, nextPage } from './api-call.ts';
+import { type ApiCall, type ApiFlags, findNextPage, prepareApiCall } from './api-call.ts';
 
 /** Calls any endpoint and prints the whole envelope. */
-export async function api(ctx: Context, method: string, path: string, flags: ApiFlags): Promise<void> {
+export async function callEndpoint(
+  ctx: Context,
+  method: string,
+  path: string,
+  flags: ApiFlags,
+): Promise<void> {
   if (ctx.isReplay) {
     throw usageError("api can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
   const connection = await ctx.connection();
-  let call: ApiCall | undefined = await apiCall(ctx, { method, path }, flags, connection.baseUrl);
+  let call: ApiCall | undefined = await prepareApiCall(ctx, { method, path }, flags, connection.baseUrl);
   const cursors = new Set<string>();
   while (call !== undefined) {
-    const creation = creationRequest(call);
+    const creation = findCreationRequest(call);
     const answer: RawAnswer = creation
       ? await createRawRun(ctx, connection, creation)
       : await sendCall(ctx, connection, call);
@@ -30,7 +35,7 @@ export async function api(ctx: Context, method: string, path: string, flags: Api
       ctx.io.note(`the run continues: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
     if (answer.error !== undefined) throw answer.error;
-    call = hasReader && flags.paginate === true ? nextPage(call, answer.envelope, cursors) : undefined;
+    call = hasReader && flags.paginate === true ? findNextPage(call, answer.envelope, cursors) : undefined;
   }
 }
 
@@ -40,7 +45,7 @@ async function printEnvelope(
   answer: RawAnswer,
   { withHead }: { readonly withHead: boolean },
 ): Promise<boolean> {
-  if (withHead && !(await printBody(ctx, responseHead(answer)))) return false;
+  if (withHead && !(await printBody(ctx, formatResponseHead(answer)))) return false;
   if (ctx.globals.query === undefined) return printBody(ctx, answer.text);
   await printValue(ctx, answer.envelope);
   return ctx.io.out('');
@@ -51,7 +56,7 @@ function printBody(ctx: Context, text: string): Promise<boolean> {
   return ctx.io.out(ctx.io.stdout.isTerminal ? escapeControls(printedText) : printedText);
 }
 
-function responseHead({ httpStatus, headers }: RawAnswer): string {
+function formatResponseHead({ httpStatus, headers }: RawAnswer): string {
   const lines = Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map(line => `${name}: ${line}`),
   );
@@ -59,16 +64,16 @@ function responseHead({ httpStatus, headers }: RawAnswer): string {
 }
 
 /** Returns the creation request of a call that creates a run; undefined for every other call. */
-function creationRequest({ method, path, body, query }: ApiCall): CreationRequest | undefined {
+function findCreationRequest({ method, path, body, query }: ApiCall): CreationRequest | undefined {
   if (method !== 'POST' || withoutTrailingSlashes(path) !== '/runs' || body === undefined) return undefined;
-  const promptVersionId = versionIn(body);
+  const promptVersionId = readVersionId(body);
   if (promptVersionId === undefined) return undefined;
   const digest = createHash('sha256').update(body).digest('hex');
   const search = query.toString();
-  return { promptVersionId, digest, body: requestBody(body), ...(search !== '' && { query: search }) };
+  return { promptVersionId, digest, body: createRequestBody(body), ...(search !== '' && { query: search }) };
 }
 
-function versionIn(body: Buffer): string | undefined {
+function readVersionId(body: Buffer): string | undefined {
   try {
     const { promptVersionId } = (JSON.parse(body.toString('utf8')) ?? {}) as { promptVersionId?: unknown };
     return typeof promptVersionId === 'string' && isUuid(promptVersionId) ? promptVersionId : undefined;
@@ -112,11 +117,11 @@ function sendCall(
   const search = query.toString();
   return client.raw(method, search === '' ? path : `${path}?${search}`, {
     signal: ctx.signal,
-    ...(body !== undefined && { body: requestBody(body) }),
+    ...(body !== undefined && { body: createRequestBody(body) }),
   });
 }
 
-function requestBody(body: Buffer): RequestBody {
+function createRequestBody(body: Buffer): RequestBody {
   return {
     length: body.length,
     async *chunks() {

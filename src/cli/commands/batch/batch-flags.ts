@@ -9,14 +9,14 @@ import { readsStandardInput } from '../../inputs/flag-values.ts';
 import { parseShard } from '../../inputs/rows/shard.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { isStandardOutput } from '../../outputs/saving/special-file.ts';
-import { flagOrSetting } from '../../settings/settings.ts';
+import { readFlagOrSetting } from '../../settings/settings.ts';
 import type { BATCH } from './spec.ts';
 
 /** The flags of `batch` with `--from`, which the parser can't require: it would require it of `batch report`, too. */
 export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
 
 /** Checks the flags against each other before anything is read or sent. @throws {CliError} exit 2 */
-export function batchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
+export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
   const destination = readDestination(ctx, flags.out);
   refuseWithoutResume(flags);
@@ -46,8 +46,8 @@ export function batchOptions(ctx: Context, target: string, flags: BatchFlags): B
     model: flags.model,
     validate: flags.validate,
     allowOutside: ctx.globals.allowOutside,
-    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
-    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    concurrency: readFlagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: readFlagOrSetting(ctx.settings, 'rate', flags.rate),
     saveTo: flags.save,
     force: flags.force ?? false,
     caps: parseCaps(flags),

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import type { ExitCode } from '../../core/exit-codes.ts';
-import { batchOptions } from './batch-flags.ts';
+import { readBatchOptions } from './batch-flags.ts';
 import type { BATCH, BATCH_REPORT } from './spec.ts';
 
 /** Runs a target once for each row of a file. */
@@ -16,12 +16,12 @@ export async function batch(
   if (from === undefined) {
     throw usageError('--from is missing: the file with the rows', 'See: promptrun batch --help');
   }
-  const options = batchOptions(ctx, target, { ...flags, from });
+  const options = readBatchOptions(ctx, target, { ...flags, from });
   const { runBatch } = await import('../../batch/run-batch.ts');
   return runBatch(ctx, options);
 }
 
-export async function batchReport(
+export async function showBatchReport(
   ctx: Context,
   results: string,
   flags: FlagsOf<typeof BATCH_REPORT.flags>,

@@ -1,9 +1,9 @@
-import { comparisonExitCode, refuseUnfinishedComparison } from '../../comparing/comparison-end.ts';
+import { getComparisonExitCode, refuseUnfinishedComparison } from '../../comparing/comparison-end.ts';
 import { type PreparedComparison, prepareComparison } from '../../comparing/prepare-comparison.ts';
 import { presentComparison } from '../../comparing/present-comparison.ts';
 import { checkComparisonPrices, forecastComparison } from '../../comparing/price-comparison.ts';
 import { runComparison } from '../../comparing/run-comparison.ts';
-import { variantVerdicts } from '../../comparing/variant-verdicts.ts';
+import { computeVariantVerdicts } from '../../comparing/variant-verdicts.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
@@ -29,7 +29,7 @@ export async function compare(
     checkWritableFile(ctx.cwd, report, '--report');
   }
   refuseStrayFlags(flags);
-  const gate = verdictGate(flags);
+  const gate = readVerdictGate(flags);
   const prepared = await prepareComparison(ctx, targets, flags);
   await checkComparisonPrices(prepared);
   if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
@@ -42,10 +42,10 @@ export async function compare(
     keepMedia: report !== undefined,
   });
   await prepared.budget.readTotals({ readsList: true });
-  const verdicts = variantVerdicts(prepared.variants, finished.judgements ?? new Map());
+  const verdicts = computeVariantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   refuseUnfinishedComparison({ ...prepared, ...finished });
-  const code = comparisonExitCode(finished.compared, failOn);
+  const code = getComparisonExitCode(finished.compared, failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
 }
@@ -53,8 +53,8 @@ export async function compare(
 /** Prints the number of rows and the estimated cost. */
 async function dryRunComparison(ctx: Context, prepared: PreparedComparison): Promise<ExitCode> {
   const forecast = await forecastComparison(prepared);
-  if (ctx.globals.json) await printValue(ctx, { rows: prepared.rows.length, ...forecast.data() });
-  ctx.io.note(`note: ${forecast.text(prepared.caps)}; nothing was created`);
+  if (ctx.globals.json) await printValue(ctx, { rows: prepared.rows.length, ...forecast.toData() });
+  ctx.io.note(`note: ${forecast.format(prepared.caps)}; nothing was created`);
   return EXIT.ok;
 }
 
@@ -68,7 +68,7 @@ function refuseInputsBesideRows({ from, input, image }: CompareFlags): void {
 }
 
 /** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags can't be combined */
-function verdictGate({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
+function readVerdictGate({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
   if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
   if (failOn !== 'worse' && failOn !== 'unsure') return undefined;
   if (expect === undefined) {

@@ -1,7 +1,7 @@
-import { installedText } from '../../../files/installed/installed-file.ts';
+import { readInstalledText } from '../../../files/installed/installed-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { unknownName } from '../../core/unknown-name.ts';
+import { explainUnknownName } from '../../core/unknown-name.ts';
 
 /** The script of each shell, in completions/. The scripts leave all logic to the program. */
 const SCRIPTS = new Map([
@@ -11,8 +11,8 @@ const SCRIPTS = new Map([
   ['powershell', 'promptrun.ps1'],
 ]);
 
-export async function completion(ctx: Context, shell: string): Promise<void> {
+export async function printCompletion(ctx: Context, shell: string): Promise<void> {
   const script = SCRIPTS.get(shell);
-  if (script === undefined) throw usageError(...unknownName('shell', shell, [...SCRIPTS.keys()]));
-  await ctx.io.out(installedText(`completions/${script}`));
+  if (script === undefined) throw usageError(...explainUnknownName('shell', shell, [...SCRIPTS.keys()]));
+  await ctx.io.out(readInstalledText(`completions/${script}`));
 }

@@ -10,14 +10,17 @@ import {
 import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** Prints the value of a setting, or its default if it is not set. */
-export async function configGet(ctx: Context, name: string): Promise<void> {
+export async function printSetting(ctx: Context, name: string): Promise<void> {
   const key = requireSettingKey(name);
   const value = ctx.settings.get(key) ?? SETTINGS[key].default ?? null;
-  const text = (): string => `${String(value ?? '')}\n`;
-  await present(ctx, value, { terminal: () => escapeControls(text()), plain: text });
+  const formatSettingText = (): string => `${String(value ?? '')}\n`;
+  await present(ctx, value, {
+    terminal: () => escapeControls(formatSettingText()),
+    plain: formatSettingText,
+  });
 }
 
-export async function configSet(ctx: Context, name: string, text: string): Promise<void> {
+export async function setSetting(ctx: Context, name: string, text: string): Promise<void> {
   const key = requireSettingKey(name);
   const value = parseSettingValue(key, text);
   await ctx.settings.update(document => {
@@ -27,7 +30,7 @@ export async function configSet(ctx: Context, name: string, text: string): Promi
 }
 
 /** Resets a setting to its default. */
-export async function configUnset(ctx: Context, name: string): Promise<void> {
+export async function resetSetting(ctx: Context, name: string): Promise<void> {
   const key = requireSettingKey(name);
   await ctx.settings.update(document => {
     delete document.settings[key];
@@ -37,7 +40,7 @@ export async function configUnset(ctx: Context, name: string): Promise<void> {
 }
 
 /** Lists every setting with its value; never a key. */
-export async function configList(ctx: Context): Promise<void> {
+export async function listSettings(ctx: Context): Promise<void> {
   const rows = SETTING_KEYS.map(key => {
     const setValue = ctx.settings.get(key);
     return { key, value: setValue ?? SETTINGS[key].default ?? null, isSet: setValue !== undefined };
@@ -59,9 +62,9 @@ export async function configList(ctx: Context): Promise<void> {
 }
 
 /** Lists the files and directories that promptrun uses, even if they don't exist yet. */
-export async function configPath(ctx: Context): Promise<void> {
-  const { storedItems } = await import('../../settings/stored-items.ts');
-  const rows = storedItems(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
+export async function listStoredPaths(ctx: Context): Promise<void> {
+  const { listStoredItems } = await import('../../settings/stored-items.ts');
+  const rows = listStoredItems(ctx).map(place => ({ ...place, exists: existsSync(place.path) }));
   await presentList(ctx, rows, {
     columns: [
       { title: 'NAME', cell: ({ name }) => name },

@@ -1,7 +1,7 @@
 import { NetworkError, PaymentRequiredError, UnauthorizedError } from '../../../client/errors.ts';
 import type { ModelsReport } from '../../../models/catalogue/report-models.ts';
 import type { Connection, Context } from '../../context.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { TimeIsUp } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
@@ -9,63 +9,63 @@ import { pluralize } from '../../core/pluralize.ts';
 import { present } from '../../outputs/present.ts';
 import { type Address, resolveAddress, resolveKey } from '../../settings/config/address.ts';
 import { SETTING_KEYS } from '../../settings/config/setting-keys.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { plainRows } from '../../terminal/table.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 
 /** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
-export async function doctor(ctx: Context): Promise<ExitCode> {
-  const checks = [...(await checksBeyondTerminal(ctx)), checkTerminal(ctx)];
+export async function runDoctor(ctx: Context): Promise<ExitCode> {
+  const checks = [...(await checkBeyondTerminal(ctx)), checkTerminal(ctx)];
   const failedCheck = checks.find(({ ok }) => ok === false);
   const reportedChecks = checks.map(({ name, ok, detail, hints }) => ({ name, ok, detail, hints }));
   await present(
     ctx,
     { ok: failedCheck === undefined, checks: reportedChecks },
     {
-      terminal: () => checks.flatMap(check => checkLines(ctx, check)).join('\n'),
-      plain: () => plainRows(checks.map(({ name, ok, detail }) => [name, stateText(ok), detail])),
+      terminal: () => checks.flatMap(check => formatCheck(ctx, check)).join('\n'),
+      plain: () => formatPlainRows(checks.map(({ name, ok, detail }) => [name, formatState(ok), detail])),
     },
   );
-  if (!ctx.io.stdout.isTerminal) for (const hint of hintsToNote(checks)) ctx.io.note(oneLine(hint));
+  if (!ctx.io.stdout.isTerminal) for (const hint of listHintsToNote(checks)) ctx.io.note(toOneLine(hint));
   return failedCheck?.exitCode ?? EXIT.ok;
 }
 
 /** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
-function hintsToNote(checks: readonly DoctorCheck[]): string[] {
+function listHintsToNote(checks: readonly DoctorCheck[]): string[] {
   const failed = checks.find(({ ok }) => ok === false);
   return checks.flatMap(check => check.hints.filter(hint => check === failed || hint.startsWith(WARNING)));
 }
 
 const WARNING = 'warning: ';
 
-async function checksBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[]> {
+async function checkBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { check, connection } = await checkConfiguration(ctx);
   if (connection !== undefined) {
     const service = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
     if (!connection.embedded) return [check, ...service];
     return [check, ...service, ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx)))];
   }
-  return [check, skippedCheck('reachability'), skippedCheck('key'), skippedCheck('cache')];
+  return [check, buildSkippedCheck('reachability'), buildSkippedCheck('key'), buildSkippedCheck('cache')];
 }
 
 function checkTerminal({ io, interactive }: Context): DoctorCheck {
   const { isTerminal, columns } = io.stdout;
   const colours = io.paint.level > 0 ? 'colours' : 'no colours';
   const questions = interactive ? 'asks questions' : 'asks no questions';
-  return passedCheck(
+  return buildPassedCheck(
     'terminal',
     `${isTerminal ? `a terminal, ${columns} columns` : 'no terminal'}, ${colours}, ${questions}`,
   );
 }
 
-function checkLines({ io: { paint } }: Context, { name, ok, detail, hints }: DoctorCheck): string[] {
+function formatCheck({ io: { paint } }: Context, { name, ok, detail, hints }: DoctorCheck): string[] {
   const paintState = ok ? paint.green : paint.red;
-  const state = (ok === null ? paint.dim : paintState)(stateText(ok).padEnd(8));
-  const line = `${state}${name.padEnd(14)}${oneLine(detail)}`;
-  return [line, ...hints.map(hint => `${' '.repeat(22)}${oneLine(hint)}`)];
+  const state = (ok === null ? paint.dim : paintState)(formatState(ok).padEnd(8));
+  const line = `${state}${name.padEnd(14)}${toOneLine(detail)}`;
+  return [line, ...hints.map(hint => `${' '.repeat(22)}${toOneLine(hint)}`)];
 }
 
-function stateText(ok: boolean | null): string {
+function formatState(ok: boolean | null): string {
   if (ok === null) return 'skipped';
   return ok ? 'ok' : 'failed';
 }
@@ -80,14 +80,14 @@ async function checkConfiguration(
     const address = resolveAddress(ctx);
     const key = address.embedded ? undefined : await resolveKey(ctx, address);
     const connection = await ctx.connection();
-    return { check: passedCheck('configuration', addressText(address, key?.source)), connection };
+    return { check: buildPassedCheck('configuration', describeAddress(address, key?.source)), connection };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
     return { check: failedCheck('configuration', toFailure(error)), connection: undefined };
   }
 }
 
-function addressText(address: Address, keySource: string | undefined): string {
+function describeAddress(address: Address, keySource: string | undefined): string {
   if (address.embedded) return 'the embedded service (profile local)';
   const { value, source } = address.baseUrl;
   return `${value} from ${source}, key from ${keySource ?? 'nowhere'}`;
@@ -98,7 +98,7 @@ const DOCTOR_TIMEOUT_MS = 15_000;
 
 /** Requests the models once, which checks reachability and key, and fills the cache. */
 async function checkService(ctx: Context, connection: Connection): Promise<readonly DoctorCheck[]> {
-  const cachedModels = connection.resources.cached();
+  const cachedModels = connection.resources.getCached();
   const startedAt = ctx.clock.now();
   try {
     const { hash, resources } = await connection.resources.refresh({
@@ -108,47 +108,47 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
     });
     const ms = ctx.clock.now() - startedAt;
     const news = connection.resources.isKept
-      ? cacheChangeText(cachedModels, hash, ctx.clock.now())
+      ? describeCacheChange(cachedModels, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
     return [
-      passedCheck(
+      buildPassedCheck(
         'reachability',
         `${connection.embedded ? 'embedded:' : connection.baseUrl} answered in ${ms} ms`,
       ),
-      passedCheck('key', 'accepted'),
-      passedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${news}`),
+      buildPassedCheck('key', 'accepted'),
+      buildPassedCheck('cache', `${pluralize(resources.models.length, 'model')}, ${news}`),
     ];
   } catch (error) {
     if (ctx.signal.aborted && !(ctx.signal.reason instanceof TimeIsUp)) throw error;
-    return failedService(connection, error);
+    return buildFailedChecks(connection, error);
   }
 }
 
-function cacheChangeText(
+function describeCacheChange(
   cachedModels: { hash: string; fetchedAt: string } | undefined,
   hash: string,
   now: number,
 ): string {
   if (cachedModels === undefined) return 'cached just now';
   return cachedModels.hash === hash
-    ? `unchanged, cached ${ageText(cachedModels.fetchedAt, now)}`
+    ? `unchanged, cached ${formatIsoAge(cachedModels.fetchedAt, now)}`
     : 'refreshed: they had changed';
 }
 
 const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you need one.';
 
-function failedService({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
+function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
     const refused = failedCheck('key', { message, hints, exitCode });
-    return [passedCheck('reachability', `${baseUrl} answered`), refused, skippedCheck('cache')];
+    return [buildPassedCheck('reachability', `${baseUrl} answered`), refused, buildSkippedCheck('cache')];
   }
   const unreachedCheck = failedCheck('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
   });
-  return [unreachedCheck, skippedCheck('key'), skippedCheck('cache')];
+  return [unreachedCheck, buildSkippedCheck('key'), buildSkippedCheck('cache')];
 }
 
 interface DoctorCheck {
@@ -161,11 +161,15 @@ interface DoctorCheck {
   readonly exitCode?: ExitCode;
 }
 
-function passedCheck(name: DoctorCheck['name'], detail: string, hints: readonly string[] = []): DoctorCheck {
+function buildPassedCheck(
+  name: DoctorCheck['name'],
+  detail: string,
+  hints: readonly string[] = [],
+): DoctorCheck {
   return { name, ok: true, detail, hints };
 }
 
-function skippedCheck(name: DoctorCheck['name']): DoctorCheck {
+function buildSkippedCheck(name: DoctorCheck['name']): DoctorCheck {
   return { name, ok: null, detail: 'not checked', hints: [] };
 }
 
@@ -179,13 +183,13 @@ function failedCheck(
 /** Checks models.yaml and asks each provider of the embedded service for its models; returns nothing if there is none. */
 async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
-  const { reportModels } = await import('../../../models/catalogue/report-models.ts');
-  const report = await reportModels({ dataDir, env, signal, ask: true });
+  const { buildModelsReport } = await import('../../../models/catalogue/report-models.ts');
+  const report = await buildModelsReport({ dataDir, env, signal, ask: true });
   if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
-  return [modelsFileCheck(report), ...report.providers.map(checkProvider)];
+  return [buildModelsFileCheck(report), ...report.providers.map(checkProvider)];
 }
 
-function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
+function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
   const [first, ...others] = faults;
   const shutdownWarnings = shutdowns.map(
     ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
@@ -197,9 +201,9 @@ function modelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): Doc
       exitCode: EXIT.usage,
     });
   }
-  if (exists) return passedCheck('models', `${file} can be used`, shutdownWarnings);
+  if (exists) return buildPassedCheck('models', `${file} can be used`, shutdownWarnings);
   const hint = 'promptrun models discover writes the models of your endpoints to it';
-  return passedCheck('models', `no ${file} yet`, [hint]);
+  return buildPassedCheck('models', `no ${file} yet`, [hint]);
 }
 
 function checkProvider({
@@ -219,7 +223,7 @@ function checkProvider({
       models === undefined
         ? 'is not asked, because it has no list of models'
         : `has ${pluralize(models, 'model')}`;
-    return passedCheck('provider', `${provider} ${foundText}`);
+    return buildPassedCheck('provider', `${provider} ${foundText}`);
   }
   return failedCheck('provider', { message: `${provider}: ${fault}`, exitCode: EXIT.fault });
 }

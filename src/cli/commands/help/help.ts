@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { installedText } from '../../../files/installed/installed-file.ts';
+import { readInstalledText } from '../../../files/installed/installed-file.ts';
 import type { Env } from '../../../utils/env.ts';
 import { didYouMean } from '../../../utils/nearest-name.ts';
 import { usageError } from '../../core/errors.ts';
-import { colourLevel, paintFor } from '../../terminal/colour.ts';
+import { createPaint, detectColourLevel } from '../../terminal/colour.ts';
 import type { Sink } from '../../terminal/io.ts';
 import { wrapLines } from '../../terminal/wrap-lines.ts';
 
@@ -14,7 +14,7 @@ export interface HelpTerminal {
 }
 
 /** Prints a topic, a guide, or the help of a command, at any depth. */
-export async function help(
+export async function printHelp(
   words: readonly string[],
   command: Command,
   terminal: HelpTerminal,
@@ -23,7 +23,7 @@ export async function help(
   const topicName = words.length === 1 ? words[0] : undefined;
   const topic = topicName === undefined ? undefined : await readTopic(topicName, command, terminal);
   if (topicName !== undefined && !isCommand(command, topicName)) {
-    if (topic === undefined) throw unknownTopic(command, topicName);
+    if (topic === undefined) throw unknownTopicError(command, topicName);
     return print(topic);
   }
   // Parsing again forgets the flags of this line.
@@ -37,7 +37,7 @@ export async function help(
 }
 
 /** Returns the global flags, as `help flags` prints them. */
-function flagsTopic(root: Command): string {
+function formatFlagsTopic(root: Command): string {
   const rows = [
     ...root.options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [flags, description]),
     ['-h, --help', 'explain the command'],
@@ -71,25 +71,25 @@ async function readTopic(
   terminal: HelpTerminal,
 ): Promise<string | undefined> {
   if (name === 'flags' && command.parent !== null) {
-    return wrapLines(flagsTopic(command.parent), Math.min(terminal.stream.columns ?? 80, 80));
+    return wrapLines(formatFlagsTopic(command.parent), Math.min(terminal.stream.columns ?? 80, 80));
   }
   const files = new Map(Object.entries({ ...TOPIC_FILES, ...GUIDES }));
   // Links in the guides lead to `tests-and-recordings`, whose short name is `tests`.
   const file = files.get(name) ?? [...files.values()].find(fileName => fileName === `${name}.md`);
   if (file === undefined) return undefined;
-  const text = installedText(`docs/${file}`);
+  const text = readInstalledText(`docs/${file}`);
   return file.endsWith('.md') ? formatGuide(text, command, terminal) : fitTopic(text, terminal.stream);
 }
 
 /** Lays out a guide for a terminal, or if colours are forced; programs get the Markdown. */
 async function formatGuide(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
-  const level = colourLevel(stream, env, {
+  const level = detectColourLevel(stream, env, {
     isAllowed: command.optsWithGlobals<{ color: boolean }>().color,
   });
   if (stream.isTTY !== true && level === 0) return text;
   const { layOutGuide } = await import('./lay-out-guide.ts');
   const guides = new Map(Object.entries(GUIDES).map(([name, file]) => [file, `promptrun help ${name}`]));
-  const paint = await paintFor(level);
+  const paint = await createPaint(level);
   return layOutGuide(text, { columns: stream.columns || 80, paint, leadsTo: href => guides.get(href) });
 }
 
@@ -116,7 +116,7 @@ function continuesLine(lineAbove: string, line: string): boolean {
   return isProse || lineAbove.endsWith(',') || /^ {4}/u.test(line);
 }
 
-function unknownTopic({ parent }: Command, name: string): Error {
+function unknownTopicError({ parent }: Command, name: string): Error {
   const commands = parent?.commands.flatMap(command => [command.name(), ...command.aliases()]) ?? [];
   const names = [...commands, 'flags', ...Object.keys(TOPIC_FILES), ...Object.keys(GUIDES)];
   return usageError(

@@ -20,28 +20,28 @@ const GUIDE_INDENT = 2;
 /** Lays out a guide in Markdown for a terminal: paragraphs flow, and no word is broken. */
 export async function layOutGuide(markdown: string, layout: GuideLayout): Promise<string> {
   const columns = Math.min(layout.columns, MAX_GUIDE_WIDTH);
-  return `${await blocks(lexer(markdown), { ...layout, columns }, '\n\n')}\n`;
+  return `${await renderBlocks(lexer(markdown), { ...layout, columns }, '\n\n')}\n`;
 }
 
-async function blocks(tokens: readonly Token[], layout: GuideLayout, between: string): Promise<string> {
-  const texts = await Promise.all(tokens.map(token => block(token, layout)));
+async function renderBlocks(tokens: readonly Token[], layout: GuideLayout, between: string): Promise<string> {
+  const texts = await Promise.all(tokens.map(token => renderBlock(token, layout)));
   return texts.filter(text => text !== '').join(between);
 }
 
-async function block(token: Token, layout: GuideLayout): Promise<string> {
+async function renderBlock(token: Token, layout: GuideLayout): Promise<string> {
   const { columns, paint } = layout;
   switch (token.type) {
     case 'heading':
-      return wrapAnsi(paint.bold(inline(childTokens(token), layout)), columns);
+      return wrapAnsi(paint.bold(renderInline(getChildTokens(token), layout)), columns);
     case 'code':
-      return indentedCode(token as Tokens.Code, layout);
+      return renderCode(token as Tokens.Code, layout);
     case 'list':
-      return listText(token as Tokens.List, layout);
+      return renderList(token as Tokens.List, layout);
     case 'table':
-      return tableText(token as Tokens.Table, layout);
+      return renderTable(token as Tokens.Table, layout);
     case 'blockquote':
       return indentItem(
-        await blocks(childTokens(token), indentedLayout(layout, GUIDE_INDENT), '\n\n'),
+        await renderBlocks(getChildTokens(token), indentLayout(layout, GUIDE_INDENT), '\n\n'),
         ' '.repeat(GUIDE_INDENT),
       );
     case 'space':
@@ -49,15 +49,15 @@ async function block(token: Token, layout: GuideLayout): Promise<string> {
     case 'html':
       return '';
     default:
-      return wrapAnsi(inline(childTokens(token), layout), columns);
+      return wrapAnsi(renderInline(getChildTokens(token), layout), columns);
   }
 }
 
-function childTokens(token: Token): readonly Token[] {
+function getChildTokens(token: Token): readonly Token[] {
   return 'tokens' in token && token.tokens !== undefined ? token.tokens : [];
 }
 
-function indentedLayout(layout: GuideLayout, indent: number): GuideLayout {
+function indentLayout(layout: GuideLayout, indent: number): GuideLayout {
   return { ...layout, columns: layout.columns - indent };
 }
 
@@ -69,22 +69,22 @@ function indentItem(text: string, marker: string): string {
     .join('\n');
 }
 
-function inline(tokens: readonly Token[], layout: GuideLayout): string {
-  return tokens.map(token => inlineText(token, layout)).join('');
+function renderInline(tokens: readonly Token[], layout: GuideLayout): string {
+  return tokens.map(token => renderInlineToken(token, layout)).join('');
 }
 
-function inlineText(token: Token, layout: GuideLayout): string {
+function renderInlineToken(token: Token, layout: GuideLayout): string {
   const { paint } = layout;
   switch (token.type) {
     case 'strong':
-      return paint.bold(inline(childTokens(token), layout));
+      return paint.bold(renderInline(getChildTokens(token), layout));
     case 'em':
-      return paint.italic(inline(childTokens(token), layout));
+      return paint.italic(renderInline(getChildTokens(token), layout));
     case 'codespan':
       return paint.cyan((token as Tokens.Codespan).text);
     case 'link': {
       const { href } = token as Tokens.Link;
-      const text = inline(childTokens(token), layout);
+      const text = renderInline(getChildTokens(token), layout);
       const destination = /^https?:/u.test(href) ? href : layout.leadsTo(href);
       return destination === undefined || destination === text
         ? text
@@ -97,7 +97,7 @@ function inlineText(token: Token, layout: GuideLayout): string {
   }
 }
 
-function indentedCode({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
+function renderCode({ text, lang }: Tokens.Code, { columns, paint }: GuideLayout): string {
   const isShell = lang === 'sh' || lang === 'bash';
   return text
     .split('\n')
@@ -106,12 +106,15 @@ function indentedCode({ text, lang }: Tokens.Code, { columns, paint }: GuideLayo
     .join('\n');
 }
 
-async function listText({ items, ordered, start, loose }: Tokens.List, layout: GuideLayout): Promise<string> {
+async function renderList(
+  { items, ordered, start, loose }: Tokens.List,
+  layout: GuideLayout,
+): Promise<string> {
   const texts = await Promise.all(
     items.map(async ({ tokens }, index) => {
       const marker = ordered ? `${Number(start) + index}. ` : '- ';
       return indentItem(
-        await blocks(tokens, indentedLayout(layout, marker.length), loose ? '\n\n' : '\n'),
+        await renderBlocks(tokens, indentLayout(layout, marker.length), loose ? '\n\n' : '\n'),
         marker,
       );
     }),
@@ -120,11 +123,11 @@ async function listText({ items, ordered, start, loose }: Tokens.List, layout: G
 }
 
 /** Lays out a table in columns, or row by row if columns would break a word. */
-async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): Promise<string> {
-  const titles = header.map(({ tokens }) => layout.paint.bold(inline(tokens, layout)));
-  const cells = rows.map(row => row.map(({ tokens }) => inline(tokens, layout)));
-  const widths = columnWidths([titles, ...cells], layout.columns);
-  if (widths === undefined) return rowByRow(titles, cells, layout);
+async function renderTable({ header, rows }: Tokens.Table, layout: GuideLayout): Promise<string> {
+  const titles = header.map(({ tokens }) => layout.paint.bold(renderInline(tokens, layout)));
+  const cells = rows.map(row => row.map(({ tokens }) => renderInline(tokens, layout)));
+  const widths = computeColumnWidths([titles, ...cells], layout.columns);
+  if (widths === undefined) return renderRowByRow(titles, cells, layout);
   const wrap = (row: readonly string[]) => row.map((cell, index) => wrapAnsi(cell, widths[index] ?? 1));
   const wrapped = cells.map(wrap);
   const isTall = wrapped.some(row => row.some(cell => cell.includes('\n')));
@@ -134,9 +137,9 @@ async function tableText({ header, rows }: Tokens.Table, layout: GuideLayout): P
 }
 
 /** Returns the width of each column; undefined if their longest words don't fit side by side. */
-function columnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
-  const widths = columnMaxima(rows, stringWidth);
-  const least = columnMaxima(rows, longestWord);
+function computeColumnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
+  const widths = computeColumnMaxima(rows, stringWidth);
+  const least = computeColumnMaxima(rows, measureLongestWord);
   const room = columns - GUIDE_INDENT * (widths.length - 1);
   for (let excess = sumWidths(widths) - room; excess > 0; excess -= 1) {
     const shrinkable = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
@@ -148,12 +151,15 @@ function columnWidths(rows: readonly (readonly string[])[], columns: number): nu
 }
 
 /** Returns the largest measure of each column's cells. */
-function columnMaxima(rows: readonly (readonly string[])[], measure: (cell: string) => number): number[] {
+function computeColumnMaxima(
+  rows: readonly (readonly string[])[],
+  measure: (cell: string) => number,
+): number[] {
   const count = Math.max(...rows.map(row => row.length));
   return Array.from({ length: count }, (_, index) => Math.max(...rows.map(row => measure(row[index] ?? ''))));
 }
 
-function longestWord(cell: string): number {
+function measureLongestWord(cell: string): number {
   return Math.max(...cell.split(/\s+/u).map(word => stringWidth(word)));
 }
 
@@ -161,7 +167,7 @@ function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-function rowByRow(
+function renderRowByRow(
   titles: readonly string[],
   rows: readonly (readonly string[])[],
   { columns, paint }: GuideLayout,

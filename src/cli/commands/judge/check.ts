@@ -5,11 +5,16 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { spentLines } from '../../creation/spending-text.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
-import { type Agreement, agreementData, agreementLines, measureAgreement } from '../../judging/agreement.ts';
-import { checkJudge, type JudgeCheckOptions, worstFault } from '../../judging/check-judge.ts';
+import {
+  type Agreement,
+  formatAgreement,
+  measureAgreement,
+  toAgreementData,
+} from '../../judging/agreement.ts';
+import { checkJudge, findWorstFault, type JudgeCheckOptions } from '../../judging/check-judge.ts';
 import { printPaid } from '../../outputs/present-run.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { flagOrSetting } from '../../settings/settings.ts';
+import { readFlagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { MAX_REPEAT } from '../../testing/cases/repetitions.ts';
@@ -18,14 +23,14 @@ import type { JUDGE_CHECK } from './spec.ts';
 type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;
 
 /** Measures how well a judging model agrees with labels. */
-export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheckFlags): Promise<ExitCode> {
-  const gate = kappaGate(flags);
-  const options = judgeCheckOptions(ctx, labels, flags);
+export async function runJudgeCheck(ctx: Context, labels: string, flags: JudgeCheckFlags): Promise<ExitCode> {
+  const gate = readKappaGate(flags);
+  const options = readJudgeCheckOptions(ctx, labels, flags);
   const check = await checkJudge(ctx, options);
   const agreement = measureAgreement(check.judged);
   await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
   for (const line of spentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
-  const fault = worstFault(check);
+  const fault = findWorstFault(check);
   if (fault !== undefined) throw fault;
   if (agreement.kappa === undefined && ctx.globals.json) {
     ctx.io.note(
@@ -33,13 +38,13 @@ export async function judgeCheck(ctx: Context, labels: string, flags: JudgeCheck
     );
   }
   if (gate === undefined || !missesGate(agreement.kappa, gate)) return EXIT.ok;
-  ctx.io.error(`error: ${kappaMissText(agreement.kappa, gate)}`);
+  ctx.io.error(`error: ${explainKappaMiss(agreement.kappa, gate)}`);
   return EXIT.runFailed;
 }
 
 async function printAgreement(ctx: Context, agreement: Agreement): Promise<void> {
-  if (ctx.globals.json) return printValue(ctx, agreementData(agreement));
-  const lines = agreementLines(agreement).map(line => `${escapeControls(line)}\n`);
+  if (ctx.globals.json) return printValue(ctx, toAgreementData(agreement));
+  const lines = formatAgreement(agreement).map(line => `${escapeControls(line)}\n`);
   await ctx.io.out(lines.join(''));
 }
 
@@ -55,7 +60,7 @@ function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boole
 }
 
 /** Returns the reason that the gate isn't passed. */
-function kappaMissText(kappa: Kappa | undefined, { least }: KappaGate): string {
+function explainKappaMiss(kappa: Kappa | undefined, { least }: KappaGate): string {
   if (kappa === undefined) return `Cohen's kappa is not defined, and --min-kappa requires ${least}`;
   const isValueBelow = kappa.value < least;
   const measure = isValueBelow ? "Cohen's kappa" : "the low end of the interval of Cohen's kappa";
@@ -63,7 +68,7 @@ function kappaMissText(kappa: Kappa | undefined, { least }: KappaGate): string {
   return `${measure} is ${value.toFixed(3)}, below --min-kappa ${least}`;
 }
 
-function kappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {
+function readKappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {
   if (minKappa === undefined) {
     if (sure) throw usageError('--sure needs --min-kappa');
     return undefined;
@@ -73,7 +78,7 @@ function kappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | und
   throw usageError(`--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(minKappa)}`);
 }
 
-function judgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
+function readJudgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
   const { resume = false, retryUnknown = false, cancel = false } = flags;
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (cancel && !resume) throw usageError('--cancel needs --resume');
@@ -90,8 +95,8 @@ function judgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags)
     judge,
     repeat: parseRepeat(flags.repeat),
     caps: parseCaps(flags),
-    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
-    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    concurrency: readFlagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: readFlagOrSetting(ctx.settings, 'rate', flags.rate),
     resume,
     retryUnknown,
     providerBatch: usesProviderBatch(ctx, flags),

@@ -2,19 +2,19 @@ import type { NewKey } from '../../../service/keys/keys.ts';
 import type { KeyView } from '../../../service/local-store.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { confirmAction, present, presentList } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { KEYS_CREATE } from './spec.ts';
 
 type Flags = FlagsOf<typeof KEYS_CREATE.flags>;
 
 /** Creates a key of the local service and prints it once. */
-export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
-  const options = keyOptions(flags);
+export async function addKey(ctx: Context, flags: Flags): Promise<void> {
+  const options = readKeyOptions(flags);
   await withOperatorStore(ctx, 'keys create', flags, async store => {
     const { isNewUser, ...createdKey } = await store.createKey(options);
     await present(ctx, createdKey, { plain: () => createdKey.key });
@@ -26,7 +26,7 @@ export async function keysCreate(ctx: Context, flags: Flags): Promise<void> {
   });
 }
 
-function keyOptions({ user, plan, credits, author }: Flags): NewKey {
+function readKeyOptions({ user, plan, credits, author }: Flags): NewKey {
   if (user !== undefined && !/^[\w.@-]{1,64}$/.test(user)) {
     throw usageError(
       `--user: '${user}' is not a user name`,
@@ -40,8 +40,9 @@ function keyOptions({ user, plan, credits, author }: Flags): NewKey {
 }
 
 /** Lists the keys of the local service with their users and times of use, never the keys themselves. */
-export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void> {
-  const age = (time: string | null): string => (time === null ? 'never' : ageText(time, ctx.clock.now()));
+export async function listKeys(ctx: Context, flags: DatabaseFlags): Promise<void> {
+  const formatKeyAge = (time: string | null): string =>
+    time === null ? 'never' : formatIsoAge(time, ctx.clock.now());
   await withOperatorStore(ctx, 'keys list', flags, async store => {
     await presentList(ctx, await store.listKeys(), {
       columns: [
@@ -49,11 +50,16 @@ export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void
         { title: 'USER', min: 6, cell: ({ user }) => user },
         { title: 'PLAN', cell: ({ plan }) => plan },
         { title: 'CREDITS', align: 'right', cell: ({ credits }) => String(credits) },
-        { title: 'CREATED', dropOrder: 1, cell: key => age(key.createdAt), plain: key => key.createdAt },
+        {
+          title: 'CREATED',
+          dropOrder: 1,
+          cell: key => formatKeyAge(key.createdAt),
+          plain: key => key.createdAt,
+        },
         {
           title: 'LAST USED',
           dropOrder: 2,
-          cell: ({ lastUsedAt }) => age(lastUsedAt),
+          cell: ({ lastUsedAt }) => formatKeyAge(lastUsedAt),
           plain: ({ lastUsedAt }) => lastUsedAt ?? '',
         },
         { title: 'AUTHOR', dropOrder: 3, cell: ({ author }) => (author ? 'yes' : ''), plain: null },
@@ -64,20 +70,20 @@ export async function keysList(ctx: Context, flags: DatabaseFlags): Promise<void
 }
 
 /** Revokes a key of the local service, named by its id or its beginning. */
-export async function keysRevoke(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
+export async function revokeKey(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
     const listHint = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
-    const id = keyNamed(await store.listKeys(), name, listHint);
-    if (!(await store.revokeKey(id))) throw noSuchKey(name, listHint);
+    const id = requireKeyId(await store.listKeys(), name, listHint);
+    if (!(await store.revokeKey(id))) throw unknownKeyError(name, listHint);
     await confirmAction(ctx, { revoked: id }, `Key ${id} is revoked.`);
   });
 }
 
-function keyNamed(keys: readonly KeyView[], name: string, listHint: string): string {
+function requireKeyId(keys: readonly KeyView[], name: string, listHint: string): string {
   if (name === '') throw usageError('the id of the key is empty', listHint);
   const matchingKeys = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [only, ...others] = matchingKeys;
-  if (only === undefined) throw noSuchKey(name, listHint);
+  if (only === undefined) throw unknownKeyError(name, listHint);
   if (others.length === 0) return only.id;
   throw usageError(
     `several keys begin with ${name}`,
@@ -85,6 +91,6 @@ function keyNamed(keys: readonly KeyView[], name: string, listHint: string): str
   );
 }
 
-function noSuchKey(name: string, listHint: string): Error {
-  return notFoundError(`the key '${oneLine(name)}' does not exist`, listHint);
+function unknownKeyError(name: string, listHint: string): Error {
+  return notFoundError(`the key '${toOneLine(name)}' does not exist`, listHint);
 }

@@ -1,15 +1,20 @@
 import { NotFoundError, UnauthorizedError } from '../../../client/errors.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
 import { confirmAction } from '../../outputs/present.ts';
-import { checkedBaseUrl, checkedKey, chosenProfile, explicitBaseUrl } from '../../settings/config/address.ts';
-import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
+import {
+  findChosenProfile,
+  findExplicitBaseUrl,
+  requireSecureBaseUrl,
+  requireSendableKey,
+} from '../../settings/config/address.ts';
+import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { detectShell, withStdinFrom } from '../../terminal/command-line.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { LOGIN } from './spec.ts';
 
 type LoginOptions = FlagsOf<typeof LOGIN.flags>;
@@ -18,7 +23,7 @@ type LoginOptions = FlagsOf<typeof LOGIN.flags>;
 export async function login(ctx: Context, options: LoginOptions): Promise<void> {
   const target = await loginTarget(ctx);
   ctx.settings.credentials.find(target.profile); // reports a damaged file before asking any question
-  const key = await acceptedKey(ctx, target);
+  const key = await askForAcceptedKey(ctx, target);
   await saveProfile(ctx, target);
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
   const { origin } = new URL(target.baseUrl);
@@ -35,7 +40,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
 }
 
 /** Returns a key that the service has accepted; asks again after a typed key was refused. */
-async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
+async function askForAcceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
   for (;;) {
     const apiKey = await askForKey(ctx, target.baseUrl);
     const { resources } = await ctx.connectTo({ ...target, apiKey });
@@ -43,22 +48,22 @@ async function acceptedKey(ctx: Context, target: LoginTarget): Promise<string> {
       await resources.refresh({ signal: ctx.signal });
       return apiKey;
     } catch (error) {
-      if (error instanceof NotFoundError) throw wrongAddress(error, target);
+      if (error instanceof NotFoundError) throw wrongAddressError(error, target);
       if (!(error instanceof UnauthorizedError)) throw error;
-      if (!isTyped(ctx)) throw refusedKey(error);
-      ctx.io.error(`The service refused this key: ${oneLine(error.message)}`);
+      if (!isTyped(ctx)) throw refusedKeyError(error);
+      ctx.io.error(`The service refused this key: ${toOneLine(error.message)}`);
     }
   }
 }
 
-function wrongAddress(error: NotFoundError, { baseUrl }: LoginTarget): CliError {
+function wrongAddressError(error: NotFoundError, { baseUrl }: LoginTarget): CliError {
   const { message, ...failure } = toFailure(error);
   const hints = [`There may be no service at ${baseUrl}: check --base-url. Nothing was stored.`];
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
 /** Returns the error for a key that was not typed. The profile may not exist yet, so the hint names none. */
-function refusedKey(error: UnauthorizedError): CliError {
+function refusedKeyError(error: UnauthorizedError): CliError {
   const { message, ...failure } = toFailure(error);
   const hints = ['Nothing was stored. Repeat the command with another key.'];
   return new CliError(message, { ...failure, hints, cause: error });
@@ -89,10 +94,10 @@ const FIRST_PROFILE = 'default';
  * @throws {CliError} USAGE_ERROR if no base URL is known, or the profile is ambiguous
  */
 async function loginTarget(ctx: Context): Promise<LoginTarget> {
-  const explicitUrl = explicitAddress(ctx);
+  const explicitUrl = findExplicitAddress(ctx);
   const profileName = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
   const profile =
-    profileName === undefined ? unnamedProfile(ctx, explicitUrl) : checkedName(profileName, 'profile');
+    profileName === undefined ? chooseProfile(ctx, explicitUrl) : checkName(profileName, 'profile');
   if (profile === LOCAL_PROFILE) {
     throw usageError(
       'the profile local is the embedded service, which needs no key',
@@ -100,18 +105,18 @@ async function loginTarget(ctx: Context): Promise<LoginTarget> {
     );
   }
   const baseUrl = explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
-  return { profile, baseUrl: checkedBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
+  return { profile, baseUrl: requireSecureBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
 }
 
 async function askForAddress(ctx: Context): Promise<string> {
   if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
   const prompter = await ctx.prompter();
-  const problem = (answer: string): string | undefined => {
+  const findProblem = (answer: string): string | undefined => {
     try {
-      checkedBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
+      requireSecureBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
       return undefined;
     } catch (error) {
-      return errorMessage(error);
+      return getErrorMessage(error);
     }
   };
   return prompter.text(
@@ -120,19 +125,19 @@ async function askForAddress(ctx: Context): Promise<string> {
       description: 'such as https://prompts.example.com/v1',
       required: true,
       lines: 'refused',
-      check: problem,
+      check: findProblem,
     },
     ctx.signal,
   );
 }
 
-function explicitAddress(ctx: Context): string | undefined {
-  const sourcedUrl = explicitBaseUrl(ctx);
-  return sourcedUrl && checkedBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals.insecureHttp);
+function findExplicitAddress(ctx: Context): string | undefined {
+  const sourcedUrl = findExplicitBaseUrl(ctx);
+  return sourcedUrl && requireSecureBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals.insecureHttp);
 }
 
 /** Returns the active profile or, with a base URL, its profile or a new one. Never changes a profile's base URL. */
-function unnamedProfile({ settings }: Context, baseUrl: string | undefined): string {
+function chooseProfile({ settings }: Context, baseUrl: string | undefined): string {
   const { activeProfile } = settings;
   if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
   const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
@@ -151,7 +156,7 @@ function unnamedProfile({ settings }: Context, baseUrl: string | undefined): str
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   const loginAgain = ctx.advise('login');
   if (!ctx.io.stdin.isTerminal) {
-    return checkedKey((await readStandardInput(ctx)).toString().trim(), 'standard input', loginAgain);
+    return requireSendableKey((await readStandardInput(ctx)).toString().trim(), 'standard input', loginAgain);
   }
   if (!ctx.interactive) {
     throw usageError(
@@ -161,18 +166,18 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   }
   const prompter = await ctx.prompter();
   const typedKey = await prompter.secret({ message: `API key for ${new URL(baseUrl).host}` }, ctx.signal);
-  return checkedKey(typedKey.trim(), 'the key typed');
+  return requireSendableKey(typedKey.trim(), 'the key typed');
 }
 
 /** Forgets the key of a profile, but keeps the profile. */
 export async function logout(ctx: Context): Promise<void> {
-  const profile = chosenProfile(ctx)?.value ?? null;
+  const profile = findChosenProfile(ctx)?.value ?? null;
   const wasForgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await confirmAction(ctx, { profile, forgotten: wasForgotten }, logoutText(profile, wasForgotten));
+  await confirmAction(ctx, { profile, forgotten: wasForgotten }, describeLogout(profile, wasForgotten));
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
 }
 
-function logoutText(profile: string | null, forgotten: boolean): string {
+function describeLogout(profile: string | null, forgotten: boolean): string {
   if (profile === null) return 'No profile is active. Nothing was removed.';
   return forgotten ? `Removed the key of profile ${profile}.` : `Profile ${profile} has no key stored.`;
 }

@@ -10,7 +10,7 @@ import type { MCP } from './spec.ts';
 type McpFlags = FlagsOf<typeof MCP.flags>;
 
 /** Offers prompts to an agent on standard input and output, until the input ends. */
-export async function mcp(ctx: Context, flags: McpFlags): Promise<void> {
+export async function serveMcp(ctx: Context, flags: McpFlags): Promise<void> {
   if (ctx.isReplay) {
     throw usageError("mcp can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }

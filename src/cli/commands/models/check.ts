@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { toDollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
@@ -12,7 +12,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { type CreationRequest, checkModelAccess } from '../../creation/creation-result.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
-import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { printPaid } from '../../outputs/present-run.ts';
 import { joinErrors } from '../../outputs/run-errors.ts';
@@ -59,17 +59,17 @@ const MODEL_TABLE: ListForm<CheckedModel> = {
 };
 
 /** Asks each model for one word, and shows the answer, its time and its cost. */
-export async function modelsCheck(
+export async function checkModelAnswers(
   ctx: Context,
   names: readonly string[],
   flags: FlagsOf<typeof MODELS_CHECK.flags>,
 ): Promise<ExitCode> {
   requireLocalService(ctx, 'models check');
-  const models = await modelsToCheck(ctx, names);
+  const models = await listModelsToCheck(ctx, names);
   const connection = await ctx.localConnection();
   const budget = new Budget(ctx, parseCaps(flags), { refusesOneByOne: true });
   budget.checkCostCap(connection);
-  const requests = await requestsFor(ctx, connection, models);
+  const requests = await prepareModelChecks(ctx, connection, models);
   for (const { request } of requests) await budget.checkPrice(connection, request);
   const checkedModels: CheckedModel[] = [];
   for (const { model, request } of requests) {
@@ -85,10 +85,10 @@ export async function modelsCheck(
  *
  * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of the files leave none
  */
-async function modelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
+async function listModelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
   const { loadModels } = await import('../../../models/catalogue/model-table.ts');
   const problems: string[] = [];
-  const onProblem = (problem: Error): void => void problems.push(errorMessage(problem));
+  const onProblem = (problem: Error): void => void problems.push(getErrorMessage(problem));
   const table = await loadModels({ ...ctx, watch: false, onProblem });
   const unknown = names.find(name => table.get(name) === undefined);
   if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
@@ -106,7 +106,7 @@ interface ModelCheck {
   readonly request: CreationRequest;
 }
 
-async function requestsFor(
+async function prepareModelChecks(
   ctx: Context,
   connection: Connection,
   models: readonly string[],
@@ -133,7 +133,7 @@ async function runModelCheck(
   { model, request, budget }: ModelCheck & { readonly budget: Budget },
 ): Promise<CheckedModel> {
   const startTime = ctx.clock.now();
-  const endedCheck = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
+  const toCheckedModel = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
     model,
     ...rest,
     seconds: (ctx.clock.now() - startTime) / 1000,
@@ -145,19 +145,19 @@ async function runModelCheck(
     const { runId, runStatus, outputs } = creation.run;
     const { cost } = budget.spentOn(runId);
     const hasFailed = runStatus === 'failed';
-    return endedCheck({
+    return toCheckedModel({
       status: hasFailed ? 'failed' : 'answered',
       runId,
-      answer: hasFailed ? joinErrors(creation.run) : textOfOutputs(outputs),
+      answer: hasFailed ? joinErrors(creation.run) : joinTextOutputs(outputs),
       cost: cost === undefined ? null : toDollars(cost),
     });
   } catch (error) {
     ctx.signal.throwIfAborted();
     const isCapped = error instanceof CliError && error.exitCode === EXIT.capReached;
-    return endedCheck({
+    return toCheckedModel({
       status: isCapped ? 'capped' : 'failed',
       runId: null,
-      answer: errorMessage(error),
+      answer: getErrorMessage(error),
       cost: null,
     });
   }

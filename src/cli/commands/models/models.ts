@@ -5,16 +5,16 @@ import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { present, presentList } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { plainRows } from '../../terminal/table.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 
 /** Writes the models of the configured endpoints to models.yaml; fails if no endpoint answered. */
-export async function modelsDiscover(ctx: Context): Promise<void> {
+export async function writeDiscoveredModels(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
   const { discoverModels } = await import('../../../models/catalogue/discover-models.ts');
   const discovery = await discoverModels(ctx);
   const { file, endpoints } = discovery;
-  for (const fault of discovery.faults) ctx.io.note(`note: ${oneLine(fault)}`);
+  for (const fault of discovery.faults) ctx.io.note(`note: ${toOneLine(fault)}`);
   if (endpoints.length === 0) {
     throw usageError(
       'no endpoint to ask for its models',
@@ -22,17 +22,18 @@ export async function modelsDiscover(ctx: Context): Promise<void> {
     );
   }
   await present(ctx, discovery, {
-    terminal: () => `${[...endpoints.map(endpointLine), `They are in ${oneLine(file)}`].join('\n')}\n`,
-    plain: () => plainRows(endpoints.map(endpointCells)),
+    terminal: () => `${[...endpoints.map(describeEndpoint), `They are in ${toOneLine(file)}`].join('\n')}\n`,
+    plain: () => formatPlainRows(endpoints.map(formatEndpointCells)),
   });
   noteUnpriced(ctx, endpoints);
   const faults = endpoints.filter(({ fault }) => fault !== undefined);
   if (faults.length < endpoints.length) {
-    if (!ctx.io.stdout.isTerminal) for (const fault of faults) ctx.io.note(`note: ${endpointLine(fault)}`);
+    if (!ctx.io.stdout.isTerminal)
+      for (const fault of faults) ctx.io.note(`note: ${describeEndpoint(fault)}`);
     return;
   }
   const [first] = faults;
-  const message = `no endpoint listed its models: ${first === undefined ? '' : endpointLine(first)}`;
+  const message = `no endpoint listed its models: ${first === undefined ? '' : describeEndpoint(first)}`;
   const failure = faults.every(({ isRefused }) => isRefused)
     ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
     : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
@@ -43,19 +44,19 @@ function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[])
   const names = endpoints.flatMap(({ unpriced }) => unpriced);
   if (names.length === 0) return;
   io.note(
-    `note: no price is known for ${shownNames(names)}: give each a price in models.yaml, in US dollars per million tokens (price: {input: 0.5, output: 2}) or per picture (price: {image: 0.04})`,
+    `note: no price is known for ${formatNames(names)}: give each a price in models.yaml, in US dollars per million tokens (price: {input: 0.5, output: 2}) or per picture (price: {image: 0.04})`,
   );
 }
 
-function shownNames(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   const moreText = names.length > MAX_SHOWN_MODELS ? ` and ${names.length - MAX_SHOWN_MODELS} more` : '';
-  return `${names.slice(0, MAX_SHOWN_MODELS).map(oneLine).join(', ')}${moreText}`;
+  return `${names.slice(0, MAX_SHOWN_MODELS).map(toOneLine).join(', ')}${moreText}`;
 }
 
-function endpointLine({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
-  const endpoint = `${oneLine(provider)} at ${oneLine(baseUrl)}`;
-  if (fault !== undefined) return `${endpoint} could not be asked: ${oneLine(fault)}`;
-  const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${shownNames(added)}`;
+function describeEndpoint({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
+  const endpoint = `${toOneLine(provider)} at ${toOneLine(baseUrl)}`;
+  if (fault !== undefined) return `${endpoint} could not be asked: ${toOneLine(fault)}`;
+  const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${formatNames(added)}`;
   const countTexts = [
     known > 0 ? `${known} known before` : '',
     others > 0 ? `${others} that don't answer prompts` : '',
@@ -65,12 +66,12 @@ function endpointLine({ provider, baseUrl, fault, added, known, others }: Discov
 
 const MAX_SHOWN_MODELS = 8;
 
-function endpointCells({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
+function formatEndpointCells({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
   return [provider, baseUrl, added.join(','), String(known), fault];
 }
 
 /** Lists the providers that the embedded service knows, and shows if their keys are set. */
-export async function modelsProviders(ctx: Context): Promise<void> {
+export async function showProviders(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models providers');
   const report = await import('../../../models/catalogue/report-models.ts');
   const { providers, faults } = await report.listProviders(ctx);
@@ -79,13 +80,13 @@ export async function modelsProviders(ctx: Context): Promise<void> {
       { title: 'PROVIDER', cell: ({ name }) => name },
       { title: 'ADDRESS', min: 20, dropOrder: 1, cell: ({ baseUrl }) => baseUrl },
       { title: 'KEY IN', cell: ({ keyVariables }) => keyVariables.join(' or ') },
-      { title: 'KEY', cell: keyState },
+      { title: 'KEY', cell: describeKeyState },
     ],
   });
-  for (const fault of faults) ctx.io.note(`note: ${oneLine(fault)}`);
+  for (const fault of faults) ctx.io.note(`note: ${toOneLine(fault)}`);
 }
 
-function keyState({ keySetBy, keyVariables, fault, keySet }: ListedProvider): string {
+function describeKeyState({ keySetBy, keyVariables, fault, keySet }: ListedProvider): string {
   if (keySetBy !== null && fault !== null) return fault;
   if (keySet) return `set (${keySetBy})`;
   if (keyVariables.length === 0) return 'not needed';

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
-import { unknownName } from '../../core/unknown-name.ts';
+import { explainUnknownName } from '../../core/unknown-name.ts';
 import { confirmAction, presentList } from '../../outputs/present.ts';
-import { checkedBaseUrl } from '../../settings/config/address.ts';
-import { checkedName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
+import { requireSecureBaseUrl } from '../../settings/config/address.ts';
+import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 
 interface ProfileRow {
   readonly name: string;
@@ -15,8 +15,8 @@ interface ProfileRow {
 }
 
 /** Lists the profiles, without their keys. */
-export async function profileList(ctx: Context): Promise<void> {
-  await presentList(ctx, profileRows(ctx), {
+export async function listProfiles(ctx: Context): Promise<void> {
+  await presentList(ctx, listProfileRows(ctx), {
     columns: [
       { title: 'NAME', min: 8, cell: ({ name }) => name },
       { title: 'BASE URL', min: 16, cell: ({ baseUrl }) => baseUrl ?? 'built in' },
@@ -27,7 +27,7 @@ export async function profileList(ctx: Context): Promise<void> {
   });
 }
 
-function profileRows({ settings }: Context): ProfileRow[] {
+function listProfileRows({ settings }: Context): ProfileRow[] {
   const { activeProfile } = settings;
   const rows = [...settings.profiles].map(([name, { baseUrl }]): ProfileRow => {
     const credential = settings.credentials.find(name);
@@ -39,14 +39,14 @@ function profileRows({ settings }: Context): ProfileRow[] {
 }
 
 /** Adds a profile, or changes its base URL. The first profile becomes the active one. */
-export async function profileAdd(ctx: Context, name: string): Promise<void> {
-  if (checkedName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the built-in profile');
+export async function addProfile(ctx: Context, name: string): Promise<void> {
+  if (checkName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the built-in profile');
   const address = ctx.globals.baseUrl;
   if (address === undefined) {
     const example = `promptrun profile add ${name} --base-url https://prompts.example.com/api/v1`;
     throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
   }
-  const baseUrl = checkedBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
+  const baseUrl = requireSecureBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
   const isActive = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;
@@ -64,10 +64,10 @@ function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolea
   return settings.credentials.find(name)?.origin === new URL(baseUrl).origin;
 }
 
-export async function profileUse(ctx: Context, name: string): Promise<void> {
+export async function useProfile(ctx: Context, name: string): Promise<void> {
   await ctx.settings.update(document => {
     if (name !== LOCAL_PROFILE && !Object.hasOwn(document.profiles, name)) {
-      throw unknownProfile(name, Object.keys(document.profiles));
+      throw unknownProfileError(name, Object.keys(document.profiles));
     }
     document.activeProfile = name;
   });
@@ -75,9 +75,9 @@ export async function profileUse(ctx: Context, name: string): Promise<void> {
 }
 
 /** Removes a profile and its key; if it was active, no profile is active afterwards. */
-export async function profileRemove(ctx: Context, name: string): Promise<void> {
+export async function removeProfile(ctx: Context, name: string): Promise<void> {
   const { credentials, profiles } = ctx.settings;
-  if (!profiles.has(name)) throw unknownProfile(name, [...profiles.keys()]);
+  if (!profiles.has(name)) throw unknownProfileError(name, [...profiles.keys()]);
   // The key goes first: a profile without a key is harmless, but a key without a profile would stay unnoticed.
   await credentials.forget(name);
   await ctx.settings.update(document => {
@@ -87,7 +87,7 @@ export async function profileRemove(ctx: Context, name: string): Promise<void> {
   await confirmAction(ctx, { removed: name }, `Removed profile ${name} and its key.`);
 }
 
-function unknownProfile(name: string, profiles: readonly string[]): CliError {
+function unknownProfileError(name: string, profiles: readonly string[]): CliError {
   const hints = profiles.length === 0 ? ['promptrun profile add <name> --base-url <url> adds one.'] : [];
-  return usageError(...unknownName('profile', name, profiles), ...hints);
+  return usageError(...explainUnknownName('profile', name, profiles), ...hints);
 }

@@ -5,21 +5,21 @@ import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
-import { shownPath } from '../../core/paths.ts';
+import { formatPath } from '../../core/paths.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { fileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { toJson } from '../../outputs/print-json.ts';
-import { detectShell, shellWord } from '../../terminal/command-line.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 import type { PROMPTS_CHECK } from './spec.ts';
 
 type CheckFlags = FlagsOf<typeof PROMPTS_CHECK.flags>;
 
 /** Reports every fault and note of prompt files. */
-export async function promptsCheck(
+export async function checkPrompts(
   ctx: Context,
   names: readonly string[],
   { models = false, printSchema = false }: CheckFlags,
@@ -32,8 +32,8 @@ export async function promptsCheck(
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
   refuseFolders(ctx, files);
   const { findings, readFaults } = await checkFiles(ctx, files, models);
-  const lines = (): string => findingLines(ctx, findings);
-  await present(ctx, findings, { terminal: lines, plain: lines });
+  const formatLines = (): string => formatFindings(ctx, findings);
+  await present(ctx, findings, { terminal: formatLines, plain: formatLines });
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (readFaults.length > 0) throw unreadError(readFaults);
   if (faults.length > 0) throw faultsError(faults);
@@ -43,7 +43,7 @@ export async function promptsCheck(
 function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
   const folder = names.find(name => isDirectory(path.resolve(cwd, name)));
   if (folder === undefined) return;
-  const files = `${shellWord(withoutTrailingSlashes(folder), detectShell(env))}/*.prompt`;
+  const files = `${toShellWord(withoutTrailingSlashes(folder), detectShell(env))}/*.prompt`;
   throw usageError(
     `${folder} is a directory`,
     `Check its prompt files with: promptrun prompts check ${files}`,
@@ -62,15 +62,15 @@ async function checkFiles(
   files: readonly string[],
   needsModel: boolean,
 ): Promise<CheckedFiles> {
-  const [{ checkPromptFile: checkFile }, { loadModels }, { knownModels }] = await Promise.all([
+  const [{ checkPromptFile: checkFile }, { loadModels }, { createKnownModels }] = await Promise.all([
     import('../../../prompts/check/check-file.ts'),
     import('../../../models/catalogue/model-table.ts'),
     import('../../../models/catalogue/known-models.ts'),
   ]);
   const { allowOutside } = ctx.globals;
-  const onProblem = ({ message }: Error): void => ctx.io.note(`note: ${oneLine(message)}`);
+  const onProblem = ({ message }: Error): void => ctx.io.note(`note: ${toOneLine(message)}`);
   const { dataDir, modelsFile, env } = ctx;
-  const models = knownModels(await loadModels({ dataDir, modelsFile, env, watch: false, onProblem }));
+  const models = createKnownModels(await loadModels({ dataDir, modelsFile, env, watch: false, onProblem }));
   const tasks = await ctx.promptTasks();
   const options = { models, tasks, allowOutside, needsModel };
   const findings: Finding[] = [];
@@ -80,17 +80,17 @@ async function checkFiles(
       readFaults.push(fileFault(error, file, 'prompts check'));
       return [];
     });
-    findings.push(...fileFindings.map(finding => ({ ...finding, file: shownPath(ctx, finding.file) })));
+    findings.push(...fileFindings.map(finding => ({ ...finding, file: formatPath(ctx, finding.file) })));
   }
   return { findings, readFaults };
 }
 
-function findingLines({ io }: Context, findings: readonly Finding[]): string {
+function formatFindings({ io }: Context, findings: readonly Finding[]): string {
   const colours = { fault: io.paint.red, note: io.paint.yellow };
   return findings
     .map(({ file, line, column, severity, message }) => {
-      const position = `${oneLine(file)}:${line}:${column}:`;
-      return `${position} ${colours[severity](`${severity}:`)} ${oneLine(message)}\n`;
+      const position = `${toOneLine(file)}:${line}:${column}:`;
+      return `${position} ${colours[severity](`${severity}:`)} ${toOneLine(message)}\n`;
     })
     .join('');
 }

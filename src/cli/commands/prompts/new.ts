@@ -1,20 +1,20 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
+import { checkBelow, PathFault, toFileBelow } from '../../../files/writing/write-below.ts';
 import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { unwritableError, usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
-import { exampleCommand } from '../../outputs/prompt-details.ts';
-import { unwritableReason } from '../../outputs/saving/check-writable.ts';
-import { definitionOfFile } from '../../targets/prompt-definition.ts';
-import { adviseWith, detectShell, shellWord } from '../../terminal/command-line.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { plainRows } from '../../terminal/table.ts';
+import { buildExampleCommand } from '../../outputs/prompt-details.ts';
+import { explainUnwritable } from '../../outputs/saving/check-writable.ts';
+import { readPromptDefinition } from '../../targets/prompt-definition.ts';
+import { createAdvise, detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 import { runFileTask } from '../../testing/cases/run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../../testing/cases/test-case.ts';
 import type { PROMPTS_NEW } from './spec.ts';
@@ -22,16 +22,16 @@ import type { PROMPTS_NEW } from './spec.ts';
 type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
-export async function promptsNew(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
+export async function writeNewPrompt(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
   const stem = await withoutExtension(file);
-  const texts = await newFileTexts(ctx, stem, flags);
+  const texts = await buildFileTexts(ctx, stem, flags);
   const newFiles = NEW_FILES.flatMap(({ kind, extension }) => {
     const text = texts[kind];
     return text === undefined ? [] : [{ kind, file: `${stem}${extension}`, text }];
   });
   await writeAll(ctx, newFiles, flags);
   const files = Object.fromEntries(newFiles.map(({ kind, file }) => [kind, file]));
-  await present(ctx, files, { plain: () => plainRows(newFiles.map(({ file }) => [file])) });
+  await present(ctx, files, { plain: () => formatPlainRows(newFiles.map(({ file }) => [file])) });
   await noteNextSteps(ctx, `${stem}.prompt`, files['models']);
 }
 
@@ -56,37 +56,37 @@ interface NewFile {
 async function noteNextSteps(ctx: Context, file: string, modelsFile: string | undefined): Promise<void> {
   const shell = detectShell(ctx.env);
   const modelsWords = (flag: string): string =>
-    modelsFile === undefined ? '' : ` ${flag} ${shellWord(modelsFile, shell)}`;
-  const checkCommand = `promptrun prompts check ${shellWord(file, shell)}${modelsWords('--models-from')}`;
+    modelsFile === undefined ? '' : ` ${flag} ${toShellWord(modelsFile, shell)}`;
+  const checkCommand = `promptrun prompts check ${toShellWord(file, shell)}${modelsWords('--models-from')}`;
   ctx.io.note(`note: check it with: ${checkCommand}`);
-  ctx.io.note(`note: run it with: ${await runCommandFor(ctx, file)}${modelsWords('--models')}`);
+  ctx.io.note(`note: run it with: ${await buildRunCommand(ctx, file)}${modelsWords('--models')}`);
 }
 
 /** Returns a command line that runs a prompt file with its required inputs, so that it works in a pipe too. */
-async function runCommandFor(ctx: Context, file: string): Promise<string> {
-  const { promptConfig } = await import('../../../prompts/definition.ts');
+async function buildRunCommand(ctx: Context, file: string): Promise<string> {
+  const { toPromptConfig } = await import('../../../prompts/definition.ts');
   // `prompts check`, which the note above names, reports the faults of a file that can't be read.
-  const definition = await definitionOfFile(ctx, path.resolve(ctx.cwd, file)).catch(() => undefined);
-  const fields = definition && describeConfig(promptConfig(definition));
-  return exampleCommand(adviseWith({}, ctx.env), file, fields ?? { text: [], images: [] });
+  const definition = await readPromptDefinition(ctx, path.resolve(ctx.cwd, file)).catch(() => undefined);
+  const fields = definition && describeConfig(toPromptConfig(definition));
+  return buildExampleCommand(createAdvise({}, ctx.env), file, fields ?? { text: [], images: [] });
 }
 
-async function newFileTexts(
+async function buildFileTexts(
   ctx: Context,
   stem: string,
   { from, image = false, items, prompt }: PromptsNewFlags,
 ): Promise<NewFileTexts> {
   if (from === undefined) {
     if (items !== undefined) throw usageError('--items needs --from, which names the evaluation of its rows');
-    const { newPrompt } = await import('../../../prompts/built-in/built-in-texts.ts');
-    return newPrompt(path.basename(stem), { image });
+    const { buildStarterPrompt } = await import('../../../prompts/built-in/built-in-texts.ts');
+    return buildStarterPrompt(path.basename(stem), { image });
   }
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
   const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
   const options = {
     settings: [...PROVIDER_SETTINGS],
     directory: path.dirname(path.resolve(ctx.cwd, from)),
-    prompt: prompt === undefined ? undefined : promptNumber(prompt),
+    prompt: prompt === undefined ? undefined : parsePromptNumber(prompt),
     allowOutside: ctx.globals.allowOutside,
     ...(items !== undefined && {
       items: { file: items, text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES) },
@@ -94,14 +94,14 @@ async function newFileTexts(
   };
   const conversion = await runFileTask(ctx, 'convert', { text: source, file: from, options });
   for (const { file, line, message } of conversion.notes) {
-    ctx.io.note(`note: ${oneLine(file)}:${line}: ${oneLine(message)}`);
+    ctx.io.note(`note: ${toOneLine(file)}:${line}: ${toOneLine(message)}`);
   }
   const { test, models } = conversion;
-  const { testFileText } = await import('../../../prompts/foreign/file-texts.ts');
-  return { prompt: conversion.prompt, test: test && testFileText(test), models };
+  const { formatTestFile } = await import('../../../prompts/foreign/file-texts.ts');
+  return { prompt: conversion.prompt, test: test && formatTestFile(test), models };
 }
 
-function promptNumber(written: string): number {
+function parsePromptNumber(written: string): number {
   const number = Number(written);
   if (Number.isInteger(number) && number >= 1) return number;
   throw usageError('--prompt takes the number of a prompt, from 1');
@@ -116,8 +116,8 @@ async function withoutExtension(file: string): Promise<string> {
       'Its name must end in .prompt.',
     );
   }
-  const { slugFault } = await import('../../../prompts/slug.ts');
-  const fault = slugFault(name);
+  const { findSlugFault } = await import('../../../prompts/slug.ts');
+  const fault = findSlugFault(name);
   if (fault !== undefined) throw usageError(`${JSON.stringify(file)}: ${fault}`);
   return ext === '' ? file : file.slice(0, -ext.length);
 }
@@ -129,10 +129,10 @@ async function writeAll(
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
   const writtenFiles: string[] = [];
-  for (const { file } of files) checkBelow(fileIn(path.resolve(cwd, file)));
+  for (const { file } of files) checkBelow(toFileBelow(path.resolve(cwd, file)));
   try {
     for (const { file, text } of files) {
-      const target = fileIn(path.resolve(cwd, file));
+      const target = toFileBelow(path.resolve(cwd, file));
       if (force) await replaceFile(target, text);
       else if (!(await createFile(target, text))) {
         throw usageError(`${file} already exists`, 'Choose another name, or add --force.');
@@ -141,10 +141,10 @@ async function writeAll(
     }
   } catch (error) {
     if (!force) await Promise.all(writtenFiles.map(file => rm(file, { force: true })));
-    const code = errorCode(error);
+    const code = getErrorCode(error);
     if (code === undefined || error instanceof PathFault) throw error;
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
-    const reason = isBlocked ? 'a part of its path is not a directory' : unwritableReason(code);
+    const reason = isBlocked ? 'a part of its path is not a directory' : explainUnwritable(code);
     const name = files[writtenFiles.length]?.file ?? '';
     throw unwritableError(error, usageError(`${name} can't be written: ${reason}`));
   }

@@ -1,36 +1,36 @@
 import type { Command } from 'commander';
 import { NotFoundError } from '../../../client/errors.ts';
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isUuid, MAX_QUERY_LENGTH, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { resolveAddress } from '../../settings/config/address.ts';
-import { connectionFor } from '../../targets/prompt-file.ts';
+import { getTargetConnection } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { PROMPTS_GET } from './spec.ts';
 
 /** Handles `prompts` without a verb: lists the prompts of the embedded service, otherwise prints the help. */
-export async function prompts(ctx: Context, _flags: object, command: Command): Promise<void> {
-  if (resolveAddress(ctx).embedded) return promptsList(ctx);
+export async function listPromptsOrHelp(ctx: Context, _flags: object, command: Command): Promise<void> {
+  if (resolveAddress(ctx).embedded) return printPromptList(ctx);
   command.outputHelp();
 }
 
 /** Lists every published prompt of the service, newest first. */
-export async function promptsList(ctx: Context): Promise<void> {
+export async function printPromptList(ctx: Context): Promise<void> {
   const connection = await ctx.connection();
-  await presentPages(ctx, promptPages(connection, ctx.signal), {
+  await presentPages(ctx, fetchPromptPages(connection, ctx.signal), {
     noun: 'prompts',
-    ...promptForm(ctx, 'no prompts\n'),
+    ...createPromptForm(ctx, 'no prompts\n'),
   });
 }
 
-async function* promptPages(
+async function* fetchPromptPages(
   { client, baseUrl, advise }: Connection,
   signal: AbortSignal,
 ): Pages<PromptSearchRow> {
@@ -49,14 +49,14 @@ async function* promptPages(
   }
 }
 
-export async function promptsSearch(ctx: Context, words: readonly string[]): Promise<void> {
-  const query = quotedQuery(words);
+export async function printMatchingPrompts(ctx: Context, words: readonly string[]): Promise<void> {
+  const query = joinQuery(words);
   const { client } = await ctx.connection();
   const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
-  await presentList(ctx, rows, promptForm(ctx, 'no prompts found\n'));
+  await presentList(ctx, rows, createPromptForm(ctx, 'no prompts found\n'));
 }
 
-function quotedQuery(words: readonly string[]): string {
+function joinQuery(words: readonly string[]): string {
   const query = words.join(' ').trim();
   if (query === '') {
     throw usageError('nothing to search for', 'For example: promptrun prompts search postcard');
@@ -73,44 +73,45 @@ function quotedQuery(words: readonly string[]): string {
 const MODALITY_NAMES = ['text', 'image'];
 
 /** Returns the form of a list of prompts. @param emptyText the text for an empty list on a terminal */
-function promptForm(ctx: Context, emptyText: string): ListForm<PromptSearchRow> {
-  const age = (row: PromptSearchRow): string => ageText(textOrNothing(row.publishedAt), ctx.clock.now());
+function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearchRow> {
+  const formatRowAge = (row: PromptSearchRow): string =>
+    formatIsoAge(toTextOrEmpty(row.publishedAt), ctx.clock.now());
   return {
     columns: [
-      { title: 'SLUG', min: 12, cell: row => textOrNothing(row.slug) },
-      { title: 'TITLE', min: 12, dropOrder: 6, cell: row => textOrNothing(row.title) },
-      { title: 'PROMPT', ids: true, cell: row => textOrNothing(row.promptId) },
-      { title: 'TYPE', dropOrder: 5, cell: modalityName },
-      { title: 'CREDITS', align: 'right', dropOrder: 4, cell: row => textOrNothing(row.estimatedCredits) },
-      { title: 'USES', align: 'right', dropOrder: 2, cell: row => textOrNothing(row.uses) },
-      { title: 'PUBLISHED', dropOrder: 1, cell: age },
-      { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => textOrNothing(row.description) },
+      { title: 'SLUG', min: 12, cell: row => toTextOrEmpty(row.slug) },
+      { title: 'TITLE', min: 12, dropOrder: 6, cell: row => toTextOrEmpty(row.title) },
+      { title: 'PROMPT', ids: true, cell: row => toTextOrEmpty(row.promptId) },
+      { title: 'TYPE', dropOrder: 5, cell: formatModality },
+      { title: 'CREDITS', align: 'right', dropOrder: 4, cell: row => toTextOrEmpty(row.estimatedCredits) },
+      { title: 'USES', align: 'right', dropOrder: 2, cell: row => toTextOrEmpty(row.uses) },
+      { title: 'PUBLISHED', dropOrder: 1, cell: formatRowAge },
+      { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => toTextOrEmpty(row.description) },
     ],
     cells: row => [
-      textOrNothing(row.slug),
-      textOrNothing(row.promptVersionId),
-      textOrNothing(row.promptId),
-      modalityName(row),
-      textOrNothing(row.estimatedCredits),
-      textOrNothing(row.publishedAt),
-      textOrNothing(row.title),
-      textOrNothing(row.description),
+      toTextOrEmpty(row.slug),
+      toTextOrEmpty(row.promptVersionId),
+      toTextOrEmpty(row.promptId),
+      formatModality(row),
+      toTextOrEmpty(row.estimatedCredits),
+      toTextOrEmpty(row.publishedAt),
+      toTextOrEmpty(row.title),
+      toTextOrEmpty(row.description),
     ],
     nothing: emptyText,
   };
 }
 
-function modalityName({ modality }: { readonly modality: unknown }): string {
-  return MODALITY_NAMES[Number(modality)] ?? textOrNothing(modality);
+function formatModality({ modality }: { readonly modality: unknown }): string {
+  return MODALITY_NAMES[Number(modality)] ?? toTextOrEmpty(modality);
 }
 
 /** Shows a prompt: title, version, expected inputs, and on the local service its template. */
-export async function promptsGet(
+export async function printPrompt(
   ctx: Context,
   prompt: string,
   { versionId }: FlagsOf<typeof PROMPTS_GET.flags>,
 ): Promise<void> {
-  const connection = await connectionFor(ctx, prompt);
+  const connection = await getTargetConnection(ctx, prompt);
   const reading = readNamed(ctx, connection, prompt, versionId);
   const version = await withSpinner(ctx, 'asking for the prompt', reading);
   const isId = versionId !== undefined || isUuid(prompt);

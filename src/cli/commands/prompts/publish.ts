@@ -1,41 +1,41 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { ValidationError } from '../../../client/errors.ts';
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import type { InvalidPromptFile } from '../../../prompts/findings.ts';
 import type { LocalStore } from '../../../service/local-store.ts';
-import type { Published } from '../../../service/prompts/publish.ts';
+import type { PublishedVersion } from '../../../service/prompts/publish.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { CliError, notFoundError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
-import { shownPath } from '../../core/paths.ts';
+import { formatPath } from '../../core/paths.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { presentList } from '../../outputs/present.ts';
 import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { explainStoreError } from '../../targets/embedded-store.ts';
 import { noteIfFenceIsMissing } from '../../targets/file-version.ts';
 import { isLocalService } from '../../targets/not-found.ts';
-import { databaseUrl } from '../../targets/operator-store.ts';
+import { findDatabaseUrl } from '../../targets/operator-store.ts';
 import { readDefinitionFile } from '../../targets/prompt-definition.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_PUBLISH } from './spec.ts';
 
 type PromptsPublishFlags = FlagsOf<typeof PROMPTS_PUBLISH.flags>;
 
-type PublishRow = Pick<Published, 'slug' | 'promptVersionId' | 'title' | 'changed'> | Unpublished;
-type Unpublished = { readonly slug: string; readonly unpublished: true };
+type PublishRow = Pick<PublishedVersion, 'slug' | 'promptVersionId' | 'title' | 'changed'> | UnpublishedRow;
+type UnpublishedRow = { readonly slug: string; readonly unpublished: true };
 
 /** A destination for published prompts. */
 interface Publisher {
   publish(file: string): Promise<PublishRow>;
-  unpublish(slug: string): Promise<Unpublished>;
+  unpublish(slug: string): Promise<UnpublishedRow>;
 }
 
 /** Publishes prompt files to the local service, in its store or over HTTP, and withdraws prompts. */
-export async function promptsPublish(
+export async function publishPrompts(
   ctx: Context,
   files: readonly string[],
   { unpublish, database }: PromptsPublishFlags,
@@ -48,26 +48,27 @@ export async function promptsPublish(
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
   };
   try {
-    if (resolveAddress(ctx).embedded) await storePublisher(ctx, databaseUrl(ctx, database), publishAll);
-    else await publishAll(await httpPublisher(ctx, database));
+    if (resolveAddress(ctx).embedded)
+      await withStorePublisher(ctx, findDatabaseUrl(ctx, database), publishAll);
+    else await publishAll(await createHttpPublisher(ctx, database));
   } finally {
     if (rows.length > 0) await presentRows(ctx, rows);
   }
 }
 
 async function noteMissingFence(ctx: Context, file: string): Promise<void> {
-  const { missingFenceNote } = await import('../../../prompts/parse/prompt-source.ts');
-  ctx.io.note(missingFenceNote(oneLine(shownPath(ctx, file))));
+  const { describeMissingFence } = await import('../../../prompts/parse/prompt-source.ts');
+  ctx.io.note(describeMissingFence(toOneLine(formatPath(ctx, file))));
 }
 
-async function storePublisher(
+async function withStorePublisher(
   ctx: Context,
   database: string | undefined,
   use: (publisher: Publisher) => Promise<void>,
 ): Promise<void> {
-  const onNotice = (line: string): void => ctx.io.note(`note: ${oneLine(line)}`);
+  const onNotice = (line: string): void => ctx.io.note(`note: ${toOneLine(line)}`);
   const defaultModel = ctx.settings.get('model');
-  const publisherFor = (store: LocalStore): Publisher => ({
+  const createPublisher = (store: LocalStore): Publisher => ({
     async publish(file) {
       const { echoes, lacksFence, ...publication } = await store.publish(file).catch((error: unknown) => {
         throw explainStoreError(ctx, error);
@@ -87,11 +88,11 @@ async function storePublisher(
     },
   });
   const options = { dataDir: ctx.dataDir, database, defaultModel, onNotice };
-  await ctx.local.withStore(options, store => use(publisherFor(store)));
+  await ctx.local.withStore(options, store => use(createPublisher(store)));
 }
 
 /** Returns a publisher over HTTP. @throws {CliError} exit 2 if the service is not a promptrun serve: it must not get any file */
-async function httpPublisher(ctx: Context, database: string | undefined): Promise<Publisher> {
+async function createHttpPublisher(ctx: Context, database: string | undefined): Promise<Publisher> {
   if (database !== undefined) requireLocalService(ctx, 'prompts publish --database');
   const connection = await ctx.connection();
   const { client, baseUrl } = connection;
@@ -108,7 +109,7 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
         const publication = await client.prompts.publish(slug, { file: source, partials }, { signal });
-        await noteIfFenceIsMissing(ctx, shownPath(ctx, file), source);
+        await noteIfFenceIsMissing(ctx, formatPath(ctx, file), source);
         return publication;
       } catch (error) {
         throw explainPublishError(ctx, file, error);
@@ -122,8 +123,8 @@ async function httpPublisher(ctx: Context, database: string | undefined): Promis
 }
 
 function explainPublishError(ctx: Context, file: string, error: unknown): unknown {
-  if (error instanceof ValidationError) return refusedFileError(error, shownPath(ctx, file));
-  return errorCode(error) === 'INVALID_PROMPT_FILE'
+  if (error instanceof ValidationError) return refusedFileError(error, formatPath(ctx, file));
+  return getErrorCode(error) === 'INVALID_PROMPT_FILE'
     ? faultyFileError(ctx, error as InvalidPromptFile)
     : error;
 }
@@ -135,7 +136,7 @@ function refusedFileError({ message, data, status }: ValidationError, file: stri
   const lines = faults.map(fault => {
     const { line, column, message: what, partial } = fault;
     const where = typeof partial === 'string' ? `partial ${partial}` : file;
-    return oneLine(`${where}:${textOrNothing(line)}:${textOrNothing(column)}: ${textOrNothing(what)}`);
+    return toOneLine(`${where}:${toTextOrEmpty(line)}:${toTextOrEmpty(column)}: ${toTextOrEmpty(what)}`);
   });
   const [first = message, ...others] = lines;
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
@@ -145,7 +146,7 @@ function refusedFileError({ message, data, status }: ValidationError, file: stri
 function faultyFileError(ctx: Context, { findings, message }: InvalidPromptFile): Error {
   const lines = findings
     .filter(({ severity }) => severity === 'fault')
-    .map(fault => `${shownPath(ctx, fault.file)}:${fault.line}:${fault.column}: ${fault.message}`);
+    .map(fault => `${formatPath(ctx, fault.file)}:${fault.line}:${fault.column}: ${fault.message}`);
   const [first = message, ...others] = lines;
   return usageError(first, ...others);
 }

@@ -1,17 +1,17 @@
 import type { PromptDefinition } from '../../../prompts/definition.ts';
 import type { PromptPreview } from '../../../prompts/render/preview-prompt.ts';
-import { isJsonObject, valueAt } from '../../../utils/bounded-json.ts';
+import { isJsonObject, readValueAt } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError } from '../../core/errors.ts';
-import { missingInput, suppliedInputFault } from '../../inputs/check-inputs.ts';
+import { findMissingInputFault, findSuppliedInputFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import {
   type ImageFinder,
   type ImageSource,
-  imageBytes,
   isImageUrl,
   openImage,
+  readImageBytes,
 } from '../../inputs/images/image-source.ts';
 import { openImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
 import type { InputFields } from '../../inputs/input-fields.ts';
@@ -19,16 +19,16 @@ import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { withPromptFile } from '../../targets/git/revision.ts';
-import { definitionOfFile, definitionOfVersion } from '../../targets/prompt-definition.ts';
+import { findVersionDefinition, readPromptDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
-import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
+import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_RENDER } from './spec.ts';
 
 export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 
 /** Shows the messages that a model would get. */
-export async function promptsRender(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
+export async function showRenderedPrompt(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
   const file = findPromptFile(ctx, prompt, 'command line');
   if (file === undefined) requireLocalService(ctx, 'prompts render');
   const suppliedInputs = await collectTypedInputs(ctx, {
@@ -38,13 +38,16 @@ export async function promptsRender(ctx: Context, prompt: string, flags: RenderF
   });
   const definition =
     file === undefined
-      ? await definitionOfVersion(ctx, (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId)
-      : await withPromptFile(ctx, file, content => definitionOfFile(ctx, content));
-  if (definition === undefined) throw notFoundError(`the prompt "${oneLine(prompt)}" does not exist`);
+      ? await findVersionDefinition(
+          ctx,
+          (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId,
+        )
+      : await withPromptFile(ctx, file, content => readPromptDefinition(ctx, content));
+  if (definition === undefined) throw notFoundError(`the prompt "${toOneLine(prompt)}" does not exist`);
   const preview = await createPreview(ctx, definition, suppliedInputs);
   await present(ctx, preview, {
-    terminal: () => escapeControls(messagesText(preview)),
-    plain: () => messagesText(preview),
+    terminal: () => escapeControls(formatMessages(preview)),
+    plain: () => formatMessages(preview),
     paged: true,
   });
 }
@@ -56,19 +59,19 @@ async function createPreview(
   definition: PromptDefinition,
   suppliedInputs: TypedInputs,
 ): Promise<PromptPreview> {
-  const [{ promptConfig }, { previewFromTexts }] = await Promise.all([
+  const [{ toPromptConfig }, { previewFromTexts }] = await Promise.all([
     import('../../../prompts/definition.ts'),
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
-  const fields = describeConfig(promptConfig(definition));
+  const fields = describeConfig(toPromptConfig(definition));
   const { images, namedUrls, otherUrls, locationNames } = await placePictures(ctx, fields, suppliedInputs);
   const isValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
   const values = Object.entries(suppliedInputs.values).filter(isValue);
   const text = new Map(Object.entries(suppliedInputs.texts).filter(isValue));
   // Values of --inputs keep their types.
   const fault =
-    suppliedInputFault(fields, { text, images: namedUrls }, []) ??
-    missingInput(fields, { text: new Map([...values, ...text]), images });
+    findSuppliedInputFault(fields, { text, images: namedUrls }, []) ??
+    findMissingInputFault(fields, { text: new Map([...values, ...text]), images });
   if (fault !== undefined) throw fault;
   return await previewFromTexts(definition, {
     inputs: Object.fromEntries([...values, ...namedUrls]),
@@ -94,7 +97,7 @@ async function placePictures(
   fields: InputFields,
   { values, texts, images }: TypedInputs,
 ): Promise<PlacedPictures> {
-  const finder = pictureUrls(ctx);
+  const finder = createImageUrlFinder(ctx);
   const strings = Object.entries({ ...values, ...texts }).flatMap(([key, value]) =>
     typeof value === 'string' ? [[key, value] as const] : [],
   );
@@ -112,41 +115,41 @@ async function placePictures(
 }
 
 /** Formats messages for people: the role, then the content. */
-function messagesText({ messages }: PromptPreview): string {
+function formatMessages({ messages }: PromptPreview): string {
   return messages
     .map(message => {
-      const parts = valueAt(message, 'content');
-      const texts = Array.isArray(parts) ? parts.map(messagePartText) : [];
-      return `${String(valueAt(message, 'role'))}:\n${texts.join('').trim()}\n`;
+      const parts = readValueAt(message, 'content');
+      const texts = Array.isArray(parts) ? parts.map(formatMessagePart) : [];
+      return `${String(readValueAt(message, 'role'))}:\n${texts.join('').trim()}\n`;
     })
     .join('\n');
 }
 
-function messagePartText(part: unknown): string {
-  const text = valueAt(part, 'text');
+function formatMessagePart(part: unknown): string {
+  const text = readValueAt(part, 'text');
   if (typeof text === 'string') return text;
-  const media = valueAt(part, 'media');
+  const media = readValueAt(part, 'media');
   if (!isJsonObject(media)) return `${JSON.stringify(part)}\n`;
   const type = typeof media['contentType'] === 'string' ? ` ${media['contentType']}` : '';
-  return `[media${type}: ${shortUrl(String(media['url']))}]\n`;
+  return `[media${type}: ${shortenUrl(String(media['url']))}]\n`;
 }
 
 /** Shortens a `data:` URL, because its base64 is unreadable. */
-function shortUrl(url: string): string {
+function shortenUrl(url: string): string {
   return url.startsWith('data:') && url.length > 80 ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
 }
 
 /** Returns a finder of images as URLs: `data:` URLs of files and standard input, other URLs unchanged. Fetches nothing. */
-function pictureUrls(ctx: Context): ImageFinder<string> {
+function createImageUrlFinder(ctx: Context): ImageFinder<string> {
   return {
     cwd: ctx.cwd,
-    open: async image => (isImageUrl(image) ? image : sourceDataUrl(await openImage(ctx, image))),
+    open: async image => (isImageUrl(image) ? image : toImageUrl(await openImage(ctx, image))),
   };
 }
 
-async function sourceDataUrl(image: ImageSource): Promise<string> {
+async function toImageUrl(image: ImageSource): Promise<string> {
   if (image.kind === 'url') return image.url;
-  const bytes = await imageBytes(image);
+  const bytes = await readImageBytes(image);
   const { fileTypeFromBuffer } = await import('file-type');
   const type = (await fileTypeFromBuffer(bytes))?.mime ?? 'application/octet-stream';
   return `data:${type};base64,${bytes.toString('base64')}`;

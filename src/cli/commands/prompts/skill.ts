@@ -8,28 +8,28 @@ import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
-import { literalValue } from '../../inputs/flag-values.ts';
+import { escapeLiteralValue } from '../../inputs/flag-values.ts';
 import type { TextField } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
-import { definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
+import { findVersionDefinition } from '../../targets/prompt-definition.ts';
+import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
-import { serviceWords, shellWord } from '../../terminal/command-line.ts';
+import { toServiceWords, toShellWord } from '../../terminal/command-line.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { plainRows } from '../../terminal/table.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 import type { PROMPTS_SKILL } from './spec.ts';
 
 type SkillFlags = FlagsOf<typeof PROMPTS_SKILL.flags>;
 
 /** Writes a SKILL.md for each prompt, so that an agent can run it. */
-export async function promptsSkill(
+export async function writeSkills(
   ctx: Context,
   prompts: readonly string[],
   { to, force = false }: SkillFlags,
 ): Promise<void> {
-  const { folder, name } = skillsFolder(ctx, to);
+  const { folder, name } = getSkillsFolder(ctx, to);
   checkBelow({ folder, name });
   checkDirectory(folder, name, '--to');
   const { skills, clash } = await createSkills(ctx, prompts);
@@ -44,12 +44,12 @@ export async function promptsSkill(
     const file = path.join(below.folder, below.name);
     return { prompt, file: path.relative(ctx.cwd, file) || file };
   });
-  await present(ctx, rows, { plain: () => plainRows(rows.map(({ file }) => [file])) });
+  await present(ctx, rows, { plain: () => formatPlainRows(rows.map(({ file }) => [file])) });
   if (clash !== undefined) throw clash;
 }
 
 /** Returns the folder for skills: the one that the user names, or else one below the working directory. */
-function skillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
+function getSkillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
   return to === undefined
     ? { folder: cwd, name: path.join('.claude', 'skills') }
     : { folder: path.resolve(cwd, to), name: '.' };
@@ -95,24 +95,24 @@ function noteMissingInputs({ io }: Context, { prompt, untypeable }: Skill): void
 }
 
 async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
-  const connection = await connectionFor(ctx, prompt);
+  const connection = await getTargetConnection(ctx, prompt);
   const version = await readNamed(ctx, connection, prompt);
   const row = await findSearchRow(connection, version, ctx.signal);
   const file = findPromptFile(ctx, prompt, 'command line');
-  const definition = file && (await definitionOfVersion(ctx, version.promptVersionId));
+  const definition = file && (await findVersionDefinition(ctx, version.promptVersionId));
   const slug =
     file === undefined
       ? (row?.slug ?? prompt)
       : path.basename(file.path).replace(/\.prompt(?:\.ya?ml)?$/u, '');
-  const name = skillName(isUuid(slug) ? version.title : slug);
-  const models = row === undefined ? [] : await connection.resources.models({ signal: ctx.signal });
-  const text = skillText({
+  const name = toSkillName(isUuid(slug) ? version.title : slug);
+  const models = row === undefined ? [] : await connection.resources.getModels({ signal: ctx.signal });
+  const text = renderSkill({
     name,
     title: version.title,
     description: definition?.description ?? row?.description ?? '',
     config: version.config,
     options: models[row?.model ?? -1]?.availableRunOptions ?? [],
-    command: (...words) => sharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
+    command: (...words) => buildSharedCommand(ctx, { prompt, isFile: file !== undefined }, words),
   });
   const untypeable = describeConfig(version.config)
     .text.map(({ key }) => key)
@@ -121,15 +121,15 @@ async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
 }
 
 /** Returns the command line that runs a prompt. Others read it too: it is for `sh`, with `/`, on Windows as well. */
-function sharedCommand(
+function buildSharedCommand(
   { globals }: Context,
   { prompt, isFile }: { readonly prompt: string; readonly isFile: boolean },
   words: readonly string[],
 ): string {
   const target = isFile ? prompt.split(path.sep).join('/') : prompt;
-  const serviceFlags = serviceWords(isFile ? { profile: LOCAL_PROFILE } : globals);
+  const serviceFlags = toServiceWords(isFile ? { profile: LOCAL_PROFILE } : globals);
   return ['promptrun', 'run', target, ...words, ...serviceFlags]
-    .map(word => shellWord(word, 'posix'))
+    .map(word => toShellWord(word, 'posix'))
     .join(' ');
 }
 
@@ -150,7 +150,7 @@ async function findSearchRow(
 }
 
 /** Returns the name of a skill and its folder: a–z, 0–9 and single hyphens. */
-function skillName(slug: string): string {
+function toSkillName(slug: string): string {
   const name = slug
     .toLowerCase()
     .replace(/[^a-z0-9]+/gu, '-')
@@ -187,31 +187,32 @@ interface SkillSource {
 const MAX_DESCRIPTION_LENGTH = 1024;
 
 /** Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in quotes or in code. */
-function skillText({ name, title, description, config, options, command }: SkillSource): string {
+function renderSkill({ name, title, description, config, options, command }: SkillSource): string {
   const { text, images } = describeConfig(config);
   const inputs = text.filter(({ key }) => isTypeableKey(key));
   const required = inputs.filter(field => field.required);
   const words = [
-    ...required.flatMap(field => ['-i', `${field.key}=${literalValue(exampleValue(field))}`]),
+    ...required.flatMap(field => ['-i', `${field.key}=${escapeLiteralValue(getExampleValue(field))}`]),
     ...images.flatMap((_, index) => ['--image', `image${images.length === 1 ? '' : index + 1}.png`]),
   ];
-  const shownTitle = plainLine(title) || name;
-  const purpose = plainLine(description) || shownTitle;
+  const shownTitle = toPlainLine(title) || name;
+  const purpose = toPlainLine(description) || shownTitle;
   const summary = `${purpose}. Runs the prompt "${shownTitle}" with the command line promptrun.`;
   const inputLines = [
-    ...inputs.map(inputLine),
+    ...inputs.map(renderInputLine),
     ...images.map(
       (image, index) =>
-        `- \`--image <file or https URL>\` (required, image ${index + 1})${descriptionSuffix(image.description)}`,
+        `- \`--image <file or https URL>\` (required, image ${index + 1})${formatDescriptionSuffix(image.description)}`,
     ),
   ];
   const optionLines = options
     .filter(({ key }) => isTypeableKey(key))
     .map(
-      ({ key, options: values }) => `- ${codeSpan(`-o ${key}=<value>`)}: ${values.map(codeSpan).join(', ')}`,
+      ({ key, options: values }) =>
+        `- ${toCodeSpan(`-o ${key}=<value>`)}: ${values.map(toCodeSpan).join(', ')}`,
     );
   return `---
-name: ${yamlString(name)}
+name: ${toYamlString(name)}
 description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
 ---
 
@@ -222,7 +223,7 @@ Run it in a shell:
 \`\`\`\`sh
 ${command(...words)}
 \`\`\`\`
-${markdownSection('Inputs', inputLines)}${markdownSection('Run options', optionLines)}
+${renderSection('Inputs', inputLines)}${renderSection('Run options', optionLines)}
 ## What comes back
 
 Standard output is the text, or the URL of a picture or video on its own line; add \`--save <dir>\` to write the
@@ -235,31 +236,31 @@ A run may cost money. Never start one again because its answer is late: \`prompt
 `;
 }
 
-function markdownSection(heading: string, lines: readonly string[]): string {
+function renderSection(heading: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `\n## ${heading}\n\n${lines.join('\n')}\n`;
 }
 
-function inputLine(field: TextField): string {
+function renderInputLine(field: TextField): string {
   const { key, required, choices, description } = field;
   const facts = [
     required ? 'required' : 'optional',
-    ...(choices === undefined ? [] : [`one of ${choices.map(codeSpan).join(', ')}`]),
-    ...(field.default === undefined ? [] : [`default ${codeSpan(field.default)}`]),
+    ...(choices === undefined ? [] : [`one of ${choices.map(toCodeSpan).join(', ')}`]),
+    ...(field.default === undefined ? [] : [`default ${toCodeSpan(field.default)}`]),
   ];
-  return `- ${codeSpan(`-i ${key}=<value>`)} (${facts.join('; ')})${descriptionSuffix(description)}`;
+  return `- ${toCodeSpan(`-i ${key}=<value>`)} (${facts.join('; ')})${formatDescriptionSuffix(description)}`;
 }
 
-function descriptionSuffix(description: string | undefined): string {
-  return description === undefined || plainLine(description) === '' ? '' : `: ${plainLine(description)}`;
+function formatDescriptionSuffix(description: string | undefined): string {
+  return description === undefined || toPlainLine(description) === '' ? '' : `: ${toPlainLine(description)}`;
 }
 
 /** Returns an example value that is valid for the input. */
-function exampleValue({ default: value, choices, key }: TextField): string {
+function getExampleValue({ default: value, choices, key }: TextField): string {
   return value ?? choices?.[0] ?? `your ${key}`;
 }
 
 /** Returns a service's text on one line, escaped for Markdown, HTML and terminals. */
-function plainLine(text: string): string {
+function toPlainLine(text: string): string {
   return escapeControls(text.replace(/\s+/gu, ' '))
     .replace(/[<>`[\]*|\\]/gu, '')
     .replace(/\.$/u, '')
@@ -267,7 +268,7 @@ function plainLine(text: string): string {
 }
 
 /** Returns a service's text as a Markdown code span; its fence is longer than any in the text. */
-function codeSpan(text: string): string {
+function toCodeSpan(text: string): string {
   const line = escapeControls(text.replace(/\s+/gu, ' '));
   const longest = Math.max(0, ...[...line.matchAll(/`+/gu)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
@@ -276,7 +277,7 @@ function codeSpan(text: string): string {
 }
 
 /** Returns a name as a YAML string: `123`, `1e3` and `true` need quotes. */
-function yamlString(name: string): string {
+function toYamlString(name: string): string {
   return /^(?:\d.*|true|false|null|yes|no|on|off|y|n)$/u.test(name) ? JSON.stringify(name) : name;
 }
 

@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
-import { unknownName } from '../../core/unknown-name.ts';
+import { explainUnknownName } from '../../core/unknown-name.ts';
 import { confirmAction } from '../../outputs/present.ts';
-import { type StoredItem, storedItems } from '../../settings/stored-items.ts';
+import { listStoredItems, type StoredItem } from '../../settings/stored-items.ts';
 import type { RESET } from './spec.ts';
 
 /** The parts that can be cleared, and their places. */
@@ -22,9 +22,11 @@ export async function reset(
   { yes = false }: FlagsOf<typeof RESET.flags>,
 ): Promise<void> {
   const names = Object.hasOwn(RESET_PARTS, part) ? RESET_PARTS[part] : undefined;
-  if (names === undefined) throw usageError(...unknownName('part', part, Object.keys(RESET_PARTS)));
-  const storedFiles = storedItems(ctx).filter(({ name, path }) => names.includes(name) && existsSync(path));
-  if (!yes && storedFiles.length > 0 && !(await confirmsReset(ctx, storedFiles))) {
+  if (names === undefined) throw usageError(...explainUnknownName('part', part, Object.keys(RESET_PARTS)));
+  const storedFiles = listStoredItems(ctx).filter(
+    ({ name, path }) => names.includes(name) && existsSync(path),
+  );
+  if (!yes && storedFiles.length > 0 && !(await confirmReset(ctx, storedFiles))) {
     await confirmAction(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
@@ -38,7 +40,7 @@ export async function reset(
   );
 }
 
-async function confirmsReset(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
+async function confirmReset(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
   if (!ctx.interactive) throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
   for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
   const prompter = await ctx.prompter();
@@ -49,7 +51,7 @@ async function confirmsReset(ctx: Context, places: readonly StoredItem[]): Promi
 /** Removes keys from the system's keychain, before the file that lists them is removed. A damaged file lists none. */
 async function forgetKeys({ settings: { credentials } }: Context): Promise<void> {
   try {
-    for (const profile of credentials.profiles()) await credentials.forget(profile);
+    for (const profile of credentials.listProfiles()) await credentials.forget(profile);
   } catch {
     // The file itself is removed anyway.
   }

@@ -1,36 +1,36 @@
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { MODALITIES, type Model } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { notFoundError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
-import { cachedResources, wellFormedModels } from '../../settings/caches/resource-cache.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { pickWellFormedModels, readCachedResources } from '../../settings/caches/resource-cache.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
-import { plainRows } from '../../terminal/table.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 import type { RESOURCES_LIST } from './spec.ts';
 
 export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 
 /** Lists the models and their run options. */
-export async function resourcesList(ctx: Context, options: ResourcesListOptions): Promise<void> {
+export async function printModels(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
-  const chosenModels = (await cachedOrFetchedModels(ctx, options)).filter(model => isChosen(model, options));
+  const chosenModels = (await readOrFetchModels(ctx, options)).filter(model => isChosen(model, options));
   const listForm: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
-      { title: 'MODALITY', cell: ({ modality }) => textOrNothing(modality) },
-      { title: 'RUN OPTIONS', min: 16, cell: optionsText },
+      { title: 'MODALITY', cell: ({ modality }) => toTextOrEmpty(modality) },
+      { title: 'RUN OPTIONS', min: 16, cell: formatOptions },
     ],
     nothing: 'no models',
   };
-  await presentList(ctx, wellFormedModels(chosenModels), listForm, chosenModels);
+  await presentList(ctx, pickWellFormedModels(chosenModels), listForm, chosenModels);
 }
 
-async function cachedOrFetchedModels(
+async function readOrFetchModels(
   ctx: Context,
   { cached }: ResourcesListOptions,
 ): Promise<readonly unknown[]> {
@@ -39,7 +39,7 @@ async function cachedOrFetchedModels(
     const answer = await withSpinner(ctx, 'asking for the models', resources.refresh({ signal: ctx.signal }));
     return answer.resources.models;
   }
-  const { cached: entry } = await cachedResources(ctx);
+  const { cached: entry } = await readCachedResources(ctx);
   if (entry !== undefined) return entry.models;
   throw notFoundError(
     'no models are cached for this service and key',
@@ -53,13 +53,13 @@ function isChosen(model: unknown, { modality, model: name }: ResourcesListOption
   return hasModality && (name === undefined || row.model === name);
 }
 
-function optionsText({ availableRunOptions }: Model): string {
+function formatOptions({ availableRunOptions }: Model): string {
   return availableRunOptions.map(({ key, options }) => `${key}=${options.join(',')}`).join(' ');
 }
 
 /** Shows the hash, age and file of the cached models. Sends nothing. */
-export async function resourcesStatus(ctx: Context): Promise<void> {
-  const { file, service, cached } = await cachedResources(ctx);
+export async function showModelCache(ctx: Context): Promise<void> {
+  const { file, service, cached } = await readCachedResources(ctx);
   const status = {
     service,
     hash: cached?.hash ?? null,
@@ -70,18 +70,21 @@ export async function resourcesStatus(ctx: Context): Promise<void> {
   await presentFacts(ctx, status, [
     ['Service', service],
     ['Hash', cached?.hash ?? 'none cached'],
-    ['Models', cached && `${cached.models.length}, fetched ${ageText(cached.fetchedAt, ctx.clock.now())}`],
+    [
+      'Models',
+      cached && `${cached.models.length}, fetched ${formatIsoAge(cached.fetchedAt, ctx.clock.now())}`,
+    ],
     ['File', file],
   ]);
 }
 
-export async function resourcesRefresh(ctx: Context): Promise<void> {
+export async function refreshModels(ctx: Context): Promise<void> {
   const { resources } = await ctx.connection();
   const answer = await resources.refresh({ signal: ctx.signal });
   const count = answer.resources.models.length;
   await present(ctx, answer, {
-    terminal: () => `${pluralize(count, 'model')} cached, hash ${oneLine(answer.hash)}\n`,
-    plain: () => plainRows([[answer.hash, String(count)]]),
+    terminal: () => `${pluralize(count, 'model')} cached, hash ${toOneLine(answer.hash)}\n`,
+    plain: () => formatPlainRows([[answer.hash, String(count)]]),
   });
   if (!resources.isKept) ctx.io.note('The cache could not be written; see --debug.');
 }

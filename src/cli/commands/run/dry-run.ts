@@ -8,7 +8,7 @@ import { Forecast } from '../../creation/forecast.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { detectShell, quotedWord, type Shell, shellWord } from '../../terminal/command-line.ts';
+import { detectShell, quoteWord, type Shell, toShellWord } from '../../terminal/command-line.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -28,9 +28,9 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   await forecast.add(connection, creation, { estimatedCredits });
   const body = await textOfStream(creation.body.chunks());
   if (globals.query !== undefined) await printValue(ctx, JSON.parse(body));
-  else await io.out(`${io.stdout.isTerminal ? forPeople(body, request) : body}\n`);
+  else await io.out(`${io.stdout.isTerminal ? formatBody(body, request) : body}\n`);
   if (globals.quiet) return EXIT.ok;
-  io.note(`note: ${forecast.text(parseCaps(flags))}`);
+  io.note(`note: ${forecast.format(parseCaps(flags))}`);
   if (connection.embedded) {
     io.note('note: before you use curl with the embedded service, start it: promptrun serve');
     io.note('note: it prints a key on its first start; create more with: promptrun keys create');
@@ -39,7 +39,9 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
   const shell = detectShell(ctx.env);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
   io.err(
-    shell === 'posix' ? posixCommand(address, { body, request, readsFiles }) : windowsCommand(address, shell),
+    shell === 'posix'
+      ? posixCommand(address, { body, request, readsFiles })
+      : buildWindowsCommand(address, shell),
   );
   return EXIT.ok;
 }
@@ -49,23 +51,23 @@ function posixCommand(
   address: string,
   { body, request, readsFiles }: { body: string; request: RunRequest; readsFiles: boolean },
 ): string {
-  const end = delimiterFor(request);
+  const end = chooseDelimiter(request);
   return [
-    `curl -sS -X POST ${quotedWord(address, 'posix')} \\`,
+    `curl -sS -X POST ${quoteWord(address, 'posix')} \\`,
     '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
     "  -H 'Content-Type: application/json' \\",
     `  --data-binary @- <<${readsFiles ? end : `'${end}'`}`,
-    withoutHiddenControls(readsFiles ? expandingBody(body, request) : body),
+    withoutHiddenControls(readsFiles ? toExpandingBody(body, request) : body),
     end,
     '',
   ].join('\n');
 }
 
 /** Returns a command for Windows, whose shells have no here-documents: curl reads the body from a file. */
-function windowsCommand(address: string, shell: Exclude<Shell, 'posix'>): string {
+function buildWindowsCommand(address: string, shell: Exclude<Shell, 'posix'>): string {
   const key = shell === 'cmd' ? '%PROMPTRUN_API_KEY%' : '$env:PROMPTRUN_API_KEY';
   const headers = `-H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`;
-  return `With the body in body.json, as UTF-8:\ncurl.exe -sS -X POST ${quotedWord(address, shell)} ${headers} --data-binary "@body.json"\n`;
+  return `With the body in body.json, as UTF-8:\ncurl.exe -sS -X POST ${quoteWord(address, shell)} ${headers} --data-binary "@body.json"\n`;
 }
 
 function isInFile(image: ImageSource): image is ImageSource & { readonly file: string } {
@@ -73,15 +75,15 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
 }
 
 /** Returns the body for an expanding here-document: the shell reads pictures from their files, the rest is escaped. */
-function expandingBody(body: string, { images }: RunRequest): string {
+function toExpandingBody(body: string, { images }: RunRequest): string {
   const wholeBody = parseBody(body);
   const encodedImages = images.filter(image => image.kind === 'bytes');
   const pictures = new Map<string, string>();
-  for (const [index, image] of imagesWithBytes(wholeBody).entries()) {
+  for (const [index, image] of listEncodedImages(wholeBody).entries()) {
     const source = encodedImages[index];
     if (source === undefined || !isInFile(source)) continue;
     const mark = `picture-${randomUUID()}`;
-    pictures.set(mark, `$(base64 < ${shellWord(source.file, 'posix')} | tr -d '\\n')`);
+    pictures.set(mark, `$(base64 < ${toShellWord(source.file, 'posix')} | tr -d '\\n')`);
     image.base64 = mark;
   }
   const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');
@@ -96,12 +98,12 @@ function parseBody(body: string): WholeBody {
   return JSON.parse(body) as WholeBody;
 }
 
-function imagesWithBytes({ inputs }: WholeBody): { base64?: string }[] {
+function listEncodedImages({ inputs }: WholeBody): { base64?: string }[] {
   return (inputs?.imageInputs ?? []).filter(({ base64 }) => base64 !== undefined);
 }
 
 /** Returns a delimiter that occurs nowhere in the request, so that no input can end the here-document. */
-function delimiterFor({ text, options }: RunRequest): string {
+function chooseDelimiter({ text, options }: RunRequest): string {
   const contents = [...text, ...options].flat().join('\n');
   let delimiter = 'END_OF_BODY';
   while (contents.includes(delimiter)) delimiter += '_';
@@ -109,11 +111,11 @@ function delimiterFor({ text, options }: RunRequest): string {
 }
 
 /** Returns the body with names of pictures instead of unreadable base64. */
-function forPeople(body: string, { images }: RunRequest): string {
+function formatBody(body: string, { images }: RunRequest): string {
   const labels = images.flatMap(image =>
     image.kind === 'url' ? [] : [`<${image.size} bytes of ${image.name}>`],
   );
   const shownBody = parseBody(body);
-  for (const image of imagesWithBytes(shownBody)) image.base64 = labels.shift() ?? '';
+  for (const image of listEncodedImages(shownBody)) image.base64 = labels.shift() ?? '';
   return JSON.stringify(shownBody, undefined, 2);
 }

@@ -1,13 +1,18 @@
 import { isPassingFault } from '../../../client/http/retry.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import type { Budget } from '../../creation/budget.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
-import { inputFault, refuseInputFault, suppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
+import {
+  findInputFault,
+  findSuppliedInputFault,
+  refuseInputFault,
+  UNCHECKED,
+} from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
-import { commandLineImages } from '../../inputs/images/image-source.ts';
+import { createImageFinder } from '../../inputs/images/image-source.ts';
 import {
   openImages,
   type PlacedInputs,
@@ -19,11 +24,11 @@ import {
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
-import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
+import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import { detectShell } from '../../terminal/command-line.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { type RunFlags, repeatCommand, runArgv } from './run-argv.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { buildRunArgv, type RunFlags, repeatCommand } from './run-argv.ts';
 
 /** A run that has passed every check that needs no creation. */
 export interface PreparedRun {
@@ -50,7 +55,7 @@ export async function prepareRun(
     target === undefined
       ? await askForRun(ctx, flags)
       : { name: target, shownAs: target, option: flags.option };
-  const connection = await connectionFor(ctx, name);
+  const connection = await getTargetConnection(ctx, name);
   budget?.checkCostCap(connection);
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
@@ -63,7 +68,7 @@ export async function prepareRun(
   const inputs = await completeInputs(ctx, config, suppliedInputs, flags, answers =>
     reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
-  const schema = connection.recorder && (await schemaFlagDigest(ctx, flags.schema));
+  const schema = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
   const request = {
     promptVersionId,
     text: inputs.text,
@@ -80,7 +85,7 @@ async function openSuppliedInputs(ctx: Context, flags: RunFlags): Promise<Unplac
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  return { text, images: images.length === 0 ? [] : await openImages(commandLineImages(ctx), images) };
+  return { text, images: images.length === 0 ? [] : await openImages(createImageFinder(ctx), images) };
 }
 
 /** Refuses impossible flags before anything is read or asked. */
@@ -118,7 +123,7 @@ async function withConfig(
     return { promptVersionId, config, mayBePrompt: false };
   } catch (error) {
     if (isNeeded || ctx.signal.aborted || !isPassingFault(error)) throw error;
-    ctx.io.note(`note: the inputs were not checked: ${oneLine(errorMessage(error))}`);
+    ctx.io.note(`note: the inputs were not checked: ${toOneLine(getErrorMessage(error))}`);
     return namedTarget;
   }
 }
@@ -136,14 +141,14 @@ async function completeInputs(
     return { text: suppliedInputs.text, images: suppliedInputs.images.map(({ image }) => image) };
   }
   const fields = describeConfig(config);
-  const inputs = placeImages(fields, await takeNamedImages(fields, suppliedInputs, commandLineImages(ctx)));
+  const inputs = placeImages(fields, await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx)));
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
     return inputs;
   }
-  const fault = validate ? suppliedInputFault(fields, inputs) : undefined;
+  const fault = validate ? findSuppliedInputFault(fields, inputs) : undefined;
   if (fault !== undefined) throw fault;
-  if (ask !== true && fields.isKnown && inputFault(fields, inputs) === undefined) {
+  if (ask !== true && fields.isKnown && findInputFault(fields, inputs) === undefined) {
     onAsked({ text: [], images: [] });
     return inputs;
   }
@@ -162,14 +167,14 @@ function reportRepetition(
   answers: QuestionAnswers,
 ): void {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
-  const command = repeatCommand(runArgv(ctx.globals, name, flags, answers), detectShell(ctx.env));
+  const command = repeatCommand(buildRunArgv(ctx.globals, name, flags, answers), detectShell(ctx.env));
   if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }
 
-async function schemaFlagDigest(ctx: Context, file: string | undefined): Promise<string | undefined> {
+async function computeSchemaFlagDigest(ctx: Context, file: string | undefined): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  const { schemaDigest } = await import('../../outputs/output-schema.ts');
-  return schemaDigest(file, ctx.cwd, '--schema');
+  const { computeSchemaDigest } = await import('../../outputs/output-schema.ts');
+  return computeSchemaDigest(file, ctx.cwd, '--schema');
 }
 
 /** Returns true if questions can be answered: on a terminal whose input has not ended. */

@@ -1,21 +1,21 @@
 import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/global-options.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
-import { literalValue } from '../../inputs/flag-values.ts';
-import { isWritable, type Shell, serviceWords, shellWord } from '../../terminal/command-line.ts';
+import { escapeLiteralValue } from '../../inputs/flag-values.ts';
+import { isWritable, type Shell, toServiceWords, toShellWord } from '../../terminal/command-line.ts';
 import type { RUN } from './spec.ts';
 
 export type RunFlags = FlagsOf<typeof RUN.flags>;
 
 /** Returns the argv of a command that combines flags and answers. */
-export function runArgv(
+export function buildRunArgv(
   globals: GlobalOptions,
   target: string,
   flags: RunFlags,
   answers: QuestionAnswers,
 ): string[] {
   const repeatFlag = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
-  const optionalFlag = (flag: string, value: string | undefined) =>
+  const toOptionalFlag = (flag: string, value: string | undefined) =>
     value === undefined ? [] : [flag, value];
   const { input, image, option, save } = flags;
   const switches = {
@@ -31,19 +31,22 @@ export function runArgv(
     'promptrun',
     'run',
     target,
-    ...repeatFlag('-i', [...input, ...answers.text.map(([key, value]) => `${key}=${literalValue(value)}`)]),
-    ...optionalFlag('--inputs', flags.inputs),
+    ...repeatFlag('-i', [
+      ...input,
+      ...answers.text.map(([key, value]) => `${key}=${escapeLiteralValue(value)}`),
+    ]),
+    ...toOptionalFlag('--inputs', flags.inputs),
     ...repeatFlag('--image', [...image, ...answers.images]),
-    ...optionalFlag('-m', flags.model),
+    ...toOptionalFlag('-m', flags.model),
     ...repeatFlag('-o', option),
     ...Object.entries(switches).flatMap(([word, isOn]) => (isOn === true ? [word] : [])),
-    ...optionalFlag('--max-cost', flags.maxCost),
-    ...optionalFlag('--max-credits', flags.maxCredits),
-    ...optionalFlag('--schema', flags.schema),
-    ...optionalFlag('--save', save === true ? undefined : save),
-    ...serviceWords(globals),
+    ...toOptionalFlag('--max-cost', flags.maxCost),
+    ...toOptionalFlag('--max-credits', flags.maxCredits),
+    ...toOptionalFlag('--schema', flags.schema),
+    ...toOptionalFlag('--save', save === true ? undefined : save),
+    ...toServiceWords(globals),
     ...(globals.json && globals.query === undefined ? ['--json'] : []),
-    ...optionalFlag('--query', globals.query),
+    ...toOptionalFlag('--query', globals.query),
   ];
 }
 
@@ -53,6 +56,6 @@ export function runArgv(
  */
 export function repeatCommand(words: readonly string[], shell: Shell): string | undefined {
   return words.every(word => isWritable(word, shell))
-    ? words.map(word => shellWord(word, shell)).join(' ')
+    ? words.map(word => toShellWord(word, shell)).join(' ')
     : undefined;
 }

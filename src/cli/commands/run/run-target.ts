@@ -8,10 +8,10 @@ import type { CreatedRun } from '../../creation/creation-result.ts';
 import { refuseInputFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { outputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
+import { createOutputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { latestOfPrompt } from '../../targets/resolve-target.ts';
-import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
+import { fetchLatestVersion } from '../../targets/resolve-target.ts';
+import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import type { RunFlags } from './run-argv.ts';
@@ -23,8 +23,8 @@ export async function runTarget(
   flags: RunFlags,
 ): Promise<ExitCode> {
   if (flags.dryRun === true) ctx.io.commentNotes();
-  const budget = await budgetOfRun(ctx, flags);
-  const presentationFor = await outputPlan(ctx, flags);
+  const budget = await createBudget(ctx, flags);
+  const presentationFor = await createOutputPlan(ctx, flags);
   const preparedRun = await prepareRun(ctx, target, flags, budget);
   if (flags.dryRun === true) {
     await budget?.checkPrice(preparedRun.connection, buildRunBody(preparedRun.request));
@@ -71,7 +71,7 @@ async function withInputsHint(
 }
 
 /** Returns the budget of a run; undefined without a cap. */
-async function budgetOfRun(ctx: Context, flags: RunFlags): Promise<Budget | undefined> {
+async function createBudget(ctx: Context, flags: RunFlags): Promise<Budget | undefined> {
   if (flags.maxCost === undefined && flags.maxCredits === undefined) return undefined;
   const [{ Budget }, { parseCaps }] = await Promise.all([
     import('../../creation/budget.ts'),
@@ -87,17 +87,17 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 }
 
 /** Prints only the id of a run for `--no-wait`, even if it has ended. */
-async function printRunId(ctx: Context, connection: Connection, started: Started): Promise<ExitCode> {
+async function printRunId(ctx: Context, connection: Connection, started: StartedRun): Promise<ExitCode> {
   const { runId, runStatus, recovered } = started.kind === 'ended' ? started.run : started;
   return printResult(ctx, { runId, connection }, async out => {
     if (out.globals.json)
       await printValue(out, { runId, runStatus, ...(recovered === true && { recovered }) });
-    else await out.io.out(`${out.io.stdout.isTerminal ? oneLine(runId) : runId}\n`);
+    else await out.io.out(`${out.io.stdout.isTerminal ? toOneLine(runId) : runId}\n`);
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
   });
 }
 
-export type Started =
+export type StartedRun =
   | {
       readonly kind: 'ended';
       readonly run: CreatedRun;
@@ -121,7 +121,7 @@ interface StartOptions {
 }
 
 /** Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run. */
-async function startRun(ctx: Context, preparedRun: PreparedRun, options: StartOptions): Promise<Started> {
+async function startRun(ctx: Context, preparedRun: PreparedRun, options: StartOptions): Promise<StartedRun> {
   let isVersion = !preparedRun.mayBePrompt;
   try {
     return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (isVersion = true) });
@@ -137,13 +137,15 @@ async function startLatest(
   preparedRun: PreparedRun,
   options: StartOptions,
   refusal: NotFoundError,
-): Promise<Started> {
+): Promise<StartedRun> {
   const { request, connection, validate } = preparedRun;
-  const { promptVersionId, config } = await latestOfPrompt(ctx, connection, request.promptVersionId).catch(
-    async (error: unknown) => {
-      throw await withRefusalDetails(error, refusal);
-    },
-  );
+  const { promptVersionId, config } = await fetchLatestVersion(
+    ctx,
+    connection,
+    request.promptVersionId,
+  ).catch(async (error: unknown) => {
+    throw await withRefusalDetails(error, refusal);
+  });
   if (validate) refuseInputFault(describeConfig(config), request);
   const latest = { ...preparedRun, request: { ...request, promptVersionId } };
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });
@@ -162,9 +164,9 @@ async function startOnce(
   ctx: Context,
   { connection, request, estimatedCredits }: PreparedRun,
   options: StartOptions & { readonly onRunId: () => void },
-): Promise<Started> {
+): Promise<StartedRun> {
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
-  const liveOutput = options.stream ? liveText(ctx, connection, () => progress.stop()) : undefined;
+  const liveOutput = options.stream ? startLiveText(ctx, connection, () => progress.stop()) : undefined;
   let startedId: string | undefined;
   try {
     const creation = await createAndWait(ctx, connection, buildRunBody(request), {
@@ -210,7 +212,7 @@ async function withRunId({ advise }: Connection, error: unknown, runId: string):
  *
  * @param connection must be the embedded service's, or nothing is printed
  */
-function liveText(ctx: Context, connection: Connection, onFirst: () => void) {
+function startLiveText(ctx: Context, connection: Connection, onFirst: () => void) {
   let key: string | undefined;
   let printedText = '';
   let lastWrite: Promise<unknown> = Promise.resolve();

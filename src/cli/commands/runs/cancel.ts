@@ -4,14 +4,14 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { isLocalService } from '../../targets/not-found.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { askOfRun, checkRunsNamed, isUnknownRun, namedRun } from './named-run.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { askOfRun, checkRunsNamed, isUnknownRun, resolveNamedRun } from './named-run.ts';
 import type { RUNS_CANCEL } from './spec.ts';
 
 export type RunsCancelFlags = FlagsOf<typeof RUNS_CANCEL.flags>;
 
 /** Cancels unfinished runs; reports those that had already ended. */
-export async function runsCancel(
+export async function cancelRuns(
   ctx: Context,
   names: readonly string[],
   flags: RunsCancelFlags,
@@ -20,11 +20,11 @@ export async function runsCancel(
   const connection = await ctx.connection();
   const runs: Run[] = [];
   for (const name of names.length === 0 ? [undefined] : names) {
-    const runId = await namedRun(ctx, connection, name);
+    const runId = await resolveNamedRun(ctx, connection, name);
     const hadEnded = await isKnownToHaveEnded(ctx, connection, runId);
     const run = await cancelRun(ctx, connection, runId);
     runs.push(run);
-    if (!ctx.globals.json) ctx.io.note(cancelText(run, hadEnded));
+    if (!ctx.globals.json) ctx.io.note(describeCancelledRun(run, hadEnded));
   }
   if (ctx.globals.json) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
@@ -60,10 +60,10 @@ async function cancelRun(ctx: Context, connection: Connection, runId: string): P
   }
 }
 
-function cancelText({ runId, runStatus, outputs }: Run, hadEnded: boolean): string {
+function describeCancelledRun({ runId, runStatus, outputs }: Run, hadEnded: boolean): string {
   const isCancelled = outputs.some(({ type, data }) => type === 'error' && data === 'cancelled');
-  const id = oneLine(runId);
+  const id = toOneLine(runId);
   return isCancelled && !hadEnded
     ? `Run ${id} is cancelled.`
-    : `Run ${id} has already ended: ${oneLine(runStatus)}.`;
+    : `Run ${id} has already ended: ${toOneLine(runStatus)}.`;
 }

@@ -1,10 +1,10 @@
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
-import { suppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
+import { findSuppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
-import { commandLineImages, type ImageSource, openImage } from '../../inputs/images/image-source.ts';
+import { createImageFinder, type ImageSource, openImage } from '../../inputs/images/image-source.ts';
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
@@ -19,14 +19,14 @@ type ChangeFlags = Pick<
 >;
 
 /** Returns the request of a run with the changes of the flags. @throws {CliError} if they don't fit the prompt */
-export async function changedRequest(
+export async function buildChangedRequest(
   ctx: Context,
   connection: Connection,
   former: RequestOfRun,
   flags: ChangeFlags,
 ): Promise<RunRequest> {
   const suppliedInputs = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
-  const images = await openImages(commandLineImages(ctx), suppliedInputs.images);
+  const images = await openImages(createImageFinder(ctx), suppliedInputs.images);
   const newOptions = parseOptions(flags.option);
   const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
     source: 'elsewhere',
@@ -41,18 +41,20 @@ export async function changedRequest(
       : {};
   const fields = describeConfig(config);
   const placedInputs = placeImages(fields, { text: suppliedInputs.text, images });
-  const fault = isChecked ? suppliedInputFault(fields, { text: suppliedInputs.text, images: [] }) : undefined;
+  const fault = isChecked
+    ? findSuppliedInputFault(fields, { text: suppliedInputs.text, images: [] })
+    : undefined;
   if (fault !== undefined) throw fault;
   return {
     promptVersionId,
     text: new Map([...former.text, ...suppliedInputs.text]),
-    images: await rerunImages(ctx, former, placedInputs.images, flags),
+    images: await pickRerunImages(ctx, former, placedInputs.images, flags),
     options: new Map([...former.options, ...newOptions]),
   };
 }
 
 /** Returns the images for the new run. @throws {CliError} exit 2 if one is missing, or differs from the run's */
-async function rerunImages(
+async function pickRerunImages(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
   suppliedImages: readonly (ImageSource | undefined)[],

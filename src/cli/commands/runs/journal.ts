@@ -1,12 +1,12 @@
 import type { Context } from '../../context.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { presentList } from '../../outputs/present.ts';
 import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
-import { type Cell, runStatusCell } from '../../terminal/table.ts';
+import { type Cell, formatRunStatus } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
-export async function runsJournal(ctx: Context): Promise<void> {
+export async function listStartedRuns(ctx: Context): Promise<void> {
   const { journal } = ctx;
   const { entries, damaged } = await journal.read();
   if (damaged > 0) {
@@ -18,10 +18,10 @@ export async function runsJournal(ctx: Context): Promise<void> {
       {
         title: 'STARTED',
         dropOrder: 3,
-        cell: ({ time }) => ageText(time, ctx.clock.now()),
+        cell: ({ time }) => formatIsoAge(time, ctx.clock.now()),
         plain: ({ time }) => time,
       },
-      { title: 'STATUS', cell: entry => statusCell(ctx, entry) },
+      { title: 'STATUS', cell: entry => formatStatusCell(ctx, entry) },
       { title: 'RUN', ids: true, cell: ({ runId }) => runId ?? '-' },
       { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: ({ promptVersionId }) => promptVersionId },
       { title: 'SERVICE', min: 12, dropOrder: 2, cell: ({ baseUrl }) => baseUrl },
@@ -30,10 +30,10 @@ export async function runsJournal(ctx: Context): Promise<void> {
   });
 }
 
-function statusCell(ctx: Context, entry: JournalEntry): Cell {
+function formatStatusCell(ctx: Context, entry: JournalEntry): Cell {
   if (isInDoubt(entry)) return { text: 'in doubt', paint: ctx.io.paint.yellow };
   if (entry.outcome === 'refused' || entry.outcome === 'failed') return entry.outcome;
   if (entry.outcome === 'none') return 'no run';
   const ended = entry.runStatus === 'succeeded' || entry.runStatus === 'failed';
-  return ended ? runStatusCell(ctx, entry.runStatus) : 'started';
+  return ended ? formatRunStatus(ctx, entry.runStatus) : 'started';
 }

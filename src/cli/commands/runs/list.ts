@@ -1,6 +1,6 @@
 import type { PromptService } from '../../../client/client.ts';
 import { withoutUndefined } from '../../../files/formats/json.ts';
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import {
   DEFAULT_LIST_LIMIT,
   isOver,
@@ -11,38 +11,40 @@ import {
 } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
-import type { Advise } from '../../core/failure.ts';
+import type { FormatCommand } from '../../core/failure.ts';
 import { parsePeriod } from '../../core/period.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import type { ListColumn } from '../../outputs/present.ts';
-import { type Pages, presentPages, rowBuffer } from '../../outputs/present-pages.ts';
+import { createRowBuffer, type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
-import { detectShell, shellWord } from '../../terminal/command-line.ts';
-import { type Cell, runStatusCell } from '../../terminal/table.ts';
+import { detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { type Cell, formatRunStatus } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 
 export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
 
 /** Lists your runs, newest first. */
-export async function runsList(ctx: Context, flags: RunsListFlags): Promise<void> {
-  const request = runsListRequest(ctx, flags);
+export async function printRunList(ctx: Context, flags: RunsListFlags): Promise<void> {
+  const request = readListRequest(ctx, flags);
   const connection = await ctx.connection();
   const promptVersions =
     flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
   const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
   const query = showsCost ? { ...request.query, usage: 'true' as const } : request.query;
-  const pages = runPages(connection.client.runs, { ...request, query, promptVersions }, ctx.signal);
+  const pages = fetchRunPages(connection.client.runs, { ...request, query, promptVersions }, ctx.signal);
   const remainingRuns = await presentPages(ctx, pages, {
     noun: 'runs',
     ndjson: flags.ndjson,
-    columns: runColumns(ctx),
-    cells: row => plainRunCells(ctx, row),
+    columns: createRunColumns(ctx),
+    cells: row => formatPlainRunCells(ctx, row),
     nothing: 'no runs',
   });
   if (remainingRuns !== undefined) {
-    ctx.io.note(`more runs: ${remainingRuns.flag} ${shellWord(remainingRuns.cursor, detectShell(ctx.env))}`);
+    ctx.io.note(
+      `more runs: ${remainingRuns.flag} ${toShellWord(remainingRuns.cursor, detectShell(ctx.env))}`,
+    );
   }
 }
 
@@ -54,7 +56,7 @@ interface RunsListRequest {
 }
 
 /** Checks the flags as the service would. @throws {CliError} USAGE_ERROR naming the flag */
-function runsListRequest({ clock, advise }: Context, flags: RunsListFlags): RunsListRequest {
+function readListRequest({ clock, advise }: Context, flags: RunsListFlags): RunsListRequest {
   const limit = readLimit(flags);
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
     throw usageError("--starting-after and --ending-before can't be used together", 'Give one of the two.');
@@ -77,7 +79,7 @@ function readLimit({ limit, all }: RunsListFlags): number {
   return Number(limit);
 }
 
-function checkCursor(cursor: string | undefined, flag: string, advise: Advise): string | undefined {
+function checkCursor(cursor: string | undefined, flag: string, advise: FormatCommand): string | undefined {
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
@@ -98,7 +100,7 @@ interface RemainingRuns {
  * @returns the position at which the list continues, if it was limited
  * @param promptVersions keeps only rows of these; the service has no such filter
  */
-async function* runPages(
+async function* fetchRunPages(
   runs: PromptService['runs'],
   {
     limit,
@@ -110,7 +112,7 @@ async function* runPages(
   const goesBack = query.endingBefore !== undefined;
   const flag = goesBack ? '--ending-before' : '--starting-after';
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
-  const newerPages = rowBuffer<readonly RunRow[]>('runs', '--ending-before');
+  const newerPages = createRowBuffer<readonly RunRow[]>('runs', '--ending-before');
   let remainingLimit = limit;
   let remainingRuns: RemainingRuns | undefined;
   for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
@@ -150,34 +152,34 @@ async function findVersions(
 /** Minimum width of a terminal for ages with "ago". */
 const MIN_COLUMNS_FOR_DETAILS = 80;
 
-function runColumns(ctx: Context): ListColumn<RunRow>[] {
-  const age = (row: RunRow): string => ageText(textOrNothing(row.createdAt), ctx.clock.now());
+function createRunColumns(ctx: Context): ListColumn<RunRow>[] {
+  const formatRowAge = (row: RunRow): string => formatIsoAge(toTextOrEmpty(row.createdAt), ctx.clock.now());
   const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_DETAILS;
   return [
-    { title: 'RUN', ids: true, cell: row => textOrNothing(row.runId) },
-    { title: 'STATUS', cell: row => runStatusCell(ctx, textOrNothing(row.runStatus)) },
-    { title: 'NAME', min: 10, cell: row => textOrNothing(row.runName) },
-    { title: 'AGE', cell: row => (isNarrow ? age(row).replace(/ ago$/u, '') : age(row)) },
-    { title: 'CREDITS', align: 'right', cell: creditsCell },
-    { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => textOrNothing(row.promptVersionId) },
+    { title: 'RUN', ids: true, cell: row => toTextOrEmpty(row.runId) },
+    { title: 'STATUS', cell: row => formatRunStatus(ctx, toTextOrEmpty(row.runStatus)) },
+    { title: 'NAME', min: 10, cell: row => toTextOrEmpty(row.runName) },
+    { title: 'AGE', cell: row => (isNarrow ? formatRowAge(row).replace(/ ago$/u, '') : formatRowAge(row)) },
+    { title: 'CREDITS', align: 'right', cell: formatCreditsCell },
+    { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => toTextOrEmpty(row.promptVersionId) },
   ];
 }
 
 /** Returns the credits of a run; nothing while they are unknown, as those of a run that was stopped may be. */
-function creditsCell({ credits, runStatus, usage }: RunRow): string {
-  if (credits !== null) return textOrNothing(credits);
+function formatCreditsCell({ credits, runStatus, usage }: RunRow): string {
+  if (credits !== null) return toTextOrEmpty(credits);
   const isKnown = isOver({ runStatus }) && (usage === undefined || usage.cost === 0);
   return isKnown ? 'free' : '';
 }
 
 /** Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
-function plainRunCells(ctx: Context, row: RunRow): Cell[] {
+function formatPlainRunCells(ctx: Context, row: RunRow): Cell[] {
   return [
-    textOrNothing(row.runId),
-    runStatusCell(ctx, textOrNothing(row.runStatus)),
-    textOrNothing(row.createdAt),
-    row.credits === null ? '-' : textOrNothing(row.credits),
-    textOrNothing(row.promptVersionId),
-    textOrNothing(row.runName),
+    toTextOrEmpty(row.runId),
+    formatRunStatus(ctx, toTextOrEmpty(row.runStatus)),
+    toTextOrEmpty(row.createdAt),
+    row.credits === null ? '-' : toTextOrEmpty(row.credits),
+    toTextOrEmpty(row.promptVersionId),
+    toTextOrEmpty(row.runName),
   ];
 }

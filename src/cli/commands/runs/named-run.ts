@@ -3,11 +3,11 @@ import type { Connection, Context } from '../../context.ts';
 import { CliError, notFoundError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
-import { lastRun } from '../../creation/last-run.ts';
+import { requireLastRun } from '../../creation/last-run.ts';
 import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { resolveRun } from '../../targets/run-name.ts';
-import { adviseWith } from '../../terminal/command-line.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { createAdvise } from '../../terminal/command-line.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 
 /** Refuses a command line without a run, or with both runs and `--last`. */
 export function checkRunsNamed(
@@ -21,12 +21,14 @@ export function checkRunsNamed(
 }
 
 /** Returns the id of a named run; without a name, of the last run started on this machine. */
-export async function namedRun(
+export async function resolveNamedRun(
   ctx: Context,
   connection: Connection,
   name: string | undefined,
 ): Promise<string> {
-  return name === undefined ? (await lastRun(ctx, connection)).runId : resolveRun(ctx, connection, name);
+  return name === undefined
+    ? (await requireLastRun(ctx, connection)).runId
+    : resolveRun(ctx, connection, name);
 }
 
 /**
@@ -45,17 +47,17 @@ export async function askOfRun<T>(
     return await request;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    for await (const { runId: started, baseUrl } of ctx.journal.newestFirst()) {
+    for await (const { runId: started, baseUrl } of ctx.journal.readNewestFirst()) {
       if (started !== runId || baseUrl === service) continue;
       const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
-      const command = adviseWith(otherService, ctx.env)('runs', verb, runId);
+      const command = createAdvise(otherService, ctx.env)('runs', verb, runId);
       throw notFoundError(
         `${error.message}; it was started at another service`,
         `Ask there with: ${command}`,
       );
     }
     const { message, ...failure } = toFailure(error);
-    const hints = [`The requested id: ${oneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
+    const hints = [`The requested id: ${toOneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
     throw new CliError(message, { ...failure, hints, cause: error });
   }
 }

@@ -5,45 +5,45 @@ import { usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { parsePeriod } from '../../core/period.ts';
 import { recordEnd, waitForKnownRun } from '../../creation/create-and-wait.ts';
-import { lastRun } from '../../creation/last-run.ts';
-import { rowBuffer } from '../../outputs/present-pages.ts';
-import { outputPlan, presentRun } from '../../outputs/present-run.ts';
+import { requireLastRun } from '../../creation/last-run.ts';
+import { createRowBuffer } from '../../outputs/present-pages.ts';
+import { createOutputPlan, presentRun } from '../../outputs/present-run.ts';
 import { presentRuns } from '../../outputs/present-runs.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import type { RunFacts } from '../../outputs/saving/manifest.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { askOfRun, checkRunsNamed, namedRun, readRun } from './named-run.ts';
+import { askOfRun, checkRunsNamed, readRun, resolveNamedRun } from './named-run.ts';
 import type { RUNS_GET, RUNS_SAVE, RUNS_WAIT } from './spec.ts';
 
 /** Prints the outputs of a run, or a note that it has not ended. */
-export async function runsGet(
+export async function printRun(
   ctx: Context,
   name: string | undefined,
   flags: FlagsOf<typeof RUNS_GET.flags>,
 ): Promise<ExitCode> {
   checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
-  const presentationFor = await outputPlan(ctx, flags);
+  const presentationFor = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
-  const run = await readRun(ctx, connection, await namedRun(ctx, connection, name), 'get');
+  const run = await readRun(ctx, connection, await resolveNamedRun(ctx, connection, name), 'get');
   const { runId, runStatus } = run;
   if (isOver(run)) {
     const facts =
-      flags.save === undefined ? {} : journalFacts(await ctx.journal.find(connection.service, runId));
+      flags.save === undefined ? {} : toRunFacts(await ctx.journal.find(connection.service, runId));
     return presentRun(ctx, connection, run, presentationFor(facts));
   }
   if (ctx.globals.json) await printValue(ctx, run);
   else {
     const wait = connection.advise('runs', 'wait', runId);
-    ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)}; wait for it with: ${wait}`);
+    ctx.io.note(`note: run ${toOneLine(runId)} is ${toOneLine(runStatus)}; wait for it with: ${wait}`);
   }
   return EXIT.ok;
 }
 
 /** Returns the journal's facts about a run; empty if it was started elsewhere. */
-function journalFacts(entry: JournalEntry | undefined): RunFacts {
+function toRunFacts(entry: JournalEntry | undefined): RunFacts {
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
 }
@@ -51,7 +51,7 @@ function journalFacts(entry: JournalEntry | undefined): RunFacts {
 export type RunsSaveFlags = FlagsOf<typeof RUNS_SAVE.flags>;
 
 /** Writes the outputs of runs to files, and prints the result as `run` does. */
-export async function runsSave(
+export async function saveRuns(
   ctx: Context,
   names: readonly string[],
   flags: RunsSaveFlags,
@@ -61,17 +61,17 @@ export async function runsSave(
     throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
   }
   const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
-  const presentationFor = await outputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
+  const presentationFor = await createOutputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
   const connection = await ctx.connection();
   const endedRuns =
     seconds === undefined
       ? await readEndedRuns(ctx, connection, names)
-      : await runsSince(ctx, connection, seconds);
+      : await fetchRunsSince(ctx, connection, seconds);
   const runs = [];
   for (const run of endedRuns) {
     runs.push({
       run,
-      options: presentationFor(journalFacts(await ctx.journal.find(connection.service, run.runId))),
+      options: presentationFor(toRunFacts(await ctx.journal.find(connection.service, run.runId))),
     });
   }
   const [only, ...others] = runs;
@@ -85,13 +85,14 @@ export async function runsSave(
 /** Returns the named runs that have ended, each once. */
 async function readEndedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
   const ids = new Set<string>();
-  for (const name of names.length === 0 ? [undefined] : names) ids.add(await namedRun(ctx, connection, name));
+  for (const name of names.length === 0 ? [undefined] : names)
+    ids.add(await resolveNamedRun(ctx, connection, name));
   const runs: Run[] = [];
   for (const id of ids) {
     const run = await readRun(ctx, connection, id, 'save');
     if (!isOver(run)) {
       throw usageError(
-        `run ${id} is ${oneLine(run.runStatus)}: there is nothing to save yet`,
+        `run ${id} is ${toOneLine(run.runStatus)}: there is nothing to save yet`,
         `Wait for it with: ${connection.advise('runs', 'wait', id, '--save')}`,
       );
     }
@@ -101,18 +102,18 @@ async function readEndedRuns(ctx: Context, connection: Connection, names: readon
 }
 
 /** Returns the ended runs, newest first; writes a note about the others. */
-async function runsSince(ctx: Context, { client }: Connection, since: number): Promise<readonly Run[]> {
+async function fetchRunsSince(ctx: Context, { client }: Connection, since: number): Promise<readonly Run[]> {
   const { signal } = ctx;
-  const buffer = rowBuffer<Run>('runs', '--since');
+  const buffer = createRowBuffer<Run>('runs', '--since');
   for await (const { runId, runStatus } of client.runs.all({ since }, { signal })) {
     if (isOver({ runStatus })) buffer.add([await client.runs.get(runId, { signal })]);
-    else ctx.io.note(`note: run ${oneLine(runId)} is ${oneLine(runStatus)} and is not saved`);
+    else ctx.io.note(`note: run ${toOneLine(runId)} is ${toOneLine(runStatus)} and is not saved`);
   }
   return buffer.rows;
 }
 
 /** Waits until runs have ended, then prints them as `run` does, in the order of the arguments. */
-export async function runsWait(
+export async function waitForRuns(
   ctx: Context,
   names: readonly string[],
   flags: FlagsOf<typeof RUNS_WAIT.flags>,
@@ -121,16 +122,16 @@ export async function runsWait(
   if (names.length > 1 && flags.save === '-') {
     throw usageError('--save - takes the output of one run', `You named ${names.length} runs.`);
   }
-  const presentationFor = await outputPlan(ctx, flags);
+  const presentationFor = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   const awaitedRuns =
     names.length === 0
-      ? [{ ...(await lastRun(ctx, connection)), idFromService: true }]
+      ? [{ ...(await requireLastRun(ctx, connection)), idFromService: true }]
       : await Promise.all(names.map(name => findAwaitedRun(ctx, connection, name)));
   const runs = await waitForAll(ctx, connection, awaitedRuns);
   const plans = runs.map((run, index) => ({
     run,
-    options: presentationFor(journalFacts(awaitedRuns[index]?.entry)),
+    options: presentationFor(toRunFacts(awaitedRuns[index]?.entry)),
   }));
   const [only, ...others] = plans;
   return only !== undefined && others.length === 0

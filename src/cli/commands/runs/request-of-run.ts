@@ -4,7 +4,7 @@ import { isUuid } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { configError, notFoundError, usageError } from '../../core/errors.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { askOfRun, isUnknownRun } from './named-run.ts';
 
 /** The parts of a run's request that are kept. */
@@ -25,7 +25,7 @@ export type KeptImage = { readonly image: string } | { readonly sha256: string; 
  *
  * @throws {CliError} exit 4 if it does not keep it
  */
-export async function requestFromService(
+export async function readRequestFromService(
   ctx: Context,
   connection: Connection,
   runId: string,
@@ -35,43 +35,43 @@ export async function requestFromService(
     const keptRequest = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
     const runName = `run ${runId}`;
     // Anything but an id could name a file on this machine.
-    if (!isUuid(keptRequest.promptVersionId)) throw damagedManifest(runName);
+    if (!isUuid(keptRequest.promptVersionId)) throw damagedManifestError(runName);
     return {
       runId,
       promptVersionId: keptRequest.promptVersionId,
-      ...keptInputs(keptRequest.inputs, runName),
-      options: textEntries(keptRequest.runOptions ?? {}, runName),
+      ...readKeptInputs(keptRequest.inputs, runName),
+      options: readTextEntries(keptRequest.runOptions ?? {}, runName),
     };
   } catch (error) {
     if (!isUnknownRun(error)) throw error;
     throw notFoundError(
-      `run ${oneLine(runId)} can't be run again: ${oneLine(error.message)}`,
+      `run ${toOneLine(runId)} can't be run again: ${toOneLine(error.message)}`,
       `If it was saved with --save: ${connection.advise('runs', 'rerun', `./${runId}.json`)}`,
     );
   }
 }
 
-function keptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
+function readKeptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
   const { textInputs = {}, imageInputs = [] } = isJsonObject(inputs) ? inputs : {};
-  if (!Array.isArray(imageInputs)) throw damagedManifest(where);
+  if (!Array.isArray(imageInputs)) throw damagedManifestError(where);
   return {
-    text: textEntries(textInputs, where),
-    images: imageInputs.map((image: unknown) => ({ image: imageText(image, where) })),
+    text: readTextEntries(textInputs, where),
+    images: imageInputs.map((image: unknown) => ({ image: readInlineImage(image, where) })),
   };
 }
 
 /** Returns an image, never as a file name: a service must not choose which files are read here. */
-function imageText(image: unknown, where: string): string {
+function readInlineImage(image: unknown, where: string): string {
   const { type, url, base64 } = isJsonObject(image) ? image : {};
   if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
   if (type === 'base64' && typeof base64 === 'string') return `data:;base64,${base64}`;
-  throw damagedManifest(where);
+  throw damagedManifestError(where);
 }
 
-function textEntries(value: unknown, where: string): Map<string, string> {
+function readTextEntries(value: unknown, where: string): Map<string, string> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string')) {
-    throw damagedManifest(where);
+    throw damagedManifestError(where);
   }
   return new Map(entries as [string, string][]);
 }
@@ -79,8 +79,8 @@ function textEntries(value: unknown, where: string): Map<string, string> {
 /** The address in manifests of the embedded service's runs; nothing listens there. */
 const EMBEDDED_URL = 'http://localhost/v1';
 
-function serviceName(baseUrl: string): string {
-  return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : oneLine(baseUrl);
+function describeService(baseUrl: string): string {
+  return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : toOneLine(baseUrl);
 }
 
 const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
@@ -90,20 +90,20 @@ const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
  *
  * @throws {CliError} exit 2 if it is damaged or from a service that is not the configured one, exit 4 if it has no request
  */
-export async function requestFromManifest(
+export async function readRequestFromManifest(
   ctx: Context,
   connection: Connection,
   file: string,
 ): Promise<RequestOfRun> {
   const manifest = await readManifest(ctx, file);
   const { baseUrl, runId, promptVersionId, textInputs, imageInputs, runOptions } = manifest;
-  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damagedManifest(file);
+  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damagedManifestError(file);
   if (typeof promptVersionId !== 'string' || !isUuid(promptVersionId)) {
-    throw damagedManifest(file);
+    throw damagedManifestError(file);
   }
   if (baseUrl !== connection.baseUrl) {
     throw usageError(
-      `${file} is from ${serviceName(baseUrl)}, but ${serviceName(connection.baseUrl)} is configured`,
+      `${file} is from ${describeService(baseUrl)}, but ${describeService(connection.baseUrl)} is configured`,
       'Choose its service with --profile or --base-url. Nothing was sent.',
     );
   }
@@ -113,32 +113,32 @@ export async function requestFromManifest(
       'Only the command that creates a run can save its request: run it with --save.',
     );
   }
-  if (!Array.isArray(imageInputs)) throw damagedManifest(file);
+  if (!Array.isArray(imageInputs)) throw damagedManifestError(file);
   return {
     runId,
     promptVersionId,
-    text: textEntries(textInputs, file),
+    text: readTextEntries(textInputs, file),
     images: imageInputs.map(image => readKeptImage(image, file)),
-    options: textEntries(runOptions, file),
+    options: readTextEntries(runOptions, file),
   };
 }
 
 function readKeptImage(image: unknown, file: string): KeptImage {
-  if (!isJsonObject(image)) throw damagedManifest(file);
+  if (!isJsonObject(image)) throw damagedManifestError(file);
   const { url, sha256, name } = image;
   if (typeof url === 'string' && /^https:/iu.test(url)) return { image: url };
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damagedManifest(file);
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damagedManifestError(file);
   return { sha256, name: typeof name === 'string' ? name : '' };
 }
 
 async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
-  if (text.length > MAX_REQUEST_CHARACTERS) throw damagedManifest(file);
+  if (text.length > MAX_REQUEST_CHARACTERS) throw damagedManifestError(file);
   const value = parseJson(text);
-  if (!isJsonObject(value)) throw damagedManifest(file);
+  if (!isJsonObject(value)) throw damagedManifestError(file);
   return value;
 }
 
-function damagedManifest(where: string): Error {
-  return configError(`${oneLine(where)} does not contain the request of a run, or is damaged`);
+function damagedManifestError(where: string): Error {
+  return configError(`${toOneLine(where)} does not contain the request of a run, or is damaged`);
 }

@@ -9,18 +9,18 @@ import { Budget } from '../../creation/budget.ts';
 import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import { outputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
+import { createOutputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
 import { requireLocalService } from '../../settings/config/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
-import { changedRequest } from './changed-request.ts';
-import { askOfRun, checkRunsNamed, namedRun } from './named-run.ts';
-import { requestFromManifest, requestFromService } from './request-of-run.ts';
+import { buildChangedRequest } from './changed-request.ts';
+import { askOfRun, checkRunsNamed, resolveNamedRun } from './named-run.ts';
+import { readRequestFromManifest, readRequestFromService } from './request-of-run.ts';
 import type { RUNS_RERUN } from './spec.ts';
 
 export type RunsRerunFlags = FlagsOf<typeof RUNS_RERUN.flags>;
 
 /** Creates the same run again, with the changes of the flags, as a new creation. */
-export async function runsRerun(
+export async function rerun(
   ctx: Context,
   name: string | undefined,
   flags: RunsRerunFlags,
@@ -34,16 +34,16 @@ export async function runsRerun(
   }
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
   const budget = new Budget(ctx, parseCaps(flags));
-  const presentationFor = await outputPlan(ctx, flags);
+  const presentationFor = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.checkCostCap(connection);
   const formerRequest = name?.endsWith('.json')
-    ? await requestFromManifest(ctx, connection, name)
-    : await requestFromService(ctx, connection, await namedRun(ctx, connection, name));
-  const request = await changedRequest(ctx, connection, formerRequest, flags);
+    ? await readRequestFromManifest(ctx, connection, name)
+    : await readRequestFromService(ctx, connection, await resolveNamedRun(ctx, connection, name));
+  const request = await buildChangedRequest(ctx, connection, formerRequest, flags);
   // Read before the new run is paid for, because there is nothing to compare with if the former one is gone.
   const comparedRun =
-    flags.compare === true ? await formerRun(ctx, connection, formerRequest.runId) : undefined;
+    flags.compare === true ? await fetchFormerRun(ctx, connection, formerRequest.runId) : undefined;
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget).catch((error: unknown) => {
     throw withModelsFlag(ctx, connection, error);
@@ -69,7 +69,7 @@ function isMissingModel(error: unknown): boolean {
   return error instanceof ValidationError && error.message.includes('` does not exist');
 }
 
-async function formerRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
+async function fetchFormerRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
   const answer = connection.client.runs.get(runId, { signal: ctx.signal });
   return await askOfRun(ctx, connection, { verb: 'rerun', runId }, answer);
 }

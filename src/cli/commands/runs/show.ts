@@ -1,4 +1,4 @@
-import { dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
+import { formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import type { RunCost } from '../../../service/runs/costs.ts';
 import {
   MAX_LIST_LIMIT,
@@ -7,35 +7,35 @@ import {
   type RunRow,
   type RunUsage,
 } from '../../../wire/index.ts';
-import { costText, toDollars } from '../../../wire/money.ts';
+import { formatCost, toDollars } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { present } from '../../outputs/present.ts';
 import { listWarnings } from '../../outputs/run-errors.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { plainRows, runStatusCell } from '../../terminal/table.ts';
-import { checkRunsNamed, namedRun, readRun } from './named-run.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { formatPlainRows, formatRunStatus } from '../../terminal/table.ts';
+import { checkRunsNamed, readRun, resolveNamedRun } from './named-run.ts';
 import type { RUNS_SHOW } from './spec.ts';
 
 /** Shows a run's status, prompt, name, times and costs, and its shortened outputs. */
-export async function runsShow(
+export async function printRunDetails(
   ctx: Context,
   name: string | undefined,
   flags: FlagsOf<typeof RUNS_SHOW.flags>,
 ): Promise<void> {
   checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
   const connection = await ctx.connection();
-  const runId = await namedRun(ctx, connection, name);
+  const runId = await resolveNamedRun(ctx, connection, name);
   const run = await readRun(ctx, connection, runId, 'show');
   const row = await findRunRow(ctx, connection, run.runId);
-  const usage = shownUsage((await connection.costs?.forRuns([run.runId]))?.get(run.runId));
+  const usage = toShownUsage((await connection.costs?.forRuns([run.runId]))?.get(run.runId));
   const { warnings: _, ...own } = run;
   const warnings = listWarnings(run);
   const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
   await present(ctx, facts, {
-    terminal: () => terminalDetails(ctx, connection, facts),
-    plain: () => plainRows(detailRows(facts)),
+    terminal: () => formatTerminalDetails(ctx, connection, facts),
+    plain: () => formatPlainRows(toDetailRows(facts)),
   });
 }
 
@@ -50,55 +50,55 @@ type ShownUsage = Omit<RunUsage, 'model'>;
 type ShownRun = Omit<Run, 'warnings'> &
   Partial<Omit<RunRow, 'usage'>> & { readonly usage?: ShownUsage; readonly warnings?: readonly string[] };
 
-function shownUsage(run: RunCost | undefined): ShownUsage | undefined {
+function toShownUsage(run: RunCost | undefined): ShownUsage | undefined {
   if (run === undefined) return undefined;
   const { tokens, cost, estimated } = run;
   return { tokens, cost: cost === null ? null : toDollars(cost), estimated };
 }
 
 /** Returns the credits of a run; undefined if it took none and its cost is shown instead. */
-function shownCredits({ credits, usage }: ShownRun): string | undefined {
-  if (credits !== null) return textOrNothing(credits);
+function formatShownCredits({ credits, usage }: ShownRun): string | undefined {
+  if (credits !== null) return toTextOrEmpty(credits);
   return usage === undefined ? 'free' : undefined;
 }
 
-function tokenCountsText({ input, output, cached }: NonNullable<RunCost['tokens']>): string {
+function formatTokenCounts({ input, output, cached }: NonNullable<RunCost['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out`;
 }
 
-function costWithSource({ cost, estimated }: ShownUsage): string {
-  return `${costText(cost)}${cost !== null && estimated ? ' estimated' : ''}`;
+function formatCostWithSource({ cost, estimated }: ShownUsage): string {
+  return `${formatCost(cost)}${cost !== null && estimated ? ' estimated' : ''}`;
 }
 
-function terminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
+function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: ShownRun): string {
   const { promptVersionId, usage } = facts;
-  const createdAt = textOrNothing(facts.createdAt);
+  const createdAt = toTextOrEmpty(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
-  const status = runStatusCell(ctx, textOrNothing(facts.runStatus));
+  const status = formatRunStatus(ctx, toTextOrEmpty(facts.runStatus));
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Run', facts.runId],
-    ['Status', typeof status === 'string' ? oneLine(status) : status.paint(oneLine(status.text))],
+    ['Status', typeof status === 'string' ? toOneLine(status) : status.paint(toOneLine(status.text))],
     ['Prompt', title],
     ['Version', promptVersionId],
     ['Name', facts.runName],
-    ['Created', createdAt && `${ageText(createdAt, ctx.clock.now())} (${createdAt})`],
-    ['Credits', shownCredits(facts)],
-    ['Tokens', textOrNothing(facts.tokens)],
-    ['Counted', usage?.tokens ? tokenCountsText(usage.tokens) : undefined],
-    ['Cost', usage && costWithSource(usage)],
+    ['Created', createdAt && `${formatIsoAge(createdAt, ctx.clock.now())} (${createdAt})`],
+    ['Credits', formatShownCredits(facts)],
+    ['Tokens', toTextOrEmpty(facts.tokens)],
+    ['Counted', usage?.tokens ? formatTokenCounts(usage.tokens) : undefined],
+    ['Cost', usage && formatCostWithSource(usage)],
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
-    ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, outputSummary(item)]),
+    ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, summariseOutput(item)]),
   ];
   const shownRows = rows.filter(([, value]) => value !== undefined && value !== '');
   return shownRows
     .map(
       ([label, value = '']) =>
-        `${label.padEnd(10)}${label === 'Status' ? value : oneLine(textOrNothing(value))}\n`,
+        `${label.padEnd(10)}${label === 'Status' ? value : toOneLine(toTextOrEmpty(value))}\n`,
     )
     .join('');
 }
 
-function detailRows(facts: ShownRun): string[][] {
+function toDetailRows(facts: ShownRun): string[][] {
   const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
   const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
   const countedFields = {
@@ -110,18 +110,18 @@ function detailRows(facts: ShownRun): string[][] {
   return [
     ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)
-      .map(([key, value]) => [key, textOrNothing(value)]),
+      .map(([key, value]) => [key, toTextOrEmpty(value)]),
     ...(facts.warnings ?? []).map(warning => ['warning', warning]),
-    ...outputs.map(item => ['output', textOrNothing(item.type), outputSummary(item)]),
+    ...outputs.map(item => ['output', toTextOrEmpty(item.type), summariseOutput(item)]),
   ];
 }
 
 /** Maximum length of a shown text, in characters. */
 const MAX_SHOWN_OUTPUT_LENGTH = 60;
 
-function outputSummary({ type, data }: OutputItem): string {
-  const text = dataText(data);
-  if (type !== 'text') return `${textOrNothing(type)}: ${text}`;
+function summariseOutput({ type, data }: OutputItem): string {
+  const text = formatOutputData(data);
+  if (type !== 'text') return `${toTextOrEmpty(type)}: ${text}`;
   const characters = Array.from(text.trim());
   const beginning = characters.slice(0, MAX_SHOWN_OUTPUT_LENGTH).join('');
   return characters.length <= MAX_SHOWN_OUTPUT_LENGTH

@@ -8,8 +8,8 @@ import type { Clock } from '../../core/clock.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { parseDuration } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
-import { databaseUrl } from '../../targets/operator-store.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { findDatabaseUrl } from '../../targets/operator-store.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { SERVE } from './spec.ts';
 
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
@@ -20,9 +20,9 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
   const request = serveOptions(flags, ctx.cwd);
-  const endSignal = nextSignal(ctx);
+  const endSignal = listenForSignal(ctx);
   const { io, clock } = ctx;
-  const database = databaseUrl(ctx, request.database);
+  const database = findDatabaseUrl(ctx, request.database);
   refuseMediaFlags(request, database);
   const service = await ctx.local.serve({
     ...request,
@@ -31,8 +31,8 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     database,
     defaultModel: ctx.settings.get('model'),
     onNotice: line => showNotice(ctx, line),
-    onRequest: served => io.note(requestLine(clock, served)),
-    onRunEnd: run => io.note(runLine(clock, run)),
+    onRequest: served => io.note(formatRequestLine(clock, served)),
+    onRunEnd: run => io.note(formatRunLine(clock, run)),
   });
   const store = request.database === undefined ? '' : ' --database <url>';
   await announceService(ctx, service, {
@@ -78,7 +78,7 @@ async function announceService(
 async function waitForDrain(ctx: Context, service: Service, duration: string): Promise<void> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const over = new AbortController();
-  const { arrived, handBack } = nextSignal(ctx);
+  const { arrived, handBack } = listenForSignal(ctx);
   void arrived.then(() => over.abort());
   await service.drain(over.signal);
   handBack();
@@ -91,7 +91,7 @@ interface NextSignal {
 }
 
 /** Waits for a signal; the system handles the next one. */
-function nextSignal(ctx: Context): NextSignal {
+function listenForSignal(ctx: Context): NextSignal {
   let handBack = (): void => {};
   const signalArrived = new Promise<void>(resolve => {
     handBack = ctx.onInterrupt(() => {
@@ -104,8 +104,8 @@ function nextSignal(ctx: Context): NextSignal {
 
 /** Prints a notice; warnings even with `--quiet`. */
 function showNotice({ io }: Context, notice: string): void {
-  if (notice.startsWith('warning:')) io.error(oneLine(notice));
-  else io.note(oneLine(notice));
+  if (notice.startsWith('warning:')) io.error(toOneLine(notice));
+  else io.note(toOneLine(notice));
 }
 
 type ServeFlags = FlagsOf<typeof SERVE.flags>;
@@ -136,9 +136,8 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
     maxQueued: Number(requireFormat(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
-    promptsDir: flags.prompts === undefined ? undefined : absoluteDirectory(flags.prompts, '--prompts', cwd),
-    mediaDir:
-      flags.mediaDir === undefined ? undefined : absoluteDirectory(flags.mediaDir, '--media-dir', cwd),
+    promptsDir: flags.prompts === undefined ? undefined : requireDirectory(flags.prompts, '--prompts', cwd),
+    mediaDir: flags.mediaDir === undefined ? undefined : requireDirectory(flags.mediaDir, '--media-dir', cwd),
     rateLimit,
     metrics: flags.metrics === undefined ? undefined : parseMetricsAddress(flags.metrics),
     publicUrl: flags.publicUrl === undefined ? undefined : parsePublicUrl(flags.publicUrl),
@@ -175,26 +174,26 @@ function parsePublicUrl(text: string): string {
   );
 }
 
-function absoluteDirectory(name: string, flag: string, cwd: string): string {
+function requireDirectory(name: string, flag: string, cwd: string): string {
   const directory = path.resolve(cwd, name);
   if (isDirectory(directory)) return directory;
   throw usageError(`${flag}: ${name} is not a directory`);
 }
 
 /** Formats a request as one line: time, user, method, path, status, duration. */
-function requestLine(clock: Clock, request: ServedRequest): string {
+function formatRequestLine(clock: Clock, request: ServedRequest): string {
   const { user, method, path, httpStatus, durationMs, traceparent } = request;
-  const line = logLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
+  const line = formatLogLine(clock, user, `${method} ${path} ${httpStatus}`, durationMs);
   return traceparent === undefined ? line : `${line} traceparent=${traceparent}`;
 }
 
 /** Formats the end of a run as one line: time, user, id, status, duration. */
-function runLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
-  return logLine(clock, user, `run ${runId} ${status}`, durationMs);
+function formatRunLine(clock: Clock, { user, runId, status, durationMs }: RunEndEvent): string {
+  return formatLogLine(clock, user, `run ${runId} ${status}`, durationMs);
 }
 
 /** Formats a line of the log; an unknown user is a dash. */
-function logLine(clock: Clock, user: string | undefined, what: string, durationMs: number): string {
+function formatLogLine(clock: Clock, user: string | undefined, what: string, durationMs: number): string {
   const time = new Date(clock.now()).toISOString();
-  return oneLine(`${time} ${user ?? '-'} ${what} ${Math.round(durationMs)}ms`);
+  return toOneLine(`${time} ${user ?? '-'} ${what} ${Math.round(durationMs)}ms`);
 }

@@ -4,10 +4,10 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { modelList } from '../../inputs/flag-values.ts';
+import { parseModelNames } from '../../inputs/flag-values.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
-import { flagOrSetting } from '../../settings/settings.ts';
-import { type Gate, parseMargin } from '../../statistics/verdict-gate.ts';
+import { readFlagOrSetting } from '../../settings/settings.ts';
+import { parseMargin, type TestGate } from '../../statistics/verdict-gate.ts';
 import { MAX_REPEAT, type RepeatOptions } from '../../testing/cases/repetitions.ts';
 import type { Reporter, ReportOutput, TestOptions } from '../../testing/test-options.ts';
 import type { TEST } from './spec.ts';
@@ -15,7 +15,7 @@ import type { TEST } from './spec.ts';
 export type TestFlags = FlagsOf<typeof TEST.flags>;
 
 /** Checks the flags. @throws {CliError} USAGE_ERROR if they can't be combined */
-export function testOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
+export function readTestOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
   const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
     throw usageError(
@@ -29,7 +29,7 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
   return {
     paths: expandWildcards(paths, ctx.cwd),
     filter: flags.filter,
-    models: modelList(flags.model),
+    models: parseModelNames(flags.model),
     failed,
     resume,
     retryUnknown,
@@ -43,12 +43,12 @@ export function testOptions(ctx: Context, paths: readonly string[], flags: TestF
     watch: flags.watch ?? false,
     dryRun: flags.dryRun ?? false,
     repeating: readRepeatOptions(flags),
-    baseline: baselineFile(flags),
-    gate: testGate(flags),
+    baseline: checkBaselineFile(flags),
+    gate: readTestGate(flags),
     caps: parseCaps(flags),
     outputs: pairOutputs(ctx.cwd, flags.reporter, flags.out),
-    concurrency: flagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
-    rate: flagOrSetting(ctx.settings, 'rate', flags.rate),
+    concurrency: readFlagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
+    rate: readFlagOrSetting(ctx.settings, 'rate', flags.rate),
   };
 }
 
@@ -66,7 +66,7 @@ function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure 
 }
 
 /** Returns the baseline file. @throws {CliError} USAGE_ERROR for flags that select cases by their results */
-function baselineFile({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
+function checkBaselineFile({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
   if (baseline === undefined) return undefined;
   if (failed) {
     throw usageError(
@@ -78,7 +78,7 @@ function baselineFile({ baseline, failed = false, watch = false }: TestFlags): s
   return baseline;
 }
 
-function testGate({ failOn = 'failed', margin, baseline }: TestFlags): Gate {
+function readTestGate({ failOn = 'failed', margin, baseline }: TestFlags): TestGate {
   if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
   if (failOn === 'failed') return { failOn };
   if (baseline === undefined) {

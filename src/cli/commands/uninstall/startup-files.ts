@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { isUtf16 } from '../../../files/read-text.ts';
-import { homeDirectory } from '../../../files/user-folders.ts';
+import { findHomeDirectory } from '../../../files/user-folders.ts';
 import type { Env } from '../../../utils/env.ts';
 import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 
@@ -19,8 +19,8 @@ const OWN_LINES: ReadonlySet<string> = new Set(
 );
 
 /** Returns the start-up files that mention promptrun. */
-export function startupFiles(env: Env): StartupFile[] {
-  return candidates(env).flatMap(file => {
+export function listStartupFiles(env: Env): StartupFile[] {
+  return listCandidateFiles(env).flatMap(file => {
     const bytes = readOrEmpty(file);
     const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
     if (!text.includes('promptrun')) return [];
@@ -60,8 +60,8 @@ function readOrEmpty(file: string): Buffer {
   }
 }
 
-function candidates(env: Env): string[] {
-  const home = homeDirectory(env);
+function listCandidateFiles(env: Env): string[] {
+  const home = findHomeDirectory(env);
   if (home === undefined) return [];
   const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
   const zsh = env['ZDOTDIR'] || home;

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { installedFile, installedText } from '../../../files/installed/installed-file.ts';
-import { executablePath, isSingleFile } from '../../../files/installed/single-file.ts';
-import { homeDirectory } from '../../../files/user-folders.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { readInstalledText, resolveInstalledFile } from '../../../files/installed/installed-file.ts';
+import { isSingleFile, resolveExecutablePath } from '../../../files/installed/single-file.ts';
+import { findHomeDirectory } from '../../../files/user-folders.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { CliError, usageError } from '../../core/errors.ts';
@@ -11,22 +11,22 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { present } from '../../outputs/present.ts';
 import { storedFolders } from '../../settings/stored-items.ts';
-import { detectShell, type Shell, shellWord } from '../../terminal/command-line.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { plainRows } from '../../terminal/table.ts';
+import { detectShell, type Shell, toShellWord } from '../../terminal/command-line.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 import { type FolderContent, listOwnFolder, OWN_FOLDERS } from './own-folders.ts';
 import type { UNINSTALL } from './spec.ts';
-import { removeOwnLines, startupFiles } from './startup-files.ts';
+import { listStartupFiles, removeOwnLines } from './startup-files.ts';
 
 /** An item of the list to remove. */
-interface Item {
+interface RemovableItem {
   readonly place: string;
   readonly holds: string;
   remove(): void | Promise<void>;
 }
 
 interface RemovalPlan {
-  readonly items: readonly Item[];
+  readonly items: readonly RemovableItem[];
   /** The things that stay, with the reason. */
   readonly left: readonly string[];
 }
@@ -36,22 +36,22 @@ export async function uninstall(
   ctx: Context,
   { yes = false, dryRun = false }: FlagsOf<typeof UNINSTALL.flags>,
 ): Promise<void> {
-  const plan = removalPlan(ctx);
+  const plan = planRemoval(ctx);
   await presentPlan(ctx, plan);
   if (!dryRun && !yes && !ctx.interactive) {
     throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
   }
   if (!dryRun && plan.items.length > 0) {
     await refuseWhileInUse(ctx);
-    if (!yes && !(await confirmsUninstall(ctx))) {
+    if (!yes && !(await confirmUninstall(ctx))) {
       ctx.io.note('Nothing was removed.');
       return;
     }
     await removeAll(plan.items);
     ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
-  for (const line of plan.left) ctx.io.note(`left: ${oneLine(line)}`);
-  ctx.io.note(`To remove the package itself: ${packageRemoval(detectShell(ctx.env))}`);
+  for (const line of plan.left) ctx.io.note(`left: ${toOneLine(line)}`);
+  ctx.io.note(`To remove the package itself: ${buildPackageRemoval(detectShell(ctx.env))}`);
 }
 
 async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<void> {
@@ -60,8 +60,9 @@ async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<
   await present(ctx, value, {
     // A table would cut long paths, and the user has to see what to confirm.
     terminal: () =>
-      items.map(({ place, holds }) => `${oneLine(place)}\n  ${oneLine(holds)}\n`).join('') || emptyMessage,
-    plain: () => plainRows(items.map(({ place, holds }) => [place, holds])),
+      items.map(({ place, holds }) => `${toOneLine(place)}\n  ${toOneLine(holds)}\n`).join('') ||
+      emptyMessage,
+    plain: () => formatPlainRows(items.map(({ place, holds }) => [place, holds])),
     paged: true,
   });
 }
@@ -76,19 +77,19 @@ async function refuseWhileInUse({ dataDir, local }: Context): Promise<void> {
 }
 
 /** Asks for a confirmation, which must be the whole word. */
-async function confirmsUninstall(ctx: Context): Promise<boolean> {
+async function confirmUninstall(ctx: Context): Promise<boolean> {
   const prompter = await ctx.prompter();
   const message = 'Remove all of this? Type yes to continue';
   return (await prompter.text({ message, lines: 'refused' }, ctx.signal)).trim() === 'yes';
 }
 
-async function removeAll(items: readonly Item[]): Promise<void> {
+async function removeAll(items: readonly RemovableItem[]): Promise<void> {
   const faults: string[] = [];
   for (const { place, remove } of items) {
     try {
       await remove();
     } catch (error) {
-      faults.push(`${place}: ${errorMessage(error)}`);
+      faults.push(`${place}: ${getErrorMessage(error)}`);
     }
   }
   if (faults.length === 0) return;
@@ -99,9 +100,9 @@ async function removeAll(items: readonly Item[]): Promise<void> {
   });
 }
 
-function removalPlan(ctx: Context): RemovalPlan {
+function planRemoval(ctx: Context): RemovalPlan {
   const { env } = ctx;
-  const startup = startupFiles(env);
+  const startup = listStartupFiles(env);
   const folders = storedFolders(ctx).map(({ name, path: folder, holds }) => ({
     folder,
     holds,
@@ -109,13 +110,13 @@ function removalPlan(ctx: Context): RemovalPlan {
   }));
   return {
     items: [
-      ...keychainItems(ctx),
-      ...startup.filter(({ ownLines }) => ownLines.length > 0).map(lineItem),
-      ...fishItems(env),
-      ...folders.flatMap(folder => folderItems(ctx, folder)),
+      ...listKeychainItems(ctx),
+      ...startup.filter(({ ownLines }) => ownLines.length > 0).map(createLineItem),
+      ...listFishItems(env),
+      ...folders.flatMap(folder => listFolderItems(ctx, folder)),
     ],
     left: [
-      ...folders.flatMap(({ folder, content }) => remainingIn(folder, content)),
+      ...folders.flatMap(({ folder, content }) => listRemaining(folder, content)),
       ...startup.flatMap(({ path: file, otherLines }) =>
         isFishScript(file) ? [] : otherLines.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
       ),
@@ -124,10 +125,10 @@ function removalPlan(ctx: Context): RemovalPlan {
 }
 
 /** Returns the keys in the system's keychain, which would outlive the file that lists them. */
-function keychainItems({ settings: { credentials } }: Context): Item[] {
+function listKeychainItems({ settings: { credentials } }: Context): RemovableItem[] {
   try {
     return credentials
-      .profiles()
+      .listProfiles()
       .filter(profile => credentials.find(profile)?.keychain === true)
       .map(profile => ({
         place: `the system's keychain`,
@@ -140,13 +141,13 @@ function keychainItems({ settings: { credentials } }: Context): Item[] {
   }
 }
 
-function lineItem({
+function createLineItem({
   path: file,
   ownLines,
 }: {
   readonly path: string;
   readonly ownLines: readonly number[];
-}): Item {
+}): RemovableItem {
   return {
     place: `${file}:${ownLines.join(',')}`,
     holds: 'the line that installs completion',
@@ -155,8 +156,8 @@ function lineItem({
 }
 
 /** Returns the fish script that earlier versions wrote to a file. */
-function fishItems(env: Context['env']): Item[] {
-  const home = homeDirectory(env);
+function listFishItems(env: Context['env']): RemovableItem[] {
+  const home = findHomeDirectory(env);
   if (home === undefined) return [];
   const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
   const file = path.join(config, 'fish', 'completions', 'promptrun.fish');
@@ -172,7 +173,7 @@ function isFishScript(file: string): boolean {
   ) {
     return false;
   }
-  const script = installedText('completions/promptrun.fish');
+  const script = readInstalledText('completions/promptrun.fish');
   // Earlier versions wrote it without -k.
   return [script, script.replace(' -k', '')].includes(readFileSync(file, 'utf8'));
 }
@@ -184,7 +185,7 @@ interface ListedFolder {
 }
 
 /** Returns the items of a folder: its files, then its folders. The folder itself stays if the user named it. */
-function folderItems({ env }: Context, { folder, content, holds }: ListedFolder): Item[] {
+function listFolderItems({ env }: Context, { folder, content, holds }: ListedFolder): RemovableItem[] {
   const namedFolders = [env['PROMPTRUN_CONFIG_DIR'], env['PROMPTRUN_STATE_DIR'], env['PROMPTRUN_DATA_DIR']];
   const isNamed = namedFolders.some(name => name && path.resolve(name) === folder);
   const filesByEntry = new Map<string, string[]>();
@@ -218,25 +219,25 @@ function removeIfEmpty(folder: string): void {
   }
 }
 
-function remainingIn(folder: string, { otherFiles }: FolderContent): string[] {
+function listRemaining(folder: string, { otherFiles }: FolderContent): string[] {
   const isLink = lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (isLink) return [`${folder}: it is a link`];
   return otherFiles.map(file => `${file}: promptrun did not write it, or you may have edited it`);
 }
 
 /** Returns the command that removes the package, by the way of its installation. */
-function packageRemoval(shell: Shell): string {
-  if (isSingleFile()) return fileRemoval(executablePath(), shell);
-  const modules = path.dirname(path.dirname(installedFile('package.json')));
+function buildPackageRemoval(shell: Shell): string {
+  if (isSingleFile()) return buildFileRemoval(resolveExecutablePath(), shell);
+  const modules = path.dirname(path.dirname(resolveInstalledFile('package.json')));
   const project = path.dirname(modules);
   // npm's global folder has no package.json beside its node_modules.
   const isInProject =
     path.basename(modules) === 'node_modules' && existsSync(path.join(project, 'package.json'));
-  return `npm uninstall ${isInProject ? `--prefix ${shellWord(project, shell)}` : '--global'} promptrun`;
+  return `npm uninstall ${isInProject ? `--prefix ${toShellWord(project, shell)}` : '--global'} promptrun`;
 }
 
 /** Returns the command that removes a file, for the shell that reads it. */
-export function fileRemoval(file: string, shell: Shell): string {
+export function buildFileRemoval(file: string, shell: Shell): string {
   const windowsCommand = shell === 'cmd' ? 'del' : 'Remove-Item';
-  return `${shell === 'posix' ? 'rm' : windowsCommand} ${shellWord(file, shell)}`;
+  return `${shell === 'posix' ? 'rm' : windowsCommand} ${toShellWord(file, shell)}`;
 }

@@ -1,14 +1,14 @@
-import { chooseMeasure, type GroupUsage, UsageTotal, usageKey } from '../../../client/usage.ts';
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { chooseMeasure, type GroupUsage, getUsageKey, UsageTotal } from '../../../client/usage.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import type { RunRow } from '../../../wire/index.ts';
-import { costText } from '../../../wire/money.ts';
+import { formatCost } from '../../../wire/money.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { type Period, parsePeriod } from '../../core/period.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
-import { rowBuffer } from '../../outputs/present-pages.ts';
+import { createRowBuffer } from '../../outputs/present-pages.ts';
 import type { KnownVersion } from '../../settings/caches/prompt-cache.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { USAGE } from './spec.ts';
@@ -18,7 +18,7 @@ type Grouping = 'prompt' | 'day' | 'model' | 'status';
 export type UsageFlags = FlagsOf<typeof USAGE.flags>;
 
 /** Shows the cost of runs in a period, by prompt, day, model or status. */
-export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
+export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void> {
   const period = parsePeriod({ ...flags, since: flags.since ?? '30d' }, ctx.clock.now());
   const connection = await ctx.connection();
   const { by = 'prompt' } = flags;
@@ -28,12 +28,12 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
       'Group by something else: --by prompt, --by day or --by status.',
     );
   }
-  const groups = await withSpinner(ctx, 'asking for the runs', groupedRuns(ctx, connection, by, period));
-  const rows = [...groups].map(([key, sum]) => sum.totalFor(key));
-  const sortedRows = rows.toSorted(by === 'day' ? compareKeys : mostFirst);
+  const groups = await withSpinner(ctx, 'asking for the runs', groupRuns(ctx, connection, by, period));
+  const rows = [...groups].map(([key, sum]) => sum.toGroupUsage(key));
+  const sortedRows = rows.toSorted(by === 'day' ? compareKeys : compareMostFirst);
   await presentList(ctx, sortedRows, {
-    columns: usageColumns(sortedRows, by),
-    cells: plainUsageCells,
+    columns: createUsageColumns(sortedRows, by),
+    cells: formatPlainUsageCells,
     nothing: 'no runs',
   });
   if (sortedRows.some(({ estimated }) => estimated)) {
@@ -47,18 +47,19 @@ export async function usage(ctx: Context, flags: UsageFlags): Promise<void> {
   }
 }
 
-async function groupedRuns(
+async function groupRuns(
   ctx: Context,
   connection: Connection,
   by: Grouping,
   period: Period,
 ): Promise<Map<string, UsageTotal>> {
-  const groupName = by === 'prompt' ? await promptNames(ctx, connection) : (row: RunRow) => usageKey(row, by);
+  const groupName =
+    by === 'prompt' ? await createPromptNamer(ctx, connection) : (row: RunRow) => getUsageKey(row, by);
   const groups = new Map<string, UsageTotal>();
-  const buffer = rowBuffer<string>('runs');
+  const buffer = createRowBuffer<string>('runs');
   const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
-    const key = textOrNothing(await groupName(row));
+    const key = toTextOrEmpty(await groupName(row));
     const sum = groups.get(key) ?? new UsageTotal();
     if (!groups.has(key)) buffer.add([key]);
     groups.set(key, sum);
@@ -68,15 +69,15 @@ async function groupedRuns(
 }
 
 /** Returns the names of prompts: slug or title if known on this machine, otherwise the name of a run. */
-async function promptNames(
+async function createPromptNamer(
   ctx: Context,
   { prompts, client, embedded }: Connection,
 ): Promise<(row: RunRow) => Promise<string>> {
   const { signal } = ctx;
-  const slugs = embedded ? await publishedSlugs(client, signal) : prompts.slugs();
-  const slugsOfTitles = uniqueSlugs(prompts.all(), slugs);
+  const slugs = embedded ? await fetchPublishedSlugs(client, signal) : prompts.getSlugs();
+  const slugsOfTitles = findUniqueSlugs(prompts.listVersions(), slugs);
   const names = new Map<string, string>();
-  const buffer = rowBuffer<string>('runs');
+  const buffer = createRowBuffer<string>('runs');
   return async ({ promptVersionId, runName }) => {
     const cached = names.get(promptVersionId);
     if (cached !== undefined) return cached;
@@ -97,7 +98,7 @@ async function promptNames(
  * Returns the slugs of titles that only one known prompt has. Runs are named after their prompt, so that this finds the
  * prompt of a version that nothing on this machine has read.
  */
-function uniqueSlugs(
+function findUniqueSlugs(
   versions: readonly KnownVersion[],
   slugs: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
@@ -113,7 +114,7 @@ function uniqueSlugs(
   return slugsByTitle;
 }
 
-async function publishedSlugs(
+async function fetchPublishedSlugs(
   client: Connection['client'],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
@@ -126,12 +127,20 @@ function compareKeys(one: GroupUsage, other: GroupUsage): number {
   return one.key < other.key ? -1 : 1;
 }
 
-function mostFirst(one: GroupUsage, other: GroupUsage): number {
+function compareMostFirst(one: GroupUsage, other: GroupUsage): number {
   return (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs;
 }
 
 /** Returns the cells for programs: key, runs, failed, credits, tokens in, out and cached, cost, estimated or not. */
-function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }: GroupUsage): string[] {
+function formatPlainUsageCells({
+  key,
+  runs,
+  failed,
+  credits,
+  tokens,
+  cost,
+  estimated,
+}: GroupUsage): string[] {
   const counts = [tokens?.input, tokens?.output, tokens?.cached].map(count => String(count ?? '-'));
   return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
 }
@@ -139,11 +148,11 @@ function plainUsageCells({ key, runs, failed, credits, tokens, cost, estimated }
 // Fits into 80 columns together with all figures.
 const USAGE_BAR_WIDTH = 10;
 
-function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
+function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = chooseMeasure(rows);
-  const weight = (row: GroupUsage): number => row[measure] ?? 0;
-  const largestWeight = rows.reduce((most, row) => Math.max(most, weight(row)), 0);
-  const bar = (part: number): string =>
+  const getWeight = (row: GroupUsage): number => row[measure] ?? 0;
+  const largestWeight = rows.reduce((most, row) => Math.max(most, getWeight(row)), 0);
+  const drawBar = (part: number): string =>
     '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * USAGE_BAR_WIDTH)));
   return [
     { title: by[0]?.toUpperCase() + by.slice(1), min: 8, cell: ({ key }) => key },
@@ -160,8 +169,8 @@ function usageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<Gro
     {
       title: 'Cost',
       align: 'right',
-      cell: ({ cost, estimated: isEstimated }) => costText(cost, { isEstimated, unknown: '–' }),
+      cell: ({ cost, estimated: isEstimated }) => formatCost(cost, { isEstimated, unknown: '–' }),
     },
-    { title: '', dropOrder: 2, cell: row => bar(weight(row) && weight(row) / largestWeight) },
+    { title: '', dropOrder: 2, cell: row => drawBar(getWeight(row) && getWeight(row) / largestWeight) },
   ];
 }

@@ -6,7 +6,7 @@ import { pluralize } from '../../core/pluralize.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { confirmAction, type ListForm, presentList } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
 
 const USERS_FORM: ListForm<UserSummary> = {
@@ -18,16 +18,16 @@ const USERS_FORM: ListForm<UserSummary> = {
   ],
 };
 
-export async function usersList(ctx: Context, flags: DatabaseFlags): Promise<void> {
+export async function listUsers(ctx: Context, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users list', flags, async store => {
     await presentList(ctx, await store.users(), USERS_FORM);
   });
 }
 
-export async function usersShow(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
+export async function showUser(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'users show', flags, async store => {
     const [user] = await store.users(name);
-    if (user === undefined) throw noSuchUser(ctx, flags, name);
+    if (user === undefined) throw unknownUserError(ctx, flags, name);
     await presentList(ctx, [user], USERS_FORM, user);
   });
 }
@@ -35,20 +35,20 @@ export async function usersShow(ctx: Context, name: string, flags: DatabaseFlags
 type UsersSetFlags = FlagsOf<typeof USERS_SET.flags>;
 
 /** Changes the credits or the plan of a user of the local service. */
-export async function usersSet(ctx: Context, name: string, flags: UsersSetFlags): Promise<void> {
-  const changes = userChanges(flags);
+export async function setUser(ctx: Context, name: string, flags: UsersSetFlags): Promise<void> {
+  const changes = readUserChanges(flags);
   await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
-    if (user === undefined) throw noSuchUser(ctx, flags, name);
+    if (user === undefined) throw unknownUserError(ctx, flags, name);
     await confirmAction(
       ctx,
       user,
-      oneLine(`User ${user.user}: plan ${user.plan}, ${pluralize(user.credits, 'credit')}.`),
+      toOneLine(`User ${user.user}: plan ${user.plan}, ${pluralize(user.credits, 'credit')}.`),
     );
   });
 }
 
-function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
+function readUserChanges({ credits, plan }: UsersSetFlags): UserChanges {
   if (credits === undefined && plan === undefined) {
     throw usageError('nothing to set', 'Give --credits or --plan.');
   }
@@ -60,9 +60,9 @@ function userChanges({ credits, plan }: UsersSetFlags): UserChanges {
   return { plan, credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } };
 }
 
-function noSuchUser(ctx: Context, flags: DatabaseFlags, name: string): Error {
+function unknownUserError(ctx: Context, flags: DatabaseFlags, name: string): Error {
   return notFoundError(
-    `the user '${oneLine(name)}' does not exist`,
+    `the user '${toOneLine(name)}' does not exist`,
     `List the users with: ${adviseOperator(ctx, flags, 'users', 'list')}`,
   );
 }

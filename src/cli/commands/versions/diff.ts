@@ -1,31 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
-import { firstText, textOrNothing } from '../../../files/formats/json-fields.ts';
+import { firstText, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { ageText } from '../../core/durations.ts';
+import { formatIsoAge } from '../../core/durations.ts';
 import { usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import type { InputFields } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { unlessNotFound } from '../../targets/not-found.ts';
-import { definitionOfVersion } from '../../targets/prompt-definition.ts';
-import { connectionFor, findPromptFile } from '../../targets/prompt-file.ts';
+import { findVersionDefinition } from '../../targets/prompt-definition.ts';
+import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { askOfPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveListedVersion } from '../../targets/version-name.ts';
-import { escapeControls, oneLine } from '../../terminal/sanitise.ts';
+import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 
 /** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
-export async function versionsDiff(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
+export async function diffVersions(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
   const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;
   if (versions.length > (isFile ? 1 : 2)) {
     throw usageError('at most two versions can be compared, and a file counts as one');
   }
-  const connection = await connectionFor(ctx, prompt);
+  const connection = await getTargetConnection(ctx, prompt);
   const { promptId, entries, pair } = await chooseVersions(ctx, connection, { prompt, versions, isFile });
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });
-    ctx.io.note(nothingToCompare(entries.length));
+    ctx.io.note(explainNothingToCompare(entries.length));
     return;
   }
   const [one, other] = await Promise.all([
@@ -34,15 +34,19 @@ export async function versionsDiff(ctx: Context, prompt: string, versions: reado
   ]);
   const isInOrder = isFile || compareAges(entries, one, other) <= 0;
   const [older, newer] = isInOrder ? [one, other] : [other, one];
-  const changes = await versionChanges(
-    { ...older, text: await versionSource(ctx, connection, older) },
-    { ...newer, text: await versionSource(ctx, connection, newer) },
+  const changes = await listVersionChanges(
+    { ...older, text: await readVersionSource(ctx, connection, older) },
+    { ...newer, text: await readVersionSource(ctx, connection, newer) },
   );
-  const text = (): string => differencesText(ctx, { older, newer }, changes);
-  await present(ctx, { older, newer, changes }, { terminal: text, plain: text, paged: true });
+  const formatAllChanges = (): string => formatChanges(ctx, { older, newer }, changes);
+  await present(
+    ctx,
+    { older, newer, changes },
+    { terminal: formatAllChanges, plain: formatAllChanges, paged: true },
+  );
 }
 
-function nothingToCompare(count: number): string {
+function explainNothingToCompare(count: number): string {
   if (count === 0) return 'Nothing is published under its slug; there is nothing to compare.';
   return count === 1
     ? 'There is a single version; there is nothing to compare.'
@@ -50,14 +54,14 @@ function nothingToCompare(count: number): string {
 }
 
 /** Returns the whole file on the embedded service, otherwise the template if the service returns it. */
-async function versionSource(
+async function readVersionSource(
   ctx: Context,
   { embedded }: Connection,
   version: PromptVersion,
 ): Promise<string | undefined> {
   if (!embedded) return firstText(version, 'template');
   const { promptVersionId } = version;
-  return (await definitionOfVersion(ctx, promptVersionId))?.source;
+  return (await findVersionDefinition(ctx, promptVersionId))?.source;
 }
 
 interface ChosenVersions {
@@ -93,7 +97,7 @@ async function chooseVersions(
   const pair =
     isFile && namedId !== undefined
       ? pairWithFile(entries, requestedIds, namedId)
-      : publishedPair(entries, requestedIds, namedId);
+      : pairPublished(entries, requestedIds, namedId);
   return { promptId, entries, pair };
 }
 
@@ -110,7 +114,7 @@ function pairWithFile(
 /**
  * Returns the two requested versions, or one with the version in the prompt's name or the latest, or the latest two.
  */
-function publishedPair(
+function pairPublished(
   entries: readonly PromptVersionEntry[],
   [first, second]: readonly string[],
   namedId: string | undefined,
@@ -138,20 +142,20 @@ function compareAges(
   );
 }
 
-function differencesText(
+function formatChanges(
   ctx: Context,
   { older, newer }: { readonly older: PromptVersion; readonly newer: PromptVersion },
   changes: readonly VersionChange[],
 ): string {
   const { paint } = ctx.io;
   const head = [
-    paint.red(`--- ${versionHeadline(ctx, older)}`),
-    paint.green(`+++ ${versionHeadline(ctx, newer)}`),
+    paint.red(`--- ${formatVersionHeadline(ctx, older)}`),
+    paint.green(`+++ ${formatVersionHeadline(ctx, newer)}`),
   ];
   const showText = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
   const parts = changes.flatMap(({ what, name, lines }) => [
     '',
-    paint.bold(oneLine(name === undefined ? what : `${what} ${name}`)),
+    paint.bold(toOneLine(name === undefined ? what : `${what} ${name}`)),
     ...lines.map(line => {
       const text = showText(line);
       if (line.startsWith('-')) return paint.red(text);
@@ -161,9 +165,9 @@ function differencesText(
   return `${[...head, ...(changes.length === 0 ? ['', 'no differences'] : parts)].join('\n')}\n`;
 }
 
-function versionHeadline(ctx: Context, version: PromptVersion): string {
-  const age = ageText(textOrNothing(version.publishedAt), ctx.clock.now());
-  return oneLine(`${textOrNothing(version.promptVersionId)}  ${textOrNothing(version.title)}  ${age}`);
+function formatVersionHeadline(ctx: Context, version: PromptVersion): string {
+  const age = formatIsoAge(toTextOrEmpty(version.publishedAt), ctx.clock.now());
+  return toOneLine(`${toTextOrEmpty(version.promptVersionId)}  ${toTextOrEmpty(version.title)}  ${age}`);
 }
 
 /** A difference between two versions of a prompt. */
@@ -183,28 +187,28 @@ interface VersionChange {
 type Version = PromptVersion & { readonly text: string | undefined };
 
 /** Returns the changes of the title, each input, other fields of the config, and the prompt's text if it is known. */
-async function versionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
+async function listVersionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
   const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
-  const inputs = ({ text }: InputFields) => new Map(text.map(({ key, ...field }) => [key, field]));
-  const images = (fields: InputFields) =>
+  const mapInputs = ({ text }: InputFields) => new Map(text.map(({ key, ...field }) => [key, field]));
+  const mapImages = (fields: InputFields) =>
     new Map(fields.images.map((image, index) => [String(index + 1), image]));
   return [
-    ...changedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),
-    ...changedKeys('input', inputs(before), inputs(after)),
-    ...changedKeys('image input', images(before), images(after)),
-    ...changedKeys('config', otherFields(older.config), otherFields(newer.config)),
-    ...(await changedFile(older.text, newer.text)),
+    ...listChangedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),
+    ...listChangedKeys('input', mapInputs(before), mapInputs(after)),
+    ...listChangedKeys('image input', mapImages(before), mapImages(after)),
+    ...listChangedKeys('config', pickOtherFields(older.config), pickOtherFields(newer.config)),
+    ...(await listFileChanges(older.text, newer.text)),
   ];
 }
 
 /** Returns the fields of the config other than inputs, such as options. */
-function otherFields(config: unknown): Map<string, unknown> {
+function pickOtherFields(config: unknown): Map<string, unknown> {
   if (!isJsonObject(config)) return new Map();
   const inputs = new Set(['textInputs', 'imageInputs', 'inputsJTD', 'variables', 'images']);
   return new Map(Object.entries(config).filter(([key]) => !inputs.has(key)));
 }
 
-function changedKeys(
+function listChangedKeys(
   what: VersionChange['what'],
   older: ReadonlyMap<string, unknown>,
   newer: ReadonlyMap<string, unknown>,
@@ -218,13 +222,13 @@ function changedKeys(
       ...(older.has(key) && { before: older.get(key) }),
       ...(newer.has(key) && { after: newer.get(key) }),
       lines: [
-        ...(older.has(key) ? [`- ${textOrNothing(older.get(key))}`] : []),
-        ...(newer.has(key) ? [`+ ${textOrNothing(newer.get(key))}`] : []),
+        ...(older.has(key) ? [`- ${toTextOrEmpty(older.get(key))}`] : []),
+        ...(newer.has(key) ? [`+ ${toTextOrEmpty(newer.get(key))}`] : []),
       ],
     }));
 }
 
-async function changedFile(
+async function listFileChanges(
   olderText: string | undefined,
   newerText: string | undefined,
 ): Promise<VersionChange[]> {
@@ -234,12 +238,12 @@ async function changedFile(
     change.value
       .replace(/\n$/u, '')
       .split('\n')
-      .map(line => `${changeMark(change)} ${line}`),
+      .map(line => `${getChangeMark(change)} ${line}`),
   );
   return [{ what: 'prompt', before: olderText, after: newerText, lines }];
 }
 
-function changeMark({ added, removed }: { readonly added: boolean; readonly removed: boolean }): string {
+function getChangeMark({ added, removed }: { readonly added: boolean; readonly removed: boolean }): string {
   if (added) return '+';
   return removed ? '-' : ' ';
 }

@@ -1,24 +1,24 @@
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
-import { labelFault, type PromptSearchRow } from '../../../wire/index.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
+import { findLabelFault, type PromptSearchRow } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import { present } from '../../outputs/present.ts';
 import { isLocalService } from '../../targets/not-found.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
-import { askOfPrompt, howToFind, resolvePrompt } from '../../targets/prompt-name.ts';
+import { askOfPrompt, formatFindHint, resolvePrompt } from '../../targets/prompt-name.ts';
 import { resolveVersion } from '../../targets/version-name.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { VERSIONS_LABEL } from './spec.ts';
 
 /** Sets, moves or removes a label of a prompt. */
-export async function versionsLabel(
+export async function changeLabel(
   ctx: Context,
   prompt: string,
   words: readonly string[],
   { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
 ): Promise<void> {
-  const [version, label] = versionAndLabel(words, remove === true);
+  const [version, label] = parseVersionAndLabel(words, remove === true);
   if (findPromptFile(ctx, prompt, 'command line') !== undefined) {
     throw usageError('a label belongs to a published prompt: give its slug, not a file');
   }
@@ -29,7 +29,7 @@ export async function versionsLabel(
       'Only the embedded service (--profile local) and a promptrun serve have labels.',
     );
   }
-  const { slug, promptId } = await publishedPrompt(ctx, connection, prompt);
+  const { slug, promptId } = await fetchPublishedPrompt(ctx, connection, prompt);
   const { prompts } = connection.client;
   const options = { signal: ctx.signal };
   const labelChange =
@@ -41,10 +41,10 @@ export async function versionsLabel(
           await resolveVersion(connection, { slug, promptId }, version, ctx.signal),
           options,
         );
-  await present(ctx, labelChange, { plain: () => oneLine(labelChangeText(labelChange)) });
+  await present(ctx, labelChange, { plain: () => toOneLine(describeLabelChange(labelChange)) });
 }
 
-function versionAndLabel(
+function parseVersionAndLabel(
   words: readonly string[],
   isRemoval: boolean,
 ): [version: string | undefined, label: string] {
@@ -57,13 +57,13 @@ function versionAndLabel(
     );
   }
   const label = second ?? first;
-  const fault = labelFault(label);
+  const fault = findLabelFault(label);
   if (fault !== undefined) throw usageError(`${JSON.stringify(label)} is not a label: ${fault}`);
   return [isRemoval ? undefined : first, label];
 }
 
 /** Returns a published prompt. @throws {CliError} exit 4 if it is not published */
-async function publishedPrompt(
+async function fetchPublishedPrompt(
   ctx: Context,
   connection: Connection,
   prompt: string,
@@ -77,10 +77,10 @@ async function publishedPrompt(
   for await (const row of prompts.all({}, { signal })) {
     if (row.promptId === promptId.toLowerCase()) return row;
   }
-  throw notFoundError(`the published prompt ${prompt} does not exist`, howToFind(connection));
+  throw notFoundError(`the published prompt ${prompt} does not exist`, formatFindHint(connection));
 }
 
-function labelChangeText(labelChange: {
+function describeLabelChange(labelChange: {
   label: string;
   slug: string;
   promptVersionId: string | null;
@@ -88,7 +88,7 @@ function labelChangeText(labelChange: {
 }) {
   const { label, slug, promptVersionId, previous } = labelChange;
   const name = `${slug}@${label}`;
-  if (promptVersionId === null) return `removed ${name}, which pointed to ${textOrNothing(previous)}`;
+  if (promptVersionId === null) return `removed ${name}, which pointed to ${toTextOrEmpty(previous)}`;
   if (previous === null || previous === promptVersionId) return `${name} points to ${promptVersionId}`;
   return `${name} points to ${promptVersionId}, no longer to ${previous}`;
 }

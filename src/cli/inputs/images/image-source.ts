@@ -38,7 +38,7 @@ export function isImageUrl(source: string): boolean {
   return /^data:/iu.test(source) || URL_SCHEME.test(source);
 }
 
-export function commandLineImages(ctx: Context): ImageFinder {
+export function createImageFinder(ctx: Context): ImageFinder {
   return { cwd: ctx.cwd, open: source => openImage(ctx, source) };
 }
 
@@ -48,37 +48,38 @@ export function commandLineImages(ctx: Context): ImageFinder {
  * @throws {CliError} USAGE_ERROR
  */
 export async function openImage(ctx: Context, source: string): Promise<ImageSource> {
-  if (source === '-') return imageInMemory(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
+  if (source === '-')
+    return createMemoryImage(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
   if (isImageUrl(source)) {
     const { readImageUrl } = await import('./image-url.ts');
     const urlOrBytes = readImageUrl(source);
     return typeof urlOrBytes === 'string'
       ? { kind: 'url', url: urlOrBytes, name: urlOrBytes }
-      : imageInMemory(urlOrBytes, 'the data URL');
+      : createMemoryImage(urlOrBytes, 'the data URL');
   }
-  return imageInFile(ctx, source);
+  return openImageFile(ctx, source);
 }
 
-async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
+async function openImageFile(ctx: Context, source: string): Promise<ImageSource> {
   const file = path.resolve(ctx.cwd, source);
-  const orFileFault = async <T>(reading: Promise<T>): Promise<T> =>
+  const explainFileFault = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
       throw fileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
   if (source.startsWith('@') && !existsSync(file)) {
     throw usageError(`image: ${source} does not exist`, 'Give the name of the image without @.');
   }
-  const stats: Stats = await orFileFault(stat(file));
+  const stats: Stats = await explainFileFault(stat(file));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
   // A pipe or a device has no size and can be read only once.
   if (!stats.isFile()) {
-    return imageInMemory(
-      await orFileFault(readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal)),
+    return createMemoryImage(
+      await explainFileFault(readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal)),
       source,
     );
   }
   checkSize(stats.size, source);
-  const { size, sha256, beginning } = await orFileFault(summarise(file));
+  const { size, sha256, beginning } = await explainFileFault(summarise(file));
   checkSize(size, source);
   await checkContent(beginning, source);
   return {
@@ -87,7 +88,7 @@ async function imageInFile(ctx: Context, source: string): Promise<ImageSource> {
     file,
     size,
     sha256,
-    chunks: () => unchangedBytes(file, source, sha256),
+    chunks: () => readUnchangedBytes(file, source, sha256),
   };
 }
 
@@ -99,7 +100,7 @@ async function summarise(file: string): Promise<{ size: number; sha256: string; 
   const hash = createHash('sha256');
   let size = 0;
   let firstBytes = Buffer.alloc(0);
-  for await (const chunk of fileChunks(file)) {
+  for await (const chunk of readFileChunks(file)) {
     hash.update(chunk);
     size += chunk.length;
     if (firstBytes.length < IMAGE_HEAD_BYTES) {
@@ -110,10 +111,10 @@ async function summarise(file: string): Promise<{ size: number; sha256: string; 
 }
 
 /** Reads a file again, and throws at its end if it has changed since the check. */
-async function* unchangedBytes(file: string, source: string, sha256: string): AsyncGenerator<Buffer> {
+async function* readUnchangedBytes(file: string, source: string, sha256: string): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   try {
-    for await (const chunk of fileChunks(file)) {
+    for await (const chunk of readFileChunks(file)) {
       hash.update(chunk);
       yield chunk;
     }
@@ -125,7 +126,7 @@ async function* unchangedBytes(file: string, source: string, sha256: string): As
 }
 
 /** Yields a file in pieces; each is overwritten by the next. */
-async function* fileChunks(file: string): AsyncGenerator<Buffer> {
+async function* readFileChunks(file: string): AsyncGenerator<Buffer> {
   const handle = await open(file);
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   try {
@@ -140,7 +141,7 @@ async function* fileChunks(file: string): AsyncGenerator<Buffer> {
 }
 
 /** Reads a whole image into memory. @throws {CliError} like `chunks` */
-export async function imageBytes(image: Extract<ImageSource, { kind: 'bytes' }>): Promise<Buffer> {
+export async function readImageBytes(image: Extract<ImageSource, { kind: 'bytes' }>): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of image.chunks()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
@@ -150,7 +151,10 @@ function hashImage(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<ImageSource, { kind: 'bytes' }>> {
+async function createMemoryImage(
+  bytes: Buffer,
+  name: string,
+): Promise<Extract<ImageSource, { kind: 'bytes' }>> {
   checkSize(bytes.length, name);
   await checkContent(bytes, name);
   return {
@@ -158,11 +162,11 @@ async function imageInMemory(bytes: Buffer, name: string): Promise<Extract<Image
     name,
     size: bytes.length,
     sha256: hashImage(bytes),
-    chunks: () => imageChunk(bytes),
+    chunks: () => streamBytes(bytes),
   };
 }
 
-async function* imageChunk(bytes: Buffer): AsyncGenerator<Buffer> {
+async function* streamBytes(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 

@@ -56,14 +56,14 @@ export async function takeNamedImages<Image>(
   for (const [name, file] of text) {
     if (!names.has(name)) continue;
     texts.delete(name);
-    if (file.includes('\n') && !isImageUrl(file)) throw textForImage(name);
+    if (file.includes('\n') && !isImageUrl(file)) throw textForImageError(name);
     if (file !== '') namedImages.push({ name, image: await open(file) });
   }
   return { text: texts, images: [...namedImages, ...images] };
 }
 
 /** Returns the error for the content of a text file, such as `photo=@notes.txt` reads it. */
-function textForImage(name: string): Error {
+function textForImageError(name: string): Error {
   return usageError(
     `the input ${JSON.stringify(name)} is an image, not text`,
     `Give the name of an image file, without @: ${name}=picture.png`,
@@ -90,7 +90,7 @@ export function placeImages<Image>(
   for (const { name, image } of images) {
     if (name === undefined) continue;
     const index = names.indexOf(name);
-    if (index < 0) throw noSuchImage(name, names);
+    if (index < 0) throw unknownImageError(name, names);
     if (placedImages[index] !== undefined) throw usageError(`the image ${name} is given twice`);
     placedImages[index] = image;
   }
@@ -104,7 +104,7 @@ export function placeImages<Image>(
   return { text, images: placedImages };
 }
 
-function noSuchImage(name: string, names: readonly (string | undefined)[]): Error {
+function unknownImageError(name: string, names: readonly (string | undefined)[]): Error {
   const knownNames = names.filter(text => text !== undefined);
   return usageError(
     `no image of the prompt is called ${JSON.stringify(name)}`,
@@ -113,7 +113,7 @@ function noSuchImage(name: string, names: readonly (string | undefined)[]): Erro
 }
 
 /** Returns the complete inputs of a run, always checked. @throws {CliError} USAGE_ERROR if the config refuses them */
-export function checkedInputs(
+export function checkInputs(
   fields: InputFields,
   namedInputs: UnplacedInputs,
   way?: InputWay,

@@ -5,11 +5,11 @@ import { usageError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import {
   type FaultyRow,
-  faultyRow,
+  findImageColumnOrder,
   ID_COLUMN,
-  imageColumnOrder,
-  readableRow,
   type SourceRow,
+  toFaultyRow,
+  toReadableRow,
 } from './row.ts';
 
 interface CsvRecord {
@@ -48,20 +48,20 @@ export async function* readCsv(
   for await (const { record: cells, raw } of records) {
     // Git and editors on Windows change line ends within cells, too.
     const record = cells.map(cell => cell.replaceAll('\r\n', '\n'));
-    const position = { row: row + 1, line: line + countLines(leadingLines(raw)) };
+    const position = { row: row + 1, line: line + countLines(getLeadingLines(raw)) };
     line += countLines(raw);
     recordCount += 1;
     if (header === undefined) {
       header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(record, name);
     } else if (!isBlank(raw)) {
       row += 1;
-      yield { ...readRecord(header, { record, raw }, position), cells: recordCells(header, record) };
+      yield { ...readRecord(header, { record, raw }, position), cells: toRecordCells(header, record) };
     }
     if (findFault()?.after === recordCount) break;
   }
   const fault = findFault();
   if (fault !== undefined) {
-    yield brokenRecord(fault, { row: row + 1, line: line + countLines(leadingLines(fault.raw)) });
+    yield toBrokenRow(fault, { row: row + 1, line: line + countLines(getLeadingLines(fault.raw)) });
   }
 }
 
@@ -82,15 +82,15 @@ async function detectDelimiter(text: AsyncIterable<string>): Promise<[string, As
     piece = await pieces.next();
   }
   const [, namedSeparator] = SEPARATOR_LINE.exec(textRead) ?? [];
-  if (namedSeparator !== undefined) return [namedSeparator, prepended(textRead, pieces)];
+  if (namedSeparator !== undefined) return [namedSeparator, prependText(textRead, pieces)];
   const [header = ''] = /\S[^\r\n]*/u.exec(textRead) ?? [];
   const unquotedHeader = header.replaceAll(/"[^"]*"/gu, '');
   const count = (delimiter: string): number => unquotedHeader.split(delimiter).length;
   const bestDelimiter = DELIMITERS.reduce((one, other) => (count(other) > count(one) ? other : one), ',');
-  return [bestDelimiter, prepended(textRead, pieces)];
+  return [bestDelimiter, prependText(textRead, pieces)];
 }
 
-async function* prepended(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+async function* prependText(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
   yield beginning;
   for (let piece = await rest.next(); piece.done !== true; piece = await rest.next()) yield piece.value;
 }
@@ -124,7 +124,7 @@ function parseRecords(
   return { records: parser as AsyncIterable<CsvRecord>, findFault: () => firstFault };
 }
 
-function recordCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
+function toRecordCells({ names }: CsvHeader, record: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     names.flatMap((name, column) => (name === '' ? [] : [[name, record[column] ?? ''] as const])),
   );
@@ -142,24 +142,24 @@ export async function readTable(
 
 function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPosition): SourceRow {
   const tornColumn = record.findIndex(
-    value => value.startsWith('"') && !raw.replaceAll('\r\n', '\n').includes(csvQuoted(value)),
+    value => value.startsWith('"') && !raw.replaceAll('\r\n', '\n').includes(quoteCsv(value)),
   );
   if (tornColumn !== -1) {
-    return faultyRow(place, `the quotes in column ${tornColumn + 1} don't enclose all of it`);
+    return toFaultyRow(place, `the quotes in column ${tornColumn + 1} don't enclose all of it`);
   }
   if (record.length !== header.columns) {
-    return faultyRow(place, `${pluralize(record.length, 'column')}, but the header has ${header.columns}`);
+    return toFaultyRow(place, `${pluralize(record.length, 'column')}, but the header has ${header.columns}`);
   }
-  const value = (column: number): string => record[column] ?? '';
-  const strayColumn = header.unnamed.find(column => value(column) !== '');
+  const getCell = (column: number): string => record[column] ?? '';
+  const strayColumn = header.unnamed.find(column => getCell(column) !== '');
   if (strayColumn !== undefined) {
-    return faultyRow(place, `a value in column ${strayColumn + 1}, which has no name`);
+    return toFaultyRow(place, `a value in column ${strayColumn + 1}, which has no name`);
   }
-  const id = header.id === undefined ? '' : value(header.id);
-  return readableRow(place, id === '' ? undefined : id, {
+  const id = header.id === undefined ? '' : getCell(header.id);
+  return toReadableRow(place, id === '' ? undefined : id, {
     // An empty cell leaves the input out, so that the prompt's default applies.
-    text: new Map(header.texts.map(([key, column]) => [key, value(column)] as const).filter(isFilledCell)),
-    images: header.images.map(value).filter(image => image !== ''),
+    text: new Map(header.texts.map(([key, column]) => [key, getCell(column)] as const).filter(isFilledCell)),
+    images: header.images.map(getCell).filter(image => image !== ''),
   });
 }
 
@@ -167,15 +167,15 @@ function isFilledCell([, value]: readonly [string, string]): boolean {
   return value !== '';
 }
 
-function brokenRecord({ error }: CsvFault, place: RowPosition): FaultyRow {
+function toBrokenRow({ error }: CsvFault, place: RowPosition): FaultyRow {
   const message =
     error?.code === 'CSV_QUOTE_NOT_CLOSED'
       ? 'its quotes are never closed, so that the rest of the file is lost'
       : 'it is longer than any request may be, and the rest of the file is lost';
-  return faultyRow(place, message);
+  return toFaultyRow(place, message);
 }
 
-function csvQuoted(value: string): string {
+function quoteCsv(value: string): string {
   return `"${value.replaceAll('"', '""')}"`;
 }
 
@@ -184,7 +184,7 @@ function isBlank(raw: string): boolean {
   return raw.trim() === '';
 }
 
-function leadingLines(raw: string): string {
+function getLeadingLines(raw: string): string {
   return /^[\r\n]*/u.exec(raw)?.[0] ?? '';
 }
 
@@ -205,7 +205,7 @@ function readCsvHeader(fields: readonly string[], file: string) {
       'Give each column its own name.',
     );
   }
-  const columns = names.map((name, column) => ({ name, column, order: imageColumnOrder(name) }));
+  const columns = names.map((name, column) => ({ name, column, order: findImageColumnOrder(name) }));
   const id = names.indexOf(ID_COLUMN);
   return {
     columns: names.length,

@@ -1,4 +1,4 @@
-import { encodingFault } from '../../../files/read-text.ts';
+import { describeEncodingFault } from '../../../files/read-text.ts';
 import { usageError } from '../../core/errors.ts';
 
 /** Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled. */
@@ -11,7 +11,7 @@ export async function* decodeUtf8Stream(
     try {
       return decoder.decode(bytes, { stream: more });
     } catch {
-      throw usageError(`${what} is ${encodingFault(bytes)}`);
+      throw usageError(`${what} is ${describeEncodingFault(bytes)}`);
     }
   };
   for await (const chunk of chunks) {

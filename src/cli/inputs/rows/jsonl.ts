@@ -1,9 +1,9 @@
-import { textLines } from '../../../files/formats/text-lines.ts';
-import { isJsonObject, JsonPastBound, type UncheckedObject } from '../../../utils/bounded-json.ts';
+import { splitIntoLines } from '../../../files/formats/text-lines.ts';
+import { isJsonObject, JsonLimitExceeded, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import { CliError } from '../../core/errors.ts';
 import { Literal, parseJsonAsWritten } from '../json-as-written.ts';
-import { type CollectedInputs, isNested, jsonInputs } from '../text-inputs.ts';
-import { faultyRow, ID_COLUMN, imageColumnOrder, readableRow, type SourceRow } from './row.ts';
+import { type CollectedInputs, isNested, readJsonInputs } from '../text-inputs.ts';
+import { findImageColumnOrder, ID_COLUMN, type SourceRow, toFaultyRow, toReadableRow } from './row.ts';
 
 /**
  * Yields the rows of a file with one JSON object per line; skips blank lines.
@@ -15,7 +15,7 @@ export async function* readJsonl(
   { unwraps = false } = {},
 ): AsyncGenerator<SourceRow> {
   let row = 0;
-  for await (const { text: source, line } of textLines(text)) {
+  for await (const { text: source, line } of splitIntoLines(text)) {
     if (source.trim() !== '') {
       row += 1;
       yield readObject(source, { row, line }, { unwraps });
@@ -32,38 +32,38 @@ function readObject(
   try {
     parsedLine = parseJsonAsWritten(source);
   } catch (error) {
-    if (error instanceof JsonPastBound) return faultyRow(place, `it ${error.message}`);
+    if (error instanceof JsonLimitExceeded) return toFaultyRow(place, `it ${error.message}`);
     throw error;
   }
-  const value = unwraps ? unwrapped(parsedLine) : parsedLine;
+  const value = unwraps ? unwrapItem(parsedLine) : parsedLine;
   if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
-    return faultyRow(place, 'it is a JSON list; write each object on its own line, without the list');
+    return toFaultyRow(place, 'it is a JSON list; write each object on its own line, without the list');
   }
-  if (value === undefined) return faultyRow(place, 'it is not valid JSON');
-  if (!isJsonObject(value)) return faultyRow(place, 'it is not a JSON object');
+  if (value === undefined) return toFaultyRow(place, 'it is not valid JSON');
+  if (!isJsonObject(value)) return toFaultyRow(place, 'it is not a JSON object');
   const { [ID_COLUMN]: rowId, ...fields } = value;
   const id = rowId instanceof Literal ? rowId.source : rowId;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
-    return faultyRow(place, 'its id is neither text nor a number');
+    return toFaultyRow(place, 'its id is neither text nor a number');
   }
   try {
-    const inputs = separateImages(fields, jsonInputs(fields, ''));
-    return { ...readableRow(place, id, inputs), cells: inputCells(id, inputs) };
+    const inputs = separateImages(fields, readJsonInputs(fields, ''));
+    return { ...toReadableRow(place, id, inputs), cells: toInputCells(id, inputs) };
   } catch (error) {
-    if (error instanceof CliError) return faultyRow(place, error.message, id);
+    if (error instanceof CliError) return toFaultyRow(place, error.message, id);
     throw error;
   }
 }
 
 /** Returns the item of a row of OpenAI's Evals, which may also have a recorded answer (`sample`) and an id. */
-function unwrapped(value: unknown): unknown {
+function unwrapItem(value: unknown): unknown {
   if (!isJsonObject(value) || !isJsonObject(value['item']) || value['item'] instanceof Literal) return value;
   const { item, sample: _, id, ...others } = value;
   if (Object.keys(others).length > 0) return value;
   return id === undefined ? item : { id, ...item };
 }
 
-function inputCells(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
+function toInputCells(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
   return Object.fromEntries([
     ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
     ...text,
@@ -76,10 +76,10 @@ function separateImages(fields: UncheckedObject, inputs: CollectedInputs): Colle
   if (isNested(fields)) return inputs;
   const images = [...inputs.text]
     .flatMap(([key, image]) => {
-      const order = imageColumnOrder(key);
+      const order = findImageColumnOrder(key);
       return order === undefined ? [] : [{ image, order }];
     })
     .sort((one, other) => one.order - other.order);
-  const text = [...inputs.text].filter(([key]) => imageColumnOrder(key) === undefined);
+  const text = [...inputs.text].filter(([key]) => findImageColumnOrder(key) === undefined);
   return { text: new Map(text), images: images.map(({ image }) => image) };
 }

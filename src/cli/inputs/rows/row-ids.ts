@@ -10,12 +10,12 @@ export class RowIds {
       this.#numbered = row;
       return undefined;
     }
-    const holder = this.#holder(id);
+    const holder = this.#findHolder(id);
     if (holder === undefined) this.#rows.set(id, row);
     return holder;
   }
 
-  #holder(id: string): number | undefined {
+  #findHolder(id: string): number | undefined {
     const number = Number(id);
     const isNumbered = String(number) === id && Number.isInteger(number) && number >= 1;
     return this.#rows.get(id) ?? (isNumbered && number <= this.#numbered ? number : undefined);

@@ -8,7 +8,7 @@ import type { NamingFolder } from '../named-file.ts';
 import { fileFault } from '../read-text.ts';
 import { decodeUtf8Stream } from './decode-utf8.ts';
 import { readJsonl } from './jsonl.ts';
-import { faultyRow, isFaulty, type ReadableRow, type SourceRow } from './row.ts';
+import { isFaulty, type ReadableRow, type SourceRow, toFaultyRow } from './row.ts';
 import { RowIds } from './row-ids.ts';
 
 const FORMATS = ['csv', 'jsonl'] as const;
@@ -44,7 +44,7 @@ export async function openSource(ctx: Context, flags: SourceFlags, where = '--fr
   const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
   if (from === '-') {
     if (format === undefined) throw usageError(`${where} - needs --format csv or --format jsonl`);
-    const open = (signal: AbortSignal): ReturnType<RowSource['open']> => standardInput(ctx, signal);
+    const open = (signal: AbortSignal): ReturnType<RowSource['open']> => streamStandardInput(ctx, signal);
     return { name: 'standard input', format, delimiter, repeatable: false, open };
   }
   const file = path.resolve(ctx.cwd, from);
@@ -59,7 +59,7 @@ export async function openSource(ctx: Context, flags: SourceFlags, where = '--fr
 }
 
 /** Returns the folder for files named in rows: that of the rows file, or the working directory. */
-export function rowsFolder({ cwd }: Context, from: string, allowOutside: boolean): NamingFolder {
+export function getRowsFolder({ cwd }: Context, from: string, allowOutside: boolean): NamingFolder {
   return { cwd: from === '-' ? cwd : path.dirname(path.resolve(cwd, from)), allowOutside };
 }
 
@@ -110,7 +110,7 @@ function guessFormat(file: string, where: string): Format {
 }
 
 /** Yields standard input, and ends immediately if aborted, even if no more input ever comes. */
-function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
+function streamStandardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
   const { stream } = ctx.io.stdin;
   const giveUp = (): unknown => stream.destroy(signal.reason as Error);
   signal.addEventListener('abort', giveUp, { once: true });
@@ -122,7 +122,7 @@ function standardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Ar
  * Returns a source that can be read more than once. Reads any other source into memory, so that nothing of it stays on
  * disk.
  */
-export async function repeatableSource(source: RowSource, signal: AbortSignal): Promise<RowSource> {
+export async function toRepeatableSource(source: RowSource, signal: AbortSignal): Promise<RowSource> {
   if (source.repeatable) return source;
   const pieces: (Uint8Array | string)[] = [];
   for await (const piece of source.open(signal)) pieces.push(piece);
@@ -149,9 +149,9 @@ export async function* readRows(
   const text = decodeUtf8Stream(openWhenRead(source, signal), source.name);
   const ids = new RowIds();
   const unwraps = fields?.isKnown === true && !fields.text.some(({ key }) => key === 'item');
-  const rows = source.format === 'csv' ? await csvRows(text, source) : readJsonl(text, { unwraps });
+  const rows = source.format === 'csv' ? await readCsvRows(text, source) : readJsonl(text, { unwraps });
   for await (const row of rows) {
-    yield isFaulty(row) ? row : (imageFault(row) ?? duplicateIdFault(row, ids) ?? row);
+    yield isFaulty(row) ? row : (findImageFault(row) ?? findDuplicateIdFault(row, ids) ?? row);
   }
 }
 
@@ -160,7 +160,7 @@ async function* openWhenRead(source: RowSource, signal: AbortSignal): AsyncGener
   yield* source.open(signal);
 }
 
-async function csvRows(
+async function readCsvRows(
   text: AsyncIterable<string>,
   { name, delimiter }: RowSource,
 ): Promise<AsyncIterable<SourceRow>> {
@@ -168,17 +168,17 @@ async function csvRows(
   return readCsv(text, { name, delimiter });
 }
 
-function imageFault({ row, line, id, inputs }: ReadableRow): SourceRow | undefined {
+function findImageFault({ row, line, id, inputs }: ReadableRow): SourceRow | undefined {
   if (!inputs.images.includes('-')) return undefined;
-  return faultyRow({ row, line }, "an image of a row can't come from standard input", id);
+  return toFaultyRow({ row, line }, "an image of a row can't come from standard input", id);
 }
 
 /** Gives the second of two rows with the same id another one, so that its result isn't taken for the first one's. */
-function duplicateIdFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
+function findDuplicateIdFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
   const holder = ids.take(twin);
   if (holder === undefined) return undefined;
   const { row, line, id } = twin;
-  return faultyRow(
+  return toFaultyRow(
     { row, line },
     `its id ${JSON.stringify(id)} is already the id of row ${holder}`,
     `${id} (row ${row})`,

@@ -28,7 +28,7 @@ export function isFaulty(row: SourceRow): row is FaultyRow {
 }
 
 /** Returns a row with its own id, else with its number. */
-export function readableRow(
+export function toReadableRow(
   place: { readonly row: number; readonly line: number },
   id: string | undefined,
   inputs: CollectedInputs,
@@ -36,7 +36,7 @@ export function readableRow(
   return { ...place, id: id ?? String(place.row), isNamed: id !== undefined, inputs };
 }
 
-export function faultyRow(
+export function toFaultyRow(
   place: { readonly row: number; readonly line: number },
   fault: string,
   id = String(place.row),
@@ -48,7 +48,7 @@ export function faultyRow(
 export const ID_COLUMN = 'id';
 
 /** Returns the order of an image column: `image` first, then by number; undefined for a text column. */
-export function imageColumnOrder(name: string): number | undefined {
+export function findImageColumnOrder(name: string): number | undefined {
   const [, number] = /^image(\d*)$/u.exec(name) ?? [];
   if (number === undefined) return undefined;
   return number === '' ? -1 : Number(number);

@@ -24,7 +24,7 @@ interface HandedOverRow {
 }
 
 /** Returns a handover with a new key by default. The nth row is the request `<key>-<n>`. */
-export function newHandover(
+export function createHandover(
   promptVersionId: string,
   rows: readonly (readonly [id: string, inputsDigest: string])[],
   {
@@ -41,7 +41,7 @@ export function newHandover(
 }
 
 /** Writes a handover to the journal. Resolves once the line would survive a power cut. */
-export function journalHandover(
+export function writeHandover(
   journal: BatchJournal,
   { key, time, promptVersionId, interface: providerInterface, rows }: BatchHandover,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export function journalHandover(
   });
 }
 
-export function journalProgress(
+export function writeHandoverProgress(
   journal: BatchJournal,
   handover: BatchHandover,
   progress: Pick<BatchHandover, 'file' | 'batch'>,
@@ -69,14 +69,14 @@ export function journalProgress(
 /** Returns the handovers in the journal, in order. */
 export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): BatchHandover[] {
   return Array.from(handovers, ({ handover: { promptVersionId, rows, ...made }, progress }) => ({
-    ...newHandover(promptVersionId, rows, made),
+    ...createHandover(promptVersionId, rows, made),
     file: progress?.file,
     batch: progress?.batch,
   }));
 }
 
 /** Returns the handed-over rows by their ids, each from its last handover. */
-export function handedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedOverRow> {
+export function collectHandedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedOverRow> {
   const rows = readHandovers(journal).flatMap(handed => [...handed.rows]);
   return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN)));
 }

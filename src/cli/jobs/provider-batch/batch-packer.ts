@@ -5,7 +5,7 @@ import { usageError } from '../../core/errors.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { Budget, Reservation } from '../../creation/budget.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
-import { failedOutcome, type Job, type JobOutcome } from '../job.ts';
+import { type Job, type JobOutcome, toFailedOutcome } from '../job.ts';
 import { isFatal } from '../job-errors.ts';
 import type { BatchSessionParts } from './batch-session.ts';
 
@@ -113,7 +113,7 @@ export class BatchPacker {
       if (this.#isCapped) return undefined;
       const fault = toCliError(error);
       if (isFatal(fault)) throw fault;
-      await settle(job, failedOutcome(ctx, fault));
+      await settle(job, toFailedOutcome(ctx, fault));
       return undefined;
     }
   }

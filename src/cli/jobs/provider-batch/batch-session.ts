@@ -12,7 +12,7 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { BatchJournal } from '../batch-journal.ts';
 import type { StopControl } from '../stop-control.ts';
-import { type BatchHandover, journalProgress } from './batch-handover.ts';
+import { type BatchHandover, writeHandoverProgress } from './batch-handover.ts';
 
 const FIRST_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;
@@ -68,15 +68,15 @@ export class BatchSession {
   /** Submits journaled requests as a batch. Returns the provider's refusal; undefined if it accepted them. */
   async create(handover: BatchHandover, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
     const { ctx, journal } = this.#parts;
-    const onUploaded = (file: string): Promise<void> => journalProgress(journal, handover, { file });
+    const onUploaded = (file: string): Promise<void> => writeHandoverProgress(journal, handover, { file });
     try {
       const upload = { id: handover.file, onUploaded };
       const batch = await this.#provider.create(requests, handover.key, upload, ctx.signal);
-      await journalProgress(journal, handover, { batch });
+      await writeHandoverProgress(journal, handover, { batch });
       return undefined;
     } catch (error) {
       const fault = toBatchError(error);
-      const isRefused = fault.exitCode === EXIT.fault && (faultStatus(error) ?? 500) < 500;
+      const isRefused = fault.exitCode === EXIT.fault && (findFaultStatus(error) ?? 500) < 500;
       if (!isRefused) throw fault;
       return new CliError(fault.message, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
     }
@@ -89,7 +89,7 @@ export class BatchSession {
   async isMissing(handover: BatchHandover): Promise<boolean> {
     const { journal, stop } = this.#parts;
     const missingTimeout = new MissingTimeout();
-    const note = this.#noteOfChanges();
+    const note = this.#createChangeNote();
     const { key, time, rows, file } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
     const wanted = { key, since, requests: rows.size, file };
@@ -102,17 +102,17 @@ export class BatchSession {
       });
       if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
       if (typeof batch === 'object') {
-        await journalProgress(journal, handover, { batch: batch.id });
+        await writeHandoverProgress(journal, handover, { batch: batch.id });
         return false;
       }
-      note(this.#searchNote(batch));
+      note(this.#describeSearch(batch));
       if (!(await this.#pause(pause))) break;
       waitedMs += pause;
     }
     return false;
   }
 
-  #searchNote(searchState: 'unread' | 'unanswered' | undefined): string {
+  #describeSearch(searchState: 'unread' | 'unanswered' | undefined): string {
     if (searchState === 'unread') {
       return 'note: a batch that may be this one is still running; waiting for its end to identify it';
     }
@@ -138,7 +138,7 @@ export class BatchSession {
    */
   async wait(id: string, rows: number): Promise<BatchState | 'gone' | undefined> {
     const { name } = this.#provider;
-    const note = this.#noteOfChanges();
+    const note = this.#createChangeNote();
     const missing = new MissingTimeout();
     for (const pause of pollPauses(1.5)) {
       const state = await this.#readState(id, error => missing.mayRetry(error, pause));
@@ -153,7 +153,7 @@ export class BatchSession {
   }
 
   /** Returns a function that prints a line if it differs from the last one, or if that is 30 s old. */
-  #noteOfChanges(): (line: string) => void {
+  #createChangeNote(): (line: string) => void {
     const { io, clock } = this.#parts.ctx;
     let lastNote = { line: '', at: 0 };
     return line => {
@@ -185,7 +185,7 @@ export class BatchSession {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return;
       } catch (error) {
-        if (faultStatus(error) === HTTP_GONE) {
+        if (findFaultStatus(error) === HTTP_GONE) {
           yield 'gone';
           return;
         }
@@ -208,9 +208,9 @@ export class BatchSession {
       return await this.#provider.readState(id, stop.reading);
     } catch (error) {
       if (stop.isStopping()) return undefined;
-      if (faultStatus(error) === HTTP_GONE) return 'gone';
+      if (findFaultStatus(error) === HTTP_GONE) return 'gone';
       const fault = toBatchError(error);
-      const isMissing = faultStatus(error) === BATCH_NOT_FOUND && !mayPass(error);
+      const isMissing = findFaultStatus(error) === BATCH_NOT_FOUND && !mayPass(error);
       if (isMissing || fault.exitCode === EXIT.unauthorised) throw fault;
       return undefined;
     }
@@ -248,13 +248,13 @@ class MissingTimeout {
 
   /** Returns true if the request may be retried after the pause. */
   mayRetry(error: unknown, pauseMs: number): boolean {
-    if (faultStatus(error) !== BATCH_NOT_FOUND || this.#waitedMs >= MAX_MISSING_MS) return false;
+    if (findFaultStatus(error) !== BATCH_NOT_FOUND || this.#waitedMs >= MAX_MISSING_MS) return false;
     this.#waitedMs += pauseMs;
     return true;
   }
 }
 
-function faultStatus(error: unknown): number | undefined {
+function findFaultStatus(error: unknown): number | undefined {
   return isBatchFault(error) ? error.status : undefined;
 }
 

@@ -33,7 +33,7 @@ export async function* handOverByVersion(
   try {
     for (const { handover, jobs } of handovers) yield* handover.handOver(jobs);
     if (parts.cancel) for (const { handover } of handovers) await handover.cancel();
-    for (const { handover } of handovers) yield* handover.answers();
+    for (const { handover } of handovers) yield* handover.collectAnswers();
   } finally {
     for (const { handover } of handovers) handover.reportLeft();
   }

@@ -7,10 +7,10 @@ import type { ProviderBatches } from '../../../service/runs/provider-batches.ts'
 import { pluralize } from '../../core/pluralize.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
-import { failedOutcome, type Job } from '../job.ts';
+import { type Job, toFailedOutcome } from '../job.ts';
 import type { PlannedJob, PlannedJobs } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
-import { type BatchHandover, journalHandover, newHandover, readHandovers } from './batch-handover.ts';
+import { type BatchHandover, createHandover, readHandovers, writeHandover } from './batch-handover.ts';
 import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
 import { BatchSession, type findBatchProvider } from './batch-session.ts';
 
@@ -66,7 +66,7 @@ export class VersionHandover {
   }
 
   /** Waits for the batches and yields the jobs that they answer. */
-  async *answers(): AsyncGenerator<PlannedJob> {
+  async *collectAnswers(): AsyncGenerator<PlannedJob> {
     for (const [handover, rows] of this.#awaited) yield* this.#waitForAnswers(handover, rows);
   }
 
@@ -82,12 +82,12 @@ export class VersionHandover {
     const step = this.#parts.journal.states.get(job.id)?.step;
     const handover = this.#earlier.find(({ rows }) => rows.has(job.id));
     if (!handover || step === 'failed' || step === 'succeeded') return undefined;
-    const request = await this.#unchangedRequest(handover, job);
+    const request = await this.#findUnchangedRequest(handover, job);
     return request === undefined ? undefined : handover;
   }
 
   /** Returns a job's request; undefined if it differs from the one that was handed over. */
-  async #unchangedRequest(
+  async #findUnchangedRequest(
     { rows, promptVersionId }: BatchHandover,
     job: Job,
   ): Promise<RunRequest | undefined> {
@@ -99,13 +99,13 @@ export class VersionHandover {
 
   async #handOverRows(preparedRows: readonly PreparedRow[]): Promise<void> {
     if (preparedRows.length === 0 || this.#parts.stop.isStopping()) return;
-    const handover = this.#newHandover(preparedRows);
+    const handover = this.#createHandover(preparedRows);
     for (const row of await this.#send(handover, preparedRows)) this.#addAwaited(handover, row);
   }
 
-  #newHandover(prepared: readonly PreparedRow[]): BatchHandover {
-    const options = { time: this.#now(), interface: this.#provider.endpoint };
-    return newHandover(this.#parts.promptVersionId, rowDigests(prepared), options);
+  #createHandover(prepared: readonly PreparedRow[]): BatchHandover {
+    const options = { time: this.#getTime(), interface: this.#provider.endpoint };
+    return createHandover(this.#parts.promptVersionId, listRowDigests(prepared), options);
   }
 
   /** Prepares rows again; leaves out those that can't be handed over. */
@@ -119,21 +119,21 @@ export class VersionHandover {
   }
 
   /** Returns the journal's entry for the creation that takes the answer of a request. */
-  #journalEntry(
+  #createJournalEntry(
     customId: string,
     facts: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>,
   ): JournalEntry {
-    return { id: customId, time: this.#now(), baseUrl: this.#parts.connection.service, ...facts };
+    return { id: customId, time: this.#getTime(), baseUrl: this.#parts.connection.service, ...facts };
   }
 
-  #now(): string {
+  #getTime(): string {
     return new Date(this.#parts.ctx.clock.now()).toISOString();
   }
 
   /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
   async #send(handover: BatchHandover, preparedRows: readonly PreparedRow[]): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
-    await journalHandover(journal, handover);
+    await writeHandover(journal, handover);
     // A row that failed earlier counts as open again.
     const earlierRows = preparedRows.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlierRows.map(({ job }) => journal.waiting(job)));
@@ -147,7 +147,7 @@ export class VersionHandover {
     if (!refusal) return preparedRows.map(({ job, reservation }) => ({ job, reservation }));
     for (const { job, reservation } of preparedRows) {
       reservation?.refused();
-      await settle(job, failedOutcome(ctx, refusal));
+      await settle(job, toFailedOutcome(ctx, refusal));
     }
     return [];
   }
@@ -177,7 +177,7 @@ export class VersionHandover {
     // An uploaded file of requests can't be used with another interface.
     const isSame =
       preparedRows.length === handover.rows.size && handover.interface === this.#provider.endpoint;
-    const nextHandover = isSame ? handover : this.#newHandover(preparedRows);
+    const nextHandover = isSame ? handover : this.#createHandover(preparedRows);
     if (preparedRows.length === 0) return;
     yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
   }
@@ -225,7 +225,7 @@ export class VersionHandover {
     noteSecondPayments(ctx, openRows.size);
     const preparedRows = await this.#prepareAll(openRows.values());
     if (preparedRows.length === 0) return;
-    const nextHandover = this.#newHandover(preparedRows);
+    const nextHandover = this.#createHandover(preparedRows);
     yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
   }
 
@@ -236,7 +236,7 @@ export class VersionHandover {
     for (const [customId, { job, reservation }] of openRows) {
       reservation?.lost();
       const { inputsDigest = '' } = rows.get(job.id) ?? {};
-      const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });
+      const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
       await this.#parts.settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
     }
   }
@@ -247,7 +247,7 @@ export class VersionHandover {
     { handover, customId, answer }: { handover: BatchHandover; customId: string; answer: BatchAnswer },
   ): AsyncGenerator<PlannedJob> {
     const { ctx, connection, promptVersionId, budget } = this.#parts;
-    const request = await this.#unchangedRequest(handover, job);
+    const request = await this.#findUnchangedRequest(handover, job);
     if (!request) {
       ctx.io.error(
         `error: row ${job.row} has changed since it was uploaded, so its answer was not used; restore the row, then add --resume`,
@@ -256,7 +256,7 @@ export class VersionHandover {
     }
     this.#batches.offer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
-    const entry = this.#journalEntry(customId, { promptVersionId, inputsDigest });
+    const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
     const reservation = earlierReservation ?? budget.reservePaid(connection, { promptVersionId });
     const batched = { settled: () => this.#batches.withdraw(customId) };
     yield {
@@ -273,6 +273,6 @@ function missingResultText({ state, fault }: BatchState): string {
   return isComplete ? 'the batch has no result for the row' : `the batch is ${state}`;
 }
 
-function rowDigests(prepared: readonly PreparedRow[]): (readonly [id: string, inputsDigest: string])[] {
+function listRowDigests(prepared: readonly PreparedRow[]): (readonly [id: string, inputsDigest: string])[] {
   return prepared.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }

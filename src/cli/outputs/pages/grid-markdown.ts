@@ -1,6 +1,6 @@
 import type { DiffPart } from '../../checks/check-tasks.ts';
-import { type Grid, type GridCell, type GridPart, isFaultyState, worstFirst } from './grid.ts';
-import { htmlText } from './html.ts';
+import { type Grid, type GridCell, type GridPart, isFaultyState, sortWorstFirst } from './grid.ts';
+import { escapeHtmlText } from './html.ts';
 
 const ICONS = {
   passed: '✅',
@@ -19,54 +19,54 @@ const ICONS = {
  *
  * @param maxLength the maximum number of characters
  */
-export function gridMarkdown(grid: Grid, maxLength: number): string {
-  const rows = worstFirst(grid.rows);
+export function renderGridMarkdown(grid: Grid, maxLength: number): string {
+  const rows = sortWorstFirst(grid.rows);
   const heading = `### ${escapeForMarkdown(grid.title)}\n\n${grid.facts.map(escapeForMarkdown).join(' · ')}\n\n`;
   const columns = grid.columns.map(({ name }) => `<th>${escapeForMarkdown(name)}</th>`).join('');
   const head = grid.columns.length > 1 ? `<tr><th></th><th></th>${columns}</tr>` : '';
   const lines = rows.map(
     ({ name, place = '', cells }) =>
-      `<tr><td>${escapeForMarkdown(place)}</td><td>${escapeForMarkdown(name)}</td>${cells.map(cellMarkup).join('')}</tr>`,
+      `<tr><td>${escapeForMarkdown(place)}</td><td>${escapeForMarkdown(name)}</td>${cells.map(renderMarkdownCell).join('')}</tr>`,
   );
   const details = rows
     .filter(({ state }) => isFaultyState(state) || state === 'changed')
     .map(({ name, cells }) => {
       const text = cells
-        .flatMap((cell, index) => cellLines(cell, grid.columns[index]?.name ?? ''))
+        .flatMap((cell, index) => formatCellLines(cell, grid.columns[index]?.name ?? ''))
         .join('\n');
       return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
   const availableLength = maxLength - heading.length - head.length - 200;
-  const shownLines = firstThatFit(lines, availableLength / 2);
+  const shownLines = pickFirstFitting(lines, availableLength / 2);
   const tableLength = shownLines.reduce((sum, { length }) => sum + length, 0);
-  const shownDetails = firstThatFit(details, availableLength - tableLength);
+  const shownDetails = pickFirstFitting(details, availableLength - tableLength);
   const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
-  const missing = leftOut(lines.length - shownLines.length, details.length - shownDetails.length);
+  const missing = formatLeftOut(lines.length - shownLines.length, details.length - shownDetails.length);
   return heading + table + shownDetails.join('\n') + missing;
 }
 
-function leftOut(rows: number, reasons: number): string {
+function formatLeftOut(rows: number, reasons: number): string {
   if (rows + reasons === 0) return '';
   return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${reasons}.\n`;
 }
 
-function cellMarkup(cell: GridCell | undefined): string {
+function renderMarkdownCell(cell: GridCell | undefined): string {
   return cell === undefined
     ? '<td></td>'
     : `<td>${ICONS[cell.state]} ${cell.facts.map(escapeForMarkdown).join(', ')}</td>`;
 }
 
-function cellLines(cell: GridCell | undefined, column: string): string[] {
+function formatCellLines(cell: GridCell | undefined, column: string): string[] {
   if (cell === undefined || !(isFaultyState(cell.state) || cell.state === 'changed')) return [];
-  return [...(column === '' ? [] : [`${column}:`]), ...cell.parts.map(partText)];
+  return [...(column === '' ? [] : [`${column}:`]), ...cell.parts.map(formatPart)];
 }
 
-function partText(part: GridPart): string {
+function formatPart(part: GridPart): string {
   if (part.kind === 'media') return '(a picture)';
-  return part.kind === 'difference' ? part.parts.map(differenceText).join('') : part.text;
+  return part.kind === 'difference' ? part.parts.map(formatDifference).join('') : part.text;
 }
 
-function differenceText({ kind, text }: DiffPart): string {
+function formatDifference({ kind, text }: DiffPart): string {
   if (kind === 'removed') return `[-${text}-]`;
   return kind === 'added' ? `{+${text}+}` : text;
 }
@@ -76,13 +76,13 @@ function escapeForMarkdown(text: string): string {
   const hiddenCount = text.length - MAX_CELL_LENGTH;
   const shownText =
     hiddenCount > 0 ? `${text.slice(0, MAX_CELL_LENGTH)}… (${hiddenCount} more characters)` : text;
-  return htmlText(shownText).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
+  return escapeHtmlText(shownText).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
 }
 
 const MAX_CELL_LENGTH = 10_000;
 
 /** Returns as many of the first texts as fit. */
-function firstThatFit(texts: readonly string[], maxLength: number): string[] {
+function pickFirstFitting(texts: readonly string[], maxLength: number): string[] {
   let remainingLength = maxLength;
   const firstLeftOut = texts.findIndex(text => {
     remainingLength -= text.length + 1;

@@ -26,26 +26,26 @@ const SEPARATORS = { mid: '─', 'mid-mid': '──' };
 const CONTEXT_LENGTH = 200;
 
 /** Formats a grid for a terminal: every cell of each row, with differences marked. Long texts are cut unless `isWhole`. */
-export async function gridTable(
+export async function renderGridTable(
   { stdout, paint }: Pick<Io, 'stdout' | 'paint'>,
   grid: Grid,
   { isWhole }: { readonly isWhole: boolean },
 ): Promise<string> {
-  const { name, cell: width, isWide } = gridWidths(grid, stdout.columns);
+  const { name, cell: width, isWide } = computeGridWidths(grid, stdout.columns);
   const titles = grid.columns.map(column => paint.bold(wrapText(escapeControls(column.name), width)));
   const arrange = (cells: readonly string[]): readonly string[] =>
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
-  const cellText = (cell: GridCell | undefined, state: GridState): string => {
-    const text = gridCellText(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH);
+  const formatFittedCell = (cell: GridCell | undefined, state: GridState): string => {
+    const text = formatGridCell(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH);
     return isWhole ? wrapText(text, width) : cutLines(wrapText(text, width), state, paint);
   };
   const rows = grid.rows.map(row => [
     wrapText(escapeControls(row.name), name),
-    stateColour(row.state, paint)(row.state),
-    ...arrange(row.cells.map(cell => cellText(cell, row.state))),
+    getStateColour(row.state, paint)(row.state),
+    ...arrange(row.cells.map(cell => formatFittedCell(cell, row.state))),
   ]);
   const totals = grid.columns.map(column =>
-    wrapText(paint.dim(escapeControls(columnTotalsText(column, grid.measures))), width),
+    wrapText(paint.dim(escapeControls(formatColumnTotals(column, grid.measures))), width),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
   const all = grid.measures.length === 0 ? [] : [['all', '', ...arrange(totals)]];
@@ -63,7 +63,7 @@ interface GridWidths {
   readonly isWide: boolean;
 }
 
-function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths {
+function computeGridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths {
   const name = Math.min(MAX_NAME_WIDTH, Math.max(3, ...rows.map(row => row.name.length)));
   const remainingWidth = terminalWidth - name - STATE_WIDTH - 4;
   const share = Math.floor((remainingWidth + 2) / columns.length) - 2;
@@ -72,15 +72,15 @@ function gridWidths({ rows, columns }: Grid, terminalWidth: number): GridWidths 
 }
 
 /** Returns the totals of a column, each bare number with its unit. */
-function columnTotalsText({ totals }: GridColumn, measures: Grid['measures']): string {
+function formatColumnTotals({ totals }: GridColumn, measures: Grid['measures']): string {
   return totals
-    .map((total, index) => (/^\d+$/u.test(total) ? totalWithMeasure(total, measures[index] ?? '') : total))
+    .map((total, index) => (/^\d+$/u.test(total) ? formatTotal(total, measures[index] ?? '') : total))
     .filter(text => text !== '–')
     .join(', ');
 }
 
 /** Returns a total with its measure, such as `1 token`, `2 tokens` or `1 passed`. */
-function totalWithMeasure(total: string, measure: string): string {
+function formatTotal(total: string, measure: string): string {
   return measure.endsWith('s') ? pluralize(total, measure.slice(0, -1)) : `${total} ${measure}`;
 }
 
@@ -97,18 +97,18 @@ function wrap(line: string, width: number): string {
   return wrapAnsi(line, width, { hard: true, trim: false }).replace(/\n((?:\u001b\[[\d;]*m)*) /gu, '\n$1');
 }
 
-function gridCellText(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
+function formatGridCell(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
   if (cell === undefined) return '';
-  const parts = cell.parts.map(part => partText(part, paint, context));
+  const parts = cell.parts.map(part => paintPart(part, paint, context));
   return [paint.dim(escapeControls(cell.facts.join(', '))), ...parts].join('\n');
 }
 
-function partText(part: GridPart, paint: ChalkInstance, context: number): string {
+function paintPart(part: GridPart, paint: ChalkInstance, context: number): string {
   switch (part.kind) {
     case 'media':
       return paint.dim('(a picture or video)');
     case 'difference':
-      return paintedDifference(part.parts, paint, context).trimEnd();
+      return paintDifference(part.parts, paint, context).trimEnd();
     case 'error':
     case 'message':
       return paint.red(escapeControls(part.text));
@@ -127,7 +127,7 @@ function cutLines(text: string, state: GridState, paint: ChalkInstance): string 
     : [...lines.slice(0, maxLines), paint.dim(`… ${hiddenCount} more lines`)].join('\n');
 }
 
-function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
+function getStateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
   if (isFaultyState(state)) return paint.red;
   return state === 'changed' ? paint.yellow : paint.green;
 }
@@ -137,7 +137,7 @@ function stateColour(state: GridState, paint: ChalkInstance): ChalkInstance {
  *
  * @param context number of equal characters shown on either side of a difference; default all
  */
-export function paintedDifference(
+export function paintDifference(
   parts: readonly DiffPart[],
   paint: ChalkInstance,
   context = Number.POSITIVE_INFINITY,

@@ -91,12 +91,12 @@ export function isFaultyState(state: GridState): boolean {
 }
 
 /** Returns the rows with the faulty ones first. */
-export function worstFirst(rows: readonly GridRow[]): GridRow[] {
+export function sortWorstFirst(rows: readonly GridRow[]): GridRow[] {
   return rows.toSorted((one, other) => SEVERITY[one.state] - SEVERITY[other.state]);
 }
 
 /** Returns the rows with the flaky ones first, in their order. */
-export function flakyFirst(rows: readonly GridRow[]): GridRow[] {
+export function sortFlakyFirst(rows: readonly GridRow[]): GridRow[] {
   return rows.toSorted((one, other) => Number(other.isFlaky ?? false) - Number(one.isFlaky ?? false));
 }
 

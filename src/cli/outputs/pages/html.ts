@@ -15,12 +15,12 @@ export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[
 
 function escapeForHtml(value: HtmlValue): string {
   if (value instanceof Html) return value.text;
-  if (typeof value === 'string' || typeof value === 'number') return htmlText(String(value));
+  if (typeof value === 'string' || typeof value === 'number') return escapeHtmlText(String(value));
   return (value ?? []).map(escapeForHtml).join('');
 }
 
 /** Escapes a text for a page or an attribute. */
-export function htmlText(text: string): string {
+export function escapeHtmlText(text: string): string {
   return escapeControls(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -38,13 +38,13 @@ export interface PageParts {
 }
 
 /** Returns a self-contained page that loads nothing, sends nothing and runs only its own script. */
-export function htmlPage({ title, style, body, script }: PageParts): string {
+export function renderHtmlPage({ title, style, body, script }: PageParts): string {
   const policy = [
     "default-src 'none'",
     'img-src data:',
     'media-src data:',
-    `style-src ${cspHash(style)}`,
-    `script-src ${cspHash(script)}`,
+    `style-src ${computeCspHash(style)}`,
+    `script-src ${computeCspHash(script)}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
@@ -54,7 +54,7 @@ export function htmlPage({ title, style, body, script }: PageParts): string {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${htmlText(title)}</title>
+<title>${escapeHtmlText(title)}</title>
 <style>${style}</style>
 ${body.text}
 <script>${script}</script>
@@ -62,6 +62,6 @@ ${body.text}
 `;
 }
 
-function cspHash(text: string): string {
+function computeCspHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

@@ -1,8 +1,8 @@
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import path from 'node:path';
-import { isDirectory, isLink, refuseDeviceName } from '../../../files/writing/write-below.ts';
+import { checkDeviceName, isDirectory, isLink } from '../../../files/writing/write-below.ts';
 import { checkNamedForWriting } from '../../../files/writing/write-file.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import { type CliError, unwritableError, usageError } from '../../core/errors.ts';
 
 /**
@@ -15,7 +15,7 @@ import { type CliError, unwritableError, usageError } from '../../core/errors.ts
 export function checkDirectory(cwd: string, directoryName: string, flag: string): void {
   let directory = path.resolve(cwd, directoryName);
   while (!existsSync(directory)) {
-    refuseDeviceName(directory);
+    checkDeviceName(directory);
     if (isLink(directory)) {
       throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
     }
@@ -28,7 +28,7 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
     // Permissions alone don't reveal read-only file systems, so a directory is created and removed.
     rmdirSync(mkdtempSync(path.join(directory, '.promptrun-')));
   } catch (error) {
-    throw directoryUnwritable(directory, flag, error);
+    throw unwritableDirectoryError(directory, flag, error);
   }
 }
 
@@ -49,10 +49,10 @@ export function checkWritableFile(cwd: string, fileName: string, flag: string): 
   checkDirectory(cwd, directory, flag);
 }
 
-function directoryUnwritable(directory: string, flag: string, error: unknown): CliError {
-  const code = errorCode(error);
+function unwritableDirectoryError(directory: string, flag: string, error: unknown): CliError {
+  const code = getErrorCode(error);
   if (code === undefined) throw error;
-  const message = `${flag}: files can't be created in ${directory}: ${unwritableReason(code)}`;
+  const message = `${flag}: files can't be created in ${directory}: ${explainUnwritable(code)}`;
   return unwritableError(error, usageError(message));
 }
 
@@ -65,6 +65,6 @@ const REASONS = new Map([
 ]);
 
 /** Explains the error code of a failed write; without the temporary name that the system's own message has. */
-export function unwritableReason(code: string): string {
+export function explainUnwritable(code: string): string {
   return REASONS.get(code) ?? code;
 }

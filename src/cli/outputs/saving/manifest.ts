@@ -2,7 +2,7 @@ import path from 'node:path';
 import { MEDIA_LIFETIME_MS, type Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
-import { safeFileName } from '../../terminal/sanitise.ts';
+import { toSafeFileName } from '../../terminal/sanitise.ts';
 import { type WrittenFile, writeWhole } from './write-file.ts';
 
 /** Facts about a run's creation; incomplete if it was created elsewhere. */
@@ -46,25 +46,28 @@ export async function writeManifest(
     runStatus: run.runStatus,
     promptVersionId: request?.promptVersionId ?? facts.promptVersionId ?? null,
     textInputs: request === undefined ? null : Object.fromEntries(request.text),
-    imageInputs: request?.images.map(manifestImage) ?? null,
+    imageInputs: request?.images.map(toManifestImage) ?? null,
     runOptions: request === undefined ? null : Object.fromEntries(request.options),
-    startedAt: isoTime(startedAt),
-    endedAt: isoTime(endedAt),
-    savedAt: isoTime(ctx.clock.now()),
-    files: files.map(file => manifestFile(file, endedAt)),
+    startedAt: formatIsoTime(startedAt),
+    endedAt: formatIsoTime(endedAt),
+    savedAt: formatIsoTime(ctx.clock.now()),
+    files: files.map(file => toManifestFile(file, endedAt)),
   };
   const content = Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`);
-  const name = `${safeFileName(run.runId)}.json`;
+  const name = `${toSafeFileName(run.runId)}.json`;
   await writeWhole(path.resolve(ctx.cwd, directory), () => name, [content], { force });
 }
 
-function manifestImage(image: RunRequest['images'][number]): object {
+function toManifestImage(image: RunRequest['images'][number]): object {
   return image.kind === 'url'
     ? { url: image.url }
     : { name: path.basename(image.name), size: image.size, sha256: image.sha256 };
 }
 
-function manifestFile({ name, output, type, sourceUrl, sha256, size }: SavedFile, endedAt?: number): object {
+function toManifestFile(
+  { name, output, type, sourceUrl, sha256, size }: SavedFile,
+  endedAt?: number,
+): object {
   return {
     name,
     output,
@@ -72,18 +75,18 @@ function manifestFile({ name, output, type, sourceUrl, sha256, size }: SavedFile
     ...(sourceUrl !== undefined && { sourceUrl }),
     sha256,
     size,
-    ...(sourceUrl !== undefined && { urlExpiresAt: isoTime(urlExpiry(sourceUrl, endedAt)) }),
+    ...(sourceUrl !== undefined && { urlExpiresAt: formatIsoTime(findUrlExpiry(sourceUrl, endedAt)) }),
   };
 }
 
 /** Returns the expiry in a signed URL, else 24 hours after the run's end; undefined if neither is known. */
-function urlExpiry(url: string, endedAt: number | undefined): number | undefined {
+function findUrlExpiry(url: string, endedAt: number | undefined): number | undefined {
   const query = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams();
   const seconds = Number(query.get('expires') ?? query.get('Expires') ?? Number.NaN);
   if (Number.isSafeInteger(seconds) && seconds > 1e9 && seconds < 1e11) return seconds * 1000;
   return endedAt === undefined ? undefined : endedAt + MEDIA_LIFETIME_MS;
 }
 
-function isoTime(ms: number | undefined): string | null {
+function formatIsoTime(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }

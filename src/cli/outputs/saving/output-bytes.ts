@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { NotFoundError } from '../../../client/errors.ts';
-import { dataText } from '../../../files/formats/json-fields.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { formatOutputData } from '../../../files/formats/json-fields.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../core/errors.ts';
@@ -19,7 +19,7 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
     throw outputCountError(connection, run, only === undefined ? 0 : others.length + 1);
   }
   try {
-    for await (const chunk of await outputChunks(ctx, connection, only)) {
+    for await (const chunk of await fetchOutputChunks(ctx, connection, only)) {
       if (!(await ctx.io.out(chunk))) return;
     }
   } catch (error) {
@@ -30,13 +30,13 @@ export async function writeOutputBytes(ctx: Context, connection: Connection, run
   }
 }
 
-async function outputChunks(
+async function fetchOutputChunks(
   ctx: Context,
   { client }: Connection,
   item: OutputItem,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (isMedia(item)) return (await client.download(item.data, { signal: ctx.signal })).body;
-  return Readable.from([Buffer.from(dataText(item.data))]);
+  return Readable.from([Buffer.from(formatOutputData(item.data))]);
 }
 
 function outputCountError({ advise }: Connection, { runId }: Run, count: number): CliError {
@@ -52,7 +52,7 @@ function outputCountError({ advise }: Connection, { runId }: Run, count: number)
 }
 
 function notWrittenError({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
-  return new CliError(`the output was not written: ${errorMessage(cause)}`, {
+  return new CliError(`the output was not written: ${getErrorMessage(cause)}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
     hints:

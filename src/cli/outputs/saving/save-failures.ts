@@ -11,22 +11,27 @@ export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
   if (linkFailure === undefined) return;
   const hints = ['Remove the link, or save to another folder.'];
   const data = { runId: run.runId, notSaved: failures };
-  throw new CliError(messageFor(linkFailure), { status: 'USAGE_ERROR', exitCode: EXIT.usage, hints, data });
+  throw new CliError(formatFailure(linkFailure), {
+    status: 'USAGE_ERROR',
+    exitCode: EXIT.usage,
+    hints,
+    data,
+  });
 }
 
 /** Reports failed downloads of a run that failed too; the run's failure decides the exit code. */
 export function noteFailures({ io }: Context, failures: readonly SaveFailure[]): void {
-  for (const failure of failures) io.note(escapeControls(`note: ${messageFor(failure)}`));
+  for (const failure of failures) io.note(escapeControls(`note: ${formatFailure(failure)}`));
 }
 
 /** Throws if a download failed after a good run, after the results were printed. */
 export function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
-  const [first, ...others] = failures.map(messageFor);
+  const [first, ...others] = failures.map(formatFailure);
   if (first === undefined) return;
   const isLost = failures.every(({ isGone }) => isGone === true);
   const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
   throw new CliError(first, {
-    status: statusOfFailures(failures),
+    status: getFailureStatus(failures),
     exitCode: EXIT.fault,
     hints: isLost ? others : [...others, again],
     data: { runId: run.runId, notSaved: failures },
@@ -34,13 +39,13 @@ export function refuseFailures({ advise }: Connection, run: Run, failures: reado
 }
 
 /** Returns the status of an error: FILE_ERROR if only this machine is at fault. */
-export function statusOfFailures(failures: readonly SaveFailure[]): string {
+export function getFailureStatus(failures: readonly SaveFailure[]): string {
   const isHere = failures.every(
     ({ output, isOnDisk = false, link }) => output === 0 || isOnDisk || link !== undefined,
   );
   return isHere ? 'FILE_ERROR' : 'NETWORK_ERROR';
 }
 
-function messageFor({ output, message }: SaveFailure): string {
+function formatFailure({ output, message }: SaveFailure): string {
   return output === 0 ? message : `output ${output} was not saved: ${message}`;
 }

@@ -24,12 +24,12 @@ export async function saveMedia(
     await body[Symbol.asyncIterator]().return?.();
     throw new Error(`its URL returns ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`);
   }
-  const nameFor = async (beginning: Uint8Array): Promise<string> =>
-    `${stem}.${await extensionFor(mediaType, item, beginning)}`;
-  return writeWhole(directory, nameFor, neverEmpty(body), { force });
+  const chooseName = async (beginning: Uint8Array): Promise<string> =>
+    `${stem}.${await chooseExtension(mediaType, item, beginning)}`;
+  return writeWhole(directory, chooseName, requireBytes(body), { force });
 }
 
-async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* requireBytes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isEmpty = true;
   for await (const chunk of body) {
     isEmpty &&= chunk.length === 0;
@@ -39,8 +39,8 @@ async function* neverEmpty(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 /** Returns the extension for the content type or, if that is generic, for the bytes. */
-async function extensionFor(mediaType: string, item: OutputItem, firstBytes: Uint8Array): Promise<string> {
-  const extension = usualExtension(mediaType);
+async function chooseExtension(mediaType: string, item: OutputItem, firstBytes: Uint8Array): Promise<string> {
+  const extension = findUsualExtension(mediaType);
   if (extension !== undefined) return extension;
   const { fileTypeFromBuffer } = await import('file-type');
   const sniffed = await fileTypeFromBuffer(firstBytes);
@@ -65,7 +65,7 @@ const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
 const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
-function usualExtension(mediaType: string): string | undefined {
+function findUsualExtension(mediaType: string): string | undefined {
   const [, own] =
     /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
   return own ?? (Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined);

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { NotFoundError } from '../../../client/errors.ts';
-import { dataText } from '../../../files/formats/json-fields.ts';
+import { formatOutputData } from '../../../files/formats/json-fields.ts';
 import { LinkFault, makeDirectory } from '../../../files/writing/write-below.ts';
-import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import { isMedia, type OutputItem, type Run } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
-import { Interrupted, TimeIsUp, timeIsUpAt, waitTimeoutError } from '../../core/errors.ts';
-import { safeFileName } from '../../terminal/sanitise.ts';
+import { findTimeIsUp, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/errors.ts';
+import { toSafeFileName } from '../../terminal/sanitise.ts';
 import { type SavedFile, type SaveOptions, writeManifest } from './manifest.ts';
 import { type OutputPlace, saveMedia } from './save-media.ts';
 import { writeWhole } from './write-file.ts';
@@ -37,7 +37,7 @@ export async function saveOutputs(
   options: SaveOptions,
 ): Promise<SavedOutputs> {
   const directory = path.resolve(ctx.cwd, options.directory);
-  const noDirectory = whyNoDirectory(directory);
+  const noDirectory = tryToMakeDirectory(directory);
   if (noDirectory !== undefined) {
     return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
   }
@@ -52,21 +52,21 @@ export async function saveOutputs(
     }
     const output = index + 1;
     try {
-      const stem = `${safeFileName(run.runId)}-${output}`;
+      const stem = `${toSafeFileName(run.runId)}-${output}`;
       const file = await saveOutput(ctx, connection, item, { directory, stem, force: options.force });
       paths.push(path.join(options.directory, file.name));
       files.push({ output, ...file });
     } catch (error) {
       stopIfInterrupted(ctx, connection, run, { error });
       paths.push(undefined);
-      failures.push(failureFor(output, error));
+      failures.push(toSaveFailure(output, error));
     }
   }
   try {
     await writeManifest(ctx, connection.baseUrl, run, files, options);
   } catch (error) {
-    const failure = failureFor(0, error);
-    const message = `${safeFileName(run.runId)}.json was not saved: ${failure.message}`;
+    const failure = toSaveFailure(0, error);
+    const message = `${toSafeFileName(run.runId)}.json was not saved: ${failure.message}`;
     failures.push({ ...failure, message });
   }
   return { paths, failures };
@@ -75,24 +75,24 @@ export async function saveOutputs(
 const DISK_FAULTS = new Set(['EACCES', 'EDQUOT', 'EFBIG', 'EIO', 'ENOSPC', 'EPERM', 'EROFS']);
 
 /** Returns the failure of an output, or of the manifest if `output` is 0. */
-export function failureFor(output: number, error: unknown): SaveFailure {
+export function toSaveFailure(output: number, error: unknown): SaveFailure {
   return {
     output,
-    message: errorMessage(error),
+    message: getErrorMessage(error),
     ...(error instanceof LinkFault && { link: error.link }),
     ...(error instanceof NotFoundError && { isGone: true }),
-    ...(DISK_FAULTS.has(errorCode(error) ?? '') && { isOnDisk: true }),
+    ...(DISK_FAULTS.has(getErrorCode(error) ?? '') && { isOnDisk: true }),
   };
 }
 
-function whyNoDirectory(directory: string): string | undefined {
+function tryToMakeDirectory(directory: string): string | undefined {
   try {
     makeDirectory(directory);
     return undefined;
   } catch (error) {
-    return ['EEXIST', 'ENOTDIR'].includes(errorCode(error) ?? '')
+    return ['EEXIST', 'ENOTDIR'].includes(getErrorCode(error) ?? '')
       ? `${directory} is not a directory`
-      : errorMessage(error);
+      : getErrorMessage(error);
   }
 }
 
@@ -108,7 +108,7 @@ export function stopIfInterrupted(
   { runId, runStatus }: Run,
   { error, to = [] }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
 ): void {
-  const reason: unknown = signal.aborted ? signal.reason : timeIsUpAt(error, timeLeftMs());
+  const reason: unknown = signal.aborted ? signal.reason : findTimeIsUp(error, timeLeftMs());
   const hints = [`Save them with: ${advise('runs', 'save', runId, ...to)}`];
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };
@@ -128,6 +128,6 @@ async function saveOutput(
     return { type, ...(await saveMedia(ctx, connection, item, place)), sourceUrl: item.data };
   }
   const { directory, stem, force } = place;
-  const content = [Buffer.from(dataText(item.data))];
+  const content = [Buffer.from(formatOutputData(item.data))];
   return { type, ...(await writeWhole(directory, () => `${stem}.txt`, content, { force })) };
 }

@@ -1,7 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isSpecial, openSpecial, replaceNamedFile } from '../../../files/writing/write-file.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -33,7 +33,7 @@ export async function writeNamedFile(ctx: Context, name: string, text: string): 
 /** Opens a device or a pipe. Uses the streams of the command if it is one of them. @throws file system errors */
 export async function openSpecialFile({ io }: Context, file: string): Promise<SpecialFile> {
   const close = async (): Promise<void> => {};
-  const stream = standardStream(file);
+  const stream = findStandardStream(file);
   if (stream === 'stdout') {
     return { isTerminal: io.stdout.isTerminal, write: data => io.out(data), close };
   }
@@ -51,7 +51,7 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
       handle.appendFile(data).then(
         () => true,
         (error: unknown) => {
-          if (errorCode(error) === 'EPIPE') return false;
+          if (getErrorCode(error) === 'EPIPE') return false;
           throw error;
         },
       ),
@@ -61,7 +61,7 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
 
 /** Returns true for `-`, and if a path, relative to `cwd`, leads to standard output. */
 export function isStandardOutput(cwd: string, name: string): boolean {
-  return name === '-' || standardStream(path.resolve(cwd, name)) === 'stdout';
+  return name === '-' || findStandardStream(path.resolve(cwd, name)) === 'stdout';
 }
 
 /**
@@ -85,7 +85,7 @@ const STREAMS = [
   { stream: 'stderr', fd: 2 },
 ] as const;
 
-function standardStream(file: string): 'stdout' | 'stderr' | undefined {
+function findStandardStream(file: string): 'stdout' | 'stderr' | undefined {
   return STREAMS.find(
     ({ stream, fd }) =>
       [`/dev/${stream}`, `/dev/fd/${fd}`, `/proc/self/fd/${fd}`].includes(file) || isSameSocket(file, fd),

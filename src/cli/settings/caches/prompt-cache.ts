@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { isJsonObject, listAt } from '../../../utils/bounded-json.ts';
+import { isJsonObject, readListAt } from '../../../utils/bounded-json.ts';
 import type { PromptVersion } from '../../../wire/index.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
@@ -73,7 +73,7 @@ export class PromptCache {
   /** Caches the slug of a prompt, so that completion can offer it. */
   putSlug(promptId: string, slug: string): void {
     const service = this.#service;
-    if (this.slugs().get(promptId) === slug) return;
+    if (this.getSlugs().get(promptId) === slug) return;
     this.#change(({ versions, slugs }) => {
       const others = slugs.filter(row => row.service !== service || row.promptId !== promptId);
       return { versions, slugs: [{ service, promptId, slug }, ...others].slice(0, MAX_ENTRIES) };
@@ -89,18 +89,18 @@ export class PromptCache {
     try {
       writeCacheFile(this.#file, { ...content });
     } catch (error) {
-      this.#onProblem(`prompts are not kept in ${this.#file}: ${oneLine(String(error))}`);
+      this.#onProblem(`prompts are not kept in ${this.#file}: ${toOneLine(String(error))}`);
     }
   }
 
   /** Returns the cached slugs of this service by prompt id. */
-  slugs(): ReadonlyMap<string, string> {
+  getSlugs(): ReadonlyMap<string, string> {
     const ours = this.#read().slugs.filter(({ service }) => service === this.#service);
     return new Map(ours.map(({ promptId, slug }) => [promptId, slug]));
   }
 
   /** Returns every cached version of this service, last used first. Does not count as a use. */
-  all(): KnownVersion[] {
+  listVersions(): KnownVersion[] {
     const ours = this.#read().versions.filter(({ service }) => service === this.#service);
     return ours.map(({ version }) => version);
   }
@@ -125,7 +125,10 @@ export class PromptCache {
 
   #readFile(): CachedPrompts {
     const { versions, slugs } = readCacheFile(this.#file);
-    return { versions: listAt(versions).filter(isCachedVersion), slugs: listAt(slugs).filter(isCachedSlug) };
+    return {
+      versions: readListAt(versions).filter(isCachedVersion),
+      slugs: readListAt(slugs).filter(isCachedSlug),
+    };
   }
 }
 

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { withTimeout } from '../../../utils/abort-signals.ts';
-import { isJsonObject, listAt, type UncheckedObject } from '../../../utils/bounded-json.ts';
+import { isJsonObject, readListAt, type UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import type { Clock } from '../../core/clock.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
-import { type AddressSources, resolveAddress, resolveKey, serviceKey } from '../config/address.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
+import { type AddressSources, getServiceKey, resolveAddress, resolveKey } from '../config/address.ts';
 import { JsonFile, readCacheFile } from '../json-file.ts';
 
 /** Time limit of a refresh that a service asked for, in milliseconds. */
@@ -48,8 +48,8 @@ export class ResourceCache {
   }
 
   /** Returns the `cli-agent` header: the hash in the form that the service understands; undefined if none is cached. */
-  cliAgent(): string | undefined {
-    const { hash = '', agentForm } = this.cached() ?? {};
+  getCliAgent(): string | undefined {
+    const { hash = '', agentForm } = this.getCached() ?? {};
     if (!SENDABLE.test(hash)) return undefined;
     return agentForm === 'named' ? `resources_hash=${hash}` : hash;
   }
@@ -60,24 +60,27 @@ export class ResourceCache {
   }
 
   /** Returns the cached entry; reads the file once. */
-  cached(): ResourceEntry | undefined {
+  getCached(): ResourceEntry | undefined {
     this.#cached ??= { entry: readEntry(this.#file, this.#options.scope) };
     return this.#cached.entry;
   }
 
   /** Returns the cached models; fetches them if there are none, or with `refresh`. */
-  async models({ refresh = false, ...limits }: FetchLimits & { refresh?: boolean } = {}): Promise<Model[]> {
-    const cached = refresh ? undefined : this.cached();
-    return wellFormedModels(cached?.models ?? (await this.refresh(limits)).resources.models);
+  async getModels({
+    refresh = false,
+    ...limits
+  }: FetchLimits & { refresh?: boolean } = {}): Promise<Model[]> {
+    const cached = refresh ? undefined : this.getCached();
+    return pickWellFormedModels(cached?.models ?? (await this.refresh(limits)).resources.models);
   }
 
   /** Fetches and caches the models; returns the service's answer unchanged. */
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
-    const formerEntry = this.cached();
+    const formerEntry = this.getCached();
     const answer = await this.#options.fetch(limits);
     // A service that asks for a refresh and returns the hash that it was sent did not understand the header.
     const isMisunderstood = this.#isRefreshRequested && formerEntry?.hash === answer.hash;
-    const agentForm = isMisunderstood ? otherForm(formerEntry) : formerEntry?.agentForm;
+    const agentForm = isMisunderstood ? getOtherForm(formerEntry) : formerEntry?.agentForm;
     this.#isRefreshRequested = false;
     await this.#keep({
       scope: this.#options.scope,
@@ -91,7 +94,7 @@ export class ResourceCache {
 
   /** Records `action-require` in an answer; at most once an hour for a service that understands no form of `cli-agent`. */
   noteActionRequired(): void {
-    const { agentForm, fetchedAt = '' } = this.cached() ?? {};
+    const { agentForm, fetchedAt = '' } = this.getCached() ?? {};
     const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < UNHEARD_REFRESH_INTERVAL_MS;
     this.#isRefreshRequested = agentForm !== 'neither' || !isTooSoon;
   }
@@ -110,7 +113,7 @@ export class ResourceCache {
       );
     } catch (error) {
       this.#isRefreshRequested = false;
-      this.#options.onProblem(`models could not be refreshed: ${oneLine(String(error))}`);
+      this.#options.onProblem(`models could not be refreshed: ${toOneLine(String(error))}`);
     }
   }
 
@@ -120,19 +123,19 @@ export class ResourceCache {
       await writeEntry(this.#file, entry, this.#options.clock);
     } catch (error) {
       this.#isKept = false;
-      this.#options.onProblem(`models are not kept in ${this.#file}: ${oneLine(String(error))}`);
+      this.#options.onProblem(`models are not kept in ${this.#file}: ${toOneLine(String(error))}`);
     }
   }
 }
 
 /** Returns the form to try after the current one was not understood. */
-function otherForm({ agentForm }: ResourceEntry): 'named' | 'neither' {
+function getOtherForm({ agentForm }: ResourceEntry): 'named' | 'neither' {
   return agentForm === undefined ? 'named' : 'neither';
 }
 
 /** The models of one service as one account sees them. */
 export interface ResourceEntry {
-  /** The base URL and key fingerprint; see `resourceScope`. */
+  /** The base URL and key fingerprint; see `computeResourceScope`. */
   readonly scope: string;
   /** The hash as the service sent it. */
   readonly hash: string;
@@ -153,7 +156,7 @@ export const LOCAL_SCOPE = 'local';
 const MAX_ENTRIES = 20;
 
 /** Returns a name for an account at a service that doesn't reveal its key. */
-export function resourceScope(baseUrl: string, apiKey: string): string {
+export function computeResourceScope(baseUrl: string, apiKey: string): string {
   return createHash('sha256').update(`${baseUrl}\n${apiKey}`).digest('hex').slice(0, 32);
 }
 
@@ -174,17 +177,17 @@ async function writeEntry(
   // A damaged cache has nothing worth keeping.
   if (readEntries(file).length === 0) rmSync(file, { force: true });
   await new JsonFile(file, clock, document => document).update(document => {
-    const others = entriesIn(document).filter(({ scope }) => scope !== entry.scope);
+    const others = pickEntries(document).filter(({ scope }) => scope !== entry.scope);
     document['services'] = [entry, ...others].slice(0, MAX_ENTRIES);
   });
 }
 
 function readEntries(file: string): ResourceEntry[] {
-  return entriesIn(readCacheFile(file));
+  return pickEntries(readCacheFile(file));
 }
 
-function entriesIn(document: UncheckedObject): ResourceEntry[] {
-  return listAt(document['services']).filter(isEntry);
+function pickEntries(document: UncheckedObject): ResourceEntry[] {
+  return readListAt(document['services']).filter(isEntry);
 }
 
 function isEntry(entry: unknown): entry is ResourceEntry {
@@ -201,33 +204,34 @@ function isEntry(entry: unknown): entry is ResourceEntry {
  * @param options `askKeychain`: false to leave out the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR like `resolveAddress` and `resolveKey`
  */
-export async function cachedResources(
+export async function readCachedResources(
   sources: AddressSources,
   options: { readonly askKeychain?: boolean } = {},
 ) {
   const address = resolveAddress(sources);
-  const service = serviceKey(address);
+  const service = getServiceKey(address);
   const scope = address.embedded
     ? LOCAL_SCOPE
-    : resourceScope(service, (await resolveKey(sources, address, options)).value);
+    : computeResourceScope(service, (await resolveKey(sources, address, options)).value);
   const file = path.join(sources.settings.directory, RESOURCES_FILE);
   return { file, service, cached: readEntry(file, scope) };
 }
 
 /** Returns only the models that have the interface's form, so that a hostile answer does no harm. */
-export function wellFormedModels(models: readonly unknown[]): Model[] {
+export function pickWellFormedModels(models: readonly unknown[]): Model[] {
   return models
     .filter(isJsonObject)
     .filter(model => typeof model['model'] === 'string')
     .map(
-      model => ({ ...model, availableRunOptions: wellFormedOptions(model['availableRunOptions']) }) as Model,
+      model =>
+        ({ ...model, availableRunOptions: pickWellFormedOptions(model['availableRunOptions']) }) as Model,
     );
 }
 
-function wellFormedOptions(options: unknown): RunOption[] {
-  return listAt(options).flatMap(option => {
+function pickWellFormedOptions(options: unknown): RunOption[] {
+  return readListAt(options).flatMap(option => {
     const { key, options: values } = isJsonObject(option) ? option : {};
     if (typeof key !== 'string' || !Array.isArray(values)) return [];
-    return [{ key, options: listAt(values).filter(value => typeof value === 'string') }];
+    return [{ key, options: readListAt(values).filter(value => typeof value === 'string') }];
   });
 }

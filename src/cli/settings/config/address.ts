@@ -5,7 +5,7 @@ import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
 import { CliError, configError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import type { GlobalOptions } from '../../core/global-options.ts';
-import { unknownName } from '../../core/unknown-name.ts';
+import { explainUnknownName } from '../../core/unknown-name.ts';
 import { withStdinFrom } from '../../terminal/command-line.ts';
 import type { Settings } from '../settings.ts';
 import { LOCAL_PROFILE } from './profile-name.ts';
@@ -45,14 +45,14 @@ export interface AddressSources {
  */
 export function resolveAddress(sources: AddressSources): Address {
   const { globals, env, settings } = sources;
-  const profile = chosenProfile(sources);
-  const baseUrl = explicitBaseUrl(sources);
+  const profile = findChosenProfile(sources);
+  const baseUrl = findExplicitBaseUrl(sources);
   if (baseUrl !== undefined) {
-    const value = checkedBaseUrl(baseUrl.value, baseUrl.source, globals.insecureHttp);
+    const value = requireSecureBaseUrl(baseUrl.value, baseUrl.source, globals.insecureHttp);
     return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
   if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, isChosen: true };
-  if (profile !== undefined) return profileAddress(profile, sources);
+  if (profile !== undefined) return getProfileAddress(profile, sources);
   if (env['PROMPTRUN_API_KEY']) {
     throw configError(
       'PROMPTRUN_API_KEY is set, but no base URL',
@@ -68,7 +68,7 @@ export function resolveAddress(sources: AddressSources): Address {
 }
 
 /** Returns the name of a service in the journal and the caches: its base URL, or `local` for the embedded service. */
-export function serviceKey(address: Address): string {
+export function getServiceKey(address: Address): string {
   return address.embedded ? 'local' : address.baseUrl.value;
 }
 
@@ -82,7 +82,7 @@ export function usesLocalService(sources: AddressSources): boolean {
 }
 
 /** Returns the host of the configured service; undefined for the embedded one, or if the configuration is incomplete. */
-export function configuredHost(sources: AddressSources): string | undefined {
+export function findConfiguredHost(sources: AddressSources): string | undefined {
   try {
     const address = resolveAddress(sources);
     return address.embedded ? undefined : new URL(address.baseUrl.value).host;
@@ -109,16 +109,16 @@ export function requireLocalService(sources: AddressSources, what: string): void
 }
 
 /** Returns the profile chosen by flag, environment or `profile use`. */
-export function chosenProfile({ globals, env, settings }: AddressSources): SourcedValue | undefined {
-  if (globals.profile !== undefined) return existingProfile(globals.profile, '--profile', settings);
+export function findChosenProfile({ globals, env, settings }: AddressSources): SourcedValue | undefined {
+  if (globals.profile !== undefined) return requireProfile(globals.profile, '--profile', settings);
   const profileName = env['PROMPTRUN_PROFILE'];
-  if (profileName) return existingProfile(profileName, 'PROMPTRUN_PROFILE', settings);
+  if (profileName) return requireProfile(profileName, 'PROMPTRUN_PROFILE', settings);
   const { activeProfile, file } = settings;
-  return activeProfile === undefined ? undefined : existingProfile(activeProfile, file, settings);
+  return activeProfile === undefined ? undefined : requireProfile(activeProfile, file, settings);
 }
 
 /** Returns the base URL of a flag or, without `--profile`, of the environment. */
-export function explicitBaseUrl({ globals, env }: AddressSources): SourcedValue | undefined {
+export function findExplicitBaseUrl({ globals, env }: AddressSources): SourcedValue | undefined {
   if (globals.baseUrl !== undefined) return { value: globals.baseUrl, source: '--base-url' };
   const fromEnv = env['PROMPTRUN_BASE_URL'];
   return globals.profile === undefined && fromEnv
@@ -126,16 +126,19 @@ export function explicitBaseUrl({ globals, env }: AddressSources): SourcedValue 
     : undefined;
 }
 
-function existingProfile(name: string, source: string, settings: Settings): SourcedValue {
+function requireProfile(name: string, source: string, settings: Settings): SourcedValue {
   if (name === LOCAL_PROFILE || settings.profiles.has(name)) return { value: name, source };
-  const [message, ...hints] = unknownName('profile', name, [...settings.profiles.keys(), LOCAL_PROFILE]);
+  const [message, ...hints] = explainUnknownName('profile', name, [
+    ...settings.profiles.keys(),
+    LOCAL_PROFILE,
+  ]);
   throw configError(`${source}: ${message}`, ...hints);
 }
 
-function profileAddress({ value: profile }: SourcedValue, { globals, settings }: AddressSources): Address {
+function getProfileAddress({ value: profile }: SourcedValue, { globals, settings }: AddressSources): Address {
   const source = `profile ${profile}`;
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
-  const value = checkedBaseUrl(baseUrl, source, globals.insecureHttp);
+  const value = requireSecureBaseUrl(baseUrl, source, globals.insecureHttp);
   return { embedded: false, baseUrl: { value, source }, profile };
 }
 
@@ -145,7 +148,7 @@ function profileAddress({ value: profile }: SourcedValue, { globals, settings }:
  * @param source the flag, variable or profile, for messages
  * @throws {CliError} CONFIG_ERROR
  */
-export function checkedBaseUrl(text: string, source: string, insecureHttp: boolean): string {
+export function requireSecureBaseUrl(text: string, source: string, insecureHttp: boolean): string {
   const baseUrl = parseBaseUrl(text.trim(), source);
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return baseUrl;
@@ -175,17 +178,20 @@ export async function resolveKey(
   address: Address & { embedded: false },
   { askKeychain = true } = {},
 ): Promise<SourcedValue> {
-  const variable = environmentKey(sources, address.baseUrl);
+  const variable = findEnvironmentKey(sources, address.baseUrl);
   const readStoredKey = (): Promise<SourcedValue | undefined> =>
-    storedKey(sources.settings, address, { askKeychain });
+    findStoredKey(sources.settings, address, { askKeychain });
   const isProfileFirst = sources.globals.profile !== undefined;
   const key = isProfileFirst ? ((await readStoredKey()) ?? variable) : (variable ?? (await readStoredKey()));
   if (key === undefined) throw missingKeyError(address);
-  return { ...key, value: checkedKey(key.value, key.source) };
+  return { ...key, value: requireSendableKey(key.value, key.source) };
 }
 
 /** Returns the key of the environment, which belongs to the base URL of the environment, if there is one. */
-function environmentKey({ globals, env }: AddressSources, baseUrl: SourcedValue): SourcedValue | undefined {
+function findEnvironmentKey(
+  { globals, env }: AddressSources,
+  baseUrl: SourcedValue,
+): SourcedValue | undefined {
   const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: ownBaseUrl } = env;
   if (!value) return undefined;
   const isFree = globals.profile === undefined || !ownBaseUrl || globals.baseUrl !== undefined;
@@ -193,7 +199,7 @@ function environmentKey({ globals, env }: AddressSources, baseUrl: SourcedValue)
   return fits ? { value, source: 'PROMPTRUN_API_KEY' } : undefined;
 }
 
-async function storedKey(
+async function findStoredKey(
   settings: Settings,
   { profile, baseUrl }: Address & { embedded: false },
   { askKeychain }: { readonly askKeychain: boolean },
@@ -225,7 +231,7 @@ function missingKeyError({ baseUrl, profile }: Address & { embedded: false }): C
  * @param login the command that stores a key, for the hint
  * @throws {CliError} CONFIG_ERROR
  */
-export function checkedKey(key: string, source: string, login = 'promptrun login'): string {
+export function requireSendableKey(key: string, source: string, login = 'promptrun login'): string {
   if (/^[\u0021-\u007e]+$/.test(key)) return key;
   if (key === '') {
     throw configError(
@@ -234,12 +240,12 @@ export function checkedKey(key: string, source: string, login = 'promptrun login
     );
   }
   throw configError(
-    `${source}: the key contains ${invalidPart(key)}`,
+    `${source}: the key contains ${describeInvalidPart(key)}`,
     'Copy it again, without anything around it.',
   );
 }
 
-function invalidPart(key: string): string {
+function describeInvalidPart(key: string): string {
   if (/[\r\n]/.test(key)) return 'a line break';
   return /\s/.test(key) ? 'a space' : "characters that keys can't have";
 }

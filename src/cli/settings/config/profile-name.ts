@@ -6,7 +6,7 @@ export const LOCAL_PROFILE = 'local';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Returns a valid name of a profile or alias. @throws {CliError} USAGE_ERROR for any other */
-export function checkedName(name: string, what: 'profile' | 'alias'): string {
+export function checkName(name: string, what: 'profile' | 'alias'): string {
   if (NAME.test(name)) return name;
   throw usageError(
     `'${name}' can't be the name of ${what === 'alias' ? 'an alias' : 'a profile'}`,

@@ -19,7 +19,7 @@ export class CredentialStore {
   readonly #stored: JsonFile<Credentials>;
 
   constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
-    this.#stored = new JsonFile(path.join(directory, 'credentials.json'), clock, credentialsIn);
+    this.#stored = new JsonFile(path.join(directory, 'credentials.json'), clock, parseCredentials);
   }
 
   get file(): string {
@@ -33,13 +33,13 @@ export class CredentialStore {
   }
 
   /** Returns the profiles that have a key. @throws {CliError} CONFIG_ERROR for a damaged file */
-  profiles(): string[] {
+  listProfiles(): string[] {
     return Object.keys(this.#stored.read().keys);
   }
 
   /** Returns the key; undefined if the keychain does not return it. */
   async readKey(profile: string, { origin, key }: Credential): Promise<string | undefined> {
-    return key ?? (await inKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
+    return key ?? (await useKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
   }
 
   /** Stores a key in the system's keychain if requested and available, else in the file. Returns which. */
@@ -72,7 +72,7 @@ export class CredentialStore {
   }
 }
 
-function credentialsIn({ keys = {} }: JsonDocument): Credentials | string {
+function parseCredentials({ keys = {} }: JsonDocument): Credentials | string {
   if (!isJsonObject(keys)) return '`keys` is not an object';
   const invalidProfile = Object.keys(keys).find(profile => !isCredential(keys[profile]));
   if (invalidProfile !== undefined) return `the entry of the profile \`${invalidProfile}\` is not understood`;
@@ -89,7 +89,7 @@ function isCredential(value: unknown): boolean {
 
 /** Writes a key to the keychain; returns true if it can be read back. */
 async function writeToKeychain(profile: string, origin: string, key: string): Promise<boolean> {
-  const storedKey = await inKeychain(profile, origin, async entry => {
+  const storedKey = await useKeychain(profile, origin, async entry => {
     await entry.setPassword(key);
     return entry.getPassword();
   });
@@ -97,11 +97,11 @@ async function writeToKeychain(profile: string, origin: string, key: string): Pr
 }
 
 async function deleteFromKeychain(profile: string, origin: string): Promise<void> {
-  await inKeychain(profile, origin, entry => entry.deletePassword());
+  await useKeychain(profile, origin, entry => entry.deletePassword());
 }
 
 /** Uses the keychain. Without a keychain or its native module, behaves as if it were empty. */
-async function inKeychain<T>(
+async function useKeychain<T>(
   profile: string,
   origin: string,
   use: (entry: AsyncEntry) => Promise<T>,

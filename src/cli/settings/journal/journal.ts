@@ -4,12 +4,12 @@ import path from 'node:path';
 import {
   AppendLog,
   type LineOptions,
-  linesBackwards,
   openForAppend,
+  readLinesBackwards,
 } from '../../../files/writing/append-log.ts';
 import { renameOver } from '../../../files/writing/rename-over.ts';
-import { fileIn } from '../../../files/writing/write-below.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { toFileBelow } from '../../../files/writing/write-below.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal-lines.ts';
 
@@ -49,7 +49,7 @@ export class Journal {
   newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs }: JournalStart): JournalEntry {
     return {
       id: randomUUID(),
-      time: this.#now(),
+      time: this.#getTime(),
       baseUrl: service,
       promptVersionId,
       inputsDigest,
@@ -70,7 +70,7 @@ export class Journal {
 
   /** Adds the outcome of a creation. */
   async recordOutcome(id: string, outcome: JournalOutcome, options?: LineOptions): Promise<void> {
-    await this.#append({ id, noted: this.#now(), ...outcome }, options);
+    await this.#append({ id, noted: this.#getTime(), ...outcome }, options);
   }
 
   /**
@@ -78,9 +78,11 @@ export class Journal {
    *
    * @param isOlder returns true for a creation before the requested time; by default all are read
    */
-  async *newestFirst(isOlder: (entry: JournalEntry) => boolean = () => false): AsyncGenerator<JournalEntry> {
+  async *readNewestFirst(
+    isOlder: (entry: JournalEntry) => boolean = () => false,
+  ): AsyncGenerator<JournalEntry> {
     let older = 0;
-    for await (const entry of this.#entries(new JournalMerger())) {
+    for await (const entry of this.#readEntries(new JournalMerger())) {
       older = isOlder(entry) ? older + 1 : 0;
       if (older === MAX_CONSECUTIVE_OLDER) return;
       yield entry;
@@ -91,7 +93,7 @@ export class Journal {
   async read(): Promise<{ entries: readonly JournalEntry[]; damaged: number }> {
     const merger = new JournalMerger();
     const entries: JournalEntry[] = [];
-    for await (const entry of this.#entries(merger)) entries.push(entry);
+    for await (const entry of this.#readEntries(merger)) entries.push(entry);
     return { entries, damaged: merger.damaged };
   }
 
@@ -111,7 +113,7 @@ export class Journal {
   async findMentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
     await this.#lines.flush();
     const mentionedIds = new Set<string>();
-    for (const file of runIds.size === 0 ? [] : await this.#files()) {
+    for (const file of runIds.size === 0 ? [] : await this.#listFiles()) {
       const text = await readFile(file, 'utf8').catch(() => '');
       for (const runId of runIds) {
         if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentionedIds.add(runId);
@@ -125,7 +127,7 @@ export class Journal {
     return this.#lines.close();
   }
 
-  #now(): string {
+  #getTime(): string {
     return new Date(this.#clock.now()).toISOString();
   }
 
@@ -134,19 +136,19 @@ export class Journal {
   }
 
   async #findNewest(matches: (entry: JournalEntry) => boolean): Promise<JournalEntry | undefined> {
-    for await (const entry of this.newestFirst()) {
+    for await (const entry of this.readNewestFirst()) {
       if (matches(entry)) return entry;
     }
     return undefined;
   }
 
-  async *#entries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
+  async *#readEntries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
     await this.#lines.flush();
-    for (const file of await this.#files()) {
+    for (const file of await this.#listFiles()) {
       const handle = await openIfThere(file);
       if (handle === undefined) continue;
       try {
-        for await (const lines of linesBackwards(handle)) {
+        for await (const lines of readLinesBackwards(handle)) {
           for (const line of lines) {
             const entry = merger.add(line);
             if (entry !== undefined) yield entry;
@@ -159,8 +161,8 @@ export class Journal {
   }
 
   /** Returns the journal and the archived ones, newest first. */
-  async #files(): Promise<string[]> {
-    return [this.file, ...(await archivedFiles(this.file))];
+  async #listFiles(): Promise<string[]> {
+    return [this.file, ...(await listArchivedFiles(this.file))];
   }
 }
 
@@ -168,18 +170,18 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
   try {
     return await open(file);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
 
 async function openJournalFile(file: string): Promise<FileHandle> {
-  const handle = await openForAppend(fileIn(file));
+  const handle = await openForAppend(toFileBelow(file));
   const { size } = await handle.stat();
   if (size < MAX_JOURNAL_BYTES) return handle;
   await handle.close();
   await archiveJournal(file);
-  return openForAppend(fileIn(file));
+  return openForAppend(toFileBelow(file));
 }
 
 /** Archives a journal under a unique name, so that two processes can't replace each other's archive. */
@@ -187,12 +189,12 @@ async function archiveJournal(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
   const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
   await renameOver(file, aside).catch((error: unknown) => {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    if (getErrorCode(error) !== 'ENOENT') throw error;
   });
-  for (const old of (await archivedFiles(file)).slice(MAX_ARCHIVES)) await rm(old, { force: true });
+  for (const old of (await listArchivedFiles(file)).slice(MAX_ARCHIVES)) await rm(old, { force: true });
 }
 
-async function archivedFiles(file: string): Promise<string[]> {
+async function listArchivedFiles(file: string): Promise<string[]> {
   const directory = path.dirname(file);
   const names = await readdir(directory).catch(() => []);
   return names

@@ -2,8 +2,8 @@ import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'nod
 import path from 'node:path';
 import type { Env } from '../../../utils/env.ts';
 import { usageError } from '../../core/errors.ts';
-import { sharedPath } from '../../core/paths.ts';
-import { detectShell, shellWord } from '../../terminal/command-line.ts';
+import { toSharedPath } from '../../core/paths.ts';
+import { detectShell, toShellWord } from '../../terminal/command-line.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
 /** A repository in which git may be started. */
@@ -24,7 +24,7 @@ const MAX_GIT_FILE_BYTES = 64 * 1024;
  * @throws {CliError} USAGE_ERROR that names the folder at fault
  */
 export function findRepository(file: string, env: Env): Repository {
-  const real = realPathUpToMissing(path.dirname(file));
+  const real = resolveExistingPath(path.dirname(file));
   for (let folder = real; ; folder = path.dirname(folder)) {
     if (looksLikeBareRepository(folder)) {
       throw usageError(
@@ -34,56 +34,56 @@ export function findRepository(file: string, env: Env): Repository {
     }
     if (existsSync(path.join(folder, '.git'))) {
       checkRepository(folder, env);
-      return { top: folder, file: sharedPath(folder, path.join(real, path.basename(file))) };
+      return { top: folder, file: toSharedPath(folder, path.join(real, path.basename(file))) };
     }
     if (path.dirname(folder) === folder) throw usageError('it is not in a git repository');
   }
 }
 
 /** Returns the real path of a folder; some of its levels may be missing. */
-function realPathUpToMissing(folder: string): string {
+function resolveExistingPath(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {
     const above = path.dirname(folder);
     if (above === folder) throw error;
-    return path.join(realPathUpToMissing(above), path.basename(folder));
+    return path.join(resolveExistingPath(above), path.basename(folder));
   }
 }
 
 /** Returns true if git would take a folder for a bare repository. */
 function looksLikeBareRepository(folder: string): boolean {
-  const has = (name: string): boolean => entryExists(path.join(folder, name));
+  const has = (name: string): boolean => hasEntry(path.join(folder, name));
   return has('HEAD') && ((has('objects') && has('refs')) || has('commondir'));
 }
 
 /** @throws {CliError} if `.git` leads to no repository, or belongs to another user */
 function checkRepository(top: string, env: Env): void {
   const git = path.join(top, '.git');
-  const directory = statSync(git).isDirectory() ? git : linkedDirectory(git);
-  const common = commonDirectory(directory);
-  if (!entryExists(path.join(directory, 'HEAD')) || !entryExists(path.join(common, 'objects'))) {
+  const directory = statSync(git).isDirectory() ? git : readLinkedDirectory(git);
+  const common = readCommonDirectory(directory);
+  if (!hasEntry(path.join(directory, 'HEAD')) || !hasEntry(path.join(common, 'objects'))) {
     throw danglingError(git);
   }
   const foreign = [top, git, directory, common].find(place => !belongsToUser(place, env));
   if (foreign === undefined || isSafeDirectory(top, env)) return;
   throw usageError(
     `${foreign} belongs to another user`,
-    `If you trust that repository: git config --global --add safe.directory ${shellWord(top, detectShell(env))}`,
+    `If you trust that repository: git config --global --add safe.directory ${toShellWord(top, detectShell(env))}`,
   );
 }
 
 /** Returns the directory that the `.git` file of a linked worktree or a submodule names. */
-function linkedDirectory(file: string): string {
+function readLinkedDirectory(file: string): string {
   const [, target] = /^gitdir: (.+?)[\r\n]*$/u.exec(readSmallFile(file)) ?? [];
   if (target === undefined) throw danglingError(file);
   return path.resolve(path.dirname(file), target);
 }
 
 /** Returns the directory that a linked worktree shares with its repository; otherwise the directory itself. */
-function commonDirectory(directory: string): string {
+function readCommonDirectory(directory: string): string {
   const file = path.join(directory, 'commondir');
-  return entryExists(file) ? path.resolve(directory, readSmallFile(file).trim()) : directory;
+  return hasEntry(file) ? path.resolve(directory, readSmallFile(file).trim()) : directory;
 }
 
 function readSmallFile(file: string): string {
@@ -102,7 +102,7 @@ function belongsToUser(file: string, env: Env): boolean {
   return [lstatSync(file), statSync(file)].every(({ uid }) => users.includes(uid));
 }
 
-function entryExists(file: string): boolean {
+function hasEntry(file: string): boolean {
   return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram, isBatchFile } from '../../../processes/find-program.ts';
-import { environmentWithoutKeys } from '../../../processes/program-environment.ts';
+import { withoutKeys } from '../../../processes/program-environment.ts';
 import type { Env } from '../../../utils/env.ts';
-import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import type { NamedPromptFile } from '../prompt-file.ts';
 import { findRepository } from './repository.ts';
 
@@ -47,7 +47,7 @@ export async function withPromptFile<T>(
 export async function isRevision(ctx: Context, file: string, revision: string): Promise<boolean> {
   try {
     const { top } = findRepository(file, ctx.env);
-    await resolveCommit(gitIn(top, await gitEnvironment(ctx, top), ctx.signal), revision);
+    await resolveCommit(createGit(top, await buildGitEnvironment(ctx, top), ctx.signal), revision);
     return true;
   } catch {
     return false;
@@ -64,11 +64,11 @@ async function checkOut(
 ): Promise<string> {
   try {
     const { top, file } = findRepository(prompt, ctx.env);
-    const git = gitIn(top, await gitEnvironment(ctx, top), ctx.signal);
+    const git = createGit(top, await buildGitEnvironment(ctx, top), ctx.signal);
     const commit = await resolveCommit(git, revision);
     const ownName = path.posix.basename(file);
     let bytesLeft = MAX_REVISION_BYTES;
-    for (const [base, id] of filesToCheckOut(await siblingFiles(git, commit, file), ownName)) {
+    for (const [base, id] of listFilesToCheckOut(await listSiblingFiles(git, commit, file), ownName)) {
       const content = await git(['cat-file', 'blob', id], bytesLeft);
       bytesLeft -= content.length;
       await writeFile(path.join(checkout, base), content);
@@ -78,7 +78,7 @@ async function checkOut(
     ctx.signal.throwIfAborted();
     const hints =
       error instanceof CliError ? error.hints : ['Name a file that was committed and a revision of it.'];
-    throw usageError(`${name}: ${oneLine(errorMessage(error))}`, ...hints);
+    throw usageError(`${name}: ${toOneLine(getErrorMessage(error))}`, ...hints);
   }
 }
 
@@ -96,7 +96,7 @@ interface CommittedFile {
 }
 
 /** Returns the files of a commit in the folder of one of them, by name. */
-async function siblingFiles(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
+async function listSiblingFiles(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
   const folder = path.posix.dirname(file);
   const paths = folder === '.' ? [] : [`${folder}/`];
   const listing = String(await git(['ls-tree', '-z', '--full-tree', '--', commit, ...paths]));
@@ -113,7 +113,7 @@ async function siblingFiles(git: Git, commit: string, file: string): Promise<Map
 const LINK_MODE = '120000';
 
 /** Returns names and blob ids of the prompt file and the partials in its folder. @throws {Error} if it doesn't exist */
-function filesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
+function listFilesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
   const promptFile = files.get(prompt);
   if (promptFile === undefined) throw new Error(`${prompt} is not in that revision`);
   if (promptFile.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
@@ -135,7 +135,7 @@ const INERT_SETTINGS = [
   'core.fsmonitor=false',
 ];
 
-function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): Git {
+function createGit(top: string, env: Record<string, string>, signal: AbortSignal): Git {
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
   if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
@@ -164,8 +164,8 @@ function gitIn(top: string, env: Record<string, string>, signal: AbortSignal): G
 /** The variables that locate or extend the user's own git configuration. Any other GIT_ variable could redirect git. */
 const KEPT_VARIABLES = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
 
-async function gitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
-  const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
+async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
+  const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const harmless: Env = Object.fromEntries(
     Object.entries(ctx.env).filter(([name]) => {
       const upper = name.toUpperCase();
@@ -173,7 +173,7 @@ async function gitEnvironment(ctx: Context, top: string): Promise<Record<string,
     }),
   );
   return {
-    ...environmentWithoutKeys(harmless, await keyVariables(ctx)),
+    ...withoutKeys(harmless, await collectKeyVariables(ctx)),
     // A repository's configuration can override protocol.allow, but not this.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
@@ -187,7 +187,7 @@ async function gitEnvironment(ctx: Context, top: string): Promise<Record<string,
 
 function gitFault(error: unknown): Error {
   const { stderr, message, killed } = error as { stderr?: Buffer; message: string; killed?: boolean };
-  if (errorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
+  if (getErrorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
   }
   if (killed === true) return usageError(`git took more than ${GIT_TIMEOUT_MS / 1000} s`);

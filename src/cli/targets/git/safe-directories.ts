@@ -11,7 +11,7 @@ import type { Env } from '../../../utils/env.ts';
  */
 export function isSafeDirectory(folder: string, env: Env): boolean {
   let isSafe = false;
-  for (const value of [...globalFiles(env).flatMap(valuesIn), ...valuesOfEnvironment(env)]) {
+  for (const value of [...listGlobalFiles(env).flatMap(readFileValues), ...readEnvironmentValues(env)]) {
     // An empty value resets the list.
     if (value === '') isSafe = false;
     else if (matchesFolder(value, folder, env)) isSafe = true;
@@ -24,13 +24,13 @@ function matchesFolder(value: string, folder: string, env: Env): boolean {
   const directory = value.startsWith('~/') ? path.join(env['HOME'] ?? '', value.slice(2)) : value;
   if (!path.isAbsolute(directory)) return false;
   if (directory.endsWith('/*')) {
-    return folder.startsWith(path.join(gitRealPath(directory.slice(0, -1)), path.sep));
+    return folder.startsWith(path.join(resolveGitPath(directory.slice(0, -1)), path.sep));
   }
-  return gitRealPath(directory) === folder;
+  return resolveGitPath(directory) === folder;
 }
 
 /** Returns the real path, as git does: on macOS, folders such as /tmp are links. */
-function gitRealPath(directory: string): string {
+function resolveGitPath(directory: string): string {
   try {
     return realpathSync.native(directory);
   } catch {
@@ -38,7 +38,7 @@ function gitRealPath(directory: string): string {
   }
 }
 
-function globalFiles(env: Env): string[] {
+function listGlobalFiles(env: Env): string[] {
   const { HOME: home, GIT_CONFIG_GLOBAL: only, XDG_CONFIG_HOME: xdg } = env;
   if (only !== undefined) return [only];
   const config = xdg || (home ? path.join(home, '.config') : undefined);
@@ -48,7 +48,7 @@ function globalFiles(env: Env): string[] {
   ];
 }
 
-function valuesOfEnvironment(env: Env): string[] {
+function readEnvironmentValues(env: Env): string[] {
   const count = Math.min(Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0, 1000);
   const numbers = Array.from({ length: count }, (_, index) => index);
   return numbers
@@ -57,20 +57,20 @@ function valuesOfEnvironment(env: Env): string[] {
 }
 
 /** Returns the values of `safe.directory` in a git configuration file, without its includes. */
-function valuesIn(file: string): string[] {
+function readFileValues(file: string): string[] {
   const values: string[] = [];
   let isInSection = false;
   for (const line of (readIfReadable(file) ?? '').split(/\r?\n/u)) {
     const [, section, rest = line] = /^\s*\[([^\]]*)\](.*)$/u.exec(line) ?? [];
     if (section !== undefined) isInSection = section.trim().toLowerCase() === 'safe';
     const [, value] = /^directory\s*=(.*)$/iu.exec(rest.trim()) ?? [];
-    if (isInSection && value !== undefined) values.push(unquotedSetting(value.trim()));
+    if (isInSection && value !== undefined) values.push(unquoteSetting(value.trim()));
   }
   return values;
 }
 
 /** Removes quotes, escapes and the comment from a value. */
-function unquotedSetting(value: string): string {
+function unquoteSetting(value: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\.)*)"/u.exec(value) ?? [];
   return quoted === undefined
     ? (value.split(/[#;]/u, 1)[0] ?? '').trimEnd()

@@ -21,7 +21,7 @@ export async function detectGraphics(ctx: TerminalContext): Promise<Graphics | u
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
   return (
     (await detectProtocol(env)) ??
-    (io.paint.level === 3 ? { draw: halfBlocks, maxSize: BLOCK_PICTURE_SIZE } : undefined)
+    (io.paint.level === 3 ? { draw: drawHalfBlocks, maxSize: BLOCK_PICTURE_SIZE } : undefined)
   );
 }
 
@@ -30,13 +30,13 @@ async function detectProtocol(env: TerminalContext['env']): Promise<Graphics | u
   if (env.TMUX || env.STY || /^(?:screen|tmux)/u.test(env.TERM ?? '')) return undefined;
   const { createSupportsTerminalGraphics } = await import('supports-terminal-graphics');
   const protocols = createSupportsTerminalGraphics({ isTTY: true });
-  if (protocols.kitty) return { draw: kitty, maxSize: SMALL };
-  if (protocols.iterm2) return { draw: iterm2, maxSize: SMALL };
-  return protocols.sixel ? { draw: sixel, maxSize: SMALL } : undefined;
+  if (protocols.kitty) return { draw: encodeKitty, maxSize: SMALL };
+  if (protocols.iterm2) return { draw: encodeIterm2, maxSize: SMALL };
+  return protocols.sixel ? { draw: encodeSixel, maxSize: SMALL } : undefined;
 }
 
 /** Encodes a picture for kitty, in chunks, because it accepts no long sequences. */
-export function kitty({ png }: Miniature): string {
+export function encodeKitty({ png }: Miniature): string {
   const base64 = png.toString('base64');
   const pieces = base64.match(new RegExp(`.{1,${KITTY_CHUNK_LENGTH}}`, 'gu')) ?? [];
   return pieces
@@ -48,20 +48,20 @@ export function kitty({ png }: Miniature): string {
     .join('');
 }
 
-export function iterm2({ png, width, height }: Miniature): string {
+export function encodeIterm2({ png, width, height }: Miniature): string {
   const facts = `inline=1;size=${png.length};width=${width}px;height=${height}px;preserveAspectRatio=1`;
   return `\u001B]1337;File=${facts}:${png.toString('base64')}\u0007`;
 }
 
 /** Draws a picture with half blocks in 24-bit colour, for terminals without a picture protocol: a cell is two pixels high. */
-export function halfBlocks({ width, height, pixels }: Miniature): string {
-  const colourAt = (x: number, y: number): Colour | undefined => {
+export function drawHalfBlocks({ width, height, pixels }: Miniature): string {
+  const findColour = (x: number, y: number): Colour | undefined => {
     const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray((y * width + x) * 4);
     return y >= height || alpha < 128 ? undefined : [red, green, blue];
   };
   const lines = Array.from({ length: Math.ceil(height / 2) }, (_, row) => {
     const cells = Array.from({ length: width }, (_, x) =>
-      halfBlock(colourAt(x, row * 2), colourAt(x, row * 2 + 1)),
+      drawCell(findColour(x, row * 2), findColour(x, row * 2 + 1)),
     );
     return `${cells.join('')}\u001B[0m`;
   });
@@ -70,7 +70,7 @@ export function halfBlocks({ width, height, pixels }: Miniature): string {
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-function halfBlock(upperColour: Colour | undefined, lowerColour: Colour | undefined): string {
+function drawCell(upperColour: Colour | undefined, lowerColour: Colour | undefined): string {
   if (upperColour === undefined && lowerColour === undefined) return '\u001B[0m ';
   if (upperColour === undefined) return `\u001B[0;38;2;${lowerColour?.join(';')}m▄`;
   if (lowerColour === undefined) return `\u001B[0;38;2;${upperColour.join(';')}m▀`;
@@ -82,8 +82,8 @@ const LEVELS = 6;
 const SIXEL_BAND_HEIGHT = 6;
 
 /** Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the background. */
-export function sixel({ width, height, pixels }: Miniature): string {
-  const colours = paletteIndices(pixels, width * height);
+export function encodeSixel({ width, height, pixels }: Miniature): string {
+  const colours = computePaletteIndices(pixels, width * height);
   const usedColours = [...new Set(colours)]
     .filter(colour => colour >= 0)
     .toSorted((one, other) => one - other);
@@ -95,24 +95,26 @@ export function sixel({ width, height, pixels }: Miniature): string {
       band * SIXEL_BAND_HEIGHT * width,
     ),
   );
-  return `\u001BP0;1q"1;1;${width};${height}${usedColours.map(paletteEntry).join('')}${bands.join('-')}\u001B\\`;
+  return `\u001BP0;1q"1;1;${width};${height}${usedColours.map(encodePaletteEntry).join('')}${bands.join('-')}\u001B\\`;
 }
 
 /** Returns the palette index of each pixel; -1 if it is mostly transparent. */
-function paletteIndices(pixels: Uint8Array, count: number): Int16Array {
-  const level = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
+function computePaletteIndices(pixels: Uint8Array, count: number): Int16Array {
+  const toLevel = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {
     const offset = pixel * 4;
     if ((pixels[offset + 3] ?? 0) < 128) return -1;
-    return (level(pixels[offset]) * LEVELS + level(pixels[offset + 1])) * LEVELS + level(pixels[offset + 2]);
+    return (
+      (toLevel(pixels[offset]) * LEVELS + toLevel(pixels[offset + 1])) * LEVELS + toLevel(pixels[offset + 2])
+    );
   });
 }
 
 /** Returns a palette entry; sixels use percentages. */
-function paletteEntry(colour: number): string {
-  const percent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
+function encodePaletteEntry(colour: number): string {
+  const toPercent = (value: number): number => Math.round(((value % LEVELS) / (LEVELS - 1)) * 100);
   const [red, green, blue] = [colour / LEVELS ** 2, colour / LEVELS, colour].map(part =>
-    percent(Math.floor(part)),
+    toPercent(Math.floor(part)),
   );
   return `#${colour};2;${red};${green};${blue}`;
 }
@@ -129,11 +131,11 @@ function encodeBand(colours: Int16Array, width: number, rows: number, start: num
       lines.set(colour, line);
     }
   }
-  return [...lines].map(([colour, bits]) => `#${colour}${runLengthEncoded(bits)}`).join('$');
+  return [...lines].map(([colour, bits]) => `#${colour}${encodeRunLengths(bits)}`).join('$');
 }
 
 /** Encodes bits as characters, with run-length encoding. */
-function runLengthEncoded(bits: Uint8Array): string {
+function encodeRunLengths(bits: Uint8Array): string {
   return String.fromCharCode(...bits.map(value => value + 63)).replace(
     /(.)\1{3,}/gsu,
     run => `!${run.length}${run[0]}`,

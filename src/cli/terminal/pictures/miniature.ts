@@ -16,7 +16,7 @@ const READABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 const MAX_PIXELS = 50_000_000;
 
 /** Scales a picture down to at most `maxSize`, never up. @throws {Error} if it can't be read */
-export async function miniature(
+export async function createMiniature(
   bytes: Uint8Array,
   maxSize: { readonly width: number; readonly height: number },
 ): Promise<Miniature> {

@@ -1,9 +1,9 @@
 import { usageError } from '../../core/errors.ts';
-import { compareRates, type RateComparison, verdictText } from '../../statistics/compare-rates.ts';
-import { percentText } from '../../statistics/interval.ts';
+import { compareRates, formatRateVerdict, type RateComparison } from '../../statistics/compare-rates.ts';
+import { formatPercent } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly-equal.ts';
 import { type CaseRuns, passRate } from '../../statistics/rates.ts';
-import { type EntryResult, modelLabel, type TestEntry } from '../entry-result.ts';
+import { type EntryResult, formatModelLabel, type TestEntry } from '../entry-result.ts';
 import type { Baseline, BaselineCase, CaseName } from './read-baseline.ts';
 
 /** The change of a case's rate. */
@@ -48,15 +48,15 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
   for (const entry of added) {
     if (byEntry.get(entry)?.caseRuns !== undefined) changes.set(entry, { kind: 'new', before: undefined });
   }
-  const caseNames = (kind: CaseChange['kind']): CaseName[] =>
-    [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => caseIdentity(entry));
+  const listCaseNames = (kind: CaseChange['kind']): CaseName[] =>
+    [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => toCaseName(entry));
   return {
     rates: compareRates(comparedCases),
     changes,
-    better: caseNames('better'),
-    worse: caseNames('worse'),
-    same: caseNames('same'),
-    new: caseNames('new'),
+    better: listCaseNames('better'),
+    worse: listCaseNames('worse'),
+    same: listCaseNames('same'),
+    new: listCaseNames('new'),
     gone: gone.map(({ file, name, model }) => ({ file, name, model })),
   };
 }
@@ -67,9 +67,9 @@ function compareCases(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | '
   return rates.after > rates.before ? 'better' : 'worse';
 }
 
-function caseIdentity(entry: TestEntry): CaseName {
+function toCaseName(entry: TestEntry): CaseName {
   const { file, testCase } = entry;
-  return { file: file.name, name: testCase.name, model: modelLabel(entry) ?? null };
+  return { file: file.name, name: testCase.name, model: formatModelLabel(entry) ?? null };
 }
 
 interface Pairing {
@@ -83,16 +83,16 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const modelsOfSides = [cases, entries].map(side => new Set(side.map(({ model }) => model)));
   const isOneModel = modelsOfSides.every(({ size }) => size <= 1);
   // A baseline may come from another system.
-  const caseKey = ({ file, name, model }: CaseName): string =>
+  const getCaseKey = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
   const unpairedCases = new Map<string, BaselineCase[]>();
   for (const testCase of cases) {
-    unpairedCases.set(caseKey(testCase), [...(unpairedCases.get(caseKey(testCase)) ?? []), testCase]);
+    unpairedCases.set(getCaseKey(testCase), [...(unpairedCases.get(getCaseKey(testCase)) ?? []), testCase]);
   }
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
   const addedEntries: TestEntry[] = [];
   for (const entry of entries) {
-    const before = unpairedCases.get(caseKey(caseIdentity(entry)))?.shift();
+    const before = unpairedCases.get(getCaseKey(toCaseName(entry)))?.shift();
     if (before) pairs.push({ entry, before });
     else addedEntries.push(entry);
   }
@@ -103,21 +103,21 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
 const COUNTED_KINDS = ['worse', 'better', 'same', 'new', 'gone'] as const;
 
 /** Returns a line with the verdict and its certainty, then one with the numbers of changed cases. */
-export function baselineLines(comparison: BaselineComparison): string[] {
+export function formatBaselineComparison(comparison: BaselineComparison): string[] {
   const { rates } = comparison;
   const verdict =
     rates === undefined
       ? 'compared with the baseline: no case could be run'
-      : `compared with the baseline: ${verdictText(rates, 'before')}`;
+      : `compared with the baseline: ${formatRateVerdict(rates, 'before')}`;
   const counts = COUNTED_KINDS.map(
     kind => `${comparison[kind].length} ${kind === 'same' ? 'the same' : kind}`,
   );
-  return [verdict, `cases: ${counts.join(', ')}${namesText('gone', comparison.gone)}`];
+  return [verdict, `cases: ${counts.join(', ')}${formatCaseNames('gone', comparison.gone)}`];
 }
 
 const MAX_SHOWN_NAMES = 5;
 
-function namesText(kind: string, names: readonly CaseName[]): string {
+function formatCaseNames(kind: string, names: readonly CaseName[]): string {
   if (names.length === 0) return '';
   const shownNames = names.slice(0, MAX_SHOWN_NAMES).map(({ file, name, model }) => {
     return `${file}: ${name}${model === null ? '' : ` [${model}]`}`;
@@ -127,8 +127,8 @@ function namesText(kind: string, names: readonly CaseName[]): string {
 }
 
 /** Returns the change of a case as text, such as `worse than before (100 %)`; undefined if its rate is the same. */
-export function changeText(change: CaseChange | undefined): string | undefined {
+export function formatChange(change: CaseChange | undefined): string | undefined {
   if (change === undefined || change.kind === 'same') return undefined;
   if (change.before === undefined) return 'not in the baseline';
-  return `${change.kind} than before (${percentText(passRate(change.before))})`;
+  return `${change.kind} than before (${formatPercent(passRate(change.before))})`;
 }

@@ -41,10 +41,10 @@ export async function readBaseline(
 ): Promise<Baseline> {
   const text = await readTextFile(file, ctx.cwd, '--baseline', MAX_BASELINE_BYTES);
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
-  if ('fault' in json) throw notAReport(file, `it ${json.fault}`);
+  if ('fault' in json) throw notAReportError(file, `it ${json.fault}`);
   const report = json.value;
   if (!isJsonObject(report) || !Array.isArray(report['cases'])) {
-    throw notAReport(file, 'it contains no cases');
+    throw notAReportError(file, 'it contains no cases');
   }
   refuseOtherStops(file, report['sure'], repeatOptions);
   return { cases: report['cases'].map((value, index) => parseCase(value, `cases[${index}]`, file)) };
@@ -66,12 +66,13 @@ function sureFlags(maxRepeat: number | undefined): string {
 }
 
 function parseCase(value: unknown, place: string, file: string): BaselineCase {
-  if (!isJsonObject(value)) throw notAReport(file, `${place} is not a case`);
+  if (!isJsonObject(value)) throw notAReportError(file, `${place} is not a case`);
   const { file: testFile, name, model = null } = value;
   if (typeof testFile !== 'string' || typeof name !== 'string') {
-    throw notAReport(file, `${place} has no file or no name`);
+    throw notAReportError(file, `${place} has no file or no name`);
   }
-  if (model !== null && typeof model !== 'string') throw notAReport(file, `${place}.model is not a name`);
+  if (model !== null && typeof model !== 'string')
+    throw notAReportError(file, `${place}.model is not a name`);
   return { file: testFile, name, model, caseRuns: parseCounts(value, place, file) };
 }
 
@@ -79,13 +80,13 @@ function parseCounts({ passed, runs }: UncheckedObject, place: string, file: str
   if (passed === null && runs === null) return undefined;
   const areCounts = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
   if (areCounts) return { passed, runs };
-  throw notAReport(file, `${place} does not say how many of its runs passed`);
+  throw notAReportError(file, `${place} does not say how many of its runs passed`);
 }
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-function notAReport(file: string, reason: string): CliError {
+function notAReportError(file: string, reason: string): CliError {
   return usageError(`--baseline: ${file} is not a JSON report of tests: ${reason}`, HOW_TO_MAKE);
 }

@@ -10,7 +10,7 @@ import {
   visit,
 } from 'yaml';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { onlyExpected, parseAnswerJson } from '../expectations/json-match.ts';
+import { parseAnswerJson, pickExpected } from '../expectations/json-match.ts';
 
 export interface NewValue {
   readonly kind: 'equals' | 'json';
@@ -28,13 +28,13 @@ export function changeExpectation(
   answer: string,
 ): { readonly source: string; readonly expected: NewValue } | undefined {
   const document = parseDocument(source);
-  const expectation = expectationAt(document, offset);
+  const expectation = findExpectation(document, offset);
   if (expectation === undefined) return undefined;
   const { kind, place } = expectation;
-  const expected = kind === 'json' ? newJson(nodeData(document, place.node), answer) : { value: answer };
+  const expected = kind === 'json' ? newJson(getNodeData(document, place.node), answer) : { value: answer };
   if (expected === undefined) return undefined;
   const { value } = expected;
-  const changedSource = valueChanges(document, place, value).reduceRight(withChange, source);
+  const changedSource = listValueChanges(document, place, value).reduceRight(withChange, source);
   if (!readsBackAs(changedSource, source, offset, value)) return undefined;
   return { source: changedSource, expected: { kind, value } };
 }
@@ -42,7 +42,7 @@ export function changeExpectation(
 /** Returns the expected fields with the values that an answer has; undefined if it is not JSON. */
 function newJson(expected: unknown, answer: string): { readonly value: unknown } | undefined {
   const json = parseAnswerJson(answer);
-  return 'fault' in json ? undefined : { value: onlyExpected(expected, json.value) };
+  return 'fault' in json ? undefined : { value: pickExpected(expected, json.value) };
 }
 
 interface ValuePlace {
@@ -54,18 +54,18 @@ interface ValuePlace {
 }
 
 /** Returns the expected value at a place, if it can be updated. */
-function expectationAt(
+function findExpectation(
   document: Document,
   offset: number,
 ): { readonly kind: NewValue['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
-  let expectation: ReturnType<typeof expectationAt>;
+  let expectation: ReturnType<typeof findExpectation>;
   visit(document, {
     Map(_, map) {
-      const pair = map.items.find(({ key }) => nodeStart(key) === offset);
+      const pair = map.items.find(({ key }) => getNodeStart(key) === offset);
       if (pair === undefined) return undefined;
       const kind = isScalar(pair.key) ? pair.key.value : undefined;
       if (kind === 'equals' || kind === 'json') {
-        expectation = { kind, pair, place: pairPlace(pair, map.flow === true) };
+        expectation = { kind, pair, place: toValuePlace(pair, map.flow === true) };
       }
       return visit.BREAK;
     },
@@ -73,15 +73,15 @@ function expectationAt(
   return expectation;
 }
 
-function pairPlace({ key, value }: Pair, isInFlow: boolean): ValuePlace {
+function toValuePlace({ key, value }: Pair, isInFlow: boolean): ValuePlace {
   return { key: key as Node, node: value as Node | null, isInFlow };
 }
 
-function nodeStart(node: unknown): number {
+function getNodeStart(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? -1;
 }
 
-function nodeData(document: Document, node: Node | null): unknown {
+function getNodeData(document: Document, node: Node | null): unknown {
   return node?.toJS(document) ?? null;
 }
 
@@ -89,7 +89,7 @@ function nodeData(document: Document, node: Node | null): unknown {
 function readsBackAs(changedSource: string, source: string, offset: number, value: unknown): boolean {
   const changedDocument = parseDocument(changedSource);
   const expectedDocument = parseDocument(source);
-  const pair = expectationAt(expectedDocument, offset)?.pair;
+  const pair = findExpectation(expectedDocument, offset)?.pair;
   if (changedDocument.errors.length > 0 || pair === undefined) return false;
   pair.value = expectedDocument.createNode(value);
   return isSameJson(changedDocument.toJS(), expectedDocument.toJS());
@@ -104,19 +104,19 @@ interface ValueChange extends ValuePlace {
 }
 
 /** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
-function valueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
+function listValueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
   const { node } = place;
-  if (isSameJson(nodeData(document, node), value)) return [];
+  if (isSameJson(getNodeData(document, node), value)) return [];
   if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
-      return valueChanges(document, pairPlace(pair, node.flow === true), value[name]);
+      return listValueChanges(document, toValuePlace(pair, node.flow === true), value[name]);
     });
   }
   if (isSeq(node) && Array.isArray(value) && node.items.length === value.length) {
     return node.items.flatMap((item, index) => {
       const inner = { key: undefined, node: item as Node | null, isInFlow: node.flow === true };
-      return valueChanges(document, inner, value[index]);
+      return listValueChanges(document, inner, value[index]);
     });
   }
   return [{ ...place, value }];
@@ -131,11 +131,11 @@ function withChange(source: string, change: ValueChange): string {
   const oldText = source.slice(start, end);
   const rest = oldText.slice(oldText.trimEnd().length);
   const gap = start === end && !/\s/u.test(source[start - 1] ?? '') ? ' ' : '';
-  return source.slice(0, start) + gap + yamlText(source, change) + rest + source.slice(end);
+  return source.slice(0, start) + gap + formatYaml(source, change) + rest + source.slice(end);
 }
 
 /** Formats a value for its place: several lines as a block if that reads back unchanged. */
-function yamlText(source: string, { key, value, isInFlow }: ValueChange): string {
+function formatYaml(source: string, { key, value, isInFlow }: ValueChange): string {
   if (typeof value !== 'string') return JSON.stringify(value);
   if (!value.includes('\n')) {
     const scalar = stringify(value, { lineWidth: 0 }).trimEnd();
@@ -143,8 +143,8 @@ function yamlText(source: string, { key, value, isInFlow }: ValueChange): string
   }
   const isPlain = /^\S.*[^\n]\n?$/su.test(value) && !/[^\P{C}\n]|[^\S\n]\n/u.test(value);
   if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
-  const column = nodeStart(key) - (source.lastIndexOf('\n', nodeStart(key)) + 1);
+  const column = getNodeStart(key) - (source.lastIndexOf('\n', getNodeStart(key)) + 1);
   const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
-  const [lineBreak] = /\r?\n/u.exec(source.slice(nodeStart(key))) ?? ['\n'];
+  const [lineBreak] = /\r?\n/u.exec(source.slice(getNodeStart(key))) ?? ['\n'];
   return `${value.endsWith('\n') ? '|' : '|-'}\n${lines}`.replaceAll('\n', lineBreak);
 }

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { leftOutReason } from '../../../files/named-file.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
@@ -11,8 +11,8 @@ import {
   FOREIGN_PROMPT,
   isPromptfooFile,
   isTestFile,
+  listTestFileNames,
   TEST_FILE_SUFFIXES,
-  testFilesBeside,
 } from './test-file-names.ts';
 
 const NEVER_ENTERED = new Set(['.git', 'node_modules']);
@@ -68,7 +68,7 @@ async function findNamed(
   if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
   const absolutePath = path.resolve(ctx.cwd, name);
   const stats = await stat(absolutePath).catch((error: unknown) => {
-    const code = errorCode(error) ?? '';
+    const code = getErrorCode(error) ?? '';
     if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
     const meant = ['.prompt', '.test.yaml']
       .map(ending => name + ending)
@@ -76,24 +76,24 @@ async function findNamed(
     throw usageError(`${name} does not exist${suggest(meant)}`);
   });
   if (stats.isDirectory())
-    return { absolutePath: pathInside(ctx.cwd, absolutePath, true), isDirectory: true };
-  const beside = testFilesBeside(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
+    return { absolutePath: toPathInside(ctx.cwd, absolutePath, true), isDirectory: true };
+  const beside = listTestFileNames(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
   if (beside !== undefined) return findNamed(ctx, beside);
   if (name.endsWith('.prompt')) {
     throw usageError(
-      `${name} has no tests: ${path.basename(testFilesBeside(name)[0] ?? '')} does not exist next to it`,
+      `${name} has no tests: ${path.basename(listTestFileNames(name)[0] ?? '')} does not exist next to it`,
       'promptrun help tests-and-recordings shows how to write them.',
     );
   }
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
-  return { absolutePath: pathInside(ctx.cwd, absolutePath, false), isDirectory: false };
+  return { absolutePath: toPathInside(ctx.cwd, absolutePath, false), isDirectory: false };
 }
 
 /**
  * Returns the path of a file or directory through the working directory if its real path is in it. On macOS, /tmp is a link
  * to /private/tmp, which is what the system calls the working directory.
  */
-function pathInside(cwd: string, absolutePath: string, isDirectory: boolean): string {
+function toPathInside(cwd: string, absolutePath: string, isDirectory: boolean): string {
   if (!path.relative(cwd, absolutePath).startsWith('..')) return absolutePath;
   // A file that is a link keeps its own name.
   const real = isDirectory

@@ -8,7 +8,7 @@ import {
 } from '../../../files/formats/yaml.ts';
 import type { YamlNode } from '../../../files/formats/yaml-node.ts';
 import { NamedFileCount } from '../../../files/named-file.ts';
-import { groupedDigits } from '../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../utils/grouped-digits.ts';
 import type { Context } from '../../context.ts';
 import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
 import { ALL_RUNS } from './pass-rule.ts';
@@ -17,9 +17,9 @@ import { readTarget } from './read-target.ts';
 import { readTestedModels } from './read-tested-models.ts';
 import type { ReadingContext, TestFileOptions } from './reading-context.ts';
 import { runFileTask } from './run-file-task.ts';
-import { judgeFor, readPass, readTransform } from './shared-fields.ts';
+import { chooseJudge, readPass, readTransform } from './shared-fields.ts';
 import type { TestCase, TestFile } from './test-case.ts';
-import { faultIn, readMapFields } from './test-values.ts';
+import { readMapFields, testFileError } from './test-values.ts';
 
 const FILE_KEYS = ['target', 'model', 'models', 'trim', 'transform', 'judge', 'pass', 'cases'];
 const MAX_CASES = 100_000;
@@ -66,7 +66,7 @@ export async function readTestFileNode(
 }
 
 function withPlace(error: unknown): unknown {
-  return error instanceof FileFault ? faultIn(error, error.what) : error;
+  return error instanceof FileFault ? testFileError(error, error.what) : error;
 }
 
 async function readContent(
@@ -77,16 +77,16 @@ async function readContent(
 ): Promise<TestFileContent> {
   const fields = readMapFields(root, 'a test file', FILE_KEYS);
   const casesEntry = fields.get('cases');
-  if (casesEntry === undefined) throw faultIn(root, 'cases is missing');
+  if (casesEntry === undefined) throw testFileError(root, 'cases is missing');
   const common = {
-    trims: trimsAnswers(fields),
+    trims: readTrim(fields),
     ...(readPass(fields) ?? { pass: ALL_RUNS }),
     ...(await readTransform(ctx, fields)),
   };
-  const inFile = { ...ctx, judge: judgeFor(fields, ctx) };
-  const sourceTextIn = ctx.watch ? caseTexts(fields) : () => ({});
+  const inFile = { ...ctx, judge: chooseJudge(fields, ctx) };
+  const sourceTextIn = ctx.watch ? createCaseWriter(fields) : () => ({});
   const cases: TestCase[] = [];
-  for (const [index, value] of caseItems(casesEntry).entries()) {
+  for (const [index, value] of readCaseItems(casesEntry).entries()) {
     cases.push({ ...common, ...(await readCase(inFile, value, index + 1)), ...sourceTextIn(value) });
   }
   return {
@@ -97,24 +97,24 @@ async function readContent(
 }
 
 /** Returns the cases of a file, at least one. */
-function caseItems(casesEntry: YamlEntry): YamlValue[] {
+function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
   const items = casesEntry.value.items('cases');
-  if (items.length === 0) throw faultIn(casesEntry, 'cases is empty');
+  if (items.length === 0) throw testFileError(casesEntry, 'cases is empty');
   if (items.length <= MAX_CASES) return items;
-  throw faultIn(casesEntry, `there are more than ${groupedDigits(MAX_CASES)} cases`);
+  throw testFileError(casesEntry, `there are more than ${formatNumber(MAX_CASES)} cases`);
 }
 
 /** Returns a function that writes a case with all keys that it shares with the others, to find the cases that change. */
-function caseTexts(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
+function createCaseWriter(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
   const others = [...fields].filter(([key]) => key !== 'cases');
   const shared = others.map(([key, { value }]) => [key, value.json()]);
   return value => ({ sourceText: JSON.stringify([shared, value.json()]) });
 }
 
-function trimsAnswers(fields: YamlEntries): boolean {
+function readTrim(fields: YamlEntries): boolean {
   const trim = fields.get('trim');
   if (trim === undefined) return false;
   const value = trim.value.json();
   if (typeof value === 'boolean') return value;
-  throw faultIn(trim, 'trim must be true or false');
+  throw testFileError(trim, 'trim must be true or false');
 }

@@ -1,7 +1,7 @@
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { percentText } from '../../statistics/interval.ts';
+import { formatPercent } from '../../statistics/interval.ts';
 import { isAtLeast } from '../../statistics/nearly-equal.ts';
-import { faultIn } from './test-values.ts';
+import { testFileError } from './test-values.ts';
 
 /** The required passes of a case: all runs, a number of runs, or a rate. */
 export type PassRule =
@@ -13,34 +13,37 @@ export type PassRule =
 export const ALL_RUNS: PassRule = { kind: 'all' };
 
 /** Parses `pass`. @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage */
-export function passRuleIn(value: YamlValue): PassRule {
+export function readPassRule(value: YamlValue): PassRule {
   const count = value.json();
   if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 1) return { kind: 'count', count };
   const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(value.scalar ?? '') ?? [];
   if (digits !== undefined && Number(digits) <= 100) return { kind: 'rate', rate: Number(digits) / 100 };
-  throw faultIn(value, 'pass must be a count of 1 or more, or a percentage from 0% to 100%, such as 80%');
+  throw testFileError(
+    value,
+    'pass must be a count of 1 or more, or a percentage from 0% to 100%, such as 80%',
+  );
 }
 
 export function meetsPassRule(rule: PassRule, passed: number, runs: number): boolean {
-  return isAtLeast(passed, requiredPasses(rule, runs));
+  return isAtLeast(passed, computeRequiredPasses(rule, runs));
 }
 
-function requiredPasses(rule: PassRule, runs: number): number {
+function computeRequiredPasses(rule: PassRule, runs: number): number {
   if (rule.kind === 'all') return runs;
   return rule.kind === 'count' ? rule.count : rule.rate * runs;
 }
 
 /** Returns the share of the runs that must pass, from 0 to 1. */
-export function requiredRate(rule: PassRule, runs: number): number {
-  return requiredPasses(rule, runs) / runs;
+export function computeRequiredRate(rule: PassRule, runs: number): number {
+  return computeRequiredPasses(rule, runs) / runs;
 }
 
 /** Returns the rule for a summary, such as `8 needed` or `80 % needed`. */
-export function neededText(rule: PassRule, runs: number): string {
-  return `${rule.kind === 'rate' ? percentText(rule.rate) : requiredPasses(rule, runs)} needed`;
+export function formatNeeded(rule: PassRule, runs: number): string {
+  return `${rule.kind === 'rate' ? formatPercent(rule.rate) : computeRequiredPasses(rule, runs)} needed`;
 }
 
 /** Returns the rule for a report: a count, or a percentage such as `"80%"`. */
-export function passRuleData(rule: PassRule, runs: number): number | string {
-  return rule.kind === 'rate' ? percentText(rule.rate).replace(' ', '') : requiredPasses(rule, runs);
+export function toPassRuleData(rule: PassRule, runs: number): number | string {
+  return rule.kind === 'rate' ? formatPercent(rule.rate).replace(' ', '') : computeRequiredPasses(rule, runs);
 }

@@ -3,14 +3,21 @@ import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { CaseFault } from '../../core/errors.ts';
 import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';
-import { checkNamedFile, imagesNamedIn } from '../../inputs/named-file.ts';
+import { checkNamedFile, createNamedImageFinder } from '../../inputs/named-file.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
 import { readExpectations } from '../expectations/expectation-kinds.ts';
 import type { ReadingContext } from './reading-context.ts';
 import { MAX_REPEAT } from './repetitions.ts';
-import { judgeFor, readPass, readTransform } from './shared-fields.ts';
+import { chooseJudge, readPass, readTransform } from './shared-fields.ts';
 import type { TestCase } from './test-case.ts';
-import { atValue, faultIn, inputTextIn, numberIn, readMapFields, textIn } from './test-values.ts';
+import {
+  readInputText,
+  readMapFields,
+  readNumber,
+  requireText,
+  testFileError,
+  withValuePlace,
+} from './test-values.ts';
 
 const CASE_KEYS = [
   'name',
@@ -32,12 +39,14 @@ type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
 
 /** Reads a case. A fault that concerns only its inputs or expectations becomes part of it. */
 export async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
-  if (value.isEmpty) throw faultIn(value, 'a case must be a map of keys to values');
+  if (value.isEmpty) throw testFileError(value, 'a case must be a map of keys to values');
   const fields = readMapFields(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
   const name = fields.get('name');
   const expectations = fields.get('expect');
   const common = {
-    ...(name ? { name: textIn(name.value, 'name') } : { name: `case ${number}`, isNumbered: true as const }),
+    ...(name
+      ? { name: requireText(name.value, 'name') }
+      : { name: `case ${number}`, isNumbered: true as const }),
     line: value.line,
     options: readOptions(fields),
     repeat: readRepeat(fields),
@@ -47,10 +56,10 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
   const filesRead: string[] = [];
   const recording = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
   try {
-    const judge = judgeFor(fields, ctx);
+    const judge = chooseJudge(fields, ctx);
     const expect = expectations ? await readExpectations(expectations.value, { ...recording, judge }) : [];
     const transform = await readTransform(recording, fields);
-    const inputs = await caseInputs(recording, fields);
+    const inputs = await readCaseInputs(recording, fields);
     return {
       ...common,
       ...inputs,
@@ -68,12 +77,15 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
 
 /** Reads the values that only expectations see; `llm` sees them as strings. */
 function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
-  const entries = [...fieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
+  const entries = [...readFieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
   if (entries.length === 0) return {};
   return {
     vars: Object.fromEntries(entries.map(({ key, value }) => [key, value.json()])),
     data: new Map(
-      entries.map(({ key, value }) => [key, value.isEmpty ? '' : inputTextIn(value, `the variable ${key}`)]),
+      entries.map(({ key, value }) => [
+        key,
+        value.isEmpty ? '' : readInputText(value, `the variable ${key}`),
+      ]),
     ),
   };
 }
@@ -86,30 +98,30 @@ function readMetadata(fields: YamlEntries): Pick<TestCase, 'metadata'> {
 function readRepeat(fields: YamlEntries): number {
   const value = fields.get('repeat')?.value;
   if (value === undefined) return 1;
-  const repeat = numberIn(value, 'repeat', 'a whole number of 1 or more');
-  if (repeat > MAX_REPEAT) throw faultIn(value, `repeat (${repeat}) is more than ${MAX_REPEAT}`);
+  const repeat = readNumber(value, 'repeat', 'a whole number of 1 or more');
+  if (repeat > MAX_REPEAT) throw testFileError(value, `repeat (${repeat}) is more than ${MAX_REPEAT}`);
   return repeat;
 }
 
 /** Reads a case's inputs like those of `run`, with files relative to the test file. */
-async function caseInputs(
+async function readCaseInputs(
   ctx: ReadingContext,
   fields: YamlEntries,
 ): Promise<Pick<TestCase, 'text' | 'images'>> {
   const text = new Map<string, string>();
-  for (const [key, { value }] of fieldsUnder(fields, 'inputs')) {
-    const sourceText = inputTextIn(value, `the input ${JSON.stringify(key)}`);
+  for (const [key, { value }] of readFieldsUnder(fields, 'inputs')) {
+    const sourceText = readInputText(value, `the input ${JSON.stringify(key)}`);
     const input = readCaseValue(ctx, key, sourceText).catch((error: unknown) => {
-      throw atValue(value, error, message => message.replace(/^--input /u, ''));
+      throw withValuePlace(value, error, message => message.replace(/^--input /u, ''));
     });
     text.set(key, await input);
   }
   const images: UnplacedImage[] = [];
   for (const value of fields.get('images')?.value.items('images') ?? []) {
-    const name = textIn(value, 'an image');
-    if (name === '-') throw faultIn(value, NO_STANDARD_INPUT);
-    const opened = openImages(imagesNamedIn(ctx, ctx), [name]).catch((error: unknown) => {
-      throw atValue(value, error, String);
+    const name = requireText(value, 'an image');
+    if (name === '-') throw testFileError(value, NO_STANDARD_INPUT);
+    const opened = openImages(createNamedImageFinder(ctx, ctx), [name]).catch((error: unknown) => {
+      throw withValuePlace(value, error, String);
     });
     images.push(...(await opened));
   }
@@ -136,14 +148,14 @@ async function readCaseValue(ctx: ReadingContext, key: string, sourceText: strin
 
 function readOptions(fields: YamlEntries): ReadonlyMap<string, string> {
   return new Map(
-    [...fieldsUnder(fields, 'options')].map(([key, { value }]) => {
-      const pair = parseKeyValue(`${key}=${inputTextIn(value, `the option ${key}`)}`, 'options');
+    [...readFieldsUnder(fields, 'options')].map(([key, { value }]) => {
+      const pair = parseKeyValue(`${key}=${readInputText(value, `the option ${key}`)}`, 'options');
       return [pair.key, pair.value];
     }),
   );
 }
 
-function fieldsUnder(fields: YamlEntries, key: string): YamlEntries {
+function readFieldsUnder(fields: YamlEntries, key: string): YamlEntries {
   const entry = fields.get(key);
   return entry ? readMapFields(entry.value, key) : new Map();
 }

@@ -1,9 +1,9 @@
 import type { ForeignTests } from '../../../prompts/foreign/foreign-tests.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { sharedPath } from '../../core/paths.ts';
+import { toSharedPath } from '../../core/paths.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { createExpectation, KINDS } from '../expectations/expectation-kinds.ts';
 import { ALL_RUNS } from './pass-rule.ts';
 import { runFileTask } from './run-file-task.ts';
@@ -17,7 +17,7 @@ import { MAX_TEST_FILE_BYTES } from './test-case.ts';
  * @throws {InvalidPromptFile} with file and line if the file is invalid
  */
 export async function readForeignTests(ctx: Context, file: string): Promise<TestFile> {
-  const name = sharedPath(ctx.cwd, file);
+  const name = toSharedPath(ctx.cwd, file);
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const tests = await runFileTask(ctx, 'foreignTests', { text, file: name });
   if (!tests || tests.cases.length === 0) {
@@ -27,7 +27,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
     );
   }
   for (const { line, message } of tests.notes) {
-    ctx.io.note(`note: ${oneLine(name)}:${line}: ${oneLine(message)}`);
+    ctx.io.note(`note: ${toOneLine(name)}:${line}: ${toOneLine(message)}`);
   }
   const cases = tests.cases.map(
     ({ name, line, inputs, data, expect }): TestCase => ({
@@ -37,7 +37,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       images: [],
       options: new Map(),
       expect: expect.map(expectation =>
-        createExpectation(expectation.kind, foreignExpectation(expectation, tests), expectation),
+        createExpectation(expectation.kind, toExpectation(expectation, tests), expectation),
       ),
       repeat: 1,
       pass: ALL_RUNS,
@@ -48,7 +48,7 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
   return { file, name, target: file, models: [{ model: undefined }], cases };
 }
 
-function foreignExpectation(
+function toExpectation(
   expectation: ForeignTests['cases'][number]['expect'][number],
   { model }: ForeignTests,
 ): ReturnType<typeof KINDS.equals.create> {

@@ -1,12 +1,12 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
-import { namesOtherComputer } from '../../../files/named-file.ts';
+import { isOnOtherComputer } from '../../../files/named-file.ts';
 import type { Context } from '../../context.ts';
 import type { CliError } from '../../core/errors.ts';
 import { REVISION_MARK } from '../../targets/prompt-file.ts';
 import type { TestFileOptions } from './reading-context.ts';
-import { faultIn, textIn } from './test-values.ts';
+import { requireText, testFileError } from './test-values.ts';
 
 /** The endings of prompt files, in order of precedence: promptrun's own before those of other tools. */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
@@ -22,22 +22,24 @@ export function readTarget(
   const place = targetValue ?? root;
   const ownStem = `./${path.basename(file).replace(/\.test\.ya?ml$/u, '')}`;
   const targets = targetValue
-    ? [textIn(targetValue, 'target')]
+    ? [requireText(targetValue, 'target')]
     : PROMPT_ENDINGS.map(ending => ownStem + ending);
   const [target = ''] = targets;
   // Resolving the target refuses a revision later.
   if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
-  if (namesOtherComputer(target)) {
-    throw faultIn(place, `the target ${target} is on another computer, or a device`);
+  if (isOnOtherComputer(target)) {
+    throw testFileError(place, `the target ${target} is on another computer, or a device`);
   }
   if (!isTargetPath(target)) return target;
   const prompt = targets
     .map(target => path.resolve(path.dirname(file), target))
     .find(place => existsSync(place));
-  if (prompt === undefined) throw missingPromptFile(place, target, { isNamed: targetValue !== undefined });
-  if (!statSync(prompt).isFile()) throw faultIn(place, `the prompt file ${prompt} is not a regular file`);
+  if (prompt === undefined)
+    throw missingPromptFileError(place, target, { isNamed: targetValue !== undefined });
+  if (!statSync(prompt).isFile())
+    throw testFileError(place, `the prompt file ${prompt} is not a regular file`);
   if (!ctx.mayTarget(file, prompt)) {
-    throw faultIn(
+    throw testFileError(
       place,
       `the prompt file ${target} lies outside the working directory, the folder of the tests and their repository`,
       'If you trust the test file, name it on the command line, or add --allow-outside.',
@@ -53,7 +55,7 @@ function isTargetPath(target: string): boolean {
   return /[/\\]|^[^@]*\./u.test(target) || PROMPT_ENDINGS.some(ending => target.endsWith(ending));
 }
 
-function missingPromptFile(
+function missingPromptFileError(
   place: YamlValue,
   target: string,
   { isNamed }: { readonly isNamed: boolean },
@@ -61,7 +63,7 @@ function missingPromptFile(
   const hint = isNamed
     ? 'target names what to test: a prompt file, a slug, a version id or an alias.'
     : 'Rename the test file with its prompt, or name what it tests with target: <prompt file, slug, version id or alias>';
-  return faultIn(
+  return testFileError(
     place,
     `the prompt file ${target} does not exist`,
     target.includes('\\') ? 'Write the path with /: a backslash in it works on Windows only.' : hint,

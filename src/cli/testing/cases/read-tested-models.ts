@@ -3,15 +3,15 @@ import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { ReadingContext } from './reading-context.ts';
 import { readTransform } from './shared-fields.ts';
 import type { TestedModel } from './test-case.ts';
-import { faultIn, readMapFields, textIn } from './test-values.ts';
+import { readMapFields, requireText, testFileError } from './test-values.ts';
 
 export async function readTestedModels(
   ctx: ReadingContext,
   fields: YamlEntries,
 ): Promise<readonly TestedModel[]> {
   const [one, several] = [fields.get('model'), fields.get('models')];
-  if (one && several) throw faultIn(several, 'model and models are both set: keep one');
-  if (one) return [{ model: textIn(one.value, 'model') }];
+  if (one && several) throw testFileError(several, 'model and models are both set: keep one');
+  if (one) return [{ model: requireText(one.value, 'model') }];
   if (several === undefined) return [{ model: undefined }];
   const models = new Map<string, TestedModel>();
   for (const [index, value] of several.value.items('models').entries()) {
@@ -19,7 +19,7 @@ export async function readTestedModels(
     const key = JSON.stringify(ctx.isAsPromptfoo ? [value.json(), index] : value.json());
     models.set(key, await readTestedModel(ctx, value));
   }
-  if (models.size === 0) throw faultIn(several, 'models is empty');
+  if (models.size === 0) throw testFileError(several, 'models is empty');
   return numberEqualModels([...models.values()]);
 }
 
@@ -30,14 +30,15 @@ const GIVES_RESULTS = 'givesResults';
 const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
 
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
-  if (!value.isMap) return { model: textIn(value, 'a model') };
+  if (!value.isMap) return { model: requireText(value, 'a model') };
   const fields = readMapFields(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
   const [model, config] = [fields.get('model'), fields.get('config')];
-  if (model === undefined) throw faultIn(value, 'a model needs `model`');
+  if (model === undefined) throw testFileError(value, 'a model needs `model`');
   const settings = config?.value.json();
-  if (config && !isJsonObject(settings)) throw faultIn(config, 'config must be a map of keys to values');
+  if (config && !isJsonObject(settings))
+    throw testFileError(config, 'config must be a map of keys to values');
   return {
-    model: textIn(model.value, 'model'),
+    model: requireText(model.value, 'model'),
     ...(isJsonObject(settings) && { config: settings }),
     ...(await readTransform(ctx, fields)),
     givesResults: fields.has(GIVES_RESULTS),

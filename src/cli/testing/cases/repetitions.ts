@@ -1,5 +1,5 @@
 import type { TestCase, TestFile } from './test-case.ts';
-import { faultIn } from './test-values.ts';
+import { testFileError } from './test-values.ts';
 
 /** Maximum number of repetitions of a case. */
 export const MAX_REPEAT = 1000;
@@ -31,7 +31,7 @@ function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: RepeatOptio
   }
   const runs = repeat ?? testCase.repeat;
   if (pass.kind === 'count' && passPlace !== undefined && pass.count > runs) {
-    throw faultIn(passPlace, `pass (${pass.count}) is more than repeat (${runs})`);
+    throw testFileError(passPlace, `pass (${pass.count}) is more than repeat (${runs})`);
   }
   return { ...testCase, repeat: runs };
 }

@@ -1,5 +1,5 @@
-import type { Result, TaskName, Work } from '../../../prompts/tasks/perform-task.ts';
-import { PastBound } from '../../../utils/past-bound.ts';
+import type { TaskInput, TaskName, TaskResult } from '../../../prompts/tasks/perform-task.ts';
+import { LimitExceeded } from '../../../utils/past-bound.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 
@@ -13,10 +13,10 @@ import { usageError } from '../../core/errors.ts';
 export async function runFileTask<N extends TaskName>(
   { signal, promptTasks }: Pick<Context, 'signal' | 'promptTasks'>,
   name: N,
-  work: Work<N> & { readonly file: string },
-): Promise<Result<N>> {
+  work: TaskInput<N> & { readonly file: string },
+): Promise<TaskResult<N>> {
   const tasks = await promptTasks();
   return await tasks.do(name, work, { signal }).catch((error: unknown) => {
-    throw error instanceof PastBound ? usageError(`${work.file}: ${error.message}`) : error;
+    throw error instanceof LimitExceeded ? usageError(`${work.file}: ${error.message}`) : error;
   });
 }

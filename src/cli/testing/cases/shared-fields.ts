@@ -1,7 +1,7 @@
 import type { YamlEntries } from '../../../files/formats/yaml.ts';
-import { type ExpectationsContext, judgeIn } from '../expectations/expectation-kinds.ts';
+import { type ExpectationsContext, readJudge } from '../expectations/expectation-kinds.ts';
 import { readScript } from '../expectations/read-script.ts';
-import { passRuleIn } from './pass-rule.ts';
+import { readPassRule } from './pass-rule.ts';
 import type { TestCase } from './test-case.ts';
 
 /** Reads the `transform` of a file, a model or a case. */
@@ -14,12 +14,12 @@ export async function readTransform(
 }
 
 /** Returns the judge that a file or case names, or else the inherited one. */
-export function judgeFor(fields: YamlEntries, ctx: ExpectationsContext): ExpectationsContext['judge'] {
+export function chooseJudge(fields: YamlEntries, ctx: ExpectationsContext): ExpectationsContext['judge'] {
   const named = fields.get('judge');
-  return named ? judgeIn(named.value, ctx) : ctx.judge;
+  return named ? readJudge(named.value, ctx) : ctx.judge;
 }
 
 export function readPass(fields: YamlEntries): Pick<TestCase, 'pass' | 'passPlace'> | undefined {
   const entry = fields.get('pass');
-  return entry && { pass: passRuleIn(entry.value), passPlace: entry.value };
+  return entry && { pass: readPassRule(entry.value), passPlace: entry.value };
 }

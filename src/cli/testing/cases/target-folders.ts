@@ -10,15 +10,15 @@ export type TargetCheck = (testFile: string, target: string) => boolean;
  * Returns a check of a test file's target. Allowed are targets below the working directory, below a directory that `test`
  * searched, or in the repository of either. A test file named on the command line may have any target.
  */
-export function checkOfTargets(cwd: string, { named, directories }: FoundTests): TargetCheck {
+export function createTargetCheck(cwd: string, { named, directories }: FoundTests): TargetCheck {
   const places = [cwd, ...directories];
-  const folders = new Set([...places, ...places.flatMap(place => nearestRepository(place) ?? [])]);
+  const folders = new Set([...places, ...places.flatMap(place => findNearestRepository(place) ?? [])]);
   return (testFile, target) => named.has(testFile) || [...folders].some(folder => isBelow(folder, target));
 }
 
 /** Returns the nearest parent folder with a `.git`. */
-function nearestRepository(folder: string): string | undefined {
+function findNearestRepository(folder: string): string | undefined {
   if (existsSync(path.join(folder, '.git'))) return folder;
   const above = path.dirname(folder);
-  return above === folder ? undefined : nearestRepository(above);
+  return above === folder ? undefined : findNearestRepository(above);
 }

@@ -9,7 +9,7 @@ import type { Expectation } from '../expectations/expectation.ts';
 import type { PassRule } from './pass-rule.ts';
 
 /** A case that runs after others, because its prompt may depend on their answers. */
-export interface Turn extends ConvertedTurn {
+export interface TestTurn extends ConvertedTurn {
   /** The number of its prompt in the configuration. */
   readonly prompt: number;
   /** The number of the case among those of its prompt. */
@@ -97,7 +97,7 @@ export interface TestCase {
   readonly sourceText?: string;
   readonly leftOutChecks?: number;
   /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
-  readonly turn?: Turn;
+  readonly turn?: TestTurn;
   /** The fault that keeps this case alone from running. */
   readonly fault?: CliError;
 }

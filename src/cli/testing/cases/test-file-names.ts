@@ -22,7 +22,7 @@ export function isPromptfooFile(file: string): boolean {
 }
 
 /** Returns the names that the test file of a prompt file may have; none for a file with its own tests. */
-export function testFilesBeside(name: string): string[] {
+export function listTestFileNames(name: string): string[] {
   if (isTestFile(name) || FOREIGN_PROMPT.test(name) || isPromptfooFile(name)) return [];
   const stem = name.replace(/\.(?:prompt|md|markdown|txt|ya?ml)$/u, '');
   return stem === name ? [] : TEST_FILE_SUFFIXES.map(suffix => stem + suffix);

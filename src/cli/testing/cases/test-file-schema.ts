@@ -23,7 +23,7 @@ const MODEL = {
 };
 
 /** Returns the JSON Schema of a test file, for completion and checks in editors. */
-export function testFileSchema(): object {
+export function buildTestFileSchema(): object {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Tests of a prompt, for promptrun test',

@@ -1,24 +1,29 @@
 import type { FilePosition } from '../../../files/formats/file-fault.ts';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
 import { didYouMean } from '../../../utils/nearest-name.ts';
-import { PastBound } from '../../../utils/past-bound.ts';
+import { LimitExceeded } from '../../../utils/past-bound.ts';
 import { CaseFault, CliError, usageError } from '../../core/errors.ts';
 
 /** Returns the error for a fault in a test file, with file and line. */
-export function faultIn(place: FilePosition, message: string, ...hints: string[]): CliError {
-  return usageError(`${textOfPlace(place)}: ${message}`, ...hints);
+export function testFileError(place: FilePosition, message: string, ...hints: string[]): CliError {
+  return usageError(`${formatPlace(place)}: ${message}`, ...hints);
 }
 
-export function textOfPlace({ file, line }: FilePosition): string {
+export function formatPlace({ file, line }: FilePosition): string {
   return `${file}:${line}`;
 }
 
 /** Adds the place of a value to an error. The fault of a case is returned unchanged. */
-export function atValue(value: YamlValue, error: unknown, reword: (message: string) => string): unknown {
-  if (error instanceof CaseFault) return error.at(textOfPlace(value));
-  if (error instanceof PastBound) return new CaseFault(reword(error.message)).at(textOfPlace(value));
+export function withValuePlace(
+  value: YamlValue,
+  error: unknown,
+  reword: (message: string) => string,
+): unknown {
+  if (error instanceof CaseFault) return error.withPlace(formatPlace(value));
+  if (error instanceof LimitExceeded)
+    return new CaseFault(reword(error.message)).withPlace(formatPlace(value));
   if (!(error instanceof Error) || error.message.startsWith(value.file ?? '')) return error;
-  return faultIn(value, reword(error.message), ...(error instanceof CliError ? error.hints : []));
+  return testFileError(value, reword(error.message), ...(error instanceof CliError ? error.hints : []));
 }
 
 /** Returns the entries of a map. @throws {CliError} if it has an unknown key */
@@ -28,19 +33,19 @@ export function readMapFields(value: YamlValue, what: string, knownKeys?: readon
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
   const key = JSON.stringify(strange.key);
   const meant = didYouMean(strange.key, knownKeys ?? []);
-  throw faultIn(strange, `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`);
+  throw testFileError(strange, `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`);
 }
 
-export function textIn(value: YamlValue, what: string): string {
+export function requireText(value: YamlValue, what: string): string {
   const text = value.json();
   if (typeof text === 'string' && text !== '') return text;
-  throw faultIn(value, `${what} must be text`);
+  throw testFileError(value, `${what} must be text`);
 }
 
 /** Returns a string, or the source text of a number or boolean. */
-export function wordIn(value: YamlValue, what: string): string {
+export function readWord(value: YamlValue, what: string): string {
   if (value.scalar) return value.scalar;
-  throw faultIn(value, `${what} must be text`);
+  throw testFileError(value, `${what} must be text`);
 }
 
 const NUMBER_RANGES = {
@@ -48,14 +53,14 @@ const NUMBER_RANGES = {
   'a whole number of 1 or more': (value: number) => Number.isSafeInteger(value) && value >= 1,
 } as const;
 
-export function numberIn(value: YamlValue, what: string, form: keyof typeof NUMBER_RANGES): number {
+export function readNumber(value: YamlValue, what: string, form: keyof typeof NUMBER_RANGES): number {
   const number = value.json();
   if (typeof number === 'number' && NUMBER_RANGES[form](number)) return number;
-  throw faultIn(value, `${what} must be ${form}`);
+  throw testFileError(value, `${what} must be ${form}`);
 }
 
 /** Returns a value in the form of `--input`: scalars as in the source, lists and maps as JSON. */
-export function inputTextIn(value: YamlValue, what: string): string {
-  if (value.isEmpty) throw faultIn(value, `${what} is null; give a value, or leave the input out`);
+export function readInputText(value: YamlValue, what: string): string {
+  if (value.isEmpty) throw testFileError(value, `${what} is null; give a value, or leave the input out`);
   return value.scalar ?? JSON.stringify(value.json());
 }

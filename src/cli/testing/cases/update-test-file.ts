@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { checkBelow, fileIn, PathFault } from '../../../files/writing/write-below.ts';
+import { checkBelow, PathFault, toFileBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
-import { shownPath } from '../../core/paths.ts';
+import { formatPath } from '../../core/paths.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
-import { detectShell, shellWord } from '../../terminal/command-line.ts';
-import { type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
-import type { CheckedAnswer, Unmet, UnmetExpectation } from '../expectations/expectation.ts';
+import { detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { computeEntryResult, type EntryResult, type Repetition } from '../entry-result.ts';
+import type { CheckedAnswer, UnmetExpectation, UnmetPart } from '../expectations/expectation.ts';
 import { KINDS } from '../expectations/expectation-kinds.ts';
 import { changeExpectation, type NewValue } from './edit-expectation.ts';
 
@@ -30,16 +30,16 @@ interface UpdateResult {
  * @throws {LinkFault}
  */
 export function checkUpdatable(ctx: Context, file: string): void {
-  checkBelow(fileIn(file));
+  checkBelow(toFileBelow(file));
   // This checks the mode, not if the user can write, because root always can.
   const isReadOnly = (statSync(file).mode & 0o222) === 0;
   if (isReadOnly) {
-    const filePath = shownPath(ctx, file);
+    const filePath = formatPath(ctx, file);
     const shell = detectShell(ctx.env);
     const command = shell === 'posix' ? 'chmod u+w' : 'attrib -r';
     throw usageError(
       `--update: ${filePath} is read-only`,
-      `Check it out for editing, or allow writing with: ${command} ${shellWord(filePath, shell)}`,
+      `Check it out for editing, or allow writing with: ${command} ${toShellWord(filePath, shell)}`,
     );
   }
   checkDirectory(path.dirname(file), '.', '--update');
@@ -47,9 +47,9 @@ export function checkUpdatable(ctx: Context, file: string): void {
 
 /** Returns the error for a test file that could not be replaced; on Windows, another program may have it open. */
 export function updateFault(name: string, cause: unknown, platform = process.platform): unknown {
-  if (errorCode(cause) === undefined || cause instanceof PathFault) return cause;
-  const isOpen = platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(errorCode(cause) ?? '');
-  return new CliError(`${name} was not updated: ${errorMessage(cause)}`, {
+  if (getErrorCode(cause) === undefined || cause instanceof PathFault) return cause;
+  const isOpen = platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(cause) ?? '');
+  return new CliError(`${name} was not updated: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: isOpen ? ['If another program has it open, close it there, and run the command again.'] : [],
@@ -67,13 +67,13 @@ export async function updateTestFile(file: string, results: readonly EntryResult
   let source = sourceBefore;
   const newValues = new Map<number, NewValue>();
   // Starts at the end, so that a change does not move the places before it.
-  for (const { at, text } of failedAnswers(results)) {
+  for (const { at, text } of listFailedAnswers(results)) {
     const change = changeExpectation(source, at, text);
     if (change === undefined) continue;
     source = change.source;
     newValues.set(at, change.expected);
   }
-  if (source !== sourceBefore) await replaceFile(fileIn(file), source);
+  if (source !== sourceBefore) await replaceFile(toFileBelow(file), source);
   const checkedResults = await Promise.all(results.map(result => checkAgain(result, newValues)));
   return { results: checkedResults, writtenCount: newValues.size };
 }
@@ -85,12 +85,12 @@ interface FailedAnswer {
 }
 
 /** Returns the first answer that failed each expectation, the last place first. */
-function failedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
+function listFailedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
   const answers = new Map<number, string>();
   for (const { status, repetitions } of results) {
     for (const { mismatches } of status === 'passed' ? [] : repetitions) {
       for (const mismatch of mismatches) {
-        const answer = comparedAnswer(mismatch);
+        const answer = findComparedAnswer(mismatch);
         if (answer !== undefined && !answers.has(mismatch.at)) answers.set(mismatch.at, answer);
       }
     }
@@ -100,7 +100,7 @@ function failedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
 }
 
 /** Returns the answer as `equals` or `json` saw it, after every transform; undefined if nothing was compared. */
-function comparedAnswer({ expected, actual }: Unmet): string | undefined {
+function findComparedAnswer({ expected, actual }: UnmetPart): string | undefined {
   return expected === undefined ? undefined : actual;
 }
 
@@ -113,17 +113,17 @@ async function checkAgain(
     const mismatches: UnmetExpectation[] = [];
     for (const mismatch of repetition.mismatches) {
       const newValue = newValues.get(mismatch.at);
-      const answer = comparedAnswer(mismatch);
+      const answer = findComparedAnswer(mismatch);
       const isWritten = newValue !== undefined && answer !== undefined;
       const unmet = isWritten ? await compareWithNewValue(answer, newValue) : mismatch;
       if (unmet !== undefined) mismatches.push({ ...unmet, line: mismatch.line, at: mismatch.at });
     }
     return { ...repetition, mismatches };
   };
-  return entryResult(entry, await Promise.all(repetitions.map(checkRepetition)));
+  return computeEntryResult(entry, await Promise.all(repetitions.map(checkRepetition)));
 }
 
-function compareWithNewValue(text: string, { kind, value }: NewValue): Promise<Unmet | undefined> {
+function compareWithNewValue(text: string, { kind, value }: NewValue): Promise<UnmetPart | undefined> {
   const { unmet } = kind === 'json' ? KINDS.json.create(value) : KINDS.equals.create({ text: String(value) });
   // `equals` and `json` need only the text.
   return unmet({ text } as CheckedAnswer);

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { shortened } from '../../../utils/shortened.ts';
+import { shorten } from '../../../utils/shortened.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { CheckedAnswer, Expectation, JudgeRank, Unmet } from './expectation.ts';
+import type { CheckedAnswer, Expectation, JudgeRank, UnmetPart } from './expectation.ts';
 
 export interface ExpectationReading {
   readonly ctx: Context & NamingFolder;
@@ -44,7 +44,7 @@ interface KindParts<V> {
   readonly text?: (value: V) => string;
   readonly derived?: (value: V) => DerivedProperties;
   /** Returns the part that an answer does not meet; undefined if it meets all. */
-  readonly unmet: (value: V, answer: CheckedAnswer) => Unmet | undefined | Promise<Unmet | undefined>;
+  readonly unmet: (value: V, answer: CheckedAnswer) => UnmetPart | undefined | Promise<UnmetPart | undefined>;
 }
 
 export interface ExpectationKind<V> {
@@ -53,9 +53,15 @@ export interface ExpectationKind<V> {
   readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<Unplaced>;
 }
 
-export function expectationKind<V>({ schema, read, text, derived, unmet }: KindParts<V>): ExpectationKind<V> {
+export function createExpectationKind<V>({
+  schema,
+  read,
+  text,
+  derived,
+  unmet,
+}: KindParts<V>): ExpectationKind<V> {
   const create = (value: V): Unplaced => ({
-    text: text?.(value) ?? quotedExcerpt(String(value)),
+    text: text?.(value) ?? quoteExcerpt(String(value)),
     unmet: async answer => unmet(value, answer),
     ...derived?.(value),
   });
@@ -63,8 +69,8 @@ export function expectationKind<V>({ schema, read, text, derived, unmet }: KindP
 }
 
 /** Returns a text in quotes, shortened if long. */
-export function quotedExcerpt(text: string): string {
-  return JSON.stringify(shortened(text, 80));
+export function quoteExcerpt(text: string): string {
+  return JSON.stringify(shorten(text, 80));
 }
 
 export const TEXT_SCHEMA = { type: 'string', minLength: 1 };

@@ -3,13 +3,19 @@ import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import { faultIn, inputTextIn, numberIn, readMapFields, textIn } from '../cases/test-values.ts';
+import {
+  readInputText,
+  readMapFields,
+  readNumber,
+  requireText,
+  testFileError,
+} from '../cases/test-values.ts';
 import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
 import {
+  createExpectationKind,
   type ExpectationKind,
-  expectationKind,
   type NamedJudge,
-  quotedExcerpt,
+  quoteExcerpt,
   SCALAR_SCHEMA,
   TEXT_SCHEMA,
 } from './expectation-kind.ts';
@@ -18,7 +24,7 @@ import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
 import { readScript } from './read-script.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
-import { transformedOutput } from './transform-output.ts';
+import { transformOutput } from './transform-output.ts';
 
 /** A program that checks answers. */
 interface Command {
@@ -33,11 +39,11 @@ const ONE_EXPECTATION = { $ref: '#/$defs/expectation' };
 export const KINDS = {
   ...JSON_KINDS,
   ...TEXT_KINDS,
-  not: expectationKind<Expectation>({
+  not: createExpectationKind<Expectation>({
     schema: { ...ONE_EXPECTATION, description: 'an expectation that must not be met' },
     read: async (value, { inner }) => {
       const [only, ...others] = await inner(value);
-      if (only === undefined || others.length > 0) throw faultIn(value, 'not takes one expectation');
+      if (only === undefined || others.length > 0) throw testFileError(value, 'not takes one expectation');
       return only;
     },
     text: ({ text }) => text,
@@ -47,7 +53,7 @@ export const KINDS = {
         ? { message: `matches, but must not: ${expectation.text}`, actual: answer.text }
         : undefined,
   }),
-  any: expectationKind<readonly (readonly Expectation[])[]>({
+  any: createExpectationKind<readonly (readonly Expectation[])[]>({
     schema: {
       type: 'array',
       items: ONE_EXPECTATION,
@@ -57,7 +63,7 @@ export const KINDS = {
     read: async (value, { inner }) => {
       const options = value.isList ? await mapInOrder(value.items('any'), inner) : [];
       if (options.length > 0) return options;
-      throw faultIn(value, 'any needs a list of expectations, at least one of which must be met');
+      throw testFileError(value, 'any needs a list of expectations, at least one of which must be met');
     },
     text: options =>
       `of ${options
@@ -77,17 +83,19 @@ export const KINDS = {
       return { message: `matches none of these: ${messages.join('; ')}`, actual: answer.text };
     },
   }),
-  seconds: amountKind('the maximum time of the run, in seconds', async (maxSeconds, { seconds }) => {
+  seconds: createAmountKind('the maximum time of the run, in seconds', async (maxSeconds, { seconds }) => {
     if (seconds === null) return `the time is unknown, so it may be more than ${maxSeconds} s`;
     const duration = Math.max(seconds, 0.001); // known to the millisecond, and no run takes none
     return duration <= maxSeconds
       ? undefined
       : `took ${Number(duration.toPrecision(3))} s, more than ${maxSeconds} s`;
   }),
-  tokens: amountKind('the maximum number of service tokens of the run', async (maxTokens, { tokens }) =>
-    tokens <= maxTokens ? undefined : `took ${tokens} tokens, more than ${maxTokens}`,
+  tokens: createAmountKind(
+    'the maximum number of service tokens of the run',
+    async (maxTokens, { tokens }) =>
+      tokens <= maxTokens ? undefined : `took ${tokens} tokens, more than ${maxTokens}`,
   ),
-  cost: amountKind('the maximum cost of the run, in US dollars', async (maxCost, answer) => {
+  cost: createAmountKind('the maximum cost of the run, in US dollars', async (maxCost, answer) => {
     const dollars = await answer.dollars();
     if (dollars === undefined) {
       const advice = answer.isUnpriced() ? '; give the model a price in models.yaml' : '';
@@ -99,36 +107,36 @@ export const KINDS = {
   }),
   ...JUDGED_KINDS,
   javascript,
-  command: expectationKind<Command>({
+  command: createExpectationKind<Command>({
     schema: {
       anyOf: [TEXT_SCHEMA, { type: 'array', items: SCALAR_SCHEMA, minItems: 1 }],
       description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
     },
     read: (value, { key, isAsPromptfoo }) => {
-      if (!value.isList) return { argv: shellCommand(textIn(value, key), value), isAsPromptfoo };
-      const [program, ...args] = value.items(key).map(item => inputTextIn(item, key));
-      if (program === undefined || program === '') throw faultIn(value, 'command names no program');
+      if (!value.isList) return { argv: toShellCommand(requireText(value, key), value), isAsPromptfoo };
+      const [program, ...args] = value.items(key).map(item => readInputText(item, key));
+      if (program === undefined || program === '') throw testFileError(value, 'command names no program');
       return { argv: [program, ...args], isAsPromptfoo };
     },
-    text: ({ argv }) => commandText(argv),
+    text: ({ argv }) => formatCommand(argv),
     derived: () => ({ isProgram: true }),
     unmet: async ({ argv, isAsPromptfoo }, { command, text, value: output, context }) => {
       const input = isAsPromptfoo
         ? JSON.stringify({ output, context: await context({ wantsPrompt: true }) })
         : text;
       const failure = await command(argv, input);
-      return failure && { message: `${commandText(argv)} ${failure.end}`, actual: failure.printed };
+      return failure && { message: `${formatCommand(argv)} ${failure.end}`, actual: failure.printed };
     },
   }),
 } as const;
 
-function amountKind(
+function createAmountKind(
   description: string,
   explainExcess: (maximum: number, answer: CheckedAnswer) => Promise<string | undefined>,
 ): ExpectationKind<number> {
-  return expectationKind({
+  return createExpectationKind({
     schema: { type: 'number', minimum: 0, description },
-    read: (value, { key }) => numberIn(value, key, 'a number of 0 or more'),
+    read: (value, { key }) => readNumber(value, key, 'a number of 0 or more'),
     text: String,
     unmet: async (maximum, answer) => {
       const message = await explainExcess(maximum, answer);
@@ -137,14 +145,14 @@ function amountKind(
   });
 }
 
-function shellCommand(line: string, value: YamlValue): readonly [string, ...string[]] {
+function toShellCommand(line: string, value: YamlValue): readonly [string, ...string[]] {
   if (process.platform !== 'win32') return ['sh', '-c', line];
-  throw faultIn(value, 'Windows has no `sh`: write command as a list, such as [node, check.js]');
+  throw testFileError(value, 'Windows has no `sh`: write command as a list, such as [node, check.js]');
 }
 
 /** Returns a command as the test file has it. */
-function commandText(argv: readonly string[]): string {
-  return quotedExcerpt(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
+function formatCommand(argv: readonly string[]): string {
+  return quoteExcerpt(argv[0] === 'sh' && argv[1] === '-c' ? (argv[2] ?? '') : argv.join(' '));
 }
 
 export function createExpectation(
@@ -179,7 +187,7 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
   const kindEntries = [...entries].filter(([key]) => !modifierKeys.includes(key));
   if (kindEntries.length === 0) {
     const hints = entries.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
-    throw faultIn(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
+    throw testFileError(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
   }
   const { judge, threshold, config, script } = await readModifiers(entries, ctx);
   const inner = (part: YamlValue): Promise<Expectation[]> => readExpectation(part, { ...ctx, judge });
@@ -196,25 +204,25 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
 async function readModifiers(entries: YamlEntries, ctx: ExpectationsContext) {
   const [thresholdEntry, transform, judge] = MODIFIERS.map(key => entries.get(key));
   if (thresholdEntry && !entries.has('javascript') && !entries.has('rubric')) {
-    throw faultIn(thresholdEntry, 'threshold needs an expectation with a score: javascript or rubric');
+    throw testFileError(thresholdEntry, 'threshold needs an expectation with a score: javascript or rubric');
   }
   return {
-    judge: judge ? judgeIn(judge.value, ctx) : ctx.judge,
-    threshold: thresholdEntry && numberIn(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
+    judge: judge ? readJudge(judge.value, ctx) : ctx.judge,
+    threshold: thresholdEntry && readNumber(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
     config: entries.get(CONFIG_KEY)?.value.json(),
     script: transform && (await readScript(transform.value, 'transform', ctx, ctx)),
   };
 }
 
 /** Reads a judge: a model, which has its own config in a configuration of promptfoo. */
-export function judgeIn(
+export function readJudge(
   value: YamlValue,
   { judgeRank: rank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,
 ): NamedJudge {
-  if (!isAsPromptfoo || !value.isMap) return { model: textIn(value, 'judge'), rank };
+  if (!isAsPromptfoo || !value.isMap) return { model: requireText(value, 'judge'), rank };
   const fields = readMapFields(value, 'a judge', ['model', 'config']);
   const [model = value, config] = [fields.get('model')?.value, fields.get('config')?.value.json()];
-  return { model: textIn(model, 'judge'), rank, ...(isJsonObject(config) && { judgeConfig: config }) };
+  return { model: requireText(model, 'judge'), rank, ...(isJsonObject(config) && { judgeConfig: config }) };
 }
 
 /** Keys next to an expectation's own that change its check. */
@@ -236,7 +244,7 @@ function onTransformed(expectation: Expectation, script: JavaScript): Expectatio
   return {
     ...expectation,
     unmet: async answer => {
-      const result = await transformedOutput(answer, script);
+      const result = await transformOutput(answer, script);
       return 'unmet' in result ? result.unmet : await expectation.unmet(result.answer);
     },
   };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
-import { PastBound } from '../../../utils/past-bound.ts';
-import type { Checks } from '../../checks/checks.ts';
+import { LimitExceeded } from '../../../utils/past-bound.ts';
+import type { CheckRunner } from '../../checks/checks.ts';
 import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
 import type { NodeCheckInput, NodeVerdict } from '../../checks/node-checks.ts';
 
@@ -14,7 +14,7 @@ export interface Expectation {
   /** The offset of its key, unique in the file. */
   readonly at: number;
   /** Returns the part that was not met; undefined if all was met. */
-  readonly unmet: (answer: CheckedAnswer) => Promise<Unmet | undefined>;
+  readonly unmet: (answer: CheckedAnswer) => Promise<UnmetPart | undefined>;
   readonly parts?: readonly Expectation[];
   /** The judge, unless another is named for all. */
   readonly model?: string | undefined;
@@ -28,10 +28,10 @@ export interface Expectation {
 export class BrokenCheck extends Error {}
 
 /** Yields every expectation, including nested ones. */
-export function* allExpectations(expectations: readonly Expectation[]): Generator<Expectation> {
+export function* flattenExpectations(expectations: readonly Expectation[]): Generator<Expectation> {
   for (const expectation of expectations) {
     yield expectation;
-    yield* allExpectations(expectation.parts ?? []);
+    yield* flattenExpectations(expectation.parts ?? []);
   }
 }
 
@@ -50,7 +50,7 @@ export async function checkExpectation(
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
     if (error instanceof BrokenCheck) return { line, at, message: error.message, actual: answer.text };
-    if (!(error instanceof PastBound)) throw error;
+    if (!(error instanceof LimitExceeded)) throw error;
     return { line, at, message: `${text}: ${error.message}`, actual: answer.text };
   }
 }
@@ -72,7 +72,7 @@ export interface CheckedAnswer {
   /** Returns true if the cost is unknown only because the model has no price. */
   readonly isUnpriced: () => boolean;
   /** Runs checks of foreign rules on a foreign text, which may never end, in a separate process. */
-  readonly checks: Pick<Checks, 'perform'>;
+  readonly checks: Pick<CheckRunner, 'perform'>;
   /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: ModelQuestion) => Promise<string>;
   /** Returns the context for code; contains the prompt only if requested. */
@@ -91,7 +91,7 @@ export interface CheckedAnswer {
 }
 
 /** The part of an expectation that was not met. */
-export interface Unmet {
+export interface UnmetPart {
   readonly message: string;
   /** Set together with `actual` if there is a difference to show. */
   readonly expected?: string;
@@ -99,7 +99,7 @@ export interface Unmet {
 }
 
 /** An expectation that was not met, with its place. */
-export type UnmetExpectation = Unmet & Pick<Expectation, 'line' | 'at'>;
+export type UnmetExpectation = UnmetPart & Pick<Expectation, 'line' | 'at'>;
 
 export interface ModelQuestion {
   readonly prompt: string;

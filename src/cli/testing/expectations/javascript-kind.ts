@@ -1,10 +1,10 @@
-import { ownValue } from '../../../files/formats/json.ts';
+import { findOwnValue } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { nodeOnlyName } from '../../../processes/node-only.ts';
+import { findNodeOnlyName } from '../../../processes/node-only.ts';
 import type { JavaScript, JavaScriptResult } from '../../checks/load-javascript.ts';
-import { textIn } from '../cases/test-values.ts';
-import { BrokenCheck, type CheckedAnswer, type Unmet } from './expectation.ts';
-import { expectationKind, quotedExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
+import { requireText } from '../cases/test-values.ts';
+import { BrokenCheck, type CheckedAnswer, type UnmetPart } from './expectation.ts';
+import { createExpectationKind, quoteExcerpt, TEXT_SCHEMA } from './expectation-kind.ts';
 import { readScript } from './read-script.ts';
 
 /** Code that scores an answer. */
@@ -21,7 +21,7 @@ interface Scoring {
 }
 
 /** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
-export const javascript = expectationKind<Scoring>({
+export const javascript = createExpectationKind<Scoring>({
   schema: {
     ...TEXT_SCHEMA,
     description:
@@ -32,16 +32,16 @@ export const javascript = expectationKind<Scoring>({
       ...(await readScript(value, key, ctx, { isAsPromptfoo })),
       ...(config !== undefined && { config }),
     },
-    sourceText: textIn(value, key),
+    sourceText: requireText(value, key),
     threshold,
     isAsPromptfoo,
-    isForNode: isAsPromptfoo && !isFileName(value) && nodeOnlyName(textIn(value, key)) !== undefined,
+    isForNode: isAsPromptfoo && !isFileName(value) && findNodeOnlyName(requireText(value, key)) !== undefined,
   }),
-  text: ({ sourceText }) => quotedExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
+  text: ({ sourceText }) => quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
-    if (startsNode(scoring)) return await unmetByNode(scoring, answer);
+    if (startsNode(scoring)) return await checkWithNode(scoring, answer);
     const result = await answer.javascript(scoring.script, answer.value);
-    const fault = resultFault(result, scoring);
+    const fault = findResultFault(result, scoring);
     return fault === undefined ? undefined : { message: fault, actual: answer.text };
   },
   derived: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
@@ -56,33 +56,33 @@ function isFileName(value: YamlValue): boolean {
 }
 
 /** Lets Node check an answer. */
-async function unmetByNode(
+async function checkWithNode(
   { script, sourceText, threshold, isAsPromptfoo }: Scoring,
   answer: CheckedAnswer,
-): Promise<Unmet | undefined> {
+): Promise<UnmetPart | undefined> {
   const context = {
     ...(await answer.context({ wantsPrompt: true })),
     ...(script.config !== undefined && { config: script.config }),
   };
   const verdict = await answer.node(script, { output: answer.value, context, isAsPromptfoo, threshold });
-  if ('fault' in verdict) throw new BrokenCheck(`${quotedExcerpt(sourceText)}: ${verdict.fault}`);
+  if ('fault' in verdict) throw new BrokenCheck(`${quoteExcerpt(sourceText)}: ${verdict.fault}`);
   if (verdict.passes) return undefined;
-  return { message: `${quotedExcerpt(sourceText)}: ${verdict.reason}`, actual: answer.text };
+  return { message: `${quoteExcerpt(sourceText)}: ${verdict.reason}`, actual: answer.text };
 }
 
-function resultFault(
+function findResultFault(
   result: JavaScriptResult,
   { sourceText, threshold, isAsPromptfoo }: Scoring,
 ): string | undefined {
-  const code = quotedExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
+  const code = quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
   if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
   const { value } = result;
   if (typeof value === 'boolean') return value ? undefined : `${code} returns false`;
-  if (typeof value === 'number') return scoreFault(value, threshold, code);
-  const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => ownValue(value ?? null, key));
+  if (typeof value === 'number') return findScoreFault(value, threshold, code);
+  const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => findOwnValue(value ?? null, key));
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
-    const valueText = value === undefined ? 'nothing' : quotedExcerpt(JSON.stringify(value));
+    const valueText = value === undefined ? 'nothing' : quoteExcerpt(JSON.stringify(value));
     throw new BrokenCheck(
       `${code} returns ${valueText}: it must return true or false, a score, or {pass, score, reason}`,
     );
@@ -92,10 +92,10 @@ function resultFault(
     return isAsPromptfoo ? reason : `${code}: ${reason}`;
   }
   const hasScore = threshold !== undefined && typeof score === 'number' && !isAsPromptfoo;
-  return hasScore ? scoreFault(score, threshold, code) : undefined;
+  return hasScore ? findScoreFault(score, threshold, code) : undefined;
 }
 
-function scoreFault(score: number, threshold: number | undefined, code: string): string | undefined {
+function findScoreFault(score: number, threshold: number | undefined, code: string): string | undefined {
   if (threshold !== undefined) {
     return score >= threshold ? undefined : `${code} returns ${score}, less than ${threshold}`;
   }

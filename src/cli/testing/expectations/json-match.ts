@@ -1,7 +1,7 @@
-import { pointerStep, readJson } from '../../../files/formats/json.ts';
+import { encodePointerStep, readJson } from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { findDefined } from '../../../utils/first-defined.ts';
-import { shortened } from '../../../utils/shortened.ts';
+import { shorten } from '../../../utils/shortened.ts';
 
 /** Parses the JSON of an answer, bare or alone in a code fence. */
 export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
@@ -21,38 +21,38 @@ export interface JsonDifference {
 }
 
 /** Returns the first expected field that differs; ignores fields that are not expected. */
-export function firstDifference(
+export function findFirstDifference(
   expected: unknown,
   actual: unknown,
   pointer = '',
 ): JsonDifference | undefined {
   if (isJsonObject(expected) && isJsonObject(actual)) {
     return findDefined(Object.entries(expected), ([key, value]) => {
-      const inner = pointer + pointerStep(key);
+      const inner = pointer + encodePointerStep(key);
       return Object.hasOwn(actual, key)
-        ? firstDifference(value, actual[key], inner)
+        ? findFirstDifference(value, actual[key], inner)
         : { pointer: inner, message: 'it is missing' };
     });
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
     return findDefined(expected.entries(), ([at, value]) =>
-      firstDifference(value, actual[at], `${pointer}/${at}`),
+      findFirstDifference(value, actual[at], `${pointer}/${at}`),
     );
   }
   return Object.is(expected, actual) || (expected === 0 && actual === 0)
     ? undefined
-    : { pointer, message: `expected ${shortJson(expected)}, got ${shortJson(actual)}` };
+    : { pointer, message: `expected ${formatShortJson(expected)}, got ${formatShortJson(actual)}` };
 }
 
 /** Returns the expected fields with their actual values; leaves out missing fields. */
-export function onlyExpected(expected: unknown, actual: unknown): unknown {
+export function pickExpected(expected: unknown, actual: unknown): unknown {
   if (!isJsonObject(expected) || !isJsonObject(actual)) {
     return actual;
   }
   const keys = Object.keys(expected).filter(key => Object.hasOwn(actual, key));
-  return Object.fromEntries(keys.map(key => [key, onlyExpected(expected[key], actual[key])]));
+  return Object.fromEntries(keys.map(key => [key, pickExpected(expected[key], actual[key])]));
 }
 
-function shortJson(value: unknown): string {
-  return shortened(JSON.stringify(value), 80);
+function formatShortJson(value: unknown): string {
+  return shorten(JSON.stringify(value), 80);
 }

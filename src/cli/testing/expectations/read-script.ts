@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { hasImports, needsNode, nodeOnlyName } from '../../../processes/node-only.ts';
-import { javascriptFault } from '../../checks/javascript-body.ts';
+import { findNodeOnlyName, hasImports, needsNode } from '../../../processes/node-only.ts';
+import { findJavaScriptFault } from '../../checks/javascript-body.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import { checkNamedFile, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
-import { atValue, faultIn, textIn } from '../cases/test-values.ts';
+import { requireText, testFileError, withValuePlace } from '../cases/test-values.ts';
 
 /**
  * Reads code: an expression, lines that return, or the name of a file that exports a function.
@@ -19,11 +19,11 @@ export async function readScript(
   ctx: Context & NamingFolder,
   { isAsPromptfoo = false }: { readonly isAsPromptfoo?: boolean | undefined },
 ): Promise<JavaScript> {
-  const scriptText = textIn(value, key);
+  const scriptText = requireText(value, key);
   if (scriptText.startsWith('file://')) return readScriptFile(value, scriptText, key, ctx, { isAsPromptfoo });
   // Reported before the answer is paid for. promptfoo reports it with the case.
-  const fault = isAsPromptfoo ? undefined : javascriptFault(scriptText);
-  if (fault !== undefined) throw faultIn(value, `${key}: ${fault}`);
+  const fault = isAsPromptfoo ? undefined : findJavaScriptFault(scriptText);
+  if (fault !== undefined) throw testFileError(value, `${key}: ${fault}`);
   return { code: scriptText, isFile: false };
 }
 
@@ -36,7 +36,7 @@ async function readScriptFile(
 ): Promise<JavaScript> {
   const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(scriptText) ?? [];
   if (name === '') {
-    throw faultIn(value, `${key}: ${scriptText} is not a JavaScript file, such as file://check.js`);
+    throw testFileError(value, `${key}: ${scriptText} is not a JavaScript file, such as file://check.js`);
   }
   try {
     checkNamedFile(ctx, name);
@@ -47,12 +47,12 @@ async function readScriptFile(
     const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : hasImports(code));
     if (!needsProcess) return script;
     if (key !== 'transform') return { ...script, file };
-    const need = hasImports(code) ? 'imports something' : `uses ${nodeOnlyName(code)} of Node`;
+    const need = hasImports(code) ? 'imports something' : `uses ${findNodeOnlyName(code)} of Node`;
     const reason = isTypeScript
       ? 'is TypeScript, which only a check may be'
       : `${need}, which only a check may do`;
-    throw faultIn(value, `${key}: ${name} ${reason}`);
+    throw testFileError(value, `${key}: ${name} ${reason}`);
   } catch (error) {
-    throw atValue(value, error, text => `${key}: ${text}`);
+    throw withValuePlace(value, error, text => `${key}: ${text}`);
   }
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import type { ProgramEnd } from '../../../processes/process-tree.ts';
-import { resultBeforeAbort, withTimeout } from '../../../utils/abort-signals.ts';
+import { waitUnlessAborted, withTimeout } from '../../../utils/abort-signals.ts';
 import {
   type CaseProgram,
   type CaseProgramOptions,
   CHECK_COMMAND_LIMIT_MS,
   type CommandCase,
-  commandNotStarted,
+  commandStartError,
   startCaseProgram,
 } from '../../checks/case-program.ts';
 import type { CommandFailure } from './expectation.ts';
@@ -34,7 +34,7 @@ export async function runCommand(
     return await awaitVerdict(program, testCase.output, options.signal);
   } catch (error) {
     options.signal.throwIfAborted();
-    throw commandNotStarted(argv, error);
+    throw commandStartError(argv, error);
   } finally {
     await program?.end();
   }
@@ -58,7 +58,7 @@ async function awaitVerdict(
 
 /** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */
 async function awaitEndText(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
-  const end = await resultBeforeAbort(ended, over);
+  const end = await waitUnlessAborted(ended, over);
   if (end === undefined) return undefined;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }

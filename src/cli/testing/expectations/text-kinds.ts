@@ -1,9 +1,9 @@
-import { errorMessage } from '../../../utils/error-utils.ts';
-import { faultIn, inputTextIn, textIn, wordIn } from '../cases/test-values.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
+import { readInputText, readWord, requireText, testFileError } from '../cases/test-values.ts';
 import {
+  createExpectationKind,
   type ExpectationKind,
-  expectationKind,
-  quotedExcerpt,
+  quoteExcerpt,
   SCALAR_SCHEMA,
   TEXT_SCHEMA,
 } from './expectation-kind.ts';
@@ -23,43 +23,43 @@ const contains: MeetsText = (text, expected) => text.includes(expected);
 
 /** Expectations of an answer as text. */
 export const TEXT_KINDS = {
-  contains: textKind('a text that must be in the answer', 'does not contain', contains),
-  icontains: textKind(
+  contains: createTextKind('a text that must be in the answer', 'does not contain', contains),
+  icontains: createTextKind(
     'a text that must be in the answer, ignoring case',
     'does not contain',
-    ignoringCase(contains),
+    ignoreCase(contains),
   ),
-  startsWith: textKind('a text that must begin the answer', 'does not begin with', startsWith),
-  istartsWith: textKind(
+  startsWith: createTextKind('a text that must begin the answer', 'does not begin with', startsWith),
+  istartsWith: createTextKind(
     'a text that must begin the answer, ignoring case',
     'does not begin with',
-    ignoringCase(startsWith),
+    ignoreCase(startsWith),
   ),
-  endsWith: textKind('a text that must end the answer', 'does not end with', endsWith),
-  iendsWith: textKind(
+  endsWith: createTextKind('a text that must end the answer', 'does not end with', endsWith),
+  iendsWith: createTextKind(
     'a text that must end the answer, ignoring case',
     'does not end with',
-    ignoringCase(endsWith),
+    ignoreCase(endsWith),
   ),
-  equals: expectationKind<WholeText>({
+  equals: createExpectationKind<WholeText>({
     schema: { ...SCALAR_SCHEMA, description: 'the whole answer' },
-    read: (value, { key, isAsPromptfoo }) => ({ text: inputTextIn(value, key), isExact: isAsPromptfoo }),
-    text: ({ text }) => quotedExcerpt(text),
+    read: (value, { key, isAsPromptfoo }) => ({ text: readInputText(value, key), isExact: isAsPromptfoo }),
+    text: ({ text }) => quoteExcerpt(text),
     // Files and YAML blocks end in a line break that the author did not mean.
     unmet: ({ text: expected, isExact }, { text }) =>
       (isExact ? text === expected : withoutLastBreak(text) === withoutLastBreak(expected))
         ? undefined
         : { message: 'is not equal', expected, actual: text },
   }),
-  matches: expectationKind<RegExp>({
+  matches: createExpectationKind<RegExp>({
     schema: { ...TEXT_SCHEMA, description: 'a regular expression that must match the answer' },
     read: (value, { isAsPromptfoo = false }) => {
-      const pattern = textIn(value, 'matches');
+      const pattern = requireText(value, 'matches');
       try {
         // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles patterns without the flag
-        return isAsPromptfoo ? new RegExp(pattern) : regularExpression(pattern);
+        return isAsPromptfoo ? new RegExp(pattern) : compilePattern(pattern);
       } catch (error) {
-        throw faultIn(value, `matches: ${errorMessage(error)}`);
+        throw testFileError(value, `matches: ${getErrorMessage(error)}`);
       }
     },
     text: ({ source }) => `/${source}/`,
@@ -70,16 +70,16 @@ export const TEXT_KINDS = {
   }),
 } as const;
 
-function textKind(description: string, fault: string, meets: MeetsText): ExpectationKind<string> {
-  return expectationKind({
+function createTextKind(description: string, fault: string, meets: MeetsText): ExpectationKind<string> {
+  return createExpectationKind({
     schema: { ...SCALAR_SCHEMA, description },
-    read: (value, { key }) => wordIn(value, key),
+    read: (value, { key }) => readWord(value, key),
     unmet: (expected, { text }) =>
-      meets(text, expected) ? undefined : { message: `${fault} ${quotedExcerpt(expected)}`, actual: text },
+      meets(text, expected) ? undefined : { message: `${fault} ${quoteExcerpt(expected)}`, actual: text },
   });
 }
 
-function ignoringCase(meets: MeetsText): MeetsText {
+function ignoreCase(meets: MeetsText): MeetsText {
   return (text, expected) => meets(text.toLowerCase(), expected.toLowerCase());
 }
 
@@ -88,7 +88,7 @@ function withoutLastBreak(text: string): string {
 }
 
 /** Compiles a pattern with the flag u, or without it if the pattern is valid only so. */
-function regularExpression(pattern: string): RegExp {
+function compilePattern(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u');
   } catch {

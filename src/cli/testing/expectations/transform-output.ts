@@ -1,28 +1,31 @@
 import { isJsonList, type JsonValue } from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { JavaScript } from '../../checks/load-javascript.ts';
-import type { CheckedAnswer, Unmet } from './expectation.ts';
-import { quotedExcerpt } from './expectation-kind.ts';
+import type { CheckedAnswer, UnmetPart } from './expectation.ts';
+import { quoteExcerpt } from './expectation-kind.ts';
 
 /** Returns the transformed answer, or the reason that the transform failed. */
-export async function transformedOutput(
+export async function transformOutput(
   answer: CheckedAnswer,
   script: JavaScript,
-): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: Unmet }> {
+): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: UnmetPart }> {
   const result = await answer.javascript(script, answer.value);
   const value = 'fault' in result ? undefined : result.value;
   // promptfoo treats null as no value.
   if (value === undefined || (answer.isAsPromptfoo && value === null)) {
     const why = 'fault' in result ? result.fault : 'it returns nothing';
     return {
-      unmet: { message: `transform ${quotedExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
+      unmet: { message: `transform ${quoteExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
     };
   }
-  return { answer: { ...answer, value, text: valueText(value, answer) } };
+  return { answer: { ...answer, value, text: formatValue(value, answer) } };
 }
 
 /** Returns the text of a value for expectations other than code. promptfoo writes JSON on one line. */
-export function valueText(value: JsonValue, { isAsPromptfoo }: Pick<CheckedAnswer, 'isAsPromptfoo'>): string {
+export function formatValue(
+  value: JsonValue,
+  { isAsPromptfoo }: Pick<CheckedAnswer, 'isAsPromptfoo'>,
+): string {
   if (typeof value === 'string') return value;
   return JSON.stringify(value, undefined, isDeep(value) && !isAsPromptfoo ? 2 : 0);
 }

@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
-import { oneLine } from '../../terminal/sanitise.ts';
+import { toOneLine } from '../../terminal/sanitise.ts';
 import { runFileTask } from '../cases/run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
 import type { NamedJudge } from '../expectations/expectation-kind.ts';
@@ -74,7 +74,7 @@ export async function convertTestedConfiguration(
   reportUnsupported(ctx, convertedPrompts, skipUnsupported);
   const [first] = convertedPrompts;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
-  for (const warning of warnings) ctx.io.noteOnce(`note: ${textOfNote(warning)}`);
+  for (const warning of warnings) ctx.io.noteOnce(`note: ${formatNote(warning)}`);
   if (!hasModels && first?.isWithoutModel) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
   }
@@ -90,7 +90,7 @@ export async function convertTestedConfiguration(
   if (firstTests.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
     throw usageError(`${name}:${firstTests.line ?? 1}: ${firstTests.fault}`);
   }
-  return { prompts, judge: await defaultJudge(ctx), leftOut, maxConcurrency: first?.maxConcurrency };
+  return { prompts, judge: await findDefaultJudges(ctx), leftOut, maxConcurrency: first?.maxConcurrency };
 }
 
 /** Forgets what the configuration declared when it was read before, so that its models get the same names again. */
@@ -115,8 +115,8 @@ async function createConverter(
 ): Promise<Converter> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
-  const { describedNames } = await import('../../../models/catalogue/described-names.ts');
-  const takenNames = await describedNames(ctx);
+  const { readDescribedNames } = await import('../../../models/catalogue/described-names.ts');
+  const takenNames = await readDescribedNames(ctx);
   const createWork = (programOutputs: Outputs) => {
     const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
@@ -128,7 +128,7 @@ async function createConverter(
       takenModels: takenNames.models,
       takenProviders: takenNames.providers,
       programOutputs,
-      env: namedEnvironment(text, ctx),
+      env: pickNamedEnvironment(text, ctx),
     };
     return { text, file: name, options };
   };
@@ -183,7 +183,7 @@ const PROMPTS_AT_ONCE = 64;
 const MAX_PROGRAM_ROUNDS = 5;
 
 /** Returns the environment variables that a text names in `{{env.…}}`. */
-function namedEnvironment(text: string, { env }: Context): Record<string, string> {
+function pickNamedEnvironment(text: string, { env }: Context): Record<string, string> {
   const names = [...text.matchAll(/\{\{\s*env\.(\w+)\s*\}\}/gu)].map(([, name = '']) => name);
   return Object.fromEntries(
     names.flatMap(name => (Object.hasOwn(env, name) ? [[name, env[name] ?? '']] : [])),
@@ -191,7 +191,7 @@ function namedEnvironment(text: string, { env }: Context): Record<string, string
 }
 
 /** Returns promptfoo's default judge for the keys that are set; undefined if none is. */
-async function defaultJudge({ env }: Context): Promise<NamedJudge | undefined> {
+async function findDefaultJudges({ env }: Context): Promise<NamedJudge | undefined> {
   const { DEFAULT_JUDGES } = await import('../../../prompts/foreign/promptfoo/providers/default-judges.ts');
   const judge = DEFAULT_JUDGES.find(([variable]) => Boolean(env[variable]?.trim()));
   return judge && { model: judge[1], rank: 'last' };
@@ -221,7 +221,7 @@ function reportUnsupported(ctx: Context, convertedPrompts: readonly ConvertedPro
   const notes = convertedPrompts
     .flatMap(converted => converted.notes)
     .filter(({ isHarmless }) => isHarmless !== true);
-  const places = [...new Set(notes.map(textOfNote))];
+  const places = [...new Set(notes.map(formatNote))];
   const [first, ...others] = places;
   if (first === undefined) return;
   if (skips) {
@@ -232,7 +232,7 @@ function reportUnsupported(ctx: Context, convertedPrompts: readonly ConvertedPro
   const entries = convertedPrompts[0]?.models;
   if (needsPrograms && entries !== undefined) {
     ctx.io.note('note: its programs and addresses as entries of a models file:');
-    for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${oneLine(line)}`);
+    for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);
   }
   const isSkippable = notes.some(({ needsCommands }) => needsCommands !== true);
   throw usageError(
@@ -246,6 +246,6 @@ function reportUnsupported(ctx: Context, convertedPrompts: readonly ConvertedPro
   );
 }
 
-function textOfNote({ file, line, message }: ConversionNote): string {
-  return `${oneLine(file)}:${line}: ${oneLine(message)}`;
+function formatNote({ file, line, message }: ConversionNote): string {
+  return `${toOneLine(file)}:${line}: ${toOneLine(message)}`;
 }

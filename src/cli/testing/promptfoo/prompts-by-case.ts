@@ -3,7 +3,7 @@ import type {
   PromptProgram,
   PromptTemplate,
 } from '../../../prompts/foreign/converted-prompt.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { type NunjucksPrompt, renderNunjucks } from './render-nunjucks.ts';
@@ -53,7 +53,7 @@ export async function makePromptsByProgram(
     const texts = inputsOfModel.map(input =>
       input === undefined ? undefined : { text: outputs.get(input) ?? '' },
     );
-    const promptsOfModel = await promptsOfTexts(texts, program, name);
+    const promptsOfModel = await groupCasesByPrompt(texts, program, name);
     prompts.push(...promptsOfModel.map(prompt => (labels === undefined ? prompt : { ...prompt, model })));
   }
   return prompts;
@@ -76,20 +76,22 @@ export async function makePromptsByTemplate(
   }));
   const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
-    throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${errorMessage(error)}`);
+    throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${getErrorMessage(error)}`);
   });
   const prompts = renderedPrompts.map(({ text, fault }) => ({ text, fault }));
-  return await promptsOfTexts(prompts, template, name);
+  return await groupCasesByPrompt(prompts, template, name);
 }
 
 /** Groups cases with the same text as prompt, in their order, without those that have none. */
-async function promptsOfTexts(
+async function groupCasesByPrompt(
   texts: readonly (Pick<NunjucksPrompt, 'text' | 'fault'> | undefined)[],
   promptSource: PromptProgram | PromptTemplate,
   name: string,
 ): Promise<CasePrompt[]> {
-  const { promptOfText } = await import('../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts');
-  const makePromptFile = await createPromptFileMaker(text => promptOfText(text, promptSource, name));
+  const { convertRenderedPrompt } = await import(
+    '../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts'
+  );
+  const makePromptFile = await createPromptFileMaker(text => convertRenderedPrompt(text, promptSource, name));
   const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, promptOfCase] of texts.entries()) {
     if (promptOfCase === undefined) continue;

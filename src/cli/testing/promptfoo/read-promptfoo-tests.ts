@@ -3,11 +3,11 @@ import { toMapNode, toYamlNode, type YamlNode } from '../../../files/formats/yam
 import type { ConvertedCase } from '../../../prompts/foreign/converted-prompt.ts';
 import type { Context } from '../../context.ts';
 import { CaseFault } from '../../core/errors.ts';
-import { sharedPath } from '../../core/paths.ts';
+import { toSharedPath } from '../../core/paths.ts';
 import { readTestFileNode, type TestFileContent } from '../cases/parse-test-file.ts';
 import type { TestFileOptions } from '../cases/reading-context.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
-import { allExpectations } from '../expectations/expectation.ts';
+import { flattenExpectations } from '../expectations/expectation.ts';
 import { type ConvertedTests, convertTestedConfiguration } from './convert-configuration.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function readPromptfooTests(
   file: string,
   options: TestFileOptions,
 ): Promise<TestFile[]> {
-  const name = sharedPath(ctx.cwd, file);
+  const name = toSharedPath(ctx.cwd, file);
   const converted = await convertTestedConfiguration(ctx, { ...options, file, name });
   const { prompts, judge, leftOut, maxConcurrency } = converted;
   const hasOnePrompt = new Set(prompts.map(({ number }) => number)).size === 1;
@@ -35,10 +35,12 @@ export async function readPromptfooTests(
   const files: TestFile[] = [];
   for (const prompt of prompts) {
     const tests = JSON.stringify(prompt.test);
-    const content = contentByTests.get(tests) ?? (await readTestFileNode(ctx, nodeOfTests(prompt), source));
+    const content = contentByTests.get(tests) ?? (await readTestFileNode(ctx, toTestsNode(prompt), source));
     contentByTests.set(tests, content);
-    const cases = casesOfPrompt(prompt, content.cases, { hasOnePrompt, file: name });
-    const groups = options.hasModels ? [{ models: content.models, cases }] : byModels(content.models, cases);
+    const cases = placePromptCases(prompt, content.cases, { hasOnePrompt, file: name });
+    const groups = options.hasModels
+      ? [{ models: content.models, cases }]
+      : groupByModels(content.models, cases);
     for (const group of groups) {
       const testFile = { file, name, ...content, ...group, prompt: prompt.prompt };
       files.push({ ...testFile, isAsPromptfoo: true, maxConcurrency });
@@ -50,7 +52,7 @@ export async function readPromptfooTests(
 }
 
 /** Returns converted tests as if their test file had been parsed, with each case at its line in the configuration. */
-function nodeOfTests({ test, cases: places }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
+function toTestsNode({ test, cases: places }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
   const { cases, ...common } = test;
   const items = isJsonList(cases)
     ? cases.map((item, index) => toYamlNode(item, places[index]?.line ?? 1))
@@ -63,7 +65,7 @@ type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;
 type CaseOfModels = TestCase & Pick<ConvertedCase, 'models'>;
 
 /** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
-function casesOfPrompt(
+function placePromptCases(
   { cases: places, only, model, number, template, fault: promptFault }: ConvertedTests,
   cases: readonly TestCase[],
   { hasOnePrompt, file }: { readonly hasOnePrompt: boolean; readonly file: string },
@@ -88,7 +90,7 @@ function casesOfPrompt(
 }
 
 /** Groups cases that run with the same models, in order. */
-function byModels(models: readonly TestedModel[], cases: readonly CaseOfModels[]): CasesOfModels[] {
+function groupByModels(models: readonly TestedModel[], cases: readonly CaseOfModels[]): CasesOfModels[] {
   const groups: { readonly key: string; readonly models: readonly TestedModel[]; cases: TestCase[] }[] = [];
   for (const { models: indices, ...testCase } of cases) {
     const key = String(indices);
@@ -109,7 +111,9 @@ function byModels(models: readonly TestedModel[], cases: readonly CaseOfModels[]
 /** Reports the default judge if an expectation uses it. */
 function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: string | undefined): void {
   if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
-  const expectations = allExpectations(files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect));
+  const expectations = flattenExpectations(
+    files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect),
+  );
   const defaultJudged = [...expectations].find(({ rank }) => rank === 'last');
   if (defaultJudged)
     ctx.io.noteOnce(`note: judged by ${defaultJudged.model}, promptfoo's default for the key that is set`);

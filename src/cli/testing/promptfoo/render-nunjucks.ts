@@ -1,5 +1,5 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/formats/json.ts';
-import { builtText } from '../../../files/installed/installed-file.ts';
+import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../files/formats/json.ts';
+import { readBuiltText } from '../../../files/installed/installed-file.ts';
 import type { RenderedTemplate } from '../../../prompts/foreign/converted-prompt.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { Context } from '../../context.ts';
@@ -24,7 +24,7 @@ export async function renderNunjucks(
   templates: readonly RenderedTemplate[],
 ): Promise<NunjucksPrompt[]> {
   const checks = await ctx.checks();
-  const code = builtText('assets/render-prompts.js');
+  const code = readBuiltText('assets/render-prompts.js');
   const renderedPrompts: NunjucksPrompt[] = [];
   for (let start = 0; start < templates.length; start += MAX_TEMPLATES_AT_ONCE) {
     // Without names, which may hold templates once more.
@@ -43,22 +43,22 @@ export async function renderNunjucks(
     );
     if ('fault' in result) throw new Error(result.fault);
     const texts = result.value ?? null;
-    renderedPrompts.push(...(isJsonList(texts) ? texts.map(nunjucksPrompt) : []));
+    renderedPrompts.push(...(isJsonList(texts) ? texts.map(readNunjucksPrompt) : []));
   }
   return renderedPrompts;
 }
 
-function nunjucksPrompt(value: JsonValue): NunjucksPrompt {
-  const [text, vars, fault] = ['text', 'vars', 'fault'].map(key => ownValue(value, key));
+function readNunjucksPrompt(value: JsonValue): NunjucksPrompt {
+  const [text, vars, fault] = ['text', 'vars', 'fault'].map(key => findOwnValue(value, key));
   return {
     text: typeof text === 'string' ? text : '',
     vars: isJsonObject(vars) ? vars : {},
-    ...(typeof fault === 'string' && { fault: nunjucksFaultText(fault) }),
+    ...(typeof fault === 'string' && { fault: formatNunjucksFault(fault) }),
   };
 }
 
 /** Returns the message of Nunjucks without the name of a file, which a template does not have. */
-function nunjucksFaultText(fault: string): string {
+function formatNunjucksFault(fault: string): string {
   return fault.replace(/^Template render error: \(unknown path\)\s*/u, '').replaceAll(/\s+/gu, ' ');
 }
 

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import { ProcessTree } from '../../../processes/process-tree.ts';
-import { environmentWithoutKeys } from '../../../processes/program-environment.ts';
-import { resultBeforeAbort, withTimeout } from '../../../utils/abort-signals.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { withoutKeys } from '../../../processes/program-environment.ts';
+import { waitUnlessAborted, withTimeout } from '../../../utils/abort-signals.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
@@ -35,8 +35,8 @@ export async function runProgram(
     maxLength = MAX_TEST_FILE_BYTES,
   }: NamedProgram & { readonly input: string; readonly maxLength?: number },
 ): Promise<string> {
-  const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
-  const env = environmentWithoutKeys(ctx.env, await keyVariables(ctx));
+  const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
+  const env = withoutKeys(ctx.env, await collectKeyVariables(ctx));
   const refuse = (why: string) => usageError(`${what} ${why}`);
   let tree: ProcessTree | undefined;
   try {
@@ -57,9 +57,9 @@ export async function runProgram(
     return output.text;
   } catch (error) {
     ctx.signal.throwIfAborted();
-    throw errorMessage(error).startsWith(what)
+    throw getErrorMessage(error).startsWith(what)
       ? error
-      : refuse(`can't be started with ${argv[0]}: ${errorMessage(error)}`);
+      : refuse(`can't be started with ${argv[0]}: ${getErrorMessage(error)}`);
   } finally {
     await tree?.end();
   }
@@ -92,7 +92,7 @@ async function awaitProgramEnd<T>(
 ): Promise<T | undefined> {
   for (;;) {
     const { length } = output.text;
-    const end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, over => resultBeforeAbort(programEnd, over));
+    const end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, over => waitUnlessAborted(programEnd, over));
     signal.throwIfAborted();
     if (end !== undefined || output.text.length === length) return end;
   }

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../files/formats/json.ts';
 import type { RenderedTemplate, TestProgram } from '../../../prompts/foreign/converted-prompt.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { renderNunjucks } from './render-nunjucks.ts';
@@ -72,7 +72,7 @@ async function renderTemplates(
   if (templates.length === 0) return;
   const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
-    throw usageError(`${name}: Nunjucks can't render its values: ${errorMessage(error)}`);
+    throw usageError(`${name}: Nunjucks can't render its values: ${getErrorMessage(error)}`);
   });
   for (const [index, program] of templates.entries()) {
     outputs[program.name] = JSON.stringify(renderedPrompts[index]);

@@ -1,18 +1,18 @@
-import { spentProperties } from '../../creation/spending-text.ts';
+import { formatSpentProperties } from '../../creation/spending-text.ts';
 import type { Totals } from '../../creation/totals.ts';
-import { sumOfSeconds } from '../../jobs/job.ts';
+import { sumSeconds } from '../../jobs/job.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
-import { type BaselineComparison, baselineLines } from '../baseline/compare-with-baseline.ts';
-import { entryName, statusTotals } from '../entry-result.ts';
+import { type BaselineComparison, formatBaselineComparison } from '../baseline/compare-with-baseline.ts';
+import { countStatuses, formatEntryName } from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
-import { failureDetails } from './text-report.ts';
+import { listFailureDetails } from './text-report.ts';
 
 /**
  * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case that could not be run. The
  * properties of the first suite have the total spending.
  */
-export function junitReport(
+export function renderJunitReport(
   results: readonly ReportedResult[],
   spentTotals: Totals,
   { overall, baseline }: TestSummary,
@@ -24,26 +24,28 @@ export function junitReport(
         ['interval', overall.interval.join(' ')],
       ] as const)
     : [];
-  const properties = [...rates, ...baselineProperties(baseline), ...spentProperties(spentTotals)].map(
-    ([name, value]) => html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`,
-  );
+  const properties = [
+    ...rates,
+    ...listBaselineProperties(baseline),
+    ...formatSpentProperties(spentTotals),
+  ].map(([name, value]) => html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`);
   const suites = files.map((file, index) => {
     const resultsOfFile = results.filter(({ entry }) => entry.file.name === file);
-    return html`  <testsuite name="${escapeXml(file)}" ${countAttributes(resultsOfFile)}>
+    return html`  <testsuite name="${escapeXml(file)}" ${renderCountAttributes(resultsOfFile)}>
 ${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}${resultsOfFile.map(renderTestCase)}  </testsuite>
 `;
   });
   const { text } = html`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites ${countAttributes(results)}>
+<testsuites ${renderCountAttributes(results)}>
 ${suites}</testsuites>
 `;
   return text;
 }
 
 /** Returns the figures of a comparison, and its verdict in one line. */
-function baselineProperties(baseline: BaselineComparison | undefined): (readonly [string, string])[] {
+function listBaselineProperties(baseline: BaselineComparison | undefined): (readonly [string, string])[] {
   if (baseline === undefined) return [];
-  const [line = ''] = baselineLines(baseline);
+  const [line = ''] = formatBaselineComparison(baseline);
   const { rates } = baseline;
   if (rates === undefined) return [['baseline', line]];
   return [
@@ -56,22 +58,22 @@ function baselineProperties(baseline: BaselineComparison | undefined): (readonly
   ];
 }
 
-function countAttributes(results: readonly ReportedResult[]): Html {
-  const { failed, undecided, unchecked, faults } = statusTotals(results);
-  const seconds = sumOfSeconds(results.map(result => result.seconds));
+function renderCountAttributes(results: readonly ReportedResult[]): Html {
+  const { failed, undecided, unchecked, faults } = countStatuses(results);
+  const seconds = sumSeconds(results.map(result => result.seconds));
   return html`tests="${results.length}" failures="${failed + undecided}" errors="${faults}" skipped="${unchecked}" time="${seconds.toFixed(3)}"`;
 }
 
 function renderTestCase(result: ReportedResult): Html {
   const { entry, status, seconds, messages } = result;
   const file = escapeXml(entry.file.name);
-  const attributes = html`classname="${file}" name="${escapeXml(entryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
+  const attributes = html`classname="${file}" name="${escapeXml(formatEntryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
   if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
   if (status === 'unchecked') {
     return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
   }
   const details = escapeXml(
-    failureDetails(result)
+    listFailureDetails(result)
       .map(({ mark, text }) => mark + text)
       .join('\n'),
   );

@@ -1,28 +1,28 @@
 import type { GridRange } from '../../outputs/pages/grid.ts';
-import { caseDifferenceInterval, pointsText, type RateComparison } from '../../statistics/compare-rates.ts';
-import { type Interval, intervalText, passRateText, percentText } from '../../statistics/interval.ts';
+import { caseDifferenceInterval, formatPoints, type RateComparison } from '../../statistics/compare-rates.ts';
+import { formatInterval, formatPassRate, formatPercent, type Interval } from '../../statistics/interval.ts';
 import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
-import { neededText, requiredRate } from '../cases/pass-rule.ts';
+import { computeRequiredRate, formatNeeded } from '../cases/pass-rule.ts';
 import type { EntryResult } from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
 
 /** Returns the rate of all cases, that of each model, and their difference from the baseline. */
-export function summaryRanges({ overall, models, baseline }: TestSummary): GridRange[] {
+export function buildSummaryRanges({ overall, models, baseline }: TestSummary): GridRange[] {
   return [
-    ...(overall ? [summaryRange('all cases', overall)] : []),
-    ...[...models].flatMap(([name, rate]) => (rate ? [summaryRange(name, rate)] : [])),
-    ...(baseline?.rates ? [differenceRange(baseline.rates)] : []),
+    ...(overall ? [buildRateRange('all cases', overall)] : []),
+    ...[...models].flatMap(([name, rate]) => (rate ? [buildRateRange(name, rate)] : [])),
+    ...(baseline?.rates ? [buildDifferenceRange(baseline.rates)] : []),
   ];
 }
 
-function summaryRange(label: string, { rate, interval }: RateSummary): GridRange {
-  const text = `${percentText(Number(rate.toFixed(3)))} (${intervalText(interval)})`;
+function buildRateRange(label: string, { rate, interval }: RateSummary): GridRange {
+  const text = `${formatPercent(Number(rate.toFixed(3)))} (${formatInterval(interval)})`;
   return { label, text, value: rate, interval, min: 0, mark: undefined, tone: 'good' };
 }
 
 /** Returns the rate of a repeated case, and its difference from the baseline if either side repeats or it changed. */
-export function caseRanges(
+export function buildCaseRanges(
   { caseRuns, status, entry }: Pick<EntryResult, 'caseRuns' | 'status' | 'entry'>,
   change: CaseChange | undefined,
 ): GridRange[] {
@@ -33,44 +33,48 @@ export function caseRanges(
   const interval = rateInterval(caseRuns);
   const rate: GridRange = {
     label: 'passed',
-    text: `${passRateText(passed, runs, interval)}, ${neededText(pass, runs)}`,
+    text: `${formatPassRate(passed, runs, interval)}, ${formatNeeded(pass, runs)}`,
     value: passRate(caseRuns),
     interval,
     min: 0,
-    mark: requiredRate(pass, runs),
-    tone: status === 'passed' ? passedTone(caseRuns) : 'bad',
+    mark: computeRequiredRate(pass, runs),
+    tone: status === 'passed' ? getPassedTone(caseRuns) : 'bad',
   };
-  return [...(isRepeated ? [rate] : []), ...changeRanges(caseRuns, change, isRepeated)];
+  return [...(isRepeated ? [rate] : []), ...buildChangeRanges(caseRuns, change, isRepeated)];
 }
 
-function passedTone(caseRuns: CaseRuns): GridRange['tone'] {
+function getPassedTone(caseRuns: CaseRuns): GridRange['tone'] {
   return isFlaky(caseRuns) ? 'changed' : 'good';
 }
 
-function changeRanges(runsNow: CaseRuns, change: CaseChange | undefined, isRepeated: boolean): GridRange[] {
+function buildChangeRanges(
+  runsNow: CaseRuns,
+  change: CaseChange | undefined,
+  isRepeated: boolean,
+): GridRange[] {
   const { before, kind } = change ?? {};
   if (before === undefined || (kind === 'same' && !isRepeated && before.runs === 1)) return [];
   const difference = passRate(runsNow) - passRate(before);
-  return [differenceRange({ difference, interval: caseDifferenceInterval(before, runsNow) })];
+  return [buildDifferenceRange({ difference, interval: caseDifferenceInterval(before, runsNow) })];
 }
 
-function differenceRange({
+function buildDifferenceRange({
   difference,
   interval,
 }: Pick<RateComparison, 'difference' | 'interval'>): GridRange {
   const [low, high] = interval;
   return {
     label: 'since the baseline',
-    text: `${pointsText(difference)} points (${pointsText(low)} to ${pointsText(high)})`,
+    text: `${formatPoints(difference)} points (${formatPoints(low)} to ${formatPoints(high)})`,
     value: difference,
     interval,
     min: -1,
     mark: 0,
-    tone: rangeTone(interval),
+    tone: getRangeTone(interval),
   };
 }
 
-function rangeTone([low, high]: Interval): GridRange['tone'] {
+function getRangeTone([low, high]: Interval): GridRange['tone'] {
   if (high < 0) return 'bad';
   return low > 0 ? 'good' : 'changed';
 }

@@ -1,14 +1,14 @@
-import { groupedDigits } from '../../../utils/grouped-digits.ts';
-import { shortened } from '../../../utils/shortened.ts';
+import { formatNumber } from '../../../utils/grouped-digits.ts';
+import { shorten } from '../../../utils/shortened.ts';
 import type { Context } from '../../context.ts';
-import { differences } from '../../outputs/differences.ts';
+import { computeDifferences } from '../../outputs/differences.ts';
 import type { GridPart } from '../../outputs/pages/grid.ts';
-import { furtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
-import { passRateText } from '../../statistics/interval.ts';
+import { countFurtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
+import { formatPassRate } from '../../statistics/interval.ts';
 import { isFlaky, rateInterval } from '../../statistics/rates.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { changeText } from '../baseline/compare-with-baseline.ts';
-import { neededText } from '../cases/pass-rule.ts';
+import { formatChange } from '../baseline/compare-with-baseline.ts';
+import { formatNeeded } from '../cases/pass-rule.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../entry-result.ts';
 import type { UnmetExpectation } from '../expectations/expectation.ts';
 import type { TestSummary } from '../test-summary.ts';
@@ -34,50 +34,50 @@ export async function withReasons(
   { baseline }: Pick<TestSummary, 'baseline'>,
 ): Promise<ReportedResult[]> {
   const reportedResults: ReportedResult[] = [];
-  for (const result of faultOnce(results)) {
+  for (const result of nameFaultOnce(results)) {
     const { repetitions, entry } = result;
     const reasonsByRun: GridPart[][] = [];
     for (const repetition of repetitions)
-      reasonsByRun.push(await failureReasons(ctx, repetition, entry.file.name));
+      reasonsByRun.push(await buildFailureReasons(ctx, repetition, entry.file.name));
     const reasons =
       repetitions.length > 1
         ? reasonsByRun.map((parts, index) => withPrefix(parts, `run ${index + 1}: `))
         : reasonsByRun;
     const mergedReasons = repetitions.length > 1 ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat();
-    const undecided = undecidedText(result);
-    const messages = [...undecided, ...reasonTexts(repetitions)];
-    const summary = [...rateSummary(result), ...undecided].join('; ');
-    const change = changeText(baseline?.changes.get(result.entry));
+    const undecided = explainUndecided(result);
+    const messages = [...undecided, ...formatReasons(repetitions)];
+    const summary = [...summariseRate(result), ...undecided].join('; ');
+    const change = formatChange(baseline?.changes.get(result.entry));
     reportedResults.push({ ...result, summary, change, reasons, mergedReasons, messages });
   }
   return reportedResults;
 }
 
 /** Returns passed runs with the interval of their rate, such as `7 of 10 (40–89 %), flaky`. */
-function rateSummary({ caseRuns, entry, status, repetitions }: EntryResult): string[] {
+function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): string[] {
   if (caseRuns === undefined || (caseRuns.runs === 1 && status !== 'undecided')) {
     const passed = repetitions.filter(hasPassed).length;
     return repetitions.length > 1 ? [`${passed} of ${repetitions.length} passed`] : [];
   }
   const { passed, runs } = caseRuns;
-  const needed = status === 'passed' ? '' : `, ${neededText(entry.testCase.pass, runs)}`;
+  const needed = status === 'passed' ? '' : `, ${formatNeeded(entry.testCase.pass, runs)}`;
   return [
-    `${passRateText(passed, runs, rateInterval(caseRuns))}${isFlaky(caseRuns) ? ', flaky' : ''}${needed}`,
+    `${formatPassRate(passed, runs, rateInterval(caseRuns))}${isFlaky(caseRuns) ? ', flaky' : ''}${needed}`,
   ];
 }
 
 /** Returns a text on an undecided case with the runs that would probably decide it. */
-function undecidedText({ status, caseRuns, entry }: EntryResult): string[] {
+function explainUndecided({ status, caseRuns, entry }: EntryResult): string[] {
   const { pass } = entry.testCase;
   if (status !== 'undecided' || caseRuns === undefined || pass.kind !== 'rate') return [];
-  const furtherRuns = furtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
+  const furtherRuns = countFurtherRunsNeeded(pass.rate, caseRuns.passed, caseRuns.runs);
   const runs =
-    furtherRuns === undefined ? 'more than 10,000 more' : `about ${groupedDigits(furtherRuns)} more`;
+    furtherRuns === undefined ? 'more than 10,000 more' : `about ${formatNumber(furtherRuns)} more`;
   return [`not enough runs to say: ${runs} would probably decide`];
 }
 
 /** Names a fault that postponed several results only once, in the first of them. */
-function faultOnce(results: readonly EntryResult[]): EntryResult[] {
+function nameFaultOnce(results: readonly EntryResult[]): EntryResult[] {
   let isReported = false;
   return results.map(result => ({
     ...result,
@@ -95,7 +95,7 @@ function faultOnce(results: readonly EntryResult[]): EntryResult[] {
   }));
 }
 
-async function failureReasons(
+async function buildFailureReasons(
   ctx: Context,
   { fault, mismatches }: Repetition,
   file: string,
@@ -113,7 +113,7 @@ async function failureReasons(
         ? { kind: 'text', text: actual }
         : {
             kind: 'difference',
-            parts: await differences(ctx, endedLine(expected), endedLine(actual), 'lines'),
+            parts: await computeDifferences(ctx, withLineEnd(expected), withLineEnd(actual), 'lines'),
           },
     );
   }
@@ -137,12 +137,12 @@ function mergeEqualReasons(reasons: readonly (readonly GridPart[])[]): GridPart[
     group.runs.push(index + 1);
   }
   return [...groups.values()].flatMap(({ parts, runs }) =>
-    withPrefix(parts, `${runs.length === 1 ? 'run' : 'runs'} ${rangesText(runs)}: `),
+    withPrefix(parts, `${runs.length === 1 ? 'run' : 'runs'} ${formatRanges(runs)}: `),
   );
 }
 
 /** Returns ascending numbers as text, such as `1–3, 5`. */
-function rangesText(numbers: readonly number[]): string {
+function formatRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
     const last = ranges.at(-1);
@@ -152,19 +152,19 @@ function rangesText(numbers: readonly number[]): string {
   return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ');
 }
 
-function endedLine(text: string): string {
+function withLineEnd(text: string): string {
   return text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function reasonTexts(repetitions: readonly Repetition[]): string[] {
+function formatReasons(repetitions: readonly Repetition[]): string[] {
   const messages = repetitions.flatMap(({ fault, mismatches }) =>
-    fault === undefined ? mismatches.map(unmetText) : [`${fault.message} (${fault.status})`],
+    fault === undefined ? mismatches.map(formatUnmet) : [`${fault.message} (${fault.status})`],
   );
   return [...new Set(messages.map(escapeControls))];
 }
 
-function unmetText({ message, expected, actual }: UnmetExpectation): string {
-  const quoted = (text: string): string => JSON.stringify(shortened(text, 200));
-  const expectedText = expected === undefined ? '' : `: expected ${quoted(expected)}`;
-  return `${message}${expectedText}${actual === undefined ? '' : `, got ${quoted(actual)}`}`;
+function formatUnmet({ message, expected, actual }: UnmetExpectation): string {
+  const quoteText = (text: string): string => JSON.stringify(shorten(text, 200));
+  const expectedText = expected === undefined ? '' : `: expected ${quoteText(expected)}`;
+  return `${message}${expectedText}${actual === undefined ? '' : `, got ${quoteText(actual)}`}`;
 }

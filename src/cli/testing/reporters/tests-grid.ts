@@ -1,20 +1,26 @@
-import { asCount, dataText, textOrNothing } from '../../../files/formats/json-fields.ts';
+import { asCount, formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { spentCells, spentLines, spentTitles } from '../../creation/spending-text.ts';
-import { tokensOfFailed } from '../../creation/totals.ts';
-import { sumOfSeconds } from '../../jobs/job.ts';
+import { formatSpentCells, getSpentTitles, spentLines } from '../../creation/spending-text.ts';
+import { findFailedRunTokens } from '../../creation/totals.ts';
+import { sumSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
-import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
-import { reasonText } from '../../outputs/run-errors.ts';
+import { formatReason } from '../../outputs/run-errors.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
-import { entryName, modelLabel, type Repetition, statusTotals, totalsText } from '../entry-result.ts';
-import { OWN_MODEL, summaryLines, type TestSummary } from '../test-summary.ts';
-import { caseRanges, summaryRanges } from './rate-ranges.ts';
+import {
+  countStatuses,
+  formatEntryName,
+  formatModelLabel,
+  formatTotals,
+  type Repetition,
+} from '../entry-result.ts';
+import { formatSummary, OWN_MODEL, type TestSummary } from '../test-summary.ts';
+import { buildCaseRanges, buildSummaryRanges } from './rate-ranges.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** The material of a page that is not in the reported results. */
@@ -36,8 +42,8 @@ const STATES = {
 } as const;
 
 /** Returns a grid of cases by models. */
-export function testsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
-  const models = [...new Set(results.map(({ entry }) => modelLabel(entry)))];
+export function buildTestsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
+  const models = [...new Set(results.map(({ entry }) => formatModelLabel(entry)))];
   const byCase = new Map<TestCase, ReportedResult[]>();
   for (const result of results) {
     const { testCase } = result.entry;
@@ -47,39 +53,41 @@ export function testsGrid(results: readonly ReportedResult[], material: ReportMa
   return {
     title: 'Prompt tests',
     facts: [
-      totalsText(results),
-      ...summaryLines(material.summary),
+      formatTotals(results),
+      ...formatSummary(material.summary),
       ...spentLines(budget, 'cases').map(line => line.trim()),
     ],
-    ranges: summaryRanges(material.summary),
+    ranges: buildSummaryRanges(material.summary),
     reasons: results
       .filter(({ status }) => status !== 'passed')
-      .map(({ entry, messages: [message = ''] }) => `${entryName(entry)}: ${message}`),
+      .map(({ entry, messages: [message = ''] }) => `${formatEntryName(entry)}: ${message}`),
     measures: [
       'passed',
       'failed',
       'not run',
       'time',
-      ...spentTitles({ withCredits: budget.mentionsCredits }),
+      ...getSpentTitles({ withCredits: budget.mentionsCredits }),
     ],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? OWN_MODEL : 'answer'),
-      totals: columnTotals(
-        results.filter(({ entry }) => modelLabel(entry) === model),
+      totals: formatTestTotals(
+        results.filter(({ entry }) => formatModelLabel(entry) === model),
         material,
       ),
     })),
-    rows: [...byCase].map(([testCase, caseResults]) => caseGridRow(testCase, caseResults, models, material)),
+    rows: [...byCase].map(([testCase, caseResults]) =>
+      buildCaseGridRow(testCase, caseResults, models, material),
+    ),
   };
 }
 
-function columnTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
-  const { passed, failed, faults } = statusTotals(results);
-  const seconds = sumOfSeconds(results.map(result => result.seconds));
+function formatTestTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
+  const { passed, failed, faults } = countStatuses(results);
+  const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.totals(listRunIds(results.flatMap(({ repetitions }) => repetitions)));
   return [
     ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
-    ...spentCells(spent, { withCredits: budget.mentionsCredits }),
+    ...formatSpentCells(spent, { withCredits: budget.mentionsCredits }),
   ];
 }
 
@@ -87,7 +95,7 @@ function listRunIds(repetitions: readonly Repetition[]): string[] {
   return repetitions.flatMap(({ run }) => run?.runId ?? []);
 }
 
-function caseGridRow(
+function buildCaseGridRow(
   testCase: TestCase,
   results: readonly ReportedResult[],
   models: readonly (string | undefined)[],
@@ -109,17 +117,17 @@ function caseGridRow(
     ],
     expected: testCase.expect.map(({ text }) => text),
     cells: models.map(model => {
-      const result = results.find(({ entry }) => modelLabel(entry) === model);
-      return result && gridCell(result, material);
+      const result = results.find(({ entry }) => formatModelLabel(entry) === model);
+      return result && buildGridCell(result, material);
     }),
   };
 }
 
-function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
+function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCell {
   const { status, seconds, repetitions, summary, change, reasons } = result;
   const { cost } = material.budget.totals(listRunIds(repetitions));
   const tokens = repetitions
-    .map(({ run }) => tokensOfFailed(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens)
+    .map(({ run }) => findFailedRunTokens(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens)
     .filter(count => count !== undefined);
   const summaries: GridPart[] =
     summary === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: summary }];
@@ -128,27 +136,27 @@ function gridCell(result: ReportedResult, material: ReportMaterial): GridCell {
     facts: [
       ...(change === undefined ? [] : [change]),
       `${seconds.toFixed(1)} s`,
-      ...tokensTexts(tokens),
+      ...formatTokens(tokens),
       ...(cost === null ? [] : [formatDollars(toMoney(cost))]),
     ],
-    ranges: caseRanges(result, material.summary.baseline?.changes.get(result.entry)),
+    ranges: buildCaseRanges(result, material.summary.baseline?.changes.get(result.entry)),
     parts: [
       ...summaries,
-      ...repetitions.flatMap(({ run }, index) => repetitionParts(run, reasons[index] ?? [], material)),
+      ...repetitions.flatMap(({ run }, index) => buildRepetitionParts(run, reasons[index] ?? [], material)),
     ],
   };
 }
 
 /** Returns the sum of the runs' tokens, or each of them if one is not a count. */
-function tokensTexts(tokens: readonly unknown[]): string[] {
+function formatTokens(tokens: readonly unknown[]): string[] {
   const counts = tokens.map(asCount).filter(count => count !== undefined);
   const isSum = counts.length > 0 && counts.length === tokens.length;
   const shown = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
-  return shown.map(count => pluralize(textOrNothing(count), 'token'));
+  return shown.map(count => pluralize(toTextOrEmpty(count), 'token'));
 }
 
 /** Returns the mismatches of a repetition, then its answer, unless a difference already shows it. */
-function repetitionParts(
+function buildRepetitionParts(
   run: Run | undefined,
   reasons: readonly GridPart[],
   { media }: ReportMaterial,
@@ -156,10 +164,10 @@ function repetitionParts(
   const isShown = reasons.some(({ kind }) => kind === 'difference');
   const outputs = (run?.outputs ?? []).flatMap((output): GridPart[] => {
     if (isMedia(output)) return [{ kind: 'media', url: media.get(output.data)?.dataUrl }];
-    if (output.type === 'error') return [{ kind: 'error', text: reasonText(output.data) }];
-    return isShown ? [] : [{ kind: 'text', text: dataText(output.data) }];
+    if (output.type === 'error') return [{ kind: 'error', text: formatReason(output.data) }];
+    return isShown ? [] : [{ kind: 'text', text: formatOutputData(output.data) }];
   });
-  const answer = textOfOutputs(run?.outputs ?? []);
+  const answer = joinTextOutputs(run?.outputs ?? []);
   const isAnswer = (part: GridPart): boolean => part.kind === 'text' && part.text.trim() === answer.trim();
   return [...reasons.filter(part => !isAnswer(part)), ...outputs];
 }

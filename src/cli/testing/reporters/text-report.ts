@@ -1,12 +1,12 @@
 import type { ChalkInstance } from 'chalk';
 import type { GridPart } from '../../outputs/pages/grid.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { entryName, totalsText } from '../entry-result.ts';
-import { summaryLines, type TestSummary } from '../test-summary.ts';
+import { formatEntryName, formatTotals } from '../entry-result.ts';
+import { formatSummary, type TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
 /** Renders the results as a tree of files and cases, with the reasons below each case that did not pass. */
-export function treeReport(
+export function renderTreeReport(
   results: readonly ReportedResult[],
   paint: ChalkInstance,
   summary: TestSummary,
@@ -28,19 +28,19 @@ export function treeReport(
     }
     const time = paint.dim(`(${seconds.toFixed(1)} s)`);
     lines.push(
-      `  ${marks[status]} ${escapeControls(entryName(entry))}${paint.dim(passedRate(result))} ${time}`,
+      `  ${marks[status]} ${escapeControls(formatEntryName(entry))}${paint.dim(formatPassedRate(result))} ${time}`,
     );
-    lines.push(...paintedDetails(result, paint).map(line => `      ${line}`));
+    lines.push(...paintDetails(result, paint).map(line => `      ${line}`));
   }
   const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
-  const totals = (isGood ? paint.green : paint.red)(totalsText(results));
-  const rates = summaryLines(summary).map(line => paint.dim(escapeControls(line)));
+  const totals = (isGood ? paint.green : paint.red)(formatTotals(results));
+  const rates = formatSummary(summary).map(line => paint.dim(escapeControls(line)));
   return `${[...lines, '', ...rates, totals].join('\n')}\n`;
 }
 
 /** Returns the details of a result in colours, below a legend if they have a difference. */
-function paintedDetails(result: ReportedResult, paint: ChalkInstance): string[] {
-  const details = failureDetails(result);
+function paintDetails(result: ReportedResult, paint: ChalkInstance): string[] {
+  const details = listFailureDetails(result);
   const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
   const lines = details.map(({ mark, text }) => colours[mark](mark + text));
   const hasDifference = details.some(({ mark }) => mark === '- ');
@@ -56,19 +56,22 @@ const STATUS_WORDS = {
 } as const;
 
 /** Renders a line for each case, with the reasons below each one that did not pass. */
-export function linesReport(results: readonly ReportedResult[], summary: TestSummary): string {
+export function renderLinesReport(results: readonly ReportedResult[], summary: TestSummary): string {
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
-    const name = escapeControls(`${entry.file.name}: ${entryName(entry)}`);
-    const details = failureDetails(result).map(({ mark, text }) => `    ${mark}${text}`);
-    return [`${STATUS_WORDS[status]} ${name}${passedRate(result)} (${seconds.toFixed(1)} s)`, ...details];
+    const name = escapeControls(`${entry.file.name}: ${formatEntryName(entry)}`);
+    const details = listFailureDetails(result).map(({ mark, text }) => `    ${mark}${text}`);
+    return [
+      `${STATUS_WORDS[status]} ${name}${formatPassedRate(result)} (${seconds.toFixed(1)} s)`,
+      ...details,
+    ];
   });
-  const rates = summary.isRepeated || summary.baseline ? summaryLines(summary).map(escapeControls) : [];
-  return `${[...lines, ...rates, totalsText(results)].join('\n')}\n`;
+  const rates = summary.isRepeated || summary.baseline ? formatSummary(summary).map(escapeControls) : [];
+  return `${[...lines, ...rates, formatTotals(results)].join('\n')}\n`;
 }
 
 /** Returns the pass rate of a repeated case that passed, and its change. A failed case has its rate in the details. */
-function passedRate({ status, summary, change }: ReportedResult): string {
+function formatPassedRate({ status, summary, change }: ReportedResult): string {
   const rate = status === 'passed' && summary !== '' ? ` ${summary}` : '';
   return change === undefined ? rate : `${rate}, ${change}`;
 }
@@ -86,29 +89,29 @@ const MAX_DIFFERENCE_LINES = 40;
 const SHORT_LENGTH = 2000;
 
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
-export function failureDetails({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
+export function listFailureDetails({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
-  return [...(summary === '' ? [] : detailLines(summary, '')), ...mergedReasons.flatMap(partLines)];
+  return [...(summary === '' ? [] : toDetailLines(summary, '')), ...mergedReasons.flatMap(toPartLines)];
 }
 
 const DIFFERENCE_MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
 
-function partLines(part: GridPart): DetailLine[] {
+function toPartLines(part: GridPart): DetailLine[] {
   if (part.kind === 'difference') {
-    const lines = part.parts.flatMap(({ kind, text }) => detailLines(text, DIFFERENCE_MARKS[kind]));
-    return part.parts[0]?.kind === 'note' ? lines : firstLines(lines);
+    const lines = part.parts.flatMap(({ kind, text }) => toDetailLines(text, DIFFERENCE_MARKS[kind]));
+    return part.parts[0]?.kind === 'note' ? lines : cutDetailLines(lines);
   }
-  if (part.kind === 'text') return firstLines(detailLines(part.text, '+ '));
-  return part.kind === 'media' ? [] : detailLines(part.text, '');
+  if (part.kind === 'text') return cutDetailLines(toDetailLines(part.text, '+ '));
+  return part.kind === 'media' ? [] : toDetailLines(part.text, '');
 }
 
-function detailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
+function toDetailLines(text: string, mark: DetailLine['mark']): DetailLine[] {
   return escapeControls(text.replace(/\n$/u, ''))
     .split('\n')
     .map(line => ({ mark, text: line }));
 }
 
-function firstLines(lines: DetailLine[]): DetailLine[] {
+function cutDetailLines(lines: DetailLine[]): DetailLine[] {
   const length = lines.reduce((sum, { text }) => sum + text.length + 1, -1);
   const hiddenCount = length <= SHORT_LENGTH ? 0 : lines.length - MAX_DIFFERENCE_LINES;
   if (hiddenCount <= 0) return lines;

@@ -1,4 +1,4 @@
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../files/formats/json.ts';
+import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../files/formats/json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
@@ -6,18 +6,18 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { type Failure, toFailure } from '../../core/failure.ts';
 import { hasReachedNobody, isRefusalOfAll } from '../../jobs/job-errors.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
-import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { errorTexts, providerReasons } from '../../outputs/run-errors.ts';
+import { joinTextOutputs } from '../../outputs/output-schema.ts';
+import { joinProviderReasons, listErrorTexts } from '../../outputs/run-errors.ts';
 import type { TestCase } from '../cases/test-case.ts';
 import type { Repetition } from '../entry-result.ts';
 import {
   type CheckedAnswer,
   checkExpectation,
-  type Unmet,
   type UnmetExpectation,
+  type UnmetPart,
 } from '../expectations/expectation.ts';
-import { transformedOutput, valueText } from '../expectations/transform-output.ts';
-import { type CheckedEntry, type CheckTools, checkedAnswer } from './checked-answer.ts';
+import { formatValue, transformOutput } from '../expectations/transform-output.ts';
+import { type CheckedEntry, type CheckTools, createCheckedAnswer } from './checked-answer.ts';
 
 /** Checks a result. An error in a check is a fault of this repetition alone. */
 export async function checkRun(
@@ -30,25 +30,26 @@ export async function checkRun(
   if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
   const { testCase, file, tested } = checkedEntry.entry;
   const isCut = file.isAsPromptfoo === true && isCutShort(run);
-  if (run.runStatus === 'failed' && !isCut) return { ...result, mismatches: [failedRun(run, testCase)] };
-  const answeredRun: AnsweredRun = tested?.givesResults ? providerResult(run) : { run };
+  if (run.runStatus === 'failed' && !isCut)
+    return { ...result, mismatches: [toFailedRunMismatch(run, testCase)] };
+  const answeredRun: AnsweredRun = tested?.givesResults ? readProviderResult(run) : { run };
   const shownResult = { ...result, run: answeredRun.run, ...(isCut && { isCut }) };
   if (hasNoOutput(answeredRun)) {
-    const mismatch = mismatchOfCase(testCase, { message: 'the provider returned no output' });
+    const mismatch = toCaseMismatch(testCase, { message: 'the provider returned no output' });
     return { ...shownResult, mismatches: [mismatch] };
   }
   const mismatches: UnmetExpectation[] = [];
   try {
     const { response } = answeredRun;
-    const untransformed = await checkedAnswer(ctx, checkedEntry, { ...shownResult, response }, tools);
+    const untransformed = await createCheckedAnswer(ctx, checkedEntry, { ...shownResult, response }, tools);
     const { output, transformed } = await transformAnswer(untransformed, checkedEntry);
     tools.onAnswer?.(output, 'unmet' in transformed ? undefined : transformed.answer.value);
-    if ('unmet' in transformed) mismatches.push(mismatchOfCase(testCase, transformed.unmet));
+    if ('unmet' in transformed) mismatches.push(toCaseMismatch(testCase, transformed.unmet));
     else await checkAnswer(testCase, transformed.answer, tools, mismatches);
     return { ...shownResult, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
-    return { ...shownResult, mismatches, fault: faultOfCase(toFailure(error)), ...(isLeft && { isLeft }) };
+    return { ...shownResult, mismatches, fault: withoutCapHint(toFailure(error)), ...(isLeft && { isLeft }) };
   }
 }
 
@@ -59,7 +60,7 @@ interface AnsweredRun {
 }
 
 function hasNoOutput({ response }: AnsweredRun): boolean {
-  return response !== undefined && (ownValue(response, 'output') ?? null) === null;
+  return response !== undefined && (findOwnValue(response, 'output') ?? null) === null;
 }
 
 /** Adds the expectations that an answer does not meet to `mismatches`, which keeps those found before an error. */
@@ -74,7 +75,7 @@ async function checkAnswer(
     if (mismatch !== undefined) mismatches.push(mismatch);
   });
   if (rounds) {
-    await rounds.all(checks);
+    await rounds.runParts(checks);
     mismatches.sort((one, other) => one.at - other.at);
   } else {
     for (const check of checks) await check();
@@ -83,18 +84,18 @@ async function checkAnswer(
 
 function isAddress({ declaration }: CheckedEntry): boolean {
   const entries = declaration === undefined ? undefined : parseJson(declaration);
-  return isJsonList(entries) && entries.some(entry => ownValue(entry, 'address') !== undefined);
+  return isJsonList(entries) && entries.some(entry => findOwnValue(entry, 'address') !== undefined);
 }
 
 /** Removes the hint of a cap: a higher cap without `--resume` would pay for the other cases again. The summary has the whole hint. */
-function faultOfCase(fault: Failure): Failure {
+function withoutCapHint(fault: Failure): Failure {
   return fault.exitCode === EXIT.capReached ? { ...fault, hints: [] } : fault;
 }
 
 /** Adds the hint that creates a case in doubt again, which never happens unasked. */
 function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<RequestResult, 'fault'> {
   if (fault === undefined) return { fault };
-  if (!isInDoubt) return { fault: faultOfCase(fault) };
+  if (!isInDoubt) return { fault: withoutCapHint(fault) };
   const hint = 'To run it again, at its price: the same command with --resume --retry-unknown.';
   return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
@@ -105,14 +106,14 @@ async function transformAnswer(
   checkedEntry: CheckedEntry,
 ): Promise<{
   readonly output: CheckedAnswer['value'];
-  readonly transformed: Awaited<ReturnType<typeof transformedOutput>>;
+  readonly transformed: Awaited<ReturnType<typeof transformOutput>>;
 }> {
   const { tested, testCase } = checkedEntry.entry;
   let output = answer.value;
-  let transformed: Awaited<ReturnType<typeof transformedOutput>> = { answer };
+  let transformed: Awaited<ReturnType<typeof transformOutput>> = { answer };
   for (const script of [tested?.transform, testCase.transform]) {
     if (script === undefined || 'unmet' in transformed) continue;
-    transformed = await transformedOutput(transformed.answer, script);
+    transformed = await transformOutput(transformed.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
     const isPartOfProvider = script === tested?.transform && isAddress(checkedEntry);
     if (isPartOfProvider && 'answer' in transformed) output = transformed.answer.value;
@@ -121,27 +122,27 @@ async function transformAnswer(
 }
 
 /** Returns a mismatch of a whole case, before its expectations were checked. */
-function mismatchOfCase({ line }: TestCase, unmet: Unmet): UnmetExpectation {
+function toCaseMismatch({ line }: TestCase, unmet: UnmetPart): UnmetExpectation {
   return { line, at: -1, ...unmet };
 }
 
 /** Returns true if a model gave text up to its token limit, which promptfoo judges like any other answer. */
 function isCutShort(run: Run): boolean {
-  const errors = errorTexts(run);
+  const errors = listErrorTexts(run);
   const [, what = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
-  const hasText = textOfOutputs(run.outputs) !== '';
+  const hasText = joinTextOutputs(run.outputs) !== '';
   return run.runStatus === 'failed' && errors.length === 1 && hasText && what.startsWith(CUT_SHORT);
 }
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */
-function failedRun(run: Run, testCase: TestCase): UnmetExpectation {
-  const reasons = errorTexts(run).length > 0 ? `: ${providerReasons(run)}` : '';
-  return mismatchOfCase(testCase, { message: `the run failed${reasons}` });
+function toFailedRunMismatch(run: Run, testCase: TestCase): UnmetExpectation {
+  const reasons = listErrorTexts(run).length > 0 ? `: ${joinProviderReasons(run)}` : '';
+  return toCaseMismatch(testCase, { message: `the run failed${reasons}` });
 }
 
 /** Returns a run whose text is the output in a provider's result, not the whole result. */
-function providerResult(run: Run): { readonly run: Run; readonly response: JsonValue } {
-  const response = parseJson(textOfOutputs(run.outputs)) ?? null;
-  const data = valueText(ownValue(response, 'output') ?? '', { isAsPromptfoo: true });
+function readProviderResult(run: Run): { readonly run: Run; readonly response: JsonValue } {
+  const response = parseJson(joinTextOutputs(run.outputs)) ?? null;
+  const data = formatValue(findOwnValue(response, 'output') ?? '', { isAsPromptfoo: true });
   return { run: { ...run, outputs: [{ type: 'text', data }] }, response };
 }

@@ -1,13 +1,13 @@
 import path from 'node:path';
-import { type JsonValue, ownValue } from '../../../files/formats/json.ts';
+import { findOwnValue, type JsonValue } from '../../../files/formats/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { toDollars } from '../../../wire/money.ts';
 import type { CaseProgramOptions, CommandCase } from '../../checks/case-program.ts';
 import type { JavaScriptInput } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { textOfOutputs } from '../../outputs/output-schema.ts';
-import { definitionOfVersion } from '../../targets/prompt-definition.ts';
+import { joinTextOutputs } from '../../outputs/output-schema.ts';
+import { findVersionDefinition } from '../../targets/prompt-definition.ts';
 import type { CheckedAnswer } from '../expectations/expectation.ts';
 import { runCommand } from '../expectations/run-command.ts';
 import type { Judge, JudgeLog } from './judge.ts';
@@ -30,22 +30,22 @@ export type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request
   Partial<Pick<PreparedEntry, 'declaration'>>;
 
 /** Returns the answer of a run with everything that expectations check it with. */
-export async function checkedAnswer(
+export async function createCheckedAnswer(
   ctx: Context,
   checkedEntry: CheckedEntry,
   { run, seconds, response }: EndedRun,
   { judge, budget, log, rounds }: CheckTools,
 ): Promise<CheckedAnswer> {
   const { file, testCase } = checkedEntry.entry;
-  const output = textOfOutputs(run.outputs);
+  const output = joinTextOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
   return {
     text,
-    value: ownValue(response ?? null, 'output') ?? text,
+    value: findOwnValue(response ?? null, 'output') ?? text,
     isAsPromptfoo: file.isAsPromptfoo ?? false,
     seconds,
     tokens: run.tokens,
-    dollars: () => costOfRun(checkedEntry, run, budget),
+    dollars: () => findRunCost(checkedEntry, run, budget),
     isUnpriced: () => isUnpriced(run, budget),
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
@@ -61,14 +61,15 @@ function codeRunners(
   { response, output, text }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
   rounds: QuestionRounds | undefined,
 ): Pick<CheckedAnswer, 'context' | 'javascript' | 'node' | 'command'> {
-  const context: CheckedAnswer['context'] = ({ wantsPrompt }) =>
-    codeContext(ctx, checkedEntry, { response, output, wantsPrompt });
-  const startProgram = <T>(start: () => Promise<T>): Promise<T> => (rounds ? rounds.program(start) : start());
+  const createLocalContext: CheckedAnswer['context'] = ({ wantsPrompt }) =>
+    buildCodeContext(ctx, checkedEntry, { response, output, wantsPrompt });
+  const startProgram = <T>(start: () => Promise<T>): Promise<T> =>
+    rounds ? rounds.runProgram(start) : start();
   return {
-    context,
+    context: createLocalContext,
     javascript: async (script, value) => {
       const checks = await ctx.checks();
-      const commonContext = await context({ wantsPrompt: /\bprompt\b/u.test(script.code) });
+      const commonContext = await createLocalContext({ wantsPrompt: /\bprompt\b/u.test(script.code) });
       const { config } = script;
       const scriptContext = { ...commonContext, ...(config !== undefined && { config }) };
       return await checks.perform('javascript', script, { output: value, context: scriptContext });
@@ -100,7 +101,7 @@ interface EndedRun {
 }
 
 /** Returns the case as JavaScript sees it, in promptfoo's form. */
-async function codeContext(
+async function buildCodeContext(
   ctx: Context,
   { request, entry: { file, testCase } }: CheckedEntry,
   {
@@ -116,13 +117,13 @@ async function codeContext(
   const { isAsPromptfoo = false } = file;
   const { metadata = {} } = testCase;
   const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
-  const prompt = wantsPrompt ? await modelRequestText(ctx, request) : undefined;
+  const prompt = wantsPrompt ? await renderModelRequest(ctx, request) : undefined;
   const test = { description: testCase.name, vars, ...(isAsPromptfoo && { metadata, options: {} }) };
-  return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && responseContext(response, output)) };
+  return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && toResponseContext(response, output)) };
 }
 
 /** Returns the cost of a run in US dollars; undefined if it is unknown. */
-async function costOfRun(
+async function findRunCost(
   { connection }: CheckedEntry,
   run: Run,
   budget: CheckTools['budget'],
@@ -140,33 +141,33 @@ async function describeForPrograms(
   output: string,
 ): Promise<[CommandCase, CaseProgramOptions]> {
   const { promptVersionId } = request;
-  const definition = connection.embedded ? await definitionOfVersion(ctx, promptVersionId) : undefined;
+  const definition = connection.embedded ? await findVersionDefinition(ctx, promptVersionId) : undefined;
   const facts = {
     name: testCase.name,
     inputs: Object.fromEntries(request.text),
     model: model ?? definition?.model ?? null,
     output,
   };
-  const { keyVariables } = await import('../../../models/catalogue/provider-keys.ts');
-  const secrets = new Set(await keyVariables(ctx));
+  const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
+  const secrets = new Set(await collectKeyVariables(ctx));
   return [facts, { directory: path.dirname(file.file), env: ctx.env, secrets, signal: ctx.signal }];
 }
 
 /** Returns the parts of promptfoo's context that are about a provider's result. */
-function responseContext(
+function toResponseContext(
   response: JsonValue | undefined,
   output: string,
 ): Pick<JavaScriptInput['context'], 'providerResponse' | 'metadata'> {
-  const metadata = ownValue(response ?? null, 'metadata');
+  const metadata = findOwnValue(response ?? null, 'metadata');
   return { providerResponse: response ?? { output }, ...(metadata !== undefined && { metadata }) };
 }
 
 /** Returns the request to the model in promptfoo's form for code: one message as its text, several as JSON. */
-async function modelRequestText(
+async function renderModelRequest(
   ctx: Context,
   { promptVersionId, text }: PreparedEntry['request'],
 ): Promise<string | undefined> {
-  const definition = await definitionOfVersion(ctx, promptVersionId);
+  const definition = await findVersionDefinition(ctx, promptVersionId);
   if (definition === undefined || definition.imageInputs.length > 0) return undefined;
   const { previewFromTexts } = await import('../../../prompts/render/preview-prompt.ts');
   const { messages } = await previewFromTexts(definition, {

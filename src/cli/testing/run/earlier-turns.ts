@@ -16,7 +16,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   for (const caseOfFile of allCases) {
     const { turn } = caseOfFile.testCase;
     if (!turn) continue;
-    const key = turnKey(caseOfFile, turn.prompt, turn.index);
+    const key = getTurnKey(caseOfFile, turn.prompt, turn.index);
     casesByTurn.set(key, [...(casesByTurn.get(key) ?? []), caseOfFile]);
   }
   const neededCases = new Set(chosenCases);
@@ -24,12 +24,12 @@ export function withEarlierTurns<T extends CaseOfFile>(
   for (const neededCase of neededCases) {
     const { turn } = neededCase.testCase;
     for (const index of turn?.after ?? []) {
-      const earlier = turn && casesByTurn.get(turnKey(neededCase, turn.prompt, index));
+      const earlier = turn && casesByTurn.get(getTurnKey(neededCase, turn.prompt, index));
       for (const earlierCase of earlier ?? []) {
         // An answer in a variable may be any model's.
         if (
           earlierCase.testCase.turn?.storesAs !== undefined ||
-          testedModelKey(earlierCase) === testedModelKey(neededCase)
+          getTestedModelKey(earlierCase) === getTestedModelKey(neededCase)
         ) {
           neededCases.add(earlierCase);
         }
@@ -39,7 +39,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   return neededCases;
 }
 
-function turnKey({ file }: CaseOfFile, prompt: number, index: number): string {
+function getTurnKey({ file }: CaseOfFile, prompt: number, index: number): string {
   return JSON.stringify([file.file, prompt, index]);
 }
 
@@ -82,6 +82,6 @@ export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): Prepar
   });
 }
 
-export function testedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
+export function getTestedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
   return JSON.stringify([model ?? null, tested?.number ?? null]);
 }

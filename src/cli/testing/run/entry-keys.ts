@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { byKey } from '../../../files/formats/json-fields.ts';
-import { type RunRequest, requestContent } from '../../inputs/request-body.ts';
+import { compareByKey } from '../../../files/formats/json-fields.ts';
+import { getRequestContent, type RunRequest } from '../../inputs/request-body.ts';
 import type { TestCase, TestFile } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 
@@ -13,12 +13,12 @@ export interface KeyedEntry {
 }
 
 /** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
-export function contentKey({ entry: { file, model }, request, declaration }: KeyedEntry): string {
+export function computeContentKey({ entry: { file, model }, request, declaration }: KeyedEntry): string {
   return hashContent([
     file.target,
     request.promptVersionId,
     model ?? null,
-    ...requestContent(request),
+    ...getRequestContent(request),
     ...(declaration === undefined ? [] : [declaration]),
   ]);
 }
@@ -27,8 +27,8 @@ export function contentKey({ entry: { file, model }, request, declaration }: Key
  * Returns a key of the file, name and model of a case, which stays the same if the prompt or the case is edited; without a
  * name, its inputs and options stand for it.
  */
-export function nameKey({ entry: { file, testCase, model, tested }, request }: KeyedEntry): string {
-  const name = testCase.isNumbered ? requestContent(request) : testCase.name;
+export function computeNameKey({ entry: { file, testCase, model, tested }, request }: KeyedEntry): string {
+  const name = testCase.isNumbered ? getRequestContent(request) : testCase.name;
   return hashContent([file.file, name, model ?? null, tested?.number ?? null]);
 }
 
@@ -42,9 +42,14 @@ const MAX_COMPARED = 1000;
  * Returns a key, made before the case is prepared, that equal cases share, and few others. The length of a long input
  * stands for it, to save a copy.
  */
-export function roughKey({ target }: TestFile, { text, images, options }: TestCase): string {
-  const brief = (value: string): string =>
+export function computeRoughKey({ target }: TestFile, { text, images, options }: TestCase): string {
+  const abbreviate = (value: string): string =>
     value.length > MAX_COMPARED ? `${value.length} characters` : value;
-  const inputs = [...text].map(([key, value]) => [key, brief(value)] as const);
-  return JSON.stringify([target, inputs.toSorted(byKey), images.length, [...options].toSorted(byKey)]);
+  const inputs = [...text].map(([key, value]) => [key, abbreviate(value)] as const);
+  return JSON.stringify([
+    target,
+    inputs.toSorted(compareByKey),
+    images.length,
+    [...options].toSorted(compareByKey),
+  ]);
 }

@@ -4,7 +4,7 @@ import { EXIT } from '../../core/exit-codes.ts';
 import type { CreationRequest } from '../../creation/creation-result.ts';
 import type { BatchJournal } from '../../jobs/batch-journal.ts';
 import type { ExtraCreation } from '../../jobs/read-journal.ts';
-import { keyIsKept } from '../../jobs/settle-doubts.ts';
+import { isKeyKept } from '../../jobs/settle-doubts.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import type { JudgeLog } from './judge.ts';
 
@@ -58,7 +58,7 @@ export class JudgeJournal implements JudgeLog {
     if (question === undefined) return undefined;
     const { runId, entry } = question;
     if (runId !== undefined) return { runId };
-    if (keyIsKept(this.#ctx, entry)) return { entry };
+    if (isKeyKept(this.#ctx, entry)) return { entry };
     throw new CliError('it is not known whether the judge answered', {
       status: 'NETWORK_ERROR',
       exitCode: EXIT.fault,

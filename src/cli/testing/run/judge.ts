@@ -13,13 +13,13 @@ import { type CreationRequest, mayHaveRun } from '../../creation/creation-result
 import type { Forecast } from '../../creation/forecast.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
-import { textOfOutputs } from '../../outputs/output-schema.ts';
+import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import { findProviderFault } from '../../outputs/provider-fault.ts';
-import { providerReasons } from '../../outputs/run-errors.ts';
+import { joinProviderReasons } from '../../outputs/run-errors.ts';
 import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveTarget } from '../../targets/resolve-target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
-import { modelDeclaration } from './model-declaration.ts';
+import { findModelDeclaration } from './model-declaration.ts';
 import type { JudgeQuestion, QuestionRounds } from './question-rounds.ts';
 
 const JUDGE_PROMPT = `---
@@ -100,7 +100,7 @@ export class Judge {
 
   /** @throws {CliError} USAGE_ERROR if the model does not exist */
   async check(requested: RequestedModel): Promise<void> {
-    await this.#version(this.#chooseJudge(requested));
+    await this.#getVersion(this.#chooseJudge(requested));
   }
 
   #chooseJudge({ model, rank, judgeConfig: config }: RequestedModel): ChosenJudge {
@@ -119,13 +119,13 @@ export class Judge {
 
   /** @throws {CliError} USAGE_ERROR if the model's provider has no batches */
   async checkBatch(requested: RequestedModel): Promise<void> {
-    const { promptVersionId } = await this.#version(this.#chooseJudge(requested));
+    const { promptVersionId } = await this.#getVersion(this.#chooseJudge(requested));
     await findBatchProvider(await this.#connect(), promptVersionId);
   }
 
   /** Adds the estimate of a question to a forecast. */
   async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
-    const { estimatedCredits } = await this.#version(this.#chooseJudge(question));
+    const { estimatedCredits } = await this.#getVersion(this.#chooseJudge(question));
     await forecast.add(await this.#connect(), await this.#createBody(question), {
       estimatedCredits,
       providerBatch,
@@ -143,19 +143,20 @@ export class Judge {
     const body = buildRunBody(preparedQuestion.request);
     const askedQuestion = { ...preparedQuestion, body };
     const { runId, entry } = log.takeEarlier(body, preparedQuestion.declarationDigest) ?? {};
-    const earlierRun = runId === undefined ? undefined : await this.#earlierRun(runId, askedQuestion, log);
-    if (earlierRun !== undefined) return judgeReply(earlierRun);
+    const earlierRun =
+      runId === undefined ? undefined : await this.#readEarlierRun(runId, askedQuestion, log);
+    if (earlierRun !== undefined) return getJudgeReply(earlierRun);
     if (rounds === undefined || entry !== undefined) {
-      return judgeReply(await this.#askAlone({ ...askedQuestion, entry }, log));
+      return getJudgeReply(await this.#askAlone({ ...askedQuestion, entry }, log));
     }
     const { request, estimatedCredits } = preparedQuestion;
     const result = await rounds.ask({ repetitionId: log.repetitionId, request, estimatedCredits });
     if (result.fault) throw new CliError(result.fault.message, result.fault);
-    return judgeReply(result.run ?? (await this.#askAlone({ ...askedQuestion, entry }, log)));
+    return getJudgeReply(result.run ?? (await this.#askAlone({ ...askedQuestion, entry }, log)));
   }
 
   /** Returns the run of an earlier invocation; undefined if it failed and its question is to be asked again. */
-  async #earlierRun(
+  async #readEarlierRun(
     runId: string,
     { connection, body }: AskedQuestion,
     log: JudgeLog,
@@ -204,7 +205,7 @@ export class Judge {
 
   /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits, declarationDigest } = await this.#version(this.#chooseJudge(question));
+    const { estimatedCredits, declarationDigest } = await this.#getVersion(this.#chooseJudge(question));
     const [connection, request] = [await this.#connect(), await this.#createRequest(question)];
     return { connection, request, estimatedCredits, declarationDigest };
   }
@@ -215,7 +216,7 @@ export class Judge {
 
   async #createRequest({ prompt, system, ...requested }: ModelQuestion): Promise<RunRequest> {
     const judge = this.#chooseJudge(requested);
-    const { promptVersionId } = await this.#version(judge);
+    const { promptVersionId } = await this.#getVersion(judge);
     const text = new Map([
       ...(system === undefined ? [] : [['system', system] as const]),
       ['prompt', prompt],
@@ -229,7 +230,7 @@ export class Judge {
     return this.#connection;
   }
 
-  #version({ model, config }: ChosenJudge): Promise<JudgeVersion> {
+  #getVersion({ model, config }: ChosenJudge): Promise<JudgeVersion> {
     if (model === undefined) {
       throw usageError(
         'a rubric needs a judge',
@@ -249,7 +250,7 @@ export class Judge {
       await writeFile(file, JUDGE_PROMPT);
       const options = { source: 'elsewhere', model, config } as const;
       const version = await resolveTarget(this.#ctx, await this.#connect(), file, options);
-      const declaration = await modelDeclaration(this.#ctx, version.promptVersionId);
+      const declaration = await findModelDeclaration(this.#ctx, version.promptVersionId);
       const declarationDigest = declaration && createHash('sha256').update(declaration).digest('hex');
       return { ...version, declarationDigest };
     } finally {
@@ -259,9 +260,9 @@ export class Judge {
 }
 
 /** Returns the judge's reply. @throws {CliError} if the run failed */
-export function judgeReply(run: Run): string {
-  if (run.runStatus === 'succeeded') return textOfOutputs(run.outputs);
-  throw new CliError(`the judge's run failed: ${providerReasons(run)}`, {
+export function getJudgeReply(run: Run): string {
+  if (run.runStatus === 'succeeded') return joinTextOutputs(run.outputs);
+  throw new CliError(`the judge's run failed: ${joinProviderReasons(run)}`, {
     status: 'PROTOCOL_ERROR',
     exitCode: EXIT.fault,
     hints: ['Ask the judge again, at its price, with --resume --retry-unknown.'],

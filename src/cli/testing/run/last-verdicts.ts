@@ -7,7 +7,7 @@ import { openForReading } from '../../../files/writing/open-for-reading.ts';
 import { type FileBelow, makeFolderBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import type { EntryResult } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
@@ -26,12 +26,12 @@ export interface JudgedEntry {
 /** Keeps verdicts for `--failed`. If they can't be written, only a note says so. */
 export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[]): Promise<void> {
   const text = judged
-    .map(({ prepared, verdict }) => `${JSON.stringify({ ids: caseIds(prepared), verdict })}\n`)
+    .map(({ prepared, verdict }) => `${JSON.stringify({ ids: computeCaseIds(prepared), verdict })}\n`)
     .join('');
   try {
-    await appendVerdicts(ctx, verdictFile(ctx), text);
+    await appendVerdicts(ctx, getVerdictFile(ctx), text);
   } catch (error) {
-    ctx.io.note(`note: --failed won't know these results: ${errorMessage(error)}`);
+    ctx.io.note(`note: --failed won't know these results: ${getErrorMessage(error)}`);
   }
 }
 
@@ -39,20 +39,20 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
  * Returns a function that says if a case, even before an edit, failed when it last ran; undefined if it never ran. It
  * considers runs of the same kind, live or recorded, by default.
  */
-export async function lastFailures(
+export async function loadLastFailures(
   ctx: Context,
 ): Promise<(prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean | undefined> {
   const verdicts = new Map<unknown, unknown>();
-  for (const { ids, verdict } of parseVerdictLines(await readVerdictsText(verdictFile(ctx)))) {
+  for (const { ids, verdict } of parseVerdictLines(await readVerdictsText(getVerdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
   }
   return (prepared, { isReplay } = { isReplay: ctx.isReplay }) => {
-    const id = caseIds(prepared, isReplay).find(caseId => verdicts.has(caseId));
+    const id = computeCaseIds(prepared, isReplay).find(caseId => verdicts.has(caseId));
     return id === undefined ? undefined : verdicts.get(id) !== 'passed';
   };
 }
 
-function verdictFile({ stateDir }: Context): FileBelow {
+function getVerdictFile({ stateDir }: Context): FileBelow {
   return { folder: stateDir, name: path.join('tests', 'verdicts.jsonl') };
 }
 
@@ -113,7 +113,7 @@ async function readVerdictsText(file: FileBelow): Promise<string> {
  * Returns two ids of a case at its service: one by its name, which survives an edit of the case, then one by its content,
  * which survives a new name.
  */
-function caseIds(
+function computeCaseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
   isReplay = connection.recorder?.mode === 'replay',
 ): string[] {

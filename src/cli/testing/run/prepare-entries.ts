@@ -6,13 +6,13 @@ import type { InputWay } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flag-values.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { checkedInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
-import { imagesNamedIn } from '../../inputs/named-file.ts';
+import { checkInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
+import { createNamedImageFinder } from '../../inputs/named-file.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../entry-result.ts';
-import { contentKey, type KeyedEntry, nameKey, roughKey } from './entry-keys.ts';
+import { computeContentKey, computeNameKey, computeRoughKey, type KeyedEntry } from './entry-keys.ts';
 import { resolveTestedVersion, type TestedVersion } from './tested-version.ts';
 
 export interface PreparedEntry extends EntryRequest {
@@ -54,7 +54,7 @@ export async function prepareEntries(
   const faults: FaultyTestFile[] = [];
   const repetitions = new Map<string, number>();
   const numbers = new Map<string, number>();
-  const chosenKeys = roughKeysOfChosen(files);
+  const chosenKeys = collectRoughKeys(files);
   const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
   for (const file of files) {
     // A configuration of promptfoo is read as several files.
@@ -62,7 +62,7 @@ export async function prepareEntries(
     try {
       const connection = await openConnection(file.target);
       for (const request of await prepareFile(ctx, connection, file, chosenKeys)) {
-        const key = contentKey(request);
+        const key = computeContentKey(request);
         const firstRepetition = repetitions.get(key) ?? 1;
         repetitions.set(key, firstRepetition + request.entry.testCase.repeat);
         const inFile = `${file.file} ${key}`;
@@ -75,12 +75,12 @@ export async function prepareEntries(
       faults.push({ file: file.file, name: file.name, fault: toFailure(error) });
     }
   }
-  return { entries: chosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
+  return { entries: pickChosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
 export async function checkPrices(budget: Budget, entries: readonly PreparedEntry[]): Promise<void> {
-  for (const { connection, request } of oneOfEachVersion(entries)) {
+  for (const { connection, request } of pickOnePerVersion(entries)) {
     await budget.checkPrice(connection, buildRunBody(request));
   }
 }
@@ -92,20 +92,20 @@ export async function checkBatches(entries: readonly PreparedEntry[]): Promise<v
     const where = `${turn.file.name}:${turn.testCase.line}`;
     throw usageError(`${where}: its cases use each other's answers, so they can't run in a batch`);
   }
-  for (const { connection, request } of oneOfEachVersion(entries)) {
+  for (const { connection, request } of pickOnePerVersion(entries)) {
     await findBatchProvider(connection, request.promptVersionId);
   }
 }
 
-function oneOfEachVersion(entries: readonly PreparedEntry[]): Iterable<PreparedEntry> {
+function pickOnePerVersion(entries: readonly PreparedEntry[]): Iterable<PreparedEntry> {
   return new Map(entries.map(entry => [entry.request.promptVersionId, entry])).values();
 }
 
 /** Returns the rough keys of the chosen cases; none if all are chosen, because then none is prepared only to be counted. */
-function roughKeysOfChosen(files: readonly TestFile[]): ReadonlySet<string> {
+function collectRoughKeys(files: readonly TestFile[]): ReadonlySet<string> {
   const areAllChosen = files.every(({ allCases }) => allCases === undefined);
   const chosen = areAllChosen ? [] : files;
-  return new Set(chosen.flatMap(file => file.cases.map(testCase => roughKey(file, testCase))));
+  return new Set(chosen.flatMap(file => file.cases.map(testCase => computeRoughKey(file, testCase))));
 }
 
 /** Prepares the chosen cases of a file, and others that may equal a chosen one, because their repetitions have numbers too. */
@@ -120,7 +120,7 @@ async function prepareFile(
   const chosen = new Set(file.cases);
   for (const testCase of file.allCases ?? file.cases) {
     const isChosen = chosen.has(testCase);
-    if (!isChosen && !chosenKeys.has(roughKey(file, testCase))) continue;
+    if (!isChosen && !chosenKeys.has(computeRoughKey(file, testCase))) continue;
     for (const tested of file.models) {
       const { model } = tested;
       const preparing = prepareEntry(ctx, connection, versions, { file, testCase, model, tested });
@@ -145,12 +145,12 @@ async function prepareEntry(
       versions.get(tested) ?? (await resolveTestedVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config, declaration } = version;
-    const inputs = await placedInputs(ctx, testCase, config);
+    const inputs = await placeInputs(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
     return { entry, request, estimatedCredits, declaration };
   } catch (error) {
-    const fault = atCase(entry, error);
+    const fault = toCaseError(entry, error);
     if (!(error instanceof CaseFault)) throw fault;
     return prepareEntry(ctx, connection, versions, { ...entry, testCase: { ...testCase, fault } });
   }
@@ -161,25 +161,25 @@ const IN_CASE: InputWay = {
   image: name => `under the inputs of the case: ${name}: <file>`,
 };
 
-async function placedInputs(
+async function placeInputs(
   ctx: Context,
   { text, images, folder, fault }: TestCase,
   config: unknown,
 ): Promise<PlacedInputs<ImageSource>> {
   if (fault !== undefined) return { text, images: [] };
   const fields = describeConfig(config);
-  const finder = imagesNamedIn(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
-  return checkedInputs(fields, await takeNamedImages(fields, { text, images }, finder), IN_CASE);
+  const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  return checkInputs(fields, await takeNamedImages(fields, { text, images }, finder), IN_CASE);
 }
 
-function atCase({ file, testCase }: TestEntry, error: unknown): CliError {
+function toCaseError({ file, testCase }: TestEntry, error: unknown): CliError {
   const { message, ...failure } = toFailure(error);
   return new CliError(`${file.name}:${testCase.line}: ${message}`, { ...failure, cause: error });
 }
 
 /** Returns the chosen entries, each with the key of its name unless another entry has the same. */
-function chosenEntries(countedEntries: readonly CountedEntry[]): PreparedEntry[] {
-  const keys = countedEntries.map(nameKey);
+function pickChosenEntries(countedEntries: readonly CountedEntry[]): PreparedEntry[] {
+  const keys = countedEntries.map(computeNameKey);
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return countedEntries.flatMap(({ isChosen, ...entry }, index) => {

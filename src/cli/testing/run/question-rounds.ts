@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 import { toError } from '../../../utils/error-utils.ts';
-import { type RunRequest, requestDigest } from '../../inputs/request-body.ts';
+import { computeRequestDigest, type RunRequest } from '../../inputs/request-body.ts';
 import type { ResumableRequests } from '../../jobs/resumable-requests.ts';
 import type { RequestResult } from '../../jobs/run-requests.ts';
 
@@ -49,7 +49,7 @@ export class QuestionRounds {
   }
 
   /** Runs a check that may ask questions. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  async runCheck<T>(work: () => Promise<T>): Promise<T> {
     this.#working += 1;
     try {
       return await work();
@@ -59,7 +59,7 @@ export class QuestionRounds {
   }
 
   /** Runs the parts of a check concurrently, so that their questions share a round. */
-  async all(parts: readonly (() => Promise<void>)[]): Promise<void> {
+  async runParts(parts: readonly (() => Promise<void>)[]): Promise<void> {
     this.#working += Math.max(0, parts.length - 1);
     let runningParts = parts.length;
     const outcomes = await Promise.allSettled(
@@ -94,7 +94,7 @@ export class QuestionRounds {
   }
 
   /** Runs a test file's program once there is room for it. */
-  program<T>(run: () => Promise<T>): Promise<T> {
+  runProgram<T>(run: () => Promise<T>): Promise<T> {
     return this.#programs.add(run);
   }
 
@@ -128,16 +128,16 @@ export class QuestionRounds {
 /** Returns rounds whose questions are jobs in the journal of the test. */
 export function createJournaledRounds(requests: ResumableRequests): QuestionRounds {
   const counts = new Map<string, number>();
-  const questionId = (repetitionId: string, request: RunRequest): string => {
+  const createQuestionId = (repetitionId: string, request: RunRequest): string => {
     // The version depends on the judge, so that one judge's answer is never used as another's.
-    const content = `${request.promptVersionId}-${requestDigest(request)}`;
+    const content = `${request.promptVersionId}-${computeRequestDigest(request)}`;
     const question = `${repetitionId}/${createHash('sha256').update(content).digest('hex').slice(0, 32)}`;
     counts.set(question, (counts.get(question) ?? 0) + 1);
     return `${question}-${counts.get(question)}`;
   };
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ repetitionId, request, estimatedCredits, settle }, index) => {
-      const id = questionId(repetitionId, request);
+      const id = createQuestionId(repetitionId, request);
       return { id, row: index + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
     });
     await requests.run(jobs, async (job, result) => job.settle(result));

@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { concurrencyFor } from '../../jobs/paced-connection.ts';
+import { getConcurrency } from '../../jobs/paced-connection.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
 import { StopControl } from '../../jobs/stop-control.ts';
 import { fetchRunMedia, type MediaContent } from '../../outputs/media-content.ts';
@@ -33,8 +33,8 @@ export async function runEntriesByService(
   const stop = new StopControl();
   const { judge, budget, onChecked } = tests;
   const journalSubject = { kind: 'tests', names: tests.paths.toSorted() } as const;
-  for (const [connection, entries] of byService(tests.entries)) {
-    const concurrency = concurrencyFor(connection, options.concurrency);
+  for (const [connection, entries] of groupByService(tests.entries)) {
+    const concurrency = getConcurrency(connection, options.concurrency);
     const runOptions = { ...options, concurrency, budget, judge, stop, onChecked };
     const serviceResults = await withResumeJournal(ctx, journalSubject, connection, journal =>
       runEntries(ctx, connection, entries, { ...runOptions, journal }),
@@ -49,7 +49,9 @@ export async function runEntriesByService(
 }
 
 /** Groups entries by the service that runs them. */
-export function byService(entries: readonly PreparedEntry[]): (readonly [Connection, PreparedEntry[]])[] {
+export function groupByService(
+  entries: readonly PreparedEntry[],
+): (readonly [Connection, PreparedEntry[]])[] {
   const connections = new Map(entries.map(({ connection }) => [connection.service, connection]));
   return [...connections].map(([service, connection]) => [
     connection,

@@ -2,14 +2,14 @@ import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
-import { decidingCount, type EntryResult, entryResult, type Repetition } from '../entry-result.ts';
+import { computeEntryResult, type EntryResult, findDecidingCount, type Repetition } from '../entry-result.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { createJournaledRounds, repetitionOfJob } from './question-rounds.ts';
-import { jobsInTurn, type PreparedTurn, TurnAnswers } from './turn-answers.ts';
+import { type PreparedTurn, sortJobsByTurn, TurnAnswers } from './turn-answers.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {
   /** Called once the answer of a repetition has been checked. */
@@ -35,7 +35,7 @@ export async function runEntries(
 ): Promise<EntryResult[]> {
   const checks = new RepetitionChecks(ctx, options);
   const jobs = entries
-    .flatMap(prepared => repetitionJobs(prepared, checks))
+    .flatMap(prepared => createRepetitionJobs(prepared, checks))
     .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
   const requests = await ResumableRequests.open(ctx, connection, id => ids.has(repetitionOfJob(id)), options);
@@ -48,7 +48,7 @@ export async function runEntries(
   await runTurns(ctx, jobs, requests, checks);
   const judgedEntries = entries.map(prepared => ({
     prepared,
-    result: entryResult(prepared.entry, checks.repetitionsFor(prepared)),
+    result: computeEntryResult(prepared.entry, checks.repetitionsFor(prepared)),
   }));
   const verdicts = judgedEntries.flatMap(({ prepared, result: { status: verdict } }) =>
     verdict === 'unchecked' ? [] : [{ prepared, verdict }],
@@ -92,15 +92,15 @@ class RepetitionChecks {
 
   /** Returns the checked repetitions of an entry, in order. */
   repetitionsFor(prepared: PreparedEntry): Repetition[] {
-    return repetitionIds(prepared).flatMap(id => this.#checked.get(id) ?? []);
+    return listRepetitionIds(prepared).flatMap(id => this.#checked.get(id) ?? []);
   }
 
   /** Returns true if a case that runs until decided is decided. */
   isDecided(preparedEntry: PreparedEntry): boolean {
     const { pass, untilDecided } = preparedEntry.entry.testCase;
     if (!untilDecided || pass.kind !== 'rate') return false;
-    const repetitions = repetitionIds(preparedEntry).map(id => this.#checked.get(id));
-    return decidingCount(pass.rate, repetitions) !== undefined;
+    const repetitions = listRepetitionIds(preparedEntry).map(id => this.#checked.get(id));
+    return findDecidingCount(pass.rate, repetitions) !== undefined;
   }
 }
 
@@ -130,7 +130,7 @@ async function checkTogether(
   checks: RepetitionChecks,
 ): Promise<void> {
   const rounds = createJournaledRounds(requests);
-  await Promise.all(answers.map(answered => rounds.during(() => checks.check(answered, { rounds }))));
+  await Promise.all(answers.map(answered => rounds.runCheck(() => checks.check(answered, { rounds }))));
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }
@@ -143,7 +143,7 @@ async function runTurns(
   checks: RepetitionChecks,
 ): Promise<void> {
   const turns = new TurnAnswers(ctx);
-  for (const { job, turn } of jobsInTurn(jobs)) {
+  for (const { job, turn } of sortJobsByTurn(jobs)) {
     if (job.isWanted?.() === false) continue;
     const { prepared } = job;
     const { fault } = prepared.entry.testCase;
@@ -185,20 +185,22 @@ async function runTurn(
   return { repetition, hasAnswer };
 }
 
-function repetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {
+function getRepetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {
   return `${key}-${firstRepetition + at}`;
 }
 
-function repetitionIds(prepared: PreparedEntry): string[] {
-  return Array.from({ length: prepared.entry.testCase.repeat }, (_, index) => repetitionId(prepared, index));
+function listRepetitionIds(prepared: PreparedEntry): string[] {
+  return Array.from({ length: prepared.entry.testCase.repeat }, (_, index) =>
+    getRepetitionId(prepared, index),
+  );
 }
 
-function repetitionJobs(
+function createRepetitionJobs(
   preparedEntry: PreparedEntry,
   checks: RepetitionChecks,
 ): Omit<RepetitionJob, 'row'>[] {
   const { entry, firstRepetition, request, estimatedCredits } = preparedEntry;
-  return repetitionIds(preparedEntry).map((id, index) => ({
+  return listRepetitionIds(preparedEntry).map((id, index) => ({
     id,
     prepared: preparedEntry,
     repetition: firstRepetition + index,

@@ -4,7 +4,7 @@ import { withLocalStore } from '../../targets/embedded-store.ts';
 import type { VersionOverrides } from '../../targets/file-version.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import type { TestFile } from '../cases/test-case.ts';
-import { modelDeclaration } from './model-declaration.ts';
+import { findModelDeclaration } from './model-declaration.ts';
 
 /** The version that a test file names, with one of its models. */
 export interface TestedVersion {
@@ -37,7 +37,7 @@ export async function resolveTestedVersion(
     promptVersionId,
     estimatedCredits: resolvedVersion.estimatedCredits,
     config: version?.config,
-    declaration: await modelDeclaration(ctx, promptVersionId),
+    declaration: await findModelDeclaration(ctx, promptVersionId),
   };
 }
 

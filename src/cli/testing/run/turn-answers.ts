@@ -1,17 +1,17 @@
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
 import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
-import type { Turn } from '../cases/test-case.ts';
+import type { TestTurn } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 import { type NunjucksPrompt, renderNunjucks } from '../promptfoo/render-nunjucks.ts';
 import type { CheckTools } from './checked-answer.ts';
-import { testedModelKey } from './earlier-turns.ts';
+import { getTestedModelKey } from './earlier-turns.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';
 
@@ -29,14 +29,14 @@ interface EarlierAnswer {
 }
 
 /** Sorts repetitions as promptfoo asks them: all repetitions of a test, with each model and prompt, before the next test. */
-export function jobsInTurn<J extends TurnEntry>(
+export function sortJobsByTurn<J extends TurnEntry>(
   jobs: readonly J[],
-): { readonly job: J; readonly turn: Turn }[] {
-  const models = [...new Set(jobs.map(({ prepared }) => testedModelKey(prepared.entry)))];
+): { readonly job: J; readonly turn: TestTurn }[] {
+  const models = [...new Set(jobs.map(({ prepared }) => getTestedModelKey(prepared.entry)))];
   const places = jobs.flatMap(job => {
     const { turn } = job.prepared.entry.testCase;
     if (!turn) return [];
-    const model = models.indexOf(testedModelKey(job.prepared.entry));
+    const model = models.indexOf(getTestedModelKey(job.prepared.entry));
     const repetition = job.repetition - job.prepared.firstRepetition;
     return [{ job, turn, place: [turn.test, repetition, turn.index, model, turn.prompt] }];
   });
@@ -71,8 +71,8 @@ export class TurnAnswers {
   }
 
   /** Returns the result of a turn that an earlier one without an answer keeps from being asked; undefined if none does. */
-  resultWithoutAnswer({ entry }: PreparedEntry, turn: Turn): RequestResult | undefined {
-    const keys = [conversationKey(entry, turn), ...turn.takes.map(storeKey)];
+  resultWithoutAnswer({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
+    const keys = [findConversationKey(entry, turn), ...turn.takes.map(getStoreKey)];
     const [unansweredTurn] = keys.flatMap(key =>
       key === undefined ? [] : (this.#unanswered.get(key) ?? []),
     );
@@ -85,17 +85,19 @@ export class TurnAnswers {
   }
 
   /** Returns an entry with the prompt that takes the answers so far, and the function to call with its own answer. */
-  async prepareTurn(preparedEntry: PreparedEntry, turn: Turn): Promise<PreparedTurn> {
+  async prepareTurn(preparedEntry: PreparedEntry, turn: TestTurn): Promise<PreparedTurn> {
     const { entry, request } = preparedEntry;
     const { file, testCase, model, tested } = entry;
-    const key = conversationKey(entry, turn);
+    const key = findConversationKey(entry, turn);
     const renderedPrompt = await this.#render(turn, this.#variables(turn, key), entry);
-    const { promptOfText } = await import('../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts');
-    const text = promptOfText(renderedPrompt.text, turn.template, file.name);
+    const { convertRenderedPrompt } = await import(
+      '../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts'
+    );
+    const text = convertRenderedPrompt(renderedPrompt.text, turn.template, file.name);
     const overrides = { model, config: tested?.config };
     const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, overrides);
     const inputs = new Map(
-      [...request.text].map(([name, value]) => [name, renderedText(renderedPrompt.vars[name], value)]),
+      [...request.text].map(([name, value]) => [name, pickRenderedText(renderedPrompt.vars[name], value)]),
     );
     const turnRequest = { ...request, promptVersionId, text: inputs };
     const vars = { ...testCase.vars, ...renderedPrompt.vars };
@@ -116,7 +118,7 @@ export class TurnAnswers {
   }
 
   /** Returns the variables of a turn with the answers so far. @param key the key of its conversation, if it continues one */
-  #variables(turn: Turn, key: string | undefined): JsonObject {
+  #variables(turn: TestTurn, key: string | undefined): JsonObject {
     const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
     return {
       ...turn.vars,
@@ -128,13 +130,13 @@ export class TurnAnswers {
   /** Remembers that a turn has no answer, or that a later one has one. */
   settle(
     { entry }: PreparedEntry,
-    turn: Turn,
+    turn: TestTurn,
     repetition: Pick<RequestResult, 'fault' | 'isLeft'>,
     { hasAnswer }: { readonly hasAnswer: boolean },
   ): void {
     const keys = [
-      conversationKey(entry, turn),
-      turn.storesAs === undefined ? undefined : storeKey(turn.storesAs),
+      findConversationKey(entry, turn),
+      turn.storesAs === undefined ? undefined : getStoreKey(turn.storesAs),
     ];
     for (const key of keys) {
       if (key === undefined) continue;
@@ -145,13 +147,13 @@ export class TurnAnswers {
     }
   }
 
-  async #render({ template }: Turn, variables: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
+  async #render({ template }: TestTurn, variables: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
     const refuse = (what: string): CliError =>
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
     const [rendered] = await renderNunjucks(this.#ctx, [{ template: template.text, vars: variables }]).catch(
       (error: unknown) => {
         this.#ctx.signal.throwIfAborted();
-        throw refuse(errorMessage(error));
+        throw refuse(getErrorMessage(error));
       },
     );
     if (rendered?.fault !== undefined) throw refuse(rendered.fault);
@@ -173,16 +175,16 @@ export class TurnAnswers {
 }
 
 /** Returns the key of the conversation that a turn continues; undefined if it continues none. */
-function conversationKey(entry: TestEntry, { prompt, conversation }: Turn): string | undefined {
+function findConversationKey(entry: TestEntry, { prompt, conversation }: TestTurn): string | undefined {
   return conversation === undefined
     ? undefined
-    : JSON.stringify([testedModelKey(entry), prompt, conversation]);
+    : JSON.stringify([getTestedModelKey(entry), prompt, conversation]);
 }
 
 /** The beginning of the keys of answers that are kept in variables. */
 const STORED = 'stored:';
 
-function storeKey(name: string): string {
+function getStoreKey(name: string): string {
   return `${STORED}${name}`;
 }
 
@@ -192,6 +194,6 @@ function isFilledIn(value: JsonValue | undefined): value is JsonValue {
 }
 
 /** Returns a filled-in variable as the text of an input; another value than a text leaves the input as it was. */
-function renderedText(value: JsonValue | undefined, before: string): string {
+function pickRenderedText(value: JsonValue | undefined, before: string): string {
   return typeof value === 'string' ? value : before;
 }

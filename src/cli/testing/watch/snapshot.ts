@@ -91,7 +91,10 @@ async function readPromptOrEmpty(file: string, folder: string): Promise<string> 
 const MAX_PROMPT_BYTES = 128 * 1024;
 
 /** Returns the new, removed and changed files, except files that were not tracked before. */
-export function changedFiles({ files: filesBefore }: Snapshot, { files: filesNow }: Snapshot): Set<string> {
+export function listChangedFiles(
+  { files: filesBefore }: Snapshot,
+  { files: filesNow }: Snapshot,
+): Set<string> {
   const hasChanged = (file: string): boolean =>
     filesNow.has(file)
       ? filesNow.get(file)?.digest !== filesBefore.get(file)?.digest
@@ -103,7 +106,7 @@ export function changedFiles({ files: filesBefore }: Snapshot, { files: filesNow
 /** The texts of the cases that have run, by test file. */
 export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
-export function casesByFile(files: readonly TestFile[]): RunCases {
+export function groupCasesByFile(files: readonly TestFile[]): RunCases {
   return new Map(
     files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ sourceText }) => sourceText ?? []))]),
   );
@@ -113,7 +116,7 @@ export function casesByFile(files: readonly TestFile[]): RunCases {
  * Returns a function that checks if a case depends on one of these files. A case depends on its prompt, the prompt's
  * partials and the files that it reads, and on its test file if the case's text there has changed since it ran.
  */
-export function dependsOn(
+export function createDependencyCheck(
   changedPaths: ReadonlySet<string>,
   { partials }: Snapshot,
   runCases: RunCases,

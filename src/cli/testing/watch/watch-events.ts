@@ -54,7 +54,7 @@ export class WatchEvents {
   }
 
   /** Waits for the next key with a meaning or the next change. @throws the signal's reason */
-  async next(changes: ReadChanges): Promise<NextRound> {
+  async waitForNext(changes: ReadChanges): Promise<NextRound> {
     const { io, signal } = this.#ctx;
     const keys = io.stdin.isTerminal ? '; press a to run all, f to run the failed ones, q to quit' : '';
     for (let isFirst = true; ; isFirst = false) {
@@ -67,7 +67,7 @@ export class WatchEvents {
   }
 
   /** Waits for the next change. @throws the signal's reason */
-  async nextChange(changes: ReadChanges, signal: AbortSignal): Promise<ReadonlySet<string>> {
+  async waitForChange(changes: ReadChanges, signal: AbortSignal): Promise<ReadonlySet<string>> {
     for (;;) {
       await this.#waitForEvent(signal);
       signal.throwIfAborted();

@@ -37,7 +37,7 @@ async function runRounds(ctx: Context, tests: WatchedTests, events: WatchEvents)
       next = typeof next === 'string' ? 'a' : new Set([...next, ...(changed ?? [])]);
       continue;
     }
-    const change = changed ?? (await events.next(() => tests.changes()));
+    const change = changed ?? (await events.waitForNext(() => tests.takeChanges()));
     if (change === 'q') return code;
     next = change;
   }
@@ -57,7 +57,7 @@ async function runUntilChange(
   events: WatchEvents,
   round: NextRound,
 ): Promise<RoundEnd> {
-  const change = new RoundEndingChange(over => events.nextChange(() => tests.changes(), over));
+  const change = new RoundEndingChange(over => events.waitForChange(() => tests.takeChanges(), over));
   const signal = AbortSignal.any([ctx.signal, change.signal]);
   let code: ExitCode | undefined;
   events.isRunning = true;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
 import type { ExitCode } from '../../core/exit-codes.ts';
-import { sharedPath } from '../../core/paths.ts';
+import { toSharedPath } from '../../core/paths.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -11,11 +11,11 @@ import { Judge } from '../run/judge.ts';
 import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import {
-  casesByFile,
-  changedFiles,
-  dependsOn,
+  createDependencyCheck,
   findPresentTests,
+  groupCasesByFile,
   isYaml,
+  listChangedFiles,
   type RunCases,
   type Snapshot,
   takeSnapshot,
@@ -73,38 +73,38 @@ export class WatchedTests {
         isChosen:
           typeof wantedRound === 'string'
             ? () => true
-            : dependsOn(wantedRound, this.#snapshot, this.#runCases),
+            : createDependencyCheck(wantedRound, this.#snapshot, this.#runCases),
         // The round's own updates of test files must not count as changes.
         onFree: update ? () => {} : onFree,
       },
     );
     this.#files = withFormer(files, this.#files);
     // A round of failed cases does not run the changed ones.
-    if (!onlyFailed) this.#runCases = casesByFile(files);
+    if (!onlyFailed) this.#runCases = groupCasesByFile(files);
     if (update) this.#snapshot = await this.#takeSnapshot();
     return code;
   }
 
   /** Returns the files that have changed since the last call, if any concerns a case; notes them. */
-  async changes(): Promise<ReadonlySet<string> | undefined> {
-    const changedPaths = await this.#settledChanges();
+  async takeChanges(): Promise<ReadonlySet<string> | undefined> {
+    const changedPaths = await this.#waitForChanges();
     if (changedPaths.size === 0) return undefined;
     const readableFiles = await this.#readFiles();
     this.#files = withFormer(readableFiles, this.#files);
     const hasFault = [...changedPaths].some(
       file => isYaml(file) && existsSync(file) && !readableFiles.some(testFile => testFile.file === file),
     );
-    const count = this.#casesConcernedBy(changedPaths);
+    const count = this.#countConcernedCases(changedPaths);
     noteChange(this.#ctx, changedPaths, { count, hasFault });
     return count > 0 || hasFault ? changedPaths : undefined;
   }
 
   /** Returns the changed files once nothing has changed for a while. */
-  async #settledChanges(): Promise<ReadonlySet<string>> {
+  async #waitForChanges(): Promise<ReadonlySet<string>> {
     const changedNames = new Set<string>();
     for (;;) {
       const now = await this.#takeSnapshot();
-      const newChanges = changedFiles(this.#snapshot, now);
+      const newChanges = listChangedFiles(this.#snapshot, now);
       this.#snapshot = now;
       this.#watch(now.files);
       if (newChanges.size === 0) return changedNames;
@@ -113,8 +113,8 @@ export class WatchedTests {
     }
   }
 
-  #casesConcernedBy(changed: ReadonlySet<string>): number {
-    const isConcerned = dependsOn(changed, this.#snapshot, this.#runCases);
+  #countConcernedCases(changed: ReadonlySet<string>): number {
+    const isConcerned = createDependencyCheck(changed, this.#snapshot, this.#runCases);
     const counts = this.#files.map(file => file.cases.filter(testCase => isConcerned(file, testCase)).length);
     return counts.reduce((sum, count) => sum + count, 0);
   }
@@ -147,7 +147,8 @@ function noteChange(
   const deletedFiles = [...changedPaths].filter(file => !presentFiles.includes(file));
   const isWithoutCases = count === 0 && !hasFault && presentFiles.some(isYaml);
   const noCasesText = isWithoutCases ? ', but none of its cases' : '';
-  const joinPaths = (files: readonly string[]): string => files.map(file => sharedPath(cwd, file)).join(', ');
+  const joinPaths = (files: readonly string[]): string =>
+    files.map(file => toSharedPath(cwd, file)).join(', ');
   const parts = [
     ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { installedFile } from '../../../files/installed/installed-file.ts';
+import { resolveInstalledFile } from '../../../files/installed/installed-file.ts';
 import { isSingleFile } from '../../../files/installed/single-file.ts';
-import { type Box, type CardLine, drawable, layOut, xmlText } from './layout.ts';
+import { type Box, type CardLine, escapeCardText, layOut, removeUndrawable } from './layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;
@@ -15,9 +15,9 @@ const FONT_FILE = 'DejaVuSansMono.ttf';
 
 /** Draws a text as a card of 1024 × 640 pixels, scaled by `zoom`, as PNG. @throws {Error} if the font is not installed */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
-  const file = await fontFile();
+  const file = await resolveFontFile();
   const { renderAsync } = await import('@resvg/resvg-js');
-  const picture = await renderAsync(cardSvg(text), {
+  const picture = await renderAsync(renderCard(text), {
     font: { loadSystemFonts: false, fontFiles: [file], defaultFontFamily: FONT },
     fitTo: { mode: 'zoom', value: zoom },
   });
@@ -25,40 +25,47 @@ export async function drawCard(text: string, zoom: number): Promise<Buffer> {
 }
 
 /** Returns the font's file, because the renderer reads fonts from files only. */
-async function fontFile(): Promise<string> {
+async function resolveFontFile(): Promise<string> {
   const name = `dist/assets/${FONT_FILE}`;
   if (!isSingleFile()) {
-    return installedFile(name, `assets/${FONT_FILE}`, `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`);
+    return resolveInstalledFile(
+      name,
+      `assets/${FONT_FILE}`,
+      `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`,
+    );
   }
-  const { packedInExecutable, useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
-  return useUnpacked(packedInExecutable(name), file => file);
+  const { getPackedFile, useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
+  return useUnpacked(getPackedFile(name), file => file);
 }
 
-function cardSvg(text: string): string {
-  const cardText = drawable(text).trim() || EMPTY_CARD_TEXT;
+function renderCard(text: string): string {
+  const cardText = removeUndrawable(text).trim() || EMPTY_CARD_TEXT;
   const paper: Box = { width: CARD.width - 2 * MARGIN, height: CARD.height - 2 * MARGIN };
   const textBox: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
   const layout = layOut(cardText, textBox);
   const top = MARGIN + PADDING + (textBox.height - layout.height) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD.width}" height="${CARD.height}">`,
-    scene(cardText, CARD),
-    sheet(paper),
-    ...layout.lines.map(line => lineSvg(line, top)),
+    renderScene(cardText, CARD),
+    renderSheet(paper),
+    ...layout.lines.map(line => renderLine(line, top)),
     '</svg>',
   ].join('');
 }
 
-function sheet({ width, height }: Box): string {
-  const paper = (offset: number, fill: string): string =>
+function renderSheet({ width, height }: Box): string {
+  const renderPaper = (offset: number, fill: string): string =>
     `<rect x="${MARGIN}" y="${MARGIN + offset}" width="${width}" height="${height}" rx="22" ${fill}/>`;
-  return paper(8, 'fill="#1b2733" fill-opacity="0.22"') + paper(0, 'fill="#fffdf8" fill-opacity="0.93"');
+  return (
+    renderPaper(8, 'fill="#1b2733" fill-opacity="0.22"') +
+    renderPaper(0, 'fill="#fffdf8" fill-opacity="0.93"')
+  );
 }
 
-function lineSvg({ text, size, isHeading, baseline }: CardLine, top: number): string {
+function renderLine({ text, size, isHeading, baseline }: CardLine, top: number): string {
   const weight = isHeading ? ` stroke="${INK}" stroke-width="${size / 36}"` : '';
   const place = `x="${CARD.width / 2}" y="${top + baseline}" text-anchor="middle"`;
-  return `<text ${place} font-family="${FONT}" font-size="${size}" fill="${INK}"${weight}>${xmlText(text)}</text>`;
+  return `<text ${place} font-family="${FONT}" font-size="${size}" fill="${INK}"${weight}>${escapeCardText(text)}</text>`;
 }
 
 /** Hues of sky and hills: noon, dawn, dusk, aurora, a summer evening. */
@@ -71,8 +78,8 @@ const PALETTES = [
 ] as const;
 
 /** Returns a landscape derived from the text: equal texts give equal pictures. */
-function scene(text: string, { width, height }: Box): string {
-  const { palette, sunX, lift } = traits(text);
+function renderScene(text: string, { width, height }: Box): string {
+  const { palette, sunX, lift } = deriveTraits(text);
   const farHills = height * (0.62 - lift * 0.08);
   const nearHills = height * (0.8 - lift * 0.05);
   return [
@@ -81,13 +88,13 @@ function scene(text: string, { width, height }: Box): string {
     `<stop offset="1" stop-color="hsl(${palette.low}, 80%, 88%)"/></linearGradient></defs>`,
     `<rect width="${width}" height="${height}" fill="url(#sky)"/>`,
     `<circle cx="${width * sunX}" cy="${height * 0.11}" r="${height * 0.1}" fill="#fff7dd" fill-opacity="0.9"/>`,
-    hills(width, height, farHills, `hsl(${palette.far}, 32%, 62%)`, 0.09),
-    hills(width, height, nearHills, `hsl(${palette.near}, 36%, 44%)`, -0.07),
+    renderHills(width, height, farHills, `hsl(${palette.far}, 32%, 62%)`, 0.09),
+    renderHills(width, height, nearHills, `hsl(${palette.near}, 36%, 44%)`, -0.07),
   ].join('');
 }
 
 /** Derives the palette, the sun's position as a share of the width, and the height of the hills from 0 to 1. */
-function traits(text: string): { palette: (typeof PALETTES)[number]; sunX: number; lift: number } {
+function deriveTraits(text: string): { palette: (typeof PALETTES)[number]; sunX: number; lift: number } {
   const digest = createHash('sha256').update(text).digest();
   return {
     palette: PALETTES[digest.readUInt8(0) % PALETTES.length] ?? PALETTES[0],
@@ -96,7 +103,7 @@ function traits(text: string): { palette: (typeof PALETTES)[number]; sunX: numbe
   };
 }
 
-function hills(width: number, height: number, top: number, colour: string, swing: number): string {
+function renderHills(width: number, height: number, top: number, colour: string, swing: number): string {
   const dip = height * swing;
   const curve = `M0 ${top} C${width * 0.25} ${top - dip * 2} ${width * 0.35} ${top + dip} ${width * 0.55} ${top}`;
   return `<path d="${curve} S${width * 0.85} ${top + dip} ${width} ${top - dip} V${height} H0 Z" fill="${colour}"/>`;

@@ -55,9 +55,9 @@ function layOutAt(paragraphs: readonly string[], body: number, width: number): C
   let height = 0;
   for (const [index, paragraph] of paragraphs.entries()) {
     const isHeading = index === 0 && paragraphs.length > 1 && paragraph.length <= MAX_HEADING_LENGTH;
-    const size = isHeading ? headingSize(paragraph, body, width) : body;
+    const size = isHeading ? computeHeadingSize(paragraph, body, width) : body;
     if (paragraph === '') height += body * LEADING * CARD_LINE_GAP;
-    const wrapped = wrapAnsi(paragraph, columnsIn(width, size), { hard: true }).split('\n');
+    const wrapped = wrapAnsi(paragraph, countColumns(width, size), { hard: true }).split('\n');
     for (const text of wrapped.filter(line => line !== '')) {
       height += size * LEADING;
       lines.push({ text, size, isHeading, baseline: height - size * (LEADING - 1) });
@@ -67,12 +67,12 @@ function layOutAt(paragraphs: readonly string[], body: number, width: number): C
 }
 
 /** Returns the size of a heading: larger than the text, and on one line if possible. */
-function headingSize(text: string, body: number, width: number): number {
+function computeHeadingSize(text: string, body: number, width: number): number {
   const onOneLine = width / (Math.max(stringWidth(text), 1) * ADVANCE);
   return onOneLine < body ? body * HEADING_SCALE : Math.min(body * HEADING_SCALE, onOneLine);
 }
 
-function columnsIn(width: number, size: number): number {
+function countColumns(width: number, size: number): number {
   return Math.floor(width / (size * ADVANCE));
 }
 
@@ -80,7 +80,7 @@ function cutToBox({ lines }: CardText, box: Box): CardText {
   const fittingLines = lines.filter(({ baseline, size }) => baseline + size * (LEADING - 1) <= box.height);
   const lastLine = fittingLines.at(-1);
   if (!lastLine) return { lines: [], height: 0 };
-  const columns = columnsIn(box.width, lastLine.size) - 1;
+  const columns = countColumns(box.width, lastLine.size) - 1;
   const [text = ''] = wrapAnsi(lastLine.text, columns, { hard: true }).split('\n');
   return {
     lines: [...fittingLines.slice(0, -1), { ...lastLine, text: `${text}…` }],
@@ -92,10 +92,10 @@ function cutToBox({ lines }: CardText, box: Box): CardText {
 const UNDRAWABLE = /[^\P{Cc}\n]|\p{Cs}|[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/gu;
 
 /** Removes characters from a text that can't be drawn. */
-export function drawable(text: string): string {
+export function removeUndrawable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(/\t/g, '    ').replace(UNDRAWABLE, '');
 }
 
-export function xmlText(text: string): string {
+export function escapeCardText(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,6 @@
 import { EventStreamCodec } from '@smithy/eventstream-codec';
 import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
-import { isJsonObject, textAt } from '../../../utils/bounded-json.ts';
+import { isJsonObject, readTextAt } from '../../../utils/bounded-json.ts';
 import { BodyTooLong } from '../../outgoing/read-body.ts';
 
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
@@ -14,7 +14,9 @@ const MIN_EVENT_BYTES = 16;
  * @throws {BodyTooLong} if an event is longer than the maximum
  * @throws {Error} if an event is damaged
  */
-export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+export async function* decodeAmazonEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly string[]> {
   const codec = new EventStreamCodec(toUtf8, fromUtf8);
   for await (const bytes of readFrames(body)) {
     const { headers, body: payload } = codec.decode(bytes);
@@ -23,7 +25,7 @@ export async function* amazonEvents(body: AsyncIterable<Uint8Array>): AsyncGener
     const type = String(headers[':event-type']?.value ?? headers[':exception-type']?.value ?? 'error');
     const value: unknown = JSON.parse(text === '' ? '{}' : text);
     if (!isEvent) {
-      const message = textAt(value, 'message') ?? String(headers[':error-message']?.value ?? text);
+      const message = readTextAt(value, 'message') ?? String(headers[':error-message']?.value ?? text);
       yield [JSON.stringify({ error: { type, message } })];
     } else if (type === 'chunk' && isJsonObject(value) && typeof value['bytes'] === 'string') {
       yield [Buffer.from(value['bytes'], 'base64').toString('utf8')];

@@ -1,13 +1,13 @@
-import { isJsonObject, JsonPastBound, MAX_JSON, parseBoundedJson } from '../../../utils/bounded-json.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { isJsonObject, JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../../utils/bounded-json.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { HttpAnswer } from '../../outgoing/open-http.ts';
-import { BodyTooLong, boundedBody, readBody } from '../../outgoing/read-body.ts';
+import { BodyTooLong, readBody, readBoundedBody } from '../../outgoing/read-body.ts';
 import { MAX_PROVIDER_ANSWER_BYTES } from '../send-request.ts';
-import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
-import { eventData } from './event-stream.ts';
+import { describeErrorBody, findReason, shortenReason } from './error-body.ts';
+import { readEventData } from './event-stream.ts';
 import type { ModelAnswer } from './model-answer.ts';
-import { type Advice, ProviderFault } from './provider-fault.ts';
+import { type FaultAdvice, ProviderFault } from './provider-fault.ts';
 
 /** Limits for the JSON of an answer or of one event. */
 const ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };
@@ -32,15 +32,19 @@ export async function readAnswer(
     if (/^image\//i.test(type)) {
       answer.pictures.push({ bytes: await readBody(response, MAX_PROVIDER_ANSWER_BYTES) });
     } else if (/^text\/event-stream/i.test(type)) {
-      await readEvents(eventData(boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)), answer, onText);
+      await readEvents(readEventData(readBoundedBody(response, MAX_PROVIDER_ANSWER_BYTES)), answer, onText);
     } else if (/^application\/vnd\.amazon\.eventstream/i.test(type)) {
-      const { amazonEvents } = await import('./amazon-events.ts');
-      await readEvents(amazonEvents(boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)), answer, onText);
+      const { decodeAmazonEvents } = await import('./amazon-events.ts');
+      await readEvents(
+        decodeAmazonEvents(readBoundedBody(response, MAX_PROVIDER_ANSWER_BYTES)),
+        answer,
+        onText,
+      );
     } else {
-      await readWhole(await wholeBody(response), answer, onText);
+      await readWhole(await readWholeBody(response), answer, onText);
     }
   } catch (error) {
-    throw readingFault(error);
+    throw toReadingFault(error);
   }
 }
 
@@ -49,11 +53,11 @@ export async function readAnswer(
  *
  * @throws {BodyTooLong} once it is longer than an answer may be
  */
-async function wholeBody(response: HttpAnswer): Promise<Buffer> {
+async function readWholeBody(response: HttpAnswer): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   let largeBody: ArrayBuffer | undefined;
-  for await (const chunk of boundedBody(response, MAX_PROVIDER_ANSWER_BYTES)) {
+  for await (const chunk of readBoundedBody(response, MAX_PROVIDER_ANSWER_BYTES)) {
     pieces.push(chunk);
     length += chunk.length;
     if (length <= MAX_COPIED_BYTES) continue;
@@ -75,7 +79,7 @@ function appendPieces(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
 async function readWhole(body: Buffer, answer: ModelAnswer, onText: (piece: string) => void): Promise<void> {
   const beginning = body.toString('utf8', 0, 100);
   if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
-    return await readEvents(eventData(inChunks(body)), answer, onText);
+    return await readEvents(readEventData(splitIntoChunks(body)), answer, onText);
   }
   const objects = parseObjects(takeText(body));
   for (const object of objects) addObject(object, answer, onText);
@@ -102,12 +106,12 @@ function addObject(
   onText(answer.add(object));
   const { error } = object;
   if (error === undefined || error === null || error === '') return;
-  const reason = inOneLine(reasonInBody(error) ?? 'it gave no reason');
+  const reason = shortenReason(findReason(error) ?? 'it gave no reason');
   throw new ProviderFault(`answered with an error: ${reason}`, { mayHaveCost: true });
 }
 
 /** Yields a body in pieces, so that the events of a stream are not all held at once. */
-async function* inChunks(body: Buffer): AsyncGenerator<Uint8Array> {
+async function* splitIntoChunks(body: Buffer): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < body.length; start += BODY_PIECE_BYTES) {
     yield body.subarray(start, start + BODY_PIECE_BYTES);
   }
@@ -121,33 +125,33 @@ async function readEvents(
   for await (const events of batches) {
     for (const data of events) {
       if (data.trim() === '[DONE]') answer.finish();
-      else addObject(eventIn(data), answer, onText);
+      else addObject(parseEvent(data), answer, onText);
     }
   }
-  if (!answer.isEnded) throw answer.failure ?? brokenOff();
+  if (!answer.isEnded) throw answer.failure ?? incompleteAnswerFault();
 }
 
-function eventIn(data: string): Readonly<Record<string, unknown>> {
+function parseEvent(data: string): Readonly<Record<string, unknown>> {
   let event: unknown;
   try {
     event = parseBoundedJson(data, ANSWER_BOUNDS);
   } catch (error) {
-    if (error instanceof JsonPastBound) throw unreadableBecause(`an event in it ${error.message}`);
-    throw brokenOff();
+    if (error instanceof JsonLimitExceeded) throw unreadableAnswerFault(`an event in it ${error.message}`);
+    throw incompleteAnswerFault();
   }
   if (isJsonObject(event)) return event;
-  throw unreadableBecause(`an event in it is not a JSON object: ${inOneLine(data)}`);
+  throw unreadableAnswerFault(`an event in it is not a JSON object: ${shortenReason(data)}`);
 }
 
 /** Returns the fault for an error while reading an answer, which may have been paid for already. */
-function readingFault(error: unknown): unknown {
+function toReadingFault(error: unknown): unknown {
   if (error instanceof ProviderFault) return error;
-  if (error instanceof BodyTooLong) return unreadableBecause(error.message);
-  if (error instanceof SyntaxError) return unreadableBecause(errorMessage(error));
-  return brokenOff();
+  if (error instanceof BodyTooLong) return unreadableAnswerFault(error.message);
+  if (error instanceof SyntaxError) return unreadableAnswerFault(getErrorMessage(error));
+  return incompleteAnswerFault();
 }
 
-function brokenOff(): ProviderFault {
+function incompleteAnswerFault(): ProviderFault {
   return new ProviderFault('ended its answer before it was complete', {
     mayHaveCost: true,
     advice: 'run it again',
@@ -158,7 +162,7 @@ function brokenOff(): ProviderFault {
 function parseObjects(text: string): Readonly<Record<string, unknown>>[] {
   const value = parseProviderJson(text);
   const objects: unknown[] = Array.isArray(value) ? value : [value];
-  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadableBody(text);
+  if (objects.length === 0 || !objects.every(isJsonObject)) throw unreadableBodyFault(text);
   return objects;
 }
 
@@ -166,19 +170,21 @@ function parseProviderJson(text: string): unknown {
   try {
     return parseBoundedJson(text, ANSWER_BOUNDS);
   } catch (error) {
-    throw error instanceof JsonPastBound ? unreadableBecause(`it ${error.message}`) : unreadableBody(text);
+    throw error instanceof JsonLimitExceeded
+      ? unreadableAnswerFault(`it ${error.message}`)
+      : unreadableBodyFault(text);
   }
 }
 
-function unreadableBody(text: string): ProviderFault {
-  const advice: Advice = (_, address) => `check ${address}`;
-  const what = text.trim() === '' ? 'sent an empty answer' : `answered ${pageOrLine(text)}`;
+function unreadableBodyFault(text: string): ProviderFault {
+  const advice: FaultAdvice = (_, address) => `check ${address}`;
+  const what = text.trim() === '' ? 'sent an empty answer' : `answered ${describeErrorBody(text)}`;
   if (/^\s*(?:<|$)/.test(text)) return new ProviderFault(what, { advice, mayHaveCost: true });
   const start = text.trim().slice(0, 80);
-  return unreadableBecause(`it is not a JSON object: ${start}`, advice);
+  return unreadableAnswerFault(`it is not a JSON object: ${start}`, advice);
 }
 
-function unreadableBecause(why: string, advice?: Advice): ProviderFault {
+function unreadableAnswerFault(why: string, advice?: FaultAdvice): ProviderFault {
   return new ProviderFault(`answered with something that can't be read: ${why}`, {
     mayHaveCost: true,
     ...(advice !== undefined && { advice }),
@@ -186,7 +192,7 @@ function unreadableBecause(why: string, advice?: Advice): ProviderFault {
 }
 
 /** Returns a listener that passes whole characters on: servers sometimes split one over two pieces. */
-export function wholeCharacters(onText: EngineJob['onText']): (piece: string) => void {
+export function createCharacterListener(onText: EngineJob['onText']): (piece: string) => void {
   let remainder = '';
   return piece => {
     const text = remainder + piece;

@@ -1,4 +1,4 @@
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import { retryWhileBusy } from '../retry-while-busy.ts';
@@ -29,14 +29,14 @@ export async function awaitDrawing(
       await readAnswer(await retryWhileBusy(job, poll, 'none'), answer, () => undefined);
     } catch (error) {
       signal.throwIfAborted();
-      throw drawingFault(error);
+      throw toDrawingFault(error);
     }
   }
 }
 
-function drawingFault(error: unknown): ProviderFault {
+function toDrawingFault(error: unknown): ProviderFault {
   const isProviders = error instanceof ProviderFault;
-  const what = isProviders ? error.what : `did not return it: ${errorMessage(error)}`;
+  const what = isProviders ? error.what : `did not return it: ${getErrorMessage(error)}`;
   return new ProviderFault(`accepted the request for a picture, but ${what}`, {
     advice: isProviders ? error.details.advice : undefined,
     mayHaveCost: true,

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { shortened } from '../../../utils/shortened.ts';
+import { shorten } from '../../../utils/shortened.ts';
 
 /** Maximum length of a reason in a message. */
 const MAX_SHOWN_REFUSAL = 300;
@@ -8,31 +8,31 @@ const MAX_SHOWN_REFUSAL = 300;
 const HTML_PAGE = /<(?:!doctype|html|head|body|title|h1)\b/i;
 
 /** Returns a body that is not JSON in one line; a web page only by name. */
-export function pageOrLine(text: string): string {
-  return HTML_PAGE.test(text) ? 'with a web page instead of an API answer' : inOneLine(text);
+export function describeErrorBody(text: string): string {
+  return HTML_PAGE.test(text) ? 'with a web page instead of an API answer' : shortenReason(text);
 }
 
 /** Returns a reason in one line, shortened. */
-export function inOneLine(reason: string): string {
+export function shortenReason(reason: string): string {
   const line = reason.replace(/\s+/g, ' ').trim();
   if (line === '') return '(no reason given)';
-  return shortened(line, MAX_SHOWN_REFUSAL);
+  return shorten(line, MAX_SHOWN_REFUSAL);
 }
 
 /** Returns the reason in an error body, or in the `error` of an answer. */
-export function reasonInBody(value: unknown): string | undefined {
+export function findReason(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  if (Array.isArray(value)) return reasonInBody(value[0]);
+  if (Array.isArray(value)) return findReason(value[0]);
   if (!isJsonObject(value)) return undefined;
   for (const key of ['error', 'message', 'Message', 'detail', 'errors', 'msg', 'title']) {
-    const reason = reasonInBody(value[key]);
-    if (reason !== undefined && reason !== '') return reason + fieldIn(value);
+    const reason = findReason(value[key]);
+    if (reason !== undefined && reason !== '') return reason + formatReasonField(value);
   }
   const rest = JSON.stringify(value);
   return rest === '{}' ? undefined : rest;
 }
 
 /** Returns the field in question, which FastAPI names in `loc`. */
-function fieldIn({ loc }: Record<string, unknown>): string {
+function formatReasonField({ loc }: Record<string, unknown>): string {
   return Array.isArray(loc) ? ` (${loc.map(String).join('.')})` : '';
 }

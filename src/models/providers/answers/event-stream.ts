@@ -8,7 +8,7 @@ const MAX_LINE_BYTES = 8 * 1024 * 1024;
  *
  * @throws {BodyTooLong} if a line is longer than the maximum
  */
-export async function* eventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+export async function* readEventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
   const events = new EventParser();
   for await (const chunk of body) yield events.add(chunk);
   const lastEvents = events.end();
@@ -23,15 +23,15 @@ class EventParser {
 
   /** Adds a piece of the body; returns the data of the events that end in it. */
   add(chunk: Uint8Array): string[] {
-    return this.#eventsIn(this.#lines.add(chunk));
+    return this.#parseEvents(this.#lines.add(chunk));
   }
 
   /** Ends the body. Some servers leave out the empty line after the last event; a truncated event fails to parse later. */
   end(): string[] {
-    return this.#eventsIn([...this.#lines.end(), '']);
+    return this.#parseEvents([...this.#lines.end(), '']);
   }
 
-  #eventsIn(lines: readonly string[]): string[] {
+  #parseEvents(lines: readonly string[]): string[] {
     const events: string[] = [];
     for (const line of lines) {
       if (line === '' && this.#data.length > 0) {

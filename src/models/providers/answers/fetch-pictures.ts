@@ -1,12 +1,12 @@
-import { imageType } from '../../../files/formats/image-type.ts';
+import { detectImageType } from '../../../files/formats/image-type.ts';
 import type { Env } from '../../../utils/env.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { isSameOrigin } from '../../../wire/addresses.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { EngineJob, EngineOutput } from '../../engine.ts';
 import { fetchImage } from '../../outgoing/fetch-image.ts';
 import { openHttp } from '../../outgoing/open-http.ts';
-import { outgoingProxy } from '../../outgoing/proxy.ts';
+import { findOutgoingProxy } from '../../outgoing/proxy.ts';
 import { readBody } from '../../outgoing/read-body.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import { ProviderFault } from './provider-fault.ts';
@@ -37,52 +37,52 @@ export async function fetchPictures(
   access: ProviderAccess,
 ): Promise<EngineOutput[]> {
   if (pictures.length > MAX_PICTURES) {
-    throw pastLimit(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
+    throw pastLimitFault(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
   }
   const outputs: EngineOutput[] = [];
   let bytes = 0;
   for (const picture of pictures) {
-    const output = await pictureOutput(picture, signal, access);
+    const output = await fetchPictureOutput(picture, signal, access);
     bytes += output.type === 'image' ? output.bytes.length : 0;
     if (bytes > MAX_PICTURE_BYTES) {
-      throw pastLimit('more than 256 MiB of pictures, the most that a run holds');
+      throw pastLimitFault('more than 256 MiB of pictures, the most that a run holds');
     }
     outputs.push(output);
   }
   return outputs;
 }
 
-function pastLimit(what: string): ProviderFault {
+function pastLimitFault(what: string): ProviderFault {
   return new ProviderFault(`answered with ${what}`, { mayHaveCost: true });
 }
 
-async function pictureOutput(
+async function fetchPictureOutput(
   picture: PictureSource,
   signal: AbortSignal,
   access: ProviderAccess,
 ): Promise<EngineOutput> {
   try {
-    const bytes = await pictureBytes(picture, access, signal);
-    const mediaType = await imageType(bytes);
+    const bytes = await fetchPictureBytes(picture, access, signal);
+    const mediaType = await detectImageType(bytes);
     if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
     const message = `${access.provider.name} answered with something that is not a picture`;
     return { type: 'error', message: `${message}; ${PAID}` };
   } catch (error) {
     signal.throwIfAborted();
-    const message = `the picture the model made could not be fetched: ${errorMessage(error)}`;
+    const message = `the picture the model made could not be fetched: ${getErrorMessage(error)}`;
     return { type: 'error', message: `${message}; ${PAID}` };
   }
 }
 
-async function pictureBytes(
+async function fetchPictureBytes(
   { bytes, base64, url = '' }: PictureSource,
   access: ProviderAccess,
   signal: AbortSignal,
 ): Promise<Buffer> {
   if (bytes !== undefined) return bytes;
-  if (base64 !== undefined) return decodedBase64(base64);
+  if (base64 !== undefined) return decodePicture(base64);
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
-  if (inline !== undefined) return decodedBase64(url.slice(inline.length));
+  if (inline !== undefined) return decodePicture(url.slice(inline.length));
   const { provider, env, privateRules } = access;
   return isSameOrigin(url, provider.baseUrl)
     ? await fetchOwn(new URL(url), env, signal)
@@ -93,7 +93,7 @@ async function pictureBytes(
 const PICTURE_PIECE_LENGTH = 1024 * 1024;
 
 /** Decodes Base64 piece by piece, because Node copies a text before it decodes it. */
-function decodedBase64(text: string): Buffer {
+function decodePicture(text: string): Buffer {
   const bytes = Buffer.allocUnsafe(Math.ceil((text.length / 4) * 3));
   let length = 0;
   for (let start = 0; start < text.length; start += PICTURE_PIECE_LENGTH) {
@@ -108,7 +108,7 @@ function decodedBase64(text: string): Buffer {
 
 /** Fetches a picture from the provider itself: the guard for public pictures would refuse a local server. */
 async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
-  const answer = await openHttp({ url, signal, proxy: outgoingProxy(url, env) });
+  const answer = await openHttp({ url, signal, proxy: findOutgoingProxy(url, env) });
   if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
   answer.discard();
   throw new Error(`its URL answers ${answer.status}`);

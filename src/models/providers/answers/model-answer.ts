@@ -1,8 +1,8 @@
 import { withoutUndefined } from '../../../files/formats/json.ts';
-import { valueAt } from '../../../utils/bounded-json.ts';
+import { readValueAt } from '../../../utils/bounded-json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import { MAX_TEXT_MIB, type ProviderUsage } from '../../engine.ts';
-import { reasonInBody } from './error-body.ts';
+import { findReason } from './error-body.ts';
 import type { PictureSource } from './fetch-pictures.ts';
 import { ProviderFault } from './provider-fault.ts';
 
@@ -122,7 +122,7 @@ export class ModelAnswer {
   /** Keeps the first error of an answer, in the provider's own format; ignores null and undefined. */
   setError(error: unknown): void {
     if (error === undefined || error === null) return;
-    this.#error ??= reasonInBody(error) ?? 'it gave no reason';
+    this.#error ??= findReason(error) ?? 'it gave no reason';
   }
 
   addCounts(counts: unknown): void {
@@ -149,12 +149,12 @@ export class ModelAnswer {
   /** Total tokens by the provider's count; undefined if it sent none. */
   get tokens(): number | undefined {
     const { usage } = this;
-    return countAt(this.#counts, 'total_tokens') || (usage && (usage.input + usage.output || undefined));
+    return readCountAt(this.#counts, 'total_tokens') || (usage && (usage.input + usage.output || undefined));
   }
 
   /** Stop reasons that are not in the table. */
   get unknownReasons(): readonly string[] {
-    return [...this.#reasons].filter(reason => this.#meaning(reason) === undefined);
+    return [...this.#reasons].filter(reason => this.#findMeaning(reason) === undefined);
   }
 
   /** @throws {ProviderFault} if the answer is empty, refused or cut short */
@@ -170,7 +170,7 @@ export class ModelAnswer {
     throw paidFault(`returned more than ${MAX_TEXT_MIB} MiB of text`, 'ask for a shorter answer');
   }
 
-  #meaning(reason: string): StopMeaning | undefined {
+  #findMeaning(reason: string): StopMeaning | undefined {
     const name = reason.toLowerCase();
     return (
       this.#format.stops[name] ??
@@ -181,8 +181,8 @@ export class ModelAnswer {
   #stopFault(): ProviderFault | undefined {
     if (this.failure) return this.failure;
     const reasons = [...this.#reasons];
-    const reason = reasons.find(candidate => (this.#meaning(candidate) ?? 'whole') !== 'whole') ?? '';
-    const meaning = this.#meaning(reason) ?? 'whole';
+    const reason = reasons.find(candidate => (this.#findMeaning(candidate) ?? 'whole') !== 'whole') ?? '';
+    const meaning = this.#findMeaning(reason) ?? 'whole';
     if (meaning === 'error') {
       return paidFault('ended its answer with an error: it gave no reason', 'run it again later');
     }
@@ -243,13 +243,13 @@ function paidFault(what: string, advice: string): ProviderFault {
 }
 
 /** Returns the count at a path, rounded; undefined if there is none or it is negative. */
-export function countAt(counts: unknown, ...path: readonly string[]): number | undefined {
-  const count = valueAt(counts, ...path);
+export function readCountAt(counts: unknown, ...path: readonly string[]): number | undefined {
+  const count = readValueAt(counts, ...path);
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? Math.round(count) : undefined;
 }
 
 /** Returns the usage of a provider that does not count cached tokens as input. */
-export function usageBesideCache({
+export function includeCachedTokens({
   input,
   output,
   cached,

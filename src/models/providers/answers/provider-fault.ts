@@ -1,7 +1,7 @@
 import type { EngineFault } from '../../engine.ts';
 
 /** Advice on what to do next. A function takes the name of the provider's address, and the name with its usual ending. */
-export type Advice = string | ((address: string, addressWithEnding: string) => string);
+export type FaultAdvice = string | ((address: string, addressWithEnding: string) => string);
 
 /** A fault of a provider that makes the run fail. */
 export class ProviderFault extends Error {
@@ -11,7 +11,7 @@ export class ProviderFault extends Error {
     /** The fault as a sentence without the provider's name: `answered 500 …`. */
     readonly what: string,
     readonly details: {
-      readonly advice?: Advice | undefined;
+      readonly advice?: FaultAdvice | undefined;
       /** True if the fault may be temporary, so that any caller can act on the advice. */
       readonly isPassing?: boolean;
       readonly status?: number;
@@ -40,7 +40,7 @@ export class ProviderFault extends Error {
 }
 
 /** Returns the provider fault in a thrown value, however often it is wrapped; undefined if there is none. */
-export function providerFaultIn(thrown: unknown): ProviderFault | undefined {
+export function unwrapProviderFault(thrown: unknown): ProviderFault | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ProviderFault) return error;
   }
@@ -48,6 +48,6 @@ export function providerFaultIn(thrown: unknown): ProviderFault | undefined {
 }
 
 /** Returns the provider's HTTP status in a thrown value. */
-export function statusIn(thrown: unknown): number | undefined {
-  return providerFaultIn(thrown)?.details.status;
+export function findProviderStatus(thrown: unknown): number | undefined {
+  return unwrapProviderFault(thrown)?.details.status;
 }

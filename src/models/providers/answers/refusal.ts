@@ -1,9 +1,9 @@
 import { parseJson } from '../../../files/formats/json.ts';
 import { parseRetryAfter } from '../../../net/retry-policy.ts';
-import { listAt, textAt, valueAt } from '../../../utils/bounded-json.ts';
+import { readListAt, readTextAt, readValueAt } from '../../../utils/bounded-json.ts';
 import type { EngineFault } from '../../engine.ts';
-import { inOneLine, pageOrLine, reasonInBody } from './error-body.ts';
-import { type Advice, ProviderFault } from './provider-fault.ts';
+import { describeErrorBody, findReason, shortenReason } from './error-body.ts';
+import { type FaultAdvice, ProviderFault } from './provider-fault.ts';
 
 export interface RefusedResponse {
   readonly status: number;
@@ -15,9 +15,9 @@ export interface RefusedResponse {
 export function refusalFault({ status, headers, text }: RefusedResponse): ProviderFault {
   if (status >= 300 && status < 400) return redirectFault(status, headers['location']);
   const body = parseJson(text) ?? text;
-  const reason = reasonInBody(body) ?? text;
-  const reasonText = body === text ? pageOrLine(text) : inOneLine(reason);
-  const codes = codesIn(body);
+  const reason = findReason(body) ?? text;
+  const reasonText = body === text ? describeErrorBody(text) : shortenReason(reason);
+  const codes = collectErrorCodes(body);
   const quotaUsedUp = codes.some(code => QUOTA_CODES.has(code));
   const keyIsInvalid =
     [401, 402, 403].includes(status) ||
@@ -29,15 +29,15 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
     quotaUsedUp,
     isOverloaded: isOverloaded(codes, reason),
     hasExpired: codes.some(code => /(?:^|_)expired$/i.test(code)),
-    retryAfterMs: headerWait(headers) ?? bodyWait(body),
-    param: paramIn(body),
-    fault: faultOfStatus(status, { quotaUsedUp, keyIsInvalid }),
-    advice: adviceOnRefusal(status, { text, quotaUsedUp }),
+    retryAfterMs: readHeaderWait(headers) ?? readBodyWait(body),
+    param: findErrorParam(body),
+    fault: classifyStatus(status, { quotaUsedUp, keyIsInvalid }),
+    advice: findRefusalAdvice(status, { text, quotaUsedUp }),
     isPassing: !quotaUsedUp && (status === 429 || status >= 500),
   });
 }
 
-function faultOfStatus(
+function classifyStatus(
   status: number,
   { quotaUsedUp, keyIsInvalid }: { quotaUsedUp: boolean; keyIsInvalid: boolean },
 ): EngineFault | undefined {
@@ -47,17 +47,17 @@ function faultOfStatus(
 }
 
 /** Returns the error in a body, which Google sends as a list. */
-function errorIn(body: unknown): unknown {
+function unwrapError(body: unknown): unknown {
   return Array.isArray(body) ? body[0] : body;
 }
 
 /** Returns the codes, types and reasons of an error in any provider's format. */
-function codesIn(body: unknown): string[] {
-  const error = errorIn(body);
-  const inner = valueAt(error, 'error');
-  const holders = [error, inner, ...listAt(inner, 'details'), ...listAt(error, 'details')];
+function collectErrorCodes(body: unknown): string[] {
+  const error = unwrapError(body);
+  const inner = readValueAt(error, 'error');
+  const holders = [error, inner, ...readListAt(inner, 'details'), ...readListAt(error, 'details')];
   return holders.flatMap(holder =>
-    ['code', 'type', '__type', 'reason', 'status'].flatMap(key => textAt(holder, key) ?? []),
+    ['code', 'type', '__type', 'reason', 'status'].flatMap(key => readTextAt(holder, key) ?? []),
   );
 }
 
@@ -87,9 +87,9 @@ function isOverloaded(codes: readonly string[], reason: string): boolean {
   );
 }
 
-function paramIn(body: unknown): string | undefined {
-  const error = errorIn(body);
-  return textAt(error, 'error', 'param') ?? textAt(error, 'param');
+function findErrorParam(body: unknown): string | undefined {
+  const error = unwrapError(body);
+  return readTextAt(error, 'error', 'param') ?? readTextAt(error, 'param');
 }
 
 function redirectFault(status: number, header: string | string[] | undefined): ProviderFault {
@@ -102,10 +102,10 @@ function redirectFault(status: number, header: string | string[] | undefined): P
   });
 }
 
-function adviceOnRefusal(
+function findRefusalAdvice(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
-): Advice | undefined {
+): FaultAdvice | undefined {
   if (quotaUsedUp || status === 402) return 'the quota of the account is used up: check its billing';
   if (status === 404 || status === 405) {
     return (_, address) =>
@@ -120,17 +120,17 @@ function adviceOnRefusal(
 }
 
 /** Returns the wait that the headers ask for, in milliseconds. */
-function headerWait(headers: RefusedResponse['headers']): number | undefined {
+function readHeaderWait(headers: RefusedResponse['headers']): number | undefined {
   const exact = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (Number.isFinite(exact) && exact >= 0) return exact;
   return parseRetryAfter(String(headers['retry-after'] ?? ''), Date.now());
 }
 
 /** Returns the wait in Google's own format, such as `retryDelay: 13.5s`, in milliseconds. */
-function bodyWait(body: unknown): number | undefined {
-  const info = listAt(errorIn(body), 'error', 'details').find(detail =>
-    textAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
+function readBodyWait(body: unknown): number | undefined {
+  const info = readListAt(unwrapError(body), 'error', 'details').find(detail =>
+    readTextAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
   );
-  const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(textAt(info, 'retryDelay') ?? '') ?? [];
+  const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(readTextAt(info, 'retryDelay') ?? '') ?? [];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }

@@ -36,7 +36,7 @@ const UNSUPPORTED_OPTION =
 const STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
 
 /** Returns the sent options that a refusal names as unsupported. */
-export function refusedOptions(
+export function listRefusedOptions(
   { what, details: { status, param } }: ProviderFault,
   sentOptions: ReadonlySet<OptionName>,
 ): readonly OptionName[] {

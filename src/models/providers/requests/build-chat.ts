@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { textOrJson } from '../../../files/formats/json-fields.ts';
+import { toTextOrJson } from '../../../files/formats/json-fields.ts';
 import type { UncheckedObject } from '../../../utils/bounded-json.ts';
 import type { PromptJob } from '../../engine.ts';
 import { USER_AGENT } from '../../outgoing/open-http.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderAccess } from '../provider-access.ts';
-import { type BuiltRequest, jsonBody, type RequestTarget, withBody } from './built-request.ts';
-import { callOptions, clientNotes, leftOutNote, type SortedOptions } from './call-options.ts';
+import { type BuiltRequest, parseRequestBody, type RequestTarget, withBody } from './built-request.ts';
+import { collectClientNotes, describeLeftOut, type SortedOptions, toCallOptions } from './call-options.ts';
 import { type CapturedCall, captureRequest, streamWarnings } from './capture-request.ts';
-import { clientMessages } from './client-messages.ts';
+import { buildClientMessages } from './client-messages.ts';
 import type { JsonForm } from './json-form.ts';
-import { type ClientExtras, type ProviderInterface, sharedEffort } from './provider-interface.ts';
-import { geminiFields, mergeFields, snakeCased } from './request-body.ts';
-import { droppedKeywords } from './schema-keywords.ts';
-import { isReasoningModel, modelTarget } from './unsupported-options.ts';
+import { type ClientExtras, type ProviderInterface, toSharedEffort } from './provider-interface.ts';
+import { mergeFields, toGeminiFields, toSnakeCase } from './request-body.ts';
+import { listDroppedKeywords } from './schema-keywords.ts';
+import { isReasoningModel, toModelTarget } from './unsupported-options.ts';
 
 /** A model to chat with, and how to ask it for JSON. */
 interface Chat extends RequestTarget {
@@ -30,14 +30,14 @@ export async function buildChat(
   const { api, modelId, sortedOptions } = chat;
   const { model } = job;
   const { request, warnings, hasEffort } = await captureChat(job, access, chat);
-  const clientBody = jsonBody(request);
-  const { notes, leftOut } = clientNotes(warnings, model, sortedOptions);
-  const toFields = api.configField === undefined ? snakeCased : geminiFields;
-  const body = mergeFields({ ...api.defaultFields, ...clientBody }, toFields(chatFields(chat)));
+  const clientBody = parseRequestBody(request);
+  const { notes, leftOut } = collectClientNotes(warnings, model, sortedOptions);
+  const toFields = api.configField === undefined ? toSnakeCase : toGeminiFields;
+  const body = mergeFields({ ...api.defaultFields, ...clientBody }, toFields(buildChatFields(chat)));
   const omittedSettings = [
     ...(!hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
     ...(sortedOptions.standard.has('n') && api.countField === undefined ? ['n'] : []),
-    ...droppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
+    ...listDroppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
   ];
   return {
     ...withBody(request, body),
@@ -48,7 +48,7 @@ export async function buildChat(
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...omittedSettings.map(setting => leftOutNote(model, setting)),
+      ...omittedSettings.map(setting => describeLeftOut(model, setting)),
     ],
     lacksFormat: warnings.some(isLackOfFormat),
   };
@@ -62,9 +62,9 @@ async function captureChat(
 ): Promise<CapturedCall & { hasEffort: boolean }> {
   const { api, modelId, sortedOptions, json } = chat;
   const effort = sortedOptions.standard.get('reasoningEffort');
-  const target = modelTarget(job.model);
+  const target = toModelTarget(job.model);
   const extras: ClientExtras = {
-    effort: effort === undefined ? undefined : textOrJson(effort),
+    effort: effort === undefined ? undefined : toTextOrJson(effort),
     strict: json.strict,
     isReasoning: target && isReasoningModel(target),
   };
@@ -73,7 +73,7 @@ async function captureChat(
   return await captureWithEffort(api, extras, clientOptions =>
     captureRequest(access, dummyAnswer, async settings => {
       const client = await api.languageModel(settings, modelId);
-      const call = { ...chatCall(job, chat), ...clientOptions };
+      const call = { ...buildChatCall(job, chat), ...clientOptions };
       return isStreamed ? await streamWarnings(client, call) : (await client.doGenerate(call)).warnings;
     }),
   );
@@ -86,21 +86,24 @@ function canStream(options: SortedOptions): boolean {
 }
 
 /** Returns the arguments of the client for a prompt with its options. */
-function chatCall({ prompt }: PromptJob, { api, sortedOptions, json }: Chat): LanguageModelV4CallOptions {
+function buildChatCall(
+  { prompt }: PromptJob,
+  { api, sortedOptions, json }: Chat,
+): LanguageModelV4CallOptions {
   const { instruction, responseFormat } = json;
-  const { topK, ...options } = callOptions(sortedOptions);
+  const { topK, ...options } = toCallOptions(sortedOptions);
   return {
     ...options,
     ...(api.topKField === undefined && topK !== undefined && { topK }),
-    prompt: clientMessages(prompt.messages, { instruction, systemFirst: api.systemFirst }),
+    prompt: buildClientMessages(prompt.messages, { instruction, systemFirst: api.systemFirst }),
     headers: { 'user-agent': USER_AGENT },
     ...(responseFormat && { responseFormat }),
   };
 }
 
 /** Returns the fields that the client doesn't write itself. */
-function chatFields({ api, sortedOptions, json }: Chat): UncheckedObject {
-  const { topK } = callOptions(sortedOptions);
+function buildChatFields({ api, sortedOptions, json }: Chat): UncheckedObject {
+  const { topK } = toCallOptions(sortedOptions);
   const count = sortedOptions.standard.get('n');
   return {
     ...(api.topKField !== undefined && topK !== undefined && { [api.topKField]: topK }),
@@ -130,7 +133,7 @@ async function captureWithEffort(
   const { effort } = extras;
   const withoutEffort = api.clientOptions({ ...extras, effort: undefined });
   if (effort === undefined) return { ...(await capture(withoutEffort)), hasEffort: true };
-  for (const options of [api.clientOptions(extras), { ...withoutEffort, ...sharedEffort(effort) }]) {
+  for (const options of [api.clientOptions(extras), { ...withoutEffort, ...toSharedEffort(effort) }]) {
     if (isDeepStrictEqual(options, withoutEffort)) continue;
     try {
       return { ...(await capture(options)), hasEffort: true };

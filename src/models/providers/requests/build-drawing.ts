@@ -1,18 +1,18 @@
 import type { ImageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { withoutUndefined } from '../../../files/formats/json.ts';
-import { textOrJson } from '../../../files/formats/json-fields.ts';
+import { toTextOrJson } from '../../../files/formats/json-fields.ts';
 import type { UncheckedObject } from '../../../utils/bounded-json.ts';
-import { messageText, type PromptJob } from '../../engine.ts';
+import { joinMessageText, type PromptJob } from '../../engine.ts';
 import type { ModelEntry, OptionName } from '../../model-entry.ts';
 import { USER_AGENT } from '../../outgoing/open-http.ts';
 import { IMAGES } from '../answers/formats/images.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import type { ProviderRequest } from '../send-request.ts';
-import { type BuiltRequest, jsonBody, type RequestTarget, withBody } from './built-request.ts';
-import { clientNotes, leftOutNote, type SortedOptions } from './call-options.ts';
+import { type BuiltRequest, parseRequestBody, type RequestTarget, withBody } from './built-request.ts';
+import { collectClientNotes, describeLeftOut, type SortedOptions } from './call-options.ts';
 import { type CapturedRequest, captureRequest } from './capture-request.ts';
-import { mergeFields, snakeCased } from './request-body.ts';
+import { mergeFields, toSnakeCase } from './request-body.ts';
 
 /** Options that requests for pictures support. */
 const DRAWING_OPTIONS: ReadonlySet<OptionName> = new Set(['seed', 'n']);
@@ -28,7 +28,7 @@ export async function buildDrawing(
   if (imageModel === undefined || advice !== undefined) {
     throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
-  const { call, others } = drawingCall(job, api.ratioField?.(modelId) ?? 'ratio', sortedOptions);
+  const { call, others } = buildDrawingCall(job, api.ratioField?.(modelId) ?? 'ratio', sortedOptions);
   const { request, warnings } = await captureRequest(access, JSON.stringify(IMAGES.empty), async settings => {
     const client = await imageModel(settings, modelId);
     if (call.files && (await client.supportsFileInputs) === false) {
@@ -36,10 +36,10 @@ export async function buildDrawing(
     }
     return (await client.doGenerate(call)).warnings;
   });
-  const { notes, leftOut } = clientNotes(warnings, job.model, sortedOptions);
+  const { notes, leftOut } = collectClientNotes(warnings, job.model, sortedOptions);
   const optionNames = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
   return {
-    ...(await withFields(request, snakeCased(others))),
+    ...(await withFields(request, toSnakeCase(others))),
     answerFormat: IMAGES,
     hasJsonTool: false,
     keepsCalls: false,
@@ -47,8 +47,8 @@ export async function buildDrawing(
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...optionNames.filter(name => !DRAWING_OPTIONS.has(name)).map(name => leftOutNote(job.model, name)),
-      ...drawingNotes(warnings, job.model, call),
+      ...optionNames.filter(name => !DRAWING_OPTIONS.has(name)).map(name => describeLeftOut(job.model, name)),
+      ...collectDrawingNotes(warnings, job.model, call),
     ],
     ...(api.drawsAsynchronously?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
   };
@@ -66,12 +66,12 @@ const DRAWING_SIZES: Readonly<Record<string, string>> = {
 };
 
 /** Returns the call of an image model, and the options that its client has no place for. */
-function drawingCall(
+function buildDrawingCall(
   { prompt }: Pick<PromptJob, 'prompt'>,
   ratioField: 'size' | 'ratio',
   { standard, others }: Pick<SortedOptions, 'standard' | 'others'>,
 ): { call: ImageModelV4CallOptions; others: UncheckedObject } {
-  const texts = prompt.messages.map(({ parts }) => messageText(parts)).filter(text => text !== '');
+  const texts = prompt.messages.map(({ parts }) => joinMessageText(parts)).filter(text => text !== '');
   const [n, seed] = [standard.get('n'), standard.get('seed')];
   const { size, aspectRatio, ...otherOptions } = others;
   const shape = pictureShape(size, aspectRatio, ratioField);
@@ -81,7 +81,7 @@ function drawingCall(
     size: shape.size,
     aspectRatio: shape.aspectRatio,
     seed: typeof seed === 'number' ? seed : undefined,
-    files: pictureFiles(prompt),
+    files: collectPictureFiles(prompt),
     mask: undefined,
     providerOptions: {},
     headers: { 'user-agent': USER_AGENT },
@@ -106,7 +106,7 @@ function pictureShape(wantedSize: unknown, aspectRatio: unknown, ratioField: 'si
 }
 
 /** Returns the pictures of a prompt; undefined if there are none, since the client edits pictures even for an empty list. */
-function pictureFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOptions['files'] {
+function collectPictureFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOptions['files'] {
   const pictures = messages.flatMap(({ parts }) =>
     parts.flatMap(part => ('image' in part ? [part.image] : [])),
   );
@@ -115,7 +115,7 @@ function pictureFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOption
 }
 
 /** Returns notes on what a client left out of a request for a picture, except for the common options. */
-function drawingNotes(
+function collectDrawingNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,
   { size, aspectRatio }: Pick<ImageModelV4CallOptions, 'size' | 'aspectRatio'>,
@@ -125,7 +125,7 @@ function drawingNotes(
     if (warning.type !== 'unsupported') return [];
     const { feature } = warning;
     const isLost = (feature === 'size' && size) || (feature === 'aspectRatio' && aspectRatio);
-    return isLost ? [leftOutNote(model, feature)] : [];
+    return isLost ? [describeLeftOut(model, feature)] : [];
   });
 }
 
@@ -140,9 +140,9 @@ function isRatio(value: unknown): value is `${number}:${number}` {
 /** Adds fields to a request. One that edits pictures is a form. */
 async function withFields(request: CapturedRequest, fields: UncheckedObject): Promise<ProviderRequest> {
   const { body, headers } = request;
-  if (!(body instanceof FormData)) return withBody(request, mergeFields(jsonBody(request), fields));
+  if (!(body instanceof FormData)) return withBody(request, mergeFields(parseRequestBody(request), fields));
   for (const [key, value] of Object.entries(fields)) {
-    body.set(key, textOrJson(value));
+    body.set(key, toTextOrJson(value));
   }
   const form = new Response(body);
   const type = form.headers.get('content-type') ?? '';

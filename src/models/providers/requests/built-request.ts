@@ -29,7 +29,7 @@ export interface RequestTarget {
 }
 
 /** Returns the JSON object that a client sends; empty for any other body. */
-export function jsonBody({ body }: CapturedRequest): UncheckedObject {
+export function parseRequestBody({ body }: CapturedRequest): UncheckedObject {
   const value: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;
   return isJsonObject(value) ? value : {};
 }

@@ -1,8 +1,8 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { withoutUndefined } from '../../../files/formats/json.ts';
-import { textOrJson } from '../../../files/formats/json-fields.ts';
+import { toTextOrJson } from '../../../files/formats/json-fields.ts';
 import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../../model-entry.ts';
-import { modelTarget, optionsLeftOut, providerMaximum } from './unsupported-options.ts';
+import { findProviderMaximum, listOptionsLeftOut, toModelTarget } from './unsupported-options.ts';
 
 /** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
@@ -30,7 +30,7 @@ export function sortOptions(
   refusedOptions: ReadonlySet<OptionName>,
 ): SortedOptions {
   const offered = Object.entries(settings).filter(([key]) => !(isOptionName(key) && refusedOptions.has(key)));
-  const leftOut = new Set([...optionsLeftOut(model, Object.fromEntries(offered)), ...refusedOptions]);
+  const leftOut = new Set([...listOptionsLeftOut(model, Object.fromEntries(offered)), ...refusedOptions]);
   const standard = new Map<OptionName, unknown>();
   const others: Record<string, unknown> = {};
   const notes: OptionNote[] = [];
@@ -39,8 +39,8 @@ export function sortOptions(
     if (value === null || value === undefined || value === '') continue;
     if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
     else if (!isOptionName(key)) others[key] = value;
-    else if (leftOut.has(key)) notes.push({ option: key, note: leftOutNote(model, key) });
-    else standard.set(key, limitToMaximum(model, key, typedOption(key, value), notes));
+    else if (leftOut.has(key)) notes.push({ option: key, note: describeLeftOut(model, key) });
+    else standard.set(key, limitToMaximum(model, key, convertOption(key, value), notes));
   }
   // Every model gives one answer by default.
   if (standard.get('n') === 1) standard.delete('n');
@@ -52,7 +52,7 @@ function isOptionName(key: string): key is OptionName {
 }
 
 /** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */
-function typedOption(key: OptionName, value: unknown): unknown {
+function convertOption(key: OptionName, value: unknown): unknown {
   if (key === 'stopSequences') return Array.isArray(value) ? value.map(String) : [String(value)];
   if (!NUMBER_SETTINGS.has(key) && key !== 'n') return value;
   const number = Number(value);
@@ -61,18 +61,22 @@ function typedOption(key: OptionName, value: unknown): unknown {
 
 /** Returns an option, lowered to the provider's maximum. Adds a note if it is lowered. */
 function limitToMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
-  const target = modelTarget(model);
-  const maximum = target && providerMaximum(target, key);
+  const target = toModelTarget(model);
+  const maximum = target && findProviderMaximum(target, key);
   if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
-  notes.push({ option: key, note: maximumNote(model, key, maximum) });
+  notes.push({ option: key, note: describeMaximum(model, key, maximum) });
   return maximum;
 }
 
-export function leftOutNote({ model, id = model }: ModelEntry, option: string): string {
+export function describeLeftOut({ model, id = model }: ModelEntry, option: string): string {
   return `${id} does not take ${option}: left out`;
 }
 
-function maximumNote({ model, id = model }: ModelEntry, option: string, maximum: string | number): string {
+function describeMaximum(
+  { model, id = model }: ModelEntry,
+  option: string,
+  maximum: string | number,
+): string {
   return `${id} takes a ${option} of at most ${maximum}: ${maximum} is sent`;
 }
 
@@ -89,7 +93,7 @@ type CallOptions = Pick<
 >;
 
 /** Returns the options in the clients' format. */
-export function callOptions({ standard, maxOutputTokens }: SortedOptions): CallOptions {
+export function toCallOptions({ standard, maxOutputTokens }: SortedOptions): CallOptions {
   const numberAt = (key: OptionName): number | undefined => {
     const value = standard.get(key);
     return typeof value === 'number' ? value : undefined;
@@ -108,7 +112,7 @@ export function callOptions({ standard, maxOutputTokens }: SortedOptions): CallO
 }
 
 /** Returns notes on the options that a client left out of a request or changed. */
-export function clientNotes(
+export function collectClientNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,
   { standard }: SortedOptions,
@@ -119,24 +123,24 @@ export function clientNotes(
   for (const warning of warnings) {
     if (warning.type === 'compatibility' && warning.feature.startsWith('reasoning') && effort !== undefined) {
       notes.push(
-        `${model.id ?? model.model} does not take reasoningEffort ${textOrJson(effort)}: the nearest is sent`,
+        `${model.id ?? model.model} does not take reasoningEffort ${toTextOrJson(effort)}: the nearest is sent`,
       );
     }
-    const unsupported = unsupportedOption(warning);
+    const unsupported = findUnsupportedOption(warning);
     if (unsupported === undefined) continue;
     const { option, maximum } = unsupported;
     if (maximum !== undefined) {
-      notes.push(maximumNote(model, option, maximum));
+      notes.push(describeMaximum(model, option, maximum));
     } else if (isOptionName(option) && standard.has(option) && !leftOut.has(option)) {
       leftOut.add(option);
-      notes.push(leftOutNote(model, option));
+      notes.push(describeLeftOut(model, option));
     }
   }
   return { notes, leftOut };
 }
 
 /** Returns the option that a client did not send, or sent with its maximum; undefined for any other warning. */
-function unsupportedOption(
+function findUnsupportedOption(
   warning: SharedV4Warning,
 ): { readonly option: string; readonly maximum: number | undefined } | undefined {
   if (warning.type === 'deprecated') return { option: optionOfFeature(warning.setting), maximum: undefined };

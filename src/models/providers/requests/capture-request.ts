@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import type { ProviderRequest } from '../send-request.ts';
@@ -41,7 +41,7 @@ export async function captureRequest(
   } catch (error) {
     // A client that rejects the dummy response has made its request already.
     if (capturedRequests.length === 0) {
-      throw new ProviderFault(`'s client can't make this request: ${errorMessage(error)}`, {
+      throw new ProviderFault(`'s client can't make this request: ${getErrorMessage(error)}`, {
         isRefused: true,
       });
     }

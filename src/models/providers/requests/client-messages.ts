@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type { Message } from '../../../prompts/render/render-prompt.ts';
-import { messageText } from '../../engine.ts';
+import { joinMessageText } from '../../engine.ts';
 
 /**
  * Returns the messages of a prompt in the clients' format.
@@ -8,7 +8,7 @@ import { messageText } from '../../engine.ts';
  * @param instruction text to add to the system message
  * @param systemFirst true if system messages must come before all others
  */
-export function clientMessages(
+export function buildClientMessages(
   messages: readonly Message[],
   {
     instruction,
@@ -16,10 +16,12 @@ export function clientMessages(
   }: { instruction?: string | undefined; systemFirst?: boolean | undefined },
 ): LanguageModelV4Prompt {
   const allMessages = instruction === undefined ? messages : withInstruction(messages, instruction);
-  if (!systemFirst) return allMessages.map(clientMessage);
-  const texts = allMessages.filter(({ role }) => role === 'system').map(({ parts }) => messageText(parts));
+  if (!systemFirst) return allMessages.map(convertMessage);
+  const texts = allMessages
+    .filter(({ role }) => role === 'system')
+    .map(({ parts }) => joinMessageText(parts));
   const text = texts.filter(part => part !== '').join('\n\n');
-  const others = allMessages.filter(({ role }) => role !== 'system').map(clientMessage);
+  const others = allMessages.filter(({ role }) => role !== 'system').map(convertMessage);
   // A prompt of system messages only is sent as the user's.
   if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
   return text === '' ? others : [{ role: 'system', content: text }, ...others];
@@ -35,11 +37,13 @@ function withInstruction(messages: readonly Message[], instruction: string): rea
 }
 
 /** Converts a message. Joins parts that are all text into one, because not every server takes parts. */
-function clientMessage({ role, parts }: Message): LanguageModelV4Message {
-  if (role === 'system') return { role, content: messageText(parts) };
-  if (role === 'model') return { role: 'assistant', content: [{ type: 'text', text: messageText(parts) }] };
+function convertMessage({ role, parts }: Message): LanguageModelV4Message {
+  if (role === 'system') return { role, content: joinMessageText(parts) };
+  if (role === 'model') {
+    return { role: 'assistant', content: [{ type: 'text', text: joinMessageText(parts) }] };
+  }
   if (parts.every(part => 'text' in part)) {
-    return { role: 'user', content: [{ type: 'text', text: messageText(parts) }] };
+    return { role: 'user', content: [{ type: 'text', text: joinMessageText(parts) }] };
   }
   return {
     role: 'user',

@@ -1,9 +1,9 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
-import { jsonInstruction, type PromptJob } from '../../engine.ts';
+import { buildJsonInstruction, type PromptJob } from '../../engine.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
 import type { ProviderInterface } from './provider-interface.ts';
-import { obeyedSchema } from './schema-keywords.ts';
+import { withoutIgnoredKeywords } from './schema-keywords.ts';
 import { isStrict } from './strict-schema.ts';
 
 /** The parts of a request that ask for JSON. */
@@ -27,16 +27,16 @@ const ANY_OBJECT = { type: 'object' } as const;
 export function chooseJsonForm(
   job: PromptJob,
   api: ProviderInterface,
-  way: WayToAsk = wayToAsk(job.model, api),
+  way: WayToAsk = pickWayToAsk(job.model, api),
 ): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { strict: false };
   const { schema, schemaName } = json;
   const strict = schemaName?.strict ?? isStrict(schema);
   if (way === 'schema' && isJsonObject(schema)) {
-    return { responseFormat: schemaFormat(schema, schemaName, model.provider), strict };
+    return { responseFormat: buildResponseFormat(schema, schemaName, model.provider), strict };
   }
-  const instruction = jsonInstruction(job);
+  const instruction = buildJsonInstruction(job);
   if (way === 'words') return { instruction, strict };
   if (model.provider?.name === 'lmstudio') {
     return {
@@ -52,7 +52,7 @@ export function chooseJsonForm(
 type WayToAsk = 'schema' | 'object' | 'words';
 
 /** Returns the way that models.yaml declares for the model, or else the one of the provider's interface. */
-function wayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
+function pickWayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
   const declaredWay = BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
   return (
     declaredWay ??
@@ -61,12 +61,12 @@ function wayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
   );
 }
 
-function schemaFormat(
+function buildResponseFormat(
   schema: UncheckedObject,
   schemaName: NonNullable<PromptJob['json']>['schemaName'],
   provider: Provider | undefined,
 ): NonNullable<JsonForm['responseFormat']> {
-  const sentSchema = provider ? obeyedSchema(schema, provider) : schema;
+  const sentSchema = provider ? withoutIgnoredKeywords(schema, provider) : schema;
   return {
     type: 'json',
     schema: isJsonObject(sentSchema) ? sentSchema : schema,

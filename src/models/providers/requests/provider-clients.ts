@@ -11,7 +11,7 @@ import {
   type ClientSettings,
   type ModelId,
   type ProviderInterface,
-  sharedEffort,
+  toSharedEffort,
 } from './provider-interface.ts';
 
 /** Chat Completions as all servers implement them. */
@@ -43,7 +43,7 @@ const COMPATIBLE_BASE = {
 const COMPATIBLE = { ...COMPATIBLE_BASE, topKField: 'top_k', countField: 'n' } satisfies ProviderInterface;
 
 /** Returns an interface without pictures, and without options that only local servers take. */
-function textOnly(
+function createTextInterface(
   parts: Pick<ProviderInterface, 'languageModel' | 'clientOptions'> & Partial<ProviderInterface>,
 ): ProviderInterface {
   return { answerFormat: () => CHAT, countField: 'n', ...parts };
@@ -128,13 +128,13 @@ const GOOGLE: ProviderInterface = {
           responseModalities: ['TEXT', 'IMAGE'],
           ...(aspectRatio !== undefined && { imageConfig: { aspectRatio } }),
         },
-  clientOptions: ({ effort }) => sharedEffort(effort),
+  clientOptions: ({ effort }) => toSharedEffort(effort),
   configField: 'generationConfig',
   systemFirst: true,
   countField: 'candidateCount',
 };
 
-function claudeOptions({ effort }: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
+function buildClaudeOptions({ effort }: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
   // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
   return {
     providerOptions: { anthropic: withoutUndefined({ effort, toolStreaming: false }) },
@@ -147,7 +147,7 @@ const ANTHROPIC: ProviderInterface = {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlashes(baseURL)}/v1` })(id);
   },
-  clientOptions: claudeOptions,
+  clientOptions: buildClaudeOptions,
   systemFirst: true,
 };
 
@@ -184,7 +184,7 @@ export const CLIENTS = {
     drawingAdvice: ({ id }) =>
       /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'use amazon.nova-canvas-v1:0',
     ratioField: () => 'size',
-    clientOptions: extras => ({ ...sharedEffort(extras.effort), ...claudeOptions(extras) }),
+    clientOptions: extras => ({ ...toSharedEffort(extras.effort), ...buildClaudeOptions(extras) }),
     systemFirst: true,
   },
   openrouter: {
@@ -207,7 +207,7 @@ export const CLIENTS = {
     ratioField: () => 'ratio',
     imageModel: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },
-  groq: textOnly({
+  groq: createTextInterface({
     languageModel: async (settings, { id }) => (await import('@ai-sdk/groq')).createGroq(settings)(id),
     clientOptions: ({ effort, strict }) => ({
       providerOptions: { groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }) },
@@ -215,15 +215,15 @@ export const CLIENTS = {
     // Other models take JSON, but refuse a schema.
     jsonMode: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
   }),
-  mistral: textOnly({
+  mistral: createTextInterface({
     languageModel: async (settings, { id }) => (await import('@ai-sdk/mistral')).createMistral(settings)(id),
     clientOptions: ({ effort, strict }) => ({
-      ...sharedEffort(effort),
+      ...toSharedEffort(effort),
       providerOptions: { mistral: { strictJsonSchema: strict } },
     }),
     saysJson: true,
   }),
-  deepseek: textOnly({
+  deepseek: createTextInterface({
     languageModel: async (settings, { id }) =>
       (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
     clientOptions: ({ effort }) => ({
@@ -240,7 +240,7 @@ export const CLIENTS = {
     drawsAsynchronously: ({ id }) => id.includes('flux-kontext'),
     ratioField: ({ id }) => (/stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio'),
   },
-  cerebras: textOnly({
+  cerebras: createTextInterface({
     languageModel: async (settings, { id }) =>
       (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),
     clientOptions: COMPATIBLE.clientOptions,

@@ -59,7 +59,7 @@ export interface ProviderInterface {
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
 /** Returns the effort as an option that all clients share; empty for a word that they don't know. */
-export function sharedEffort(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
+export function toSharedEffort(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
   const reasoning = EFFORTS.find(known => known === effort);
   return reasoning === undefined ? {} : { reasoning };
 }

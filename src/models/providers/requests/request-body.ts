@@ -19,7 +19,7 @@ const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
 const FORMAT_FIELDS: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
 
 /** Returns keys of `config` in snake case, as fields of a request's body. */
-export function snakeCased(config: UncheckedObject): UncheckedObject {
+export function toSnakeCase(config: UncheckedObject): UncheckedObject {
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [
       key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`),
@@ -32,7 +32,7 @@ export function snakeCased(config: UncheckedObject): UncheckedObject {
 const GEMINI_FIELDS: ReadonlySet<string> = new Set(['safetySettings', 'cachedContent', 'labels']);
 
 /** Returns keys of `config` as fields of a Gemini request. */
-export function geminiFields(config: UncheckedObject): UncheckedObject {
+export function toGeminiFields(config: UncheckedObject): UncheckedObject {
   const entries = Object.entries(config);
   const requestFields = entries.filter(([key]) => GEMINI_FIELDS.has(key));
   const configFields = entries.filter(([key]) => !GEMINI_FIELDS.has(key));

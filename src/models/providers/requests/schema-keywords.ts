@@ -1,4 +1,4 @@
-import { isJsonObject, valueAt } from '../../../utils/bounded-json.ts';
+import { isJsonObject, readValueAt } from '../../../utils/bounded-json.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
 
 /** Paths of the answer's schema in the requests of all interfaces. */
@@ -26,12 +26,12 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 const WRITTEN_AS: Readonly<Record<string, string>> = { const: 'enum', oneOf: 'anyOf', definitions: '$defs' };
 
 /** Returns the keywords of a schema that are missing in a request's copy, each once; none if the request has no copy. */
-export function droppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
-  const sentSchema = SCHEMA_PATHS.map(path => valueAt(body, ...path)).find(isJsonObject);
-  return sentSchema === undefined ? [] : missingKeywords(schema, sentSchema);
+export function listDroppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
+  const sentSchema = SCHEMA_PATHS.map(path => readValueAt(body, ...path)).find(isJsonObject);
+  return sentSchema === undefined ? [] : listMissingKeywords(schema, sentSchema);
 }
 
-function missingKeywords(schema: unknown, sentSchema: unknown): string[] {
+function listMissingKeywords(schema: unknown, sentSchema: unknown): string[] {
   const droppedNames = new Set<string>();
   collectDropped(schema, sentSchema, droppedNames);
   return [...droppedNames];
@@ -84,7 +84,9 @@ const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
 
 function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): void {
   if (!isJsonObject(schemas)) return;
-  for (const [name, schema] of Object.entries(schemas)) collectDropped(schema, valueAt(sent, name), dropped);
+  for (const [name, schema] of Object.entries(schemas)) {
+    collectDropped(schema, readValueAt(sent, name), dropped);
+  }
 }
 
 /** Returns a schema with only those keywords; keeps nothing else next to a `$ref`. */
@@ -132,12 +134,12 @@ const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a schema without the keywords that the models of an interface ignore silently. */
-export function obeyedSchema(schema: unknown, { engine }: Pick<Provider, 'engine'>): unknown {
+export function withoutIgnoredKeywords(schema: unknown, { engine }: Pick<Provider, 'engine'>): unknown {
   return engine === 'google' || engine === 'vertexai' ? withKeywords(schema, GEMINI_KEYWORDS) : schema;
 }
 
 /** Returns the keywords of a schema that a model is known to ignore, without building a request. */
-export function ignoredKeywords(schema: unknown, { provider, responseFormat }: ModelEntry): string[] {
+export function listIgnoredKeywords(schema: unknown, { provider, responseFormat }: ModelEntry): string[] {
   if (!provider || (responseFormat !== undefined && responseFormat !== 'json_schema')) return [];
-  return missingKeywords(schema, obeyedSchema(schema, provider));
+  return listMissingKeywords(schema, withoutIgnoredKeywords(schema, provider));
 }

@@ -66,7 +66,7 @@ const RULES: readonly Rule[] = [
   { names: /^claude-/, options: ['seed', ...PENALTIES, 'n'] },
   {
     names: /^claude-/,
-    when: ({ id, reasoning }) => reasoning !== false && !CLAUDE_WITH_SAMPLING.test(bareName(id)),
+    when: ({ id, reasoning }) => reasoning !== false && !CLAUDE_WITH_SAMPLING.test(toBareName(id)),
     options: [...SAMPLING, 'topK'],
   },
   {
@@ -122,7 +122,12 @@ const MAX_TEMPERATURE: Partial<Record<InterfaceName, number>> = {
 };
 
 /** Returns the facts that a model's options depend on; undefined for a model without a provider. */
-export function modelTarget({ model, id = model, provider, reasoning }: ModelEntry): ModelTarget | undefined {
+export function toModelTarget({
+  model,
+  id = model,
+  provider,
+  reasoning,
+}: ModelEntry): ModelTarget | undefined {
   if (!provider) return undefined;
   const { name, engine, baseUrl } = provider;
   const isLocal =
@@ -137,17 +142,17 @@ const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama
  *
  * @param settings the options to send, because some can't be sent together
  */
-export function optionsLeftOut(model: ModelEntry, settings: SentSettings = {}): ReadonlySet<OptionName> {
-  const target = modelTarget(model);
-  return new Set([...(target ? unsupportedOptions(target, settings) : []), ...(model.leaveOut ?? [])]);
+export function listOptionsLeftOut(model: ModelEntry, settings: SentSettings = {}): ReadonlySet<OptionName> {
+  const target = toModelTarget(model);
+  return new Set([...(target ? listUnsupportedOptions(target, settings) : []), ...(model.leaveOut ?? [])]);
 }
 
 /** Returns the options that the rules exclude for a model. */
-export function unsupportedOptions(
+export function listUnsupportedOptions(
   target: ModelTarget,
   settings: SentSettings = {},
 ): ReadonlySet<OptionName> {
-  const name = bareName(target.id);
+  const name = toBareName(target.id);
   const rules = RULES.filter(
     ({ at, names, when }) =>
       (at?.includes(target.interface) ?? true) &&
@@ -158,12 +163,12 @@ export function unsupportedOptions(
 }
 
 /** Returns a provider's own maximum of an option, if it is lower than the general one. */
-export function providerMaximum(
+export function findProviderMaximum(
   { id, interface: engine }: ModelTarget,
   option: OptionName | 'maxOutputTokens',
 ): number | undefined {
   if (option !== 'temperature') return undefined;
-  if (bareName(id).startsWith('claude-')) return 1;
+  if (toBareName(id).startsWith('claude-')) return 1;
   const isOpenAiAtBedrock = engine === 'bedrock' && /(?:^|\.)openai\.(?!gpt-oss)/.test(id);
   return isOpenAiAtBedrock ? undefined : MAX_TEMPERATURE[engine];
 }
@@ -171,20 +176,20 @@ export function providerMaximum(
 /** Returns true for a reasoning model, false for another one, undefined if its name doesn't show it. */
 export function isReasoningModel({ id, reasoning }: ModelTarget): boolean | undefined {
   if (reasoning !== undefined) return reasoning;
-  const name = bareName(id);
+  const name = toBareName(id);
   if (OPENAI_REASONING.test(name)) return true;
   return OPENAI_OTHER.test(name) ? false : undefined;
 }
 
 /** Returns a model's name in lower case, without its maker (`openai/`, `us.anthropic.`) or a fine-tuning prefix. */
-function bareName(id: string): string {
+function toBareName(id: string): string {
   const plain = id.toLowerCase().replace(/^ft:/, '').replace(/^.*\//, '');
   return plain.replace(/^(?:[a-z]+\.)*(?=(?:claude|gpt|o\d|llama|mistral|nova|deepseek)\b)/, '');
 }
 
 /** Returns true for OpenAI's models. Deployments have any name, so `reasoning` in models.yaml marks them. */
 function isOpenAi(target: ModelTarget): boolean {
-  const name = bareName(target.id);
+  const name = toBareName(target.id);
   if (OPENAI_REASONING.test(name) || OPENAI_OTHER.test(name)) return true;
   return target.reasoning !== undefined && ['openai', 'openai-responses', 'azure'].includes(target.interface);
 }
@@ -198,5 +203,5 @@ function hasValue(value: unknown): boolean {
 }
 
 function isAskedNotToThink({ id }: ModelTarget, { reasoningEffort }: SentSettings): boolean {
-  return reasoningEffort === 'none' && CAN_STOP_THINKING.test(bareName(id));
+  return reasoningEffort === 'none' && CAN_STOP_THINKING.test(toBareName(id));
 }

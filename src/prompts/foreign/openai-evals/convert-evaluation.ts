@@ -1,15 +1,15 @@
 import { faultAt } from '../../../files/formats/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../files/formats/json.ts';
+import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../files/formats/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { groupedDigits } from '../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import type { Findings } from '../../findings.ts';
 import type { ConvertOptions } from '../convert-options.ts';
-import { promptFileText, type TestCaseText, testFileContent, withEndMark } from '../file-texts.ts';
-import { caseName } from '../foreign-tests.ts';
-import { chatRole, inputsIn, type Piece } from '../template-pieces.ts';
-import { type EvaluationRow, readEvaluationRows, rowText } from './evaluation-rows.ts';
+import { buildTestFile, formatPromptFile, type TestCaseText, withEndMark } from '../file-texts.ts';
+import { formatCaseName } from '../foreign-tests.ts';
+import { findChatRole, listInputs, type Piece } from '../template-pieces.ts';
+import { type EvaluationRow, getRowText, readEvaluationRows } from './evaluation-rows.ts';
 import { type Criterion, readCriterion } from './read-criterion.ts';
 import { qualifyOpenaiModel, readMessages } from './read-messages.ts';
 import { isReference, splitAtReferences, type TextPart } from './row-references.ts';
@@ -20,7 +20,8 @@ export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";
 /** Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and `GET /v1/evals/…` returns it. */
 export function isEvaluation(whole: JsonValue): boolean {
   return (
-    isJsonList(ownValue(whole, 'testing_criteria')) && isJsonObject(ownValue(whole, 'data_source_config'))
+    isJsonList(findOwnValue(whole, 'testing_criteria')) &&
+    isJsonObject(findOwnValue(whole, 'data_source_config'))
   );
 }
 
@@ -37,24 +38,24 @@ export function convertEvaluation(
     const listedCriteria = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
     const criteria = listedCriteria.flatMap(criterion => readCriterion(criterion, findings) ?? []);
     if (rows.length * Math.max(1, criteria.length) > BOUNDS.checks) {
-      throw faultAt(root, `its rows and criteria make more than ${groupedDigits(BOUNDS.checks)} checks`);
+      throw faultAt(root, `its rows and criteria make more than ${formatNumber(BOUNDS.checks)} checks`);
     }
     const run = readEvaluationRun(root.json());
     const body =
-      messagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
-      promptForFields(rowFields(root.json(), rows), listedCriteria, root);
-    const schemas = nestedSchemas(body);
+      readMessagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
+      buildFieldsPrompt(listRowFields(root.json(), rows), listedCriteria, root);
+    const schemas = collectNestedSchemas(body);
     const nestedNames = Object.keys(schemas);
     const head = evaluationHead(entries.get('name')?.scalar, run);
-    const prompt = promptFileText(head, withEndMark(body), { used: nestedNames, schemas });
+    const prompt = formatPromptFile(head, withEndMark(body), { used: nestedNames, schemas });
     if (rows.length === 0) {
       const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
       findings.addNote(root, `${what}: --items <file> names them`);
       return { prompt, test: undefined };
     }
-    const names = [...new Set([...inputsIn(body), ...nestedNames])];
-    const cases = rows.map((row, index) => caseOfRow(row, index + 1, { names, criteria, source, findings }));
-    return { prompt, test: testFileContent({ cases }) };
+    const names = [...new Set([...listInputs(body), ...nestedNames])];
+    const cases = rows.map((row, index) => convertRow(row, index + 1, { names, criteria, source, findings }));
+    return { prompt, test: buildTestFile({ cases }) };
   });
 }
 
@@ -87,43 +88,43 @@ const EVAL_SETTINGS: Readonly<Record<string, string>> = {
 
 const RUN_POINTERS = ['', '/data_source', '/run/data_source', '/data_source_config'];
 
-function valueAtPointer(whole: JsonValue, pointer: string): JsonValue | undefined {
-  return pointer.split('/').slice(1).reduce<JsonValue | undefined>(ownValue, whole);
+function resolvePointer(whole: JsonValue, pointer: string): JsonValue | undefined {
+  return pointer.split('/').slice(1).reduce<JsonValue | undefined>(findOwnValue, whole);
 }
 
 /** Returns the run of a definition, which is in the definition itself or in its data source. */
 function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
-  const sources = RUN_POINTERS.map(pointer => ({ pointer, source: valueAtPointer(evaluation, pointer) }));
+  const sources = RUN_POINTERS.map(pointer => ({ pointer, source: resolvePointer(evaluation, pointer) }));
   const sourceWith = (key: string) =>
-    sources.find(({ source }) => (ownValue(source, key) ?? null) !== null) ?? {
+    sources.find(({ source }) => (findOwnValue(source, key) ?? null) !== null) ?? {
       pointer: '',
       source: undefined,
     };
-  const firstValue = (key: string): JsonValue | undefined => ownValue(sourceWith(key).source, key);
-  const [model, sampling] = [firstValue('model'), firstValue('sampling_params')];
+  const findFirstValue = (key: string): JsonValue | undefined => findOwnValue(sourceWith(key).source, key);
+  const [model, sampling] = [findFirstValue('model'), findFirstValue('sampling_params')];
   const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
-    const ours = ownValue(EVAL_SETTINGS, key);
+    const ours = findOwnValue(EVAL_SETTINGS, key);
     return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
   });
   return {
-    messages: firstValue('input_messages'),
+    messages: findFirstValue('input_messages'),
     pointer: sourceWith('input_messages').pointer,
     model: typeof model === 'string' ? model : undefined,
     config: Object.fromEntries(config),
   };
 }
 
-function messagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
+function readMessagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
   return readMessages(value, at)?.flatMap(({ role, text }) => {
-    const name = chatRole(role);
+    const name = findChatRole(role);
     if (name === undefined) {
       throw faultAt(at, `the role of a message is system, developer, user or assistant, not \`${role}\``);
     }
-    return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(referencePiece)];
+    return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(toReferencePiece)];
   });
 }
 
-function referencePiece(part: TextPart): Piece {
+function toReferencePiece(part: TextPart): Piece {
   if ('text' in part) return part;
   // A prompt has no answer to refer to.
   if (part.of === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
@@ -134,7 +135,7 @@ function referencePiece(part: TextPart): Piece {
 }
 
 /** Returns the schemas of the inputs that the body uses only in part. */
-function nestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
+function collectNestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
   const parts = body.flatMap(piece => {
     const [, field, step = ''] = ('tag' in piece && NESTED_TAG.exec(piece.tag)) || [];
     return field === undefined ? [] : [[field, { type: /^\d+$/u.test(step) ? 'array' : 'object' }] as const];
@@ -145,10 +146,13 @@ function nestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
 const NESTED_TAG = /^\{\{this\.\[([^\]]+)\]\.\[([^\]]+)\]/u;
 
 /** Returns the fields of a row: those of its schema, or else of the rows themselves. */
-function rowFields(whole: JsonValue, rows: readonly EvaluationRow[]): string[] {
-  const config = ownValue(whole, 'data_source_config');
-  const schema = ownValue(config, 'item_schema') ?? ownValue(config, 'schema');
-  const properties = ownValue(ownValue(ownValue(schema, 'properties'), 'item') ?? schema, 'properties');
+function listRowFields(whole: JsonValue, rows: readonly EvaluationRow[]): string[] {
+  const config = findOwnValue(whole, 'data_source_config');
+  const schema = findOwnValue(config, 'item_schema') ?? findOwnValue(config, 'schema');
+  const properties = findOwnValue(
+    findOwnValue(findOwnValue(schema, 'properties'), 'item') ?? schema,
+    'properties',
+  );
   const propertyNames = isJsonObject(properties) ? Object.keys(properties) : [];
   return propertyNames.length > 0
     ? propertyNames
@@ -156,9 +160,13 @@ function rowFields(whole: JsonValue, rows: readonly EvaluationRow[]): string[] {
 }
 
 /** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
-function promptForFields(fields: readonly string[], criteria: readonly YamlValue[], at: YamlValue): Piece[] {
+function buildFieldsPrompt(
+  fields: readonly string[],
+  criteria: readonly YamlValue[],
+  at: YamlValue,
+): Piece[] {
   const references = criteria.flatMap(criterion => {
-    const reference = ownValue(criterion.json(), 'reference');
+    const reference = findOwnValue(criterion.json(), 'reference');
     return typeof reference === 'string' ? splitAtReferences(reference) : [];
   });
   const hiddenFields = new Set(
@@ -179,7 +187,7 @@ function promptForFields(fields: readonly string[], criteria: readonly YamlValue
   return [{ tag: '{{role "user"}}' }, ...lines];
 }
 
-function caseOfRow(
+function convertRow(
   row: EvaluationRow,
   number: number,
   {
@@ -198,14 +206,14 @@ function caseOfRow(
   for (const name of missingNames) {
     findings.addNote({ line: row.line, column: 1 }, `this row has no \`${name}\`: it is empty`, source?.file);
   }
-  const inputs = Object.fromEntries(names.map(name => [name, rowText(row, [name])]));
+  const inputs = Object.fromEntries(names.map(name => [name, getRowText(row, [name])]));
   const seenPaths = criteria
     .flatMap(({ placeholders }) => [...placeholders])
     .filter(([name]) => !names.includes(name));
   return {
-    name: caseName(number, Object.values(inputs)[0] ?? ''),
+    name: formatCaseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
-    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, rowText(row, path)])),
+    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, getRowText(row, path)])),
     expect: criteria.map(({ expect }) => expect(row)).filter(expectation => expectation !== undefined),
   };
 }

@@ -1,7 +1,7 @@
-import { type JsonObject, type JsonValue, ownValue, readJson } from '../../../files/formats/json.ts';
-import { textOrNothing } from '../../../files/formats/json-fields.ts';
+import { findOwnValue, type JsonObject, type JsonValue, readJson } from '../../../files/formats/json.ts';
+import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { groupedDigits } from '../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../bounds.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 
@@ -11,8 +11,8 @@ export interface EvaluationRow {
 }
 
 /** Returns the text of a field, or of a part of one; empty if it doesn't exist. */
-export function rowText({ fields }: EvaluationRow, path: readonly string[]): string {
-  return textOrNothing(path.reduce<JsonValue | undefined>(ownValue, fields));
+export function getRowText({ fields }: EvaluationRow, path: readonly string[]): string {
+  return toTextOrEmpty(path.reduce<JsonValue | undefined>(findOwnValue, fields));
 }
 
 /** Reads rows, one JSON object per line; one with `item` is unwrapped. @throws {InvalidPromptFile} with file and line */
@@ -28,13 +28,13 @@ export function readEvaluationRows({
     if (line.trim() === '') return [];
     const json = readJson(line);
     if ('fault' in json) throw new InvalidPromptFile(file, at + 1, `this row ${json.fault}`);
-    const fields = ownValue(json.value, 'item') ?? json.value;
+    const fields = findOwnValue(json.value, 'item') ?? json.value;
     if (!isJsonObject(fields)) throw new InvalidPromptFile(file, at + 1, 'a row must be a JSON object');
     return [{ line: at + 1, fields }];
   });
   if (items.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
   if (items.length > BOUNDS.cases) {
-    throw new InvalidPromptFile(file, 1, `it has more than ${groupedDigits(BOUNDS.cases)} rows`);
+    throw new InvalidPromptFile(file, 1, `it has more than ${formatNumber(BOUNDS.cases)} rows`);
   }
   return items;
 }

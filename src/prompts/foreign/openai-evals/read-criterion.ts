@@ -3,7 +3,7 @@ import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { Findings } from '../../findings.ts';
 import { JUDGED_NOTE } from '../converted-prompt.ts';
 import { PYTHON } from '../python.ts';
-import { type EvaluationRow, rowText } from './evaluation-rows.ts';
+import { type EvaluationRow, getRowText } from './evaluation-rows.ts';
 import { qualifyOpenaiModel, readMessages, type TextMessage } from './read-messages.ts';
 import {
   fillReferences,
@@ -50,14 +50,14 @@ const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
 type AnswerPart = Pick<Reference, 'path'>;
 
 /** Returns the part of the answer that some texts refer to; undefined with a note if it is none or several parts. */
-function answerPartIn(parts: readonly TextPart[], note: (what: string) => void): AnswerPart | undefined {
+function findAnswerPart(parts: readonly TextPart[], note: (what: string) => void): AnswerPart | undefined {
   const samples = parts.filter(part => isReference(part, 'sample'));
   const [first] = samples;
   if (!first) {
     note(IGNORES_ANSWER);
   } else if (!samples.every(({ path }) => path.join('.') === first.path.join('.'))) {
     note('refers to several parts of the answer: it is left out');
-  } else if (answerCode(first) === undefined) {
+  } else if (findAnswerCode(first) === undefined) {
     note(`refers to \`sample.${first.path.join('.')}\`, which has no equivalent: it is left out`);
   } else {
     return first;
@@ -66,7 +66,7 @@ function answerPartIn(parts: readonly TextPart[], note: (what: string) => void):
 }
 
 /** Returns JavaScript for the answer, or for a part of it; undefined if the part doesn't exist. */
-function answerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
+function findAnswerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
   if (kind === 'output_text' && path.length === 0) return 'output';
   if (kind !== 'output_json') return undefined;
   const value = `JSON.parse(output)${path.map(step => `?.[${JSON.stringify(step)}]`).join('')}`;
@@ -74,8 +74,8 @@ function answerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
 }
 
 /** Returns the transform that selects a part of the answer; nothing for the whole answer. */
-function answerTransform(answer: AnswerPart): { readonly transform?: string } {
-  const code = answerCode(answer) ?? 'output';
+function toAnswerTransform(answer: AnswerPart): { readonly transform?: string } {
+  const code = findAnswerCode(answer) ?? 'output';
   return code === 'output' ? {} : { transform: code };
 }
 
@@ -104,14 +104,14 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
     note(`has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`);
     return undefined;
   }
-  const input = textPartsAt(entries, 'input');
-  const reference = textPartsAt(entries, 'reference');
-  const answer = answerPartIn([...input, ...reference], note);
+  const input = readTextParts(entries, 'input');
+  const reference = readTextParts(entries, 'reference');
+  const answer = findAnswerPart([...input, ...reference], note);
   if (!answer) return undefined;
   const isComposed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
   if (isComposed) {
     const expect = (item: EvaluationRow) => ({
-      javascript: operation.code(textCode(input, item), textCode(reference, item)),
+      javascript: operation.code(buildTextCode(input, item), buildTextCode(reference, item)),
     });
     return { placeholders: NO_PLACEHOLDERS, expect };
   }
@@ -121,27 +121,27 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
       const text = fillReferences(reference, item, '');
       // Every answer contains an empty text.
       if (text === '' && name.endsWith('like')) return undefined;
-      return { ...operation.expect(text), ...answerTransform(answer) };
+      return { ...operation.expect(text), ...toAnswerTransform(answer) };
     },
   };
 }
 
-function textPartsAt(entries: ReadonlyMap<string, YamlValue>, key: string): TextPart[] {
+function readTextParts(entries: ReadonlyMap<string, YamlValue>, key: string): TextPart[] {
   return splitAtReferences(entries.get(key)?.scalar ?? '');
 }
 
 /** Returns JavaScript for a text with the fields of a row. */
-function textCode(parts: readonly TextPart[], item: EvaluationRow): string {
+function buildTextCode(parts: readonly TextPart[], item: EvaluationRow): string {
   const codes = parts.map(part => {
     if ('text' in part) return JSON.stringify(part.text);
-    return part.of === 'item' ? JSON.stringify(rowText(item, part.path)) : (answerCode(part) ?? '');
+    return part.of === 'item' ? JSON.stringify(getRowText(item, part.path)) : (findAnswerCode(part) ?? '');
   });
   return codes.join(' + ') || '""';
 }
 
 function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
-  const reference = textPartsAt(entries, 'reference');
-  const answer = answerPartIn(textPartsAt(entries, 'input'), note);
+  const reference = readTextParts(entries, 'reference');
+  const answer = findAnswerPart(readTextParts(entries, 'input'), note);
   if (!answer) return undefined;
   const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
     key => entries.get(key)?.scalar ?? '',
@@ -151,7 +151,7 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
     placeholders: NO_PLACEHOLDERS,
     expect: item => ({
       rubric: `says in substance the same as this reference:\n\n${fillReferences(reference, item, '')}`,
-      ...answerTransform(answer),
+      ...toAnswerTransform(answer),
     }),
   };
 }
@@ -160,7 +160,7 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
 function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
   const node = entries.get('input');
   const messages = node ? (readMessages(node.json(), node) ?? []) : [];
-  const answer = answerPartIn(
+  const answer = findAnswerPart(
     messages.flatMap(({ text }) => splitAtReferences(text)),
     note,
   );
@@ -181,8 +181,8 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
   const { messages, answer, model } = question;
   const isSystem = ({ role }: TextMessage): boolean => role === 'system' || role === 'developer';
   const placeholders = new Map<string, readonly string[]>();
-  const system = judgeText(messages.filter(isSystem), placeholders);
-  const user = judgeText(
+  const system = joinJudgeText(messages.filter(isSystem), placeholders);
+  const user = joinJudgeText(
     messages.filter(message => !isSystem(message)),
     placeholders,
   );
@@ -196,12 +196,15 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
       .toSorted((one, other) => other.length - one.length)
       .map(label => ({ choice: label, score: passing.includes(label) ? 1 : 0 })),
   };
-  return { placeholders, expect: () => ({ llm, ...answerTransform(answer) }) };
+  return { placeholders, expect: () => ({ llm, ...toAnswerTransform(answer) }) };
 }
 
 /** Joins messages with a placeholder for each reference. Adds the fields that they name to `placeholders`. */
-function judgeText(messages: readonly TextMessage[], placeholders: Map<string, readonly string[]>): string {
-  const placeholder = ({ of, path }: Reference): string => {
+function joinJudgeText(
+  messages: readonly TextMessage[],
+  placeholders: Map<string, readonly string[]>,
+): string {
+  const addPlaceholder = ({ of, path }: Reference): string => {
     if (of === 'sample') return '{{completion}}';
     const field = path.join('.');
     const name = field === 'completion' ? 'item.completion' : field;
@@ -210,7 +213,7 @@ function judgeText(messages: readonly TextMessage[], placeholders: Map<string, r
   };
   const texts = messages.map(({ text }) =>
     splitAtReferences(text)
-      .map(part => ('text' in part ? part.text : placeholder(part)))
+      .map(part => ('text' in part ? part.text : addPlaceholder(part)))
       .join(''),
   );
   return texts.join('\n\n');
@@ -240,7 +243,7 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
         rubric: `scores at least ${lowestPass}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
         threshold: Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest))),
         ...(model !== undefined && { judge: model }),
-        ...answerTransform(answer),
+        ...toAnswerTransform(answer),
       };
     },
   };

@@ -1,4 +1,4 @@
-import { type EvaluationRow, rowText } from './evaluation-rows.ts';
+import { type EvaluationRow, getRowText } from './evaluation-rows.ts';
 
 /** A reference to the row (`item`) or to the answer (`sample`), with its path. */
 export interface Reference {
@@ -30,6 +30,6 @@ export function isReference(part: TextPart, of: Reference['of']): part is Refere
 /** Returns a text with the fields of a row; `answer` replaces references to the answer. */
 export function fillReferences(parts: readonly TextPart[], item: EvaluationRow, answer: string): string {
   const fill = (reference: Reference): string =>
-    reference.of === 'item' ? rowText(item, reference.path) : answer;
+    reference.of === 'item' ? getRowText(item, reference.path) : answer;
   return parts.map(part => ('text' in part ? part.text : fill(part))).join('');
 }

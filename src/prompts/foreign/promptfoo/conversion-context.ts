@@ -1,5 +1,5 @@
 import type { YamlValue } from '../../../files/formats/yaml.ts';
-import { nodeOnlyName } from '../../../processes/node-only.ts';
+import { findNodeOnlyName } from '../../../processes/node-only.ts';
 import { ConversionBudget, type ConversionLimits } from '../conversion-budget.ts';
 import type { ConvertOptions } from '../convert-options.ts';
 import type { ConversionNote, TestProgram } from '../converted-prompt.ts';
@@ -93,7 +93,7 @@ export class ConversionContext {
 
   /** Reports code that the engine for JavaScript can't run. */
   reportNodeOnlyCode(code: string | undefined, at: Located): void {
-    const name = code === undefined ? undefined : nodeOnlyName(code);
+    const name = code === undefined ? undefined : findNodeOnlyName(code);
     if (name !== undefined) {
       this.reportOmission(at, `a transform uses \`${name}\`, which its engine does not have`);
     }

@@ -5,30 +5,30 @@ import { InvalidPromptFile } from '../../findings.ts';
 import type { ConversionLimits } from '../conversion-budget.ts';
 import type { ConvertOptions } from '../convert-options.ts';
 import type { ConvertedPrompt } from '../converted-prompt.ts';
-import { promptFileText, testFileContent } from '../file-texts.ts';
-import { inputsIn } from '../template-pieces.ts';
+import { buildTestFile, formatPromptFile } from '../file-texts.ts';
+import { listInputs } from '../template-pieces.ts';
 import { reportUnsupportedParts } from './configuration/unsupported-parts.ts';
 import { ConversionContext } from './conversion-context.ts';
 import { mergedValues } from './files/merged-values.ts';
 import { type ParsedText, resolveReferences } from './files/yaml-references.ts';
 import { reportClaudeLines } from './prompts/claude-lines.ts';
 import type { ConfiguredPrompt } from './prompts/configured-prompt.ts';
-import { type PromptBody, promptBody, renderedBody, withBlanks } from './prompts/prompt-body.ts';
+import { type PromptBody, readPromptBody, toRenderedBody, withBlanks } from './prompts/prompt-body.ts';
 import { readPrompts } from './prompts/read-prompts.ts';
 import {
+  buildDeclaredModels,
   type ConfiguredModels,
-  declaredModels,
+  pickTestFileModels,
   readConfiguredModels,
-  testFileModels,
 } from './providers/configured-models.ts';
 import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
 import { collectNamedProviders } from './providers/read-providers.ts';
-import { type CasesForPrompt, casesForPrompt, type PromptNeeds } from './tests/cases-for-prompt.ts';
+import { buildCases, type CasesForPrompt, type PromptNeeds } from './tests/cases-for-prompt.ts';
 import type { ConfiguredTests } from './tests/configured-test.ts';
 import { findPromptNeeds } from './tests/prompt-needs.ts';
-import { readTests, settingsOfAllTests } from './tests/read-tests.ts';
+import { readTestSettings, readTests } from './tests/read-tests.ts';
 import { reportFreshIds } from './tests/transform-variables.ts';
-import { type JsonVariables, jsonVariables, storedVariables } from './tests/variable-kinds.ts';
+import { collectJsonVariables, type JsonVariables, listStoredVariables } from './tests/variable-kinds.ts';
 
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
@@ -73,13 +73,13 @@ async function convertDocument(
   const providersValue = entries.get('providers') ?? entries.get('targets');
   const prompts = readPromptsOrDefault(entries.get('prompts'), root, conversion);
   const prompt = choosePrompt(prompts, entries.get('prompts') ?? root, options, conversion);
-  const plainBody = promptBody(prompt, conversion);
-  const settings = sharedSettings(prompt, entries, conversion);
+  const plainBody = readPromptBody(prompt, conversion);
+  const settings = readSharedSettings(prompt, entries, conversion);
   collectNamedProviders(providersValue, conversion);
   const tests = await readTests(entries, prompts, conversion);
-  const json = jsonVariables(tests, missableInputs(plainBody, tests, conversion));
-  conversion.variables = { all: tests.names, json: json.names, stored: storedVariables(tests) };
-  const convertedBody = renderedBody(prompt, plainBody, tests, conversion);
+  const json = collectJsonVariables(tests, missableInputs(plainBody, tests, conversion));
+  conversion.variables = { all: tests.names, json: json.names, stored: listStoredVariables(tests) };
+  const convertedBody = toRenderedBody(prompt, plainBody, tests, conversion);
   const models = readConfiguredModels(providersValue, { prompts, prompt, settings, tests }, conversion);
   const isLeftOut =
     convertedBody.isLeftOut ||
@@ -94,15 +94,13 @@ function convertParts(
   { description, prompts, prompt, body, tests, models, json }: ConfigurationParts,
   conversion: ConversionContext,
 ): ConvertedPrompt {
-  const head = frontMatter(models.askedProviders[0], description);
+  const head = buildFrontMatter(models.askedProviders[0], description);
   const needs = findPromptNeeds({ prompt, body, models, json }, conversion);
-  const { cases, leftOut } = models.isPromptAsked
-    ? casesForPrompt(models.tests, needs, conversion)
-    : NO_CASES;
+  const { cases, leftOut } = models.isPromptAsked ? buildCases(models.tests, needs, conversion) : NO_CASES;
   return {
-    prompt: convertedPromptFile(head, body, needs, conversion),
-    test: testFile(cases, models),
-    ...declaredModels(models.allProviders),
+    prompt: buildPromptFile(head, body, needs, conversion),
+    test: createTestFile(cases, models),
+    ...buildDeclaredModels(models.allProviders),
     notes: conversion.notes,
     prompts: prompts.length,
     isWithoutModel: models.configuredProviders.length === 0,
@@ -160,13 +158,13 @@ function choosePrompt(
 }
 
 /** Returns the settings of a prompt and of all tests, which win over those of the providers. */
-function sharedSettings(
+function readSharedSettings(
   { config }: ConfiguredPrompt,
   entries: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): ReadonlyMap<string, YamlValue> {
   const promptSettings = config ? mergedValues(config, 'config') : [];
-  return new Map([...promptSettings, ...settingsOfAllTests(entries.get('defaultTest'), conversion)]);
+  return new Map([...promptSettings, ...readTestSettings(entries.get('defaultTest'), conversion)]);
 }
 
 /** Returns the inputs that a program doesn't get if a test lacks them. */
@@ -176,11 +174,11 @@ function missableInputs(
   { isForTest }: ConversionContext,
 ): readonly string[] {
   // The values that a written models file gets later are not known.
-  return isForTest ? [...tests.names, ...inputsIn(body)] : [];
+  return isForTest ? [...tests.names, ...listInputs(body)] : [];
 }
 
 /** Returns the front matter of a prompt file for its first model. */
-function frontMatter(
+function buildFrontMatter(
   firstProvider: PromptfooProvider | undefined,
   description: string | undefined,
 ): JsonObject {
@@ -192,20 +190,20 @@ function frontMatter(
   };
 }
 
-function convertedPromptFile(
+function buildPromptFile(
   head: JsonObject,
   { body }: PromptBody,
   { inputs }: PromptNeeds,
   { isForTest }: ConversionContext,
 ): string {
-  const optional = inputs.filter(name => !inputsIn(body).includes(name));
-  return promptFileText(head, isForTest ? withBlanks(body) : body, { optional });
+  const optional = inputs.filter(name => !listInputs(body).includes(name));
+  return formatPromptFile(head, isForTest ? withBlanks(body) : body, { optional });
 }
 
 /** Returns the content of the test file; undefined without a case. */
-function testFile(cases: CasesForPrompt['cases'], models: ConfiguredModels): JsonObject | undefined {
+function createTestFile(cases: CasesForPrompt['cases'], models: ConfiguredModels): JsonObject | undefined {
   if (cases.length === 0) return undefined;
-  return testFileContent({ ...testFileModels(models), cases: cases.map(({ text }) => text) });
+  return buildTestFile({ ...pickTestFileModels(models), cases: cases.map(({ text }) => text) });
 }
 
 /** Returns the program or the template that makes a prompt for each case; nothing if its prompt file expresses it. */

@@ -1,9 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { describeImage } from '../../../prompts/render/describe-image.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { ApiError } from '../api-error.ts';
 import { parseBodyHere } from '../parse-body.ts';
-import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';
+import type { ThreadJob, ThreadOrder, ThreadReply } from './thread-messages.ts';
 
 // The thread for long work on users' bytes, so that other users don't wait for it.
 
@@ -19,14 +19,14 @@ function performJob(job: ThreadJob): unknown {
   );
 }
 
-function replyTo({ id, job }: Order): ThreadReply {
+function replyTo({ id, job }: ThreadOrder): ThreadReply {
   try {
     return { id, result: performJob(job) };
   } catch (error) {
-    if (!(error instanceof ApiError)) return { id, fault: errorMessage(error) };
+    if (!(error instanceof ApiError)) return { id, fault: getErrorMessage(error) };
     const { status, message } = error;
     return { id, refusal: { status, message } };
   }
 }
 
-parentPort?.on('message', (order: Order) => parentPort?.postMessage(replyTo(order), []));
+parentPort?.on('message', (order: ThreadOrder) => parentPort?.postMessage(replyTo(order), []));

@@ -10,7 +10,7 @@ export type ThreadJob =
       readonly mediaType: string;
     };
 
-export interface Order {
+export interface ThreadOrder {
   readonly id: number;
   readonly job: ThreadJob;
 }

@@ -5,7 +5,7 @@ import type { LoadedImage } from '../../../prompts/render/loaded-image.ts';
 import { TasksClosed } from '../../../prompts/tasks/task-order.ts';
 import { ApiError } from '../api-error.ts';
 import { type ParsedBody, parseBodyHere } from '../parse-body.ts';
-import type { Order, ThreadJob, ThreadReply } from './thread-messages.ts';
+import type { ThreadJob, ThreadOrder, ThreadReply } from './thread-messages.ts';
 
 /** Minimum size of work for the thread, in bytes; the main thread does smaller work. */
 const SMALL_BYTES = 64 * 1024;
@@ -45,16 +45,16 @@ export class WorkThread {
   /** Abandons unfinished work. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#rejectAll(stopping());
+    this.#rejectAll(tasksClosedError());
     await this.#worker?.terminate();
   }
 
   #perform(job: ThreadJob, buffer: ArrayBufferLike): Promise<unknown> {
-    if (this.#isClosed) return Promise.reject(stopping());
+    if (this.#isClosed) return Promise.reject(tasksClosedError());
     this.#worker ??= this.#start();
     const worker = this.#worker;
     this.#lastId += 1;
-    const order: Order = { id: this.#lastId, job };
+    const order: ThreadOrder = { id: this.#lastId, job };
     return new Promise((resolve, reject) => {
       this.#waiting.set(order.id, { resolve, reject });
       worker.ref();
@@ -91,6 +91,6 @@ export class WorkThread {
   }
 }
 
-function stopping(): TasksClosed {
+function tasksClosedError(): TasksClosed {
   return new TasksClosed('the service is stopping');
 }

@@ -2,13 +2,13 @@ import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { makeFolderBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
-import { errorCode, hasNoSpace } from '../../../utils/error-utils.ts';
+import { getErrorCode, hasNoSpace } from '../../../utils/error-utils.ts';
 import { DiskFullError } from '../store-errors.ts';
 import type { Blobs } from './blobs.ts';
 
 /** Returns blobs that are files below a directory, which the first write creates. */
-export function blobFiles(directory: string): Blobs {
-  const blobFile = (name: string): string => path.join(directory, name);
+export function createBlobFiles(directory: string): Blobs {
+  const toBlobPath = (name: string): string => path.join(directory, name);
   return {
     async write(name, bytes) {
       const file = { folder: directory, name };
@@ -21,20 +21,20 @@ export function blobFiles(directory: string): Blobs {
     },
     async open(name, range) {
       try {
-        const file = await open(blobFile(name));
+        const file = await open(toBlobPath(name));
         return file.createReadStream(range && { start: range.from, end: range.to });
       } catch (error) {
-        if (errorCode(error) === 'ENOENT') return undefined;
+        if (getErrorCode(error) === 'ENOENT') return undefined;
         throw error;
       }
     },
-    remove: name => rm(blobFile(name), { recursive: true, force: true }),
-    writtenBefore: time => writtenBefore(directory, time),
+    remove: name => rm(toBlobPath(name), { recursive: true, force: true }),
+    writtenBefore: time => listWrittenBefore(directory, time),
   };
 }
 
 /** Returns the entries of a directory last modified before a time, in milliseconds since the Unix epoch. */
-export async function writtenBefore(directory: string, time: number): Promise<string[]> {
+export async function listWrittenBefore(directory: string, time: number): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   const old = await Promise.all(
     names.map(async name => {

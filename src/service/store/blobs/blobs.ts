@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** A kind of blob: generated media, input images (kept for a day), or large input texts. */
-export type Collection = 'media' | 'inputs' | 'texts';
+export type BlobCollection = 'media' | 'inputs' | 'texts';
 
 /** Bytes stored by name. A name may have several parts, separated by slashes. */
 export interface Blobs {
@@ -26,7 +26,7 @@ export interface ByteRange {
 }
 
 /** Returns blobs that are written to one place, and also found and removed in a former one. */
-export function blobsAfter(former: Blobs, blobs: Blobs): Blobs {
+export function createLayeredBlobs(former: Blobs, blobs: Blobs): Blobs {
   return {
     write: blobs.write,
     open: async (name, range) => (await blobs.open(name, range)) ?? (await former.open(name, range)),

@@ -1,4 +1,4 @@
-import { outgoingProxy } from '../../../models/outgoing/proxy.ts';
+import { findOutgoingProxy } from '../../../models/outgoing/proxy.ts';
 import type { Env } from '../../../utils/env.ts';
 import { withoutTrailingSlashes } from '../../../wire/addresses.ts';
 import { MediaUrlError } from '../store-errors.ts';
@@ -38,14 +38,14 @@ export function parseMediaUrl(text: string, env: Env): BucketLocation {
   }
   const credentials = readCredentials(env);
   const bucketUrl =
-    endpoint === undefined ? awsBucketUrl(bucket, region ?? DEFAULT_REGION) : `${endpoint}/${bucket}`;
+    endpoint === undefined ? buildAwsBucketUrl(bucket, region ?? DEFAULT_REGION) : `${endpoint}/${bucket}`;
   return {
     name: `s3://${bucket}${path}`,
     bucketUrl,
     prefix: path === '' ? '' : `${path.slice(1)}/`,
     region: region ?? DEFAULT_REGION,
     ...credentials,
-    proxy: outgoingProxy(new URL(bucketUrl), env),
+    proxy: findOutgoingProxy(new URL(bucketUrl), env),
   };
 }
 
@@ -77,7 +77,7 @@ function readCredentials(env: Env): Pick<BucketLocation, 'accessKeyId' | 'secret
 }
 
 /** Returns the URL of a bucket at AWS. A dotted name goes into the path, because the certificate covers one label only. */
-function awsBucketUrl(bucket: string, region: string): string {
+function buildAwsBucketUrl(bucket: string, region: string): string {
   if (!/^[a-z0-9-]+$/.test(region)) {
     throw new MediaUrlError('AWS_REGION is not a region such as eu-central-1');
   }

@@ -1,12 +1,12 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { type HttpAnswer, openHttp, USER_AGENT } from '../../../models/outgoing/open-http.ts';
 import { readBody } from '../../../models/outgoing/read-body.ts';
-import { causeWithoutAddress } from '../../../net/connection-fault.ts';
+import { explainCauseWithoutAddress } from '../../../net/connection-fault.ts';
 import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import type { BucketLocation } from './bucket-location.ts';
-import { elementText } from './xml.ts';
+import { findElementText } from './xml.ts';
 
 /** A request to a bucket. All of these are idempotent, and retried after a temporary fault. */
 export interface BucketRequest {
@@ -63,7 +63,7 @@ export class Bucket {
     if (answer === undefined) throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it has no such object`);
     const text = await this.#readXml(answer);
     // Completing a multipart upload answers 200 before it is known to succeed.
-    if (/<Error>/.test(text)) throw this.#refusal(answer.status, text);
+    if (/<Error>/.test(text)) throw this.#refusalError(answer.status, text);
     return text;
   }
 
@@ -78,13 +78,13 @@ export class Bucket {
       const text = await this.#readXml(answer);
       // A 404 with this code means that the bucket is missing, not the object.
       const isMissing = answer.status === 404 && request.key !== undefined;
-      if (isMissing && errorCodeIn(text) !== 'NoSuchBucket') return undefined;
-      return this.#refusal(answer.status, text);
+      if (isMissing && findXmlErrorCode(text) !== 'NoSuchBucket') return undefined;
+      return this.#refusalError(answer.status, text);
     } catch (error) {
       if (error instanceof ObjectStoreError) return error;
       const mayPassSoon = !late.signal.aborted;
       return new ObjectStoreError(
-        `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? causeWithoutAddress(error) : 'no answer in time'}`,
+        `${BUCKET_UNAVAILABLE}: ${mayPassSoon ? explainCauseWithoutAddress(error) : 'no answer in time'}`,
         {
           mayPassSoon,
           cause: error,
@@ -134,7 +134,7 @@ export class Bucket {
     try {
       return (await readBody(answer, MAX_XML_BYTES)).toString();
     } catch (error) {
-      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: ${causeWithoutAddress(error)}`, {
+      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: ${explainCauseWithoutAddress(error)}`, {
         mayPassSoon: true,
         cause: error,
       });
@@ -142,9 +142,11 @@ export class Bucket {
   }
 
   /** Returns an error with the store's own message, without secrets and the address. */
-  #refusal(status: number, text: string): ObjectStoreError {
+  #refusalError(status: number, text: string): ObjectStoreError {
     const { bucketUrl, accessKeyId, secretAccessKey, sessionToken } = this.#location;
-    const reasons = [errorCodeIn(text), elementText(text, 'Message')].filter(reason => reason !== undefined);
+    const reasons = [findXmlErrorCode(text), findElementText(text, 'Message')].filter(
+      reason => reason !== undefined,
+    );
     const secret = [secretAccessKey, accessKeyId, sessionToken, new URL(bucketUrl).host];
     const message = secret.reduce<string>(
       (all, hidden) => (hidden === undefined ? all : all.replaceAll(hidden, '***')),
@@ -158,8 +160,8 @@ export class Bucket {
   }
 }
 
-function errorCodeIn(xml: string): string | undefined {
-  return elementText(xml, 'Code');
+function findXmlErrorCode(xml: string): string | undefined {
+  return findElementText(xml, 'Code');
 }
 
 /** Returns the SHA-256 of bytes, computed off the thread that answers requests. */

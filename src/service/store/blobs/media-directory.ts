@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { createFile } from '../../../files/writing/write-file.ts';
-import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import type { SettingsStore } from '../settings-store.ts';
 
 /** The name of the file with a random id that identifies the directory. */
@@ -31,10 +31,10 @@ export async function checkSharedDirectory(
   }
   const id = await identifyDirectory(directory, sharedId).catch((error: unknown) => {
     if (error instanceof DataDirectoryError) throw error;
-    throw new DataDirectoryError(`the media directory ${directory} can't be used: ${errorMessage(error)}`);
+    throw new DataDirectoryError(`the media directory ${directory} can't be used: ${getErrorMessage(error)}`);
   });
   const { value } = await settings.getOrCreate(MEDIA_DIRECTORY_SETTING, () => id);
-  if (value !== id) throw anotherDirectory(directory);
+  if (value !== id) throw anotherDirectoryError(directory);
 }
 
 /** Returns the id of the directory, which gets one if no instance has chosen a directory yet. */
@@ -49,13 +49,13 @@ async function identifyDirectory(directory: string, sharedId: string | undefined
   const file = path.join(directory, ID_FILE);
   const existingId = await readId(file);
   if (existingId !== undefined) return existingId;
-  if (sharedId !== undefined) throw anotherDirectory(directory);
+  if (sharedId !== undefined) throw anotherDirectoryError(directory);
   // If another instance was faster, its id stays.
   await createFile({ folder: directory, name: ID_FILE }, `${randomUUID()}\n`, 0o600);
   return (await readId(file)) ?? '';
 }
 
-function anotherDirectory(directory: string): DataDirectoryError {
+function anotherDirectoryError(directory: string): DataDirectoryError {
   return new DataDirectoryError(
     `the media directory ${directory} is not the one that the instances on this database share; mount that one here, or move it with all that is in it, ${ID_FILE} included`,
   );
@@ -65,7 +65,7 @@ async function readId(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
+    if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { DataDirectoryError } from '../../../files/data-directory.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Store } from '../store.ts';
 import { ObjectStoreError } from '../store-errors.ts';
-import { blobsAfter } from './blobs.ts';
+import { createLayeredBlobs } from './blobs.ts';
 import type { BucketLocation } from './bucket-location.ts';
 import { MEDIA_DIRECTORY_SETTING } from './media-directory.ts';
 import { ObjectStore } from './object-store.ts';
@@ -30,8 +30,8 @@ export async function keepInObjectStore(
     objects,
     blobs: {
       ...store.blobs,
-      media: blobsAfter(media, objects.blobs('media')),
-      inputs: blobsAfter(inputs, objects.blobs('inputs')),
+      media: createLayeredBlobs(media, objects.createBlobs('media')),
+      inputs: createLayeredBlobs(inputs, objects.createBlobs('inputs')),
     },
     async close() {
       objects.close();

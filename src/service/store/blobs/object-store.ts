@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import type { HttpAnswer } from '../../../models/outgoing/open-http.ts';
-import { causeWithoutAddress } from '../../../net/connection-fault.ts';
+import { explainCauseWithoutAddress } from '../../../net/connection-fault.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import type { Blobs, ByteRange } from './blobs.ts';
 import { Bucket, type BucketRequest, sha256 } from './bucket.ts';
 import type { BucketLocation } from './bucket-location.ts';
-import { elementText, elementTexts } from './xml.ts';
+import { findElementText, listElementTexts } from './xml.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
 const UPLOAD_PART_BYTES = 16 * 1024 * 1024;
@@ -44,7 +44,7 @@ export class ObjectStore {
     this.#closed.abort();
   }
 
-  blobs(collection: string): Blobs {
+  createBlobs(collection: string): Blobs {
     const folder = `${this.#root}/${collection}/`;
     const list = async (name: string): Promise<ListedObject[]> =>
       (await this.#list(`${folder}${name}`)).map(({ key, ...rest }) => ({
@@ -101,19 +101,19 @@ export class ObjectStore {
 
   async #write(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     if (bytes.byteLength > UPLOAD_PART_BYTES) return await this.#writeParts(key, bytes, mediaType);
-    const headers = { 'content-type': mediaType, 'x-amz-checksum-sha256': await checksum(bytes) };
+    const headers = { 'content-type': mediaType, 'x-amz-checksum-sha256': await computeChecksum(bytes) };
     (await this.#bucket.send({ method: 'PUT', key, headers, body: bytes }))?.discard();
   }
 
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
     const created = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
-    const uploadId = elementText(created, 'UploadId') ?? '';
+    const uploadId = findElementText(created, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
       for (let from = 0; from < bytes.byteLength; from += UPLOAD_PART_BYTES) {
         const body = bytes.subarray(from, from + UPLOAD_PART_BYTES);
-        const [partNumber, digest] = [String(parts.length + 1), await checksum(body)];
+        const [partNumber, digest] = [String(parts.length + 1), await computeChecksum(body)];
         const query = { partNumber, uploadId };
         const sent = {
           method: 'PUT',
@@ -141,7 +141,7 @@ export class ObjectStore {
     const headers = range && { range: `bytes=${range.from}-${range.to}` };
     const answer = await this.#bucket.send({ method: 'GET', key, ...(headers && { headers }) });
     if (!answer) return undefined;
-    const body = Readable.from(requestedBytes(answer, range), { objectMode: false });
+    const body = Readable.from(readRequestedBytes(answer, range), { objectMode: false });
     // Frees the connection even if nothing is read.
     body.once('close', answer.discard);
     return body;
@@ -157,16 +157,21 @@ export class ObjectStore {
     do {
       const page = { ...(token !== undefined && { 'continuation-token': token }) };
       const xml = await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', prefix, ...page } });
-      found.push(...listedObjects(xml));
+      found.push(...parseListedObjects(xml));
       token =
-        elementText(xml, 'IsTruncated') === 'true' ? elementText(xml, 'NextContinuationToken') : undefined;
+        findElementText(xml, 'IsTruncated') === 'true'
+          ? findElementText(xml, 'NextContinuationToken')
+          : undefined;
     } while (token !== undefined);
     return found;
   }
 }
 
 /** Yields exactly the requested bytes, even if the store answers with the whole object. */
-async function* requestedBytes(answer: HttpAnswer, range: ByteRange | undefined): AsyncGenerator<Uint8Array> {
+async function* readRequestedBytes(
+  answer: HttpAnswer,
+  range: ByteRange | undefined,
+): AsyncGenerator<Uint8Array> {
   let skip = range && answer.status !== 206 ? range.from : 0;
   let left = range ? range.to - range.from + 1 : Number.POSITIVE_INFINITY;
   try {
@@ -178,9 +183,12 @@ async function* requestedBytes(answer: HttpAnswer, range: ByteRange | undefined)
       if (left <= 0) return;
     }
   } catch (error) {
-    throw new ObjectStoreError(`the object store of media is unavailable: ${causeWithoutAddress(error)}`, {
-      cause: error,
-    });
+    throw new ObjectStoreError(
+      `the object store of media is unavailable: ${explainCauseWithoutAddress(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -190,11 +198,14 @@ interface ListedObject {
   readonly writtenAt: number;
 }
 
-function listedObjects(xml: string): ListedObject[] {
-  const times = elementTexts(xml, 'LastModified');
-  return elementTexts(xml, 'Key').map((key, index) => ({ key, writtenAt: Date.parse(times[index] ?? '') }));
+function parseListedObjects(xml: string): ListedObject[] {
+  const times = listElementTexts(xml, 'LastModified');
+  return listElementTexts(xml, 'Key').map((key, index) => ({
+    key,
+    writtenAt: Date.parse(times[index] ?? ''),
+  }));
 }
 
-async function checksum(bytes: Uint8Array): Promise<string> {
+async function computeChecksum(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await sha256(bytes)).toString('base64');
 }

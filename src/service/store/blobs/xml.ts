@@ -1,9 +1,9 @@
 /** Returns the text of the first element with this name; undefined if there is none. */
-export function elementText(xml: string, name: string): string | undefined {
-  return elementTexts(xml, name)[0];
+export function findElementText(xml: string, name: string): string | undefined {
+  return listElementTexts(xml, name)[0];
 }
 
-export function elementTexts(xml: string, name: string): string[] {
+export function listElementTexts(xml: string, name: string): string[] {
   const pieces = xml.split(`<${name}>`).slice(1);
   return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
 }

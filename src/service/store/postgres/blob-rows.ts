@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import type { Blobs, ByteRange, Collection } from '../blobs/blobs.ts';
+import type { BlobCollection, Blobs, ByteRange } from '../blobs/blobs.ts';
 import type { Db } from '../writer.ts';
 
 /** Bytes that are read and written at a time. */
 const BLOB_ROW_BYTES = 512 * 1024;
 
 /** Returns blobs that are rows of parts, so that a read never holds a whole blob in memory. */
-export function blobRows(db: Db, collection: Collection): Blobs {
+export function createBlobRows(db: Db, collection: BlobCollection): Blobs {
   return {
     write: (name, bytes) =>
       db.transaction().execute(async trx => {
@@ -41,7 +41,7 @@ export function blobRows(db: Db, collection: Collection): Blobs {
 const WHOLE_BLOB: ByteRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 interface PartRead {
-  readonly collection: Collection;
+  readonly collection: BlobCollection;
   readonly name: string;
   /** The number of the first part that is read, from 0. */
   readonly at: number;
@@ -65,7 +65,7 @@ async function* readParts(
 
 async function readPart(
   db: Db,
-  collection: Collection,
+  collection: BlobCollection,
   name: string,
   part: number,
 ): Promise<Buffer | undefined> {

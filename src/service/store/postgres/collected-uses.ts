@@ -3,10 +3,10 @@ import type { Db } from '../writer.ts';
 /** Interval of writing the uses of prompts. Written with each creation, they would make all users wait for each other. */
 const WRITE_USES_EVERY_MS = 1000;
 
-export type CollectedUses = ReturnType<typeof collectedUses>;
+export type CollectedUses = ReturnType<typeof createUseCollector>;
 
 /** Counts uses of prompts, and writes them at intervals. */
-export function collectedUses(db: Db) {
+export function createUseCollector(db: Db) {
   let counts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   const flush = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely';
-import { errorCode } from '../../../utils/error-utils.ts';
-import { IDEMPOTENCY_LIFETIME_MS, requestJson, TEXT_SHARE } from '../runs/run-creation.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
+import { encodeRequest, IDEMPOTENCY_LIFETIME_MS, TEXT_SHARE } from '../runs/run-creation.ts';
 import { CreationRefused, type NewRun, type UserLimits } from '../runs/run-records.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 import type { Db } from '../writer.ts';
@@ -19,7 +19,7 @@ export type RunCreationResult = string | CreationRefused;
 export function fallBackIfRefused(error: unknown): undefined {
   if (error instanceof DatabaseUnavailableError) throw error;
   // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item among several.
-  if (errorCode(error) === undefined) throw error;
+  if (getErrorCode(error) === undefined) throw error;
 }
 
 /** Returns the statement that creates all runs of a user or none. @param locked the way in which it waits for a locked user */
@@ -126,7 +126,7 @@ export async function createAllAtOnce(
     runs.map(({ inputBytes }) => inputBytes),
     runs.map(({ textBytes }) => textBytes),
     runs.map(({ worker }) => worker),
-    runs.map(({ request }) => requestJson(request)),
+    runs.map(({ request }) => encodeRequest(request)),
     runs.map(({ keyId }) => keyId ?? null),
     runs.map(({ idempotency }) => idempotency?.key ?? null),
     runs.map(({ idempotency }) => idempotency?.digest ?? null),

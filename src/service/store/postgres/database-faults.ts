@@ -1,5 +1,5 @@
 import { isAboutCertificate } from '../../../net/connection-fault.ts';
-import { errorCode, errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */
@@ -15,18 +15,18 @@ const LOST =
 /** Returns true if an error means that the database is unavailable, not that it refused a query. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError || isAboutCertificate(error)) return true;
-  const code = errorCode(error);
+  const code = getErrorCode(error);
   if (code !== undefined) return UNAVAILABLE_CODE.test(code) || NETWORK.test(code);
-  return LOST.test(errorMessage(error));
+  return LOST.test(getErrorMessage(error));
 }
 
 /** Returns the reason of a fault in a few words. Node's error for a name with several addresses has only a code. */
-export function databaseFaultReason(error: unknown): string {
+export function explainDatabaseFault(error: unknown): string {
   if (error instanceof DatabaseUnavailableError && error.cause !== undefined) {
-    return databaseFaultReason(error.cause);
+    return explainDatabaseFault(error.cause);
   }
-  const code = errorCode(error);
-  const reason = errorMessage(error) || code || 'no answer';
+  const code = getErrorCode(error);
+  const reason = getErrorMessage(error) || code || 'no answer';
   if (!isAboutCertificate(error)) return reason;
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
     ? `${reason}; use a name that the certificate has, or sslmode=verify-ca with sslrootcert=<file>`

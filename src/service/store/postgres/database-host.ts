@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { errorCode, toError } from '../../../utils/error-utils.ts';
+import { getErrorCode, toError } from '../../../utils/error-utils.ts';
 import { isUnavailable, READ_ONLY } from './database-faults.ts';
 import type { HostAddress } from './database-url.ts';
 
@@ -57,7 +57,7 @@ export class DatabaseHost {
       connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
       application_name: 'promptrun',
-      stream: () => this.#socket(),
+      stream: () => this.#createSocket(),
     };
     const own = this.#config;
     this.#pool = new pg.Pool({
@@ -111,7 +111,7 @@ export class DatabaseHost {
     try {
       return await client.query(config);
     } catch (error) {
-      if (READ_ONLY.test(errorCode(error) ?? '')) this.drop('it has become read-only');
+      if (READ_ONLY.test(getErrorCode(error) ?? '')) this.drop('it has become read-only');
       throw error;
     } finally {
       clearInterval(watch);
@@ -155,13 +155,13 @@ export class DatabaseHost {
       await client.query('select 1');
       return true;
     } catch (error) {
-      return !isUnavailable(error) || errorCode(error) === TOO_MANY_CONNECTIONS;
+      return !isUnavailable(error) || getErrorCode(error) === TOO_MANY_CONNECTIONS;
     } finally {
       client.end().catch(() => {});
     }
   }
 
-  #socket(): Socket {
+  #createSocket(): Socket {
     const socket = new Socket();
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootCertificates } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { Env } from '../../../utils/env.ts';
-import { errorMessage } from '../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUrlError } from '../store-errors.ts';
 
 /** One of the servers of a database. */
@@ -54,15 +54,19 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   const names = authority.slice(user.length).split(',');
   const urls = names.map(name => parseDatabaseUrl(`${scheme}${user}${name}${rest}`, names.length > 1));
   const [first] = urls;
-  if (!first) throw notPostgres();
+  if (!first) throw notPostgresError();
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
   const fallsBackToPlain = parameters.get('sslmode') === 'prefer';
-  const hosts = urls.map(url => ({ name: hostName(url), config: poolConfig(url, env), fallsBackToPlain }));
+  const hosts = urls.map(url => ({
+    name: formatHostName(url),
+    config: buildPoolConfig(url, env),
+    fallsBackToPlain,
+  }));
   return {
     hosts,
     name: `${hosts.map(host => host.name).join(',')}${first.pathname}`,
-    prepares: prepares(parameters.get('prepare')),
+    prepares: readPrepare(parameters.get('prepare')),
     connectTimeoutMs: 1000 * connectTimeout(parameters.get('connect_timeout')),
   };
 }
@@ -70,11 +74,11 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
 function parseDatabaseUrl(text: string, isOneOfMany: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isNamed = url && (url.hostname !== '' || (!isOneOfMany && url.pathname.length > 1));
-  if (!isNamed) throw notPostgres();
+  if (!isNamed) throw notPostgresError();
   return url;
 }
 
-function notPostgres(): DatabaseUrlError {
+function notPostgresError(): DatabaseUrlError {
   return new DatabaseUrlError(
     'the database URL is not a PostgreSQL URL; use the form postgres://user:password@host:5432/name, and for several hosts @one:5432,[::1]:5432/name',
   );
@@ -87,7 +91,7 @@ function checkAttributes(wanted: string | null): void {
   );
 }
 
-function prepares(text: string | null): boolean {
+function readPrepare(text: string | null): boolean {
   if (text === null || text === 'true' || text === 'false') return text !== 'false';
   throw new DatabaseUrlError('prepare in the database URL must be true or false');
 }
@@ -100,11 +104,11 @@ function connectTimeout(text: string | null): number {
   );
 }
 
-function hostName({ hostname, port }: URL): string {
+function formatHostName({ hostname, port }: URL): string {
   return `${hostname || 'localhost'}:${port || 5432}`;
 }
 
-function poolConfig(url: URL, env: Env): HostAddress['config'] {
+function buildPoolConfig(url: URL, env: Env): HostAddress['config'] {
   const ssl = readTls(url, env);
   const plain = new URL(url);
   for (const name of OWN_PARAMETERS) plain.searchParams.delete(name);
@@ -115,7 +119,7 @@ function poolConfig(url: URL, env: Env): HostAddress['config'] {
 function readTls({ hostname, searchParams }: URL, env: Env): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
   const [root, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(name =>
-    certificateIn(searchParams, name),
+    readCertificate(searchParams, name),
   );
   const files = { ...(root && { ca: root }), ...(cert && { cert }), ...(key && { key }) };
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
@@ -127,15 +131,17 @@ function readTls({ hostname, searchParams }: URL, env: Env): boolean | Connectio
       return false;
     case 'require':
       // Only the named CA is trusted.
-      return root ? { ...files, checkServerIdentity: anyHost } : { ...files, rejectUnauthorized: false };
+      return root
+        ? { ...files, checkServerIdentity: acceptAnyHost }
+        : { ...files, rejectUnauthorized: false };
     case 'prefer':
     case 'no-verify':
       return { ...files, rejectUnauthorized: false };
     case 'verify-ca':
-      return { ...verified(files, env), checkServerIdentity: anyHost };
+      return { ...withSystemCertificates(files, env), checkServerIdentity: acceptAnyHost };
     case 'verify-full':
       return {
-        ...verified(files, env),
+        ...withSystemCertificates(files, env),
         // For an IP address, Node would check the certificate against localhost.
         checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
       };
@@ -147,7 +153,7 @@ function readTls({ hostname, searchParams }: URL, env: Env): boolean | Connectio
 }
 
 /** Adds the CAs of the system if the URL names none. They are parsed once, not for each connection. */
-function verified(files: ConnectionOptions, env: Env): ConnectionOptions {
+function withSystemCertificates(files: ConnectionOptions, env: Env): ConnectionOptions {
   if (files.ca !== undefined) return files;
   const added = [...SYSTEM_CAS, env['NODE_EXTRA_CA_CERTS'] ?? '']
     .filter(existsSync)
@@ -155,15 +161,15 @@ function verified(files: ConnectionOptions, env: Env): ConnectionOptions {
   return { secureContext: createSecureContext({ ...files, ca: [...rootCertificates, ...added] }) };
 }
 
-const anyHost = (): undefined => undefined;
+const acceptAnyHost = (): undefined => undefined;
 
 /** Returns the text of a certificate or key; undefined for `system`, which means the CAs of the system. */
-function certificateIn(parameters: URLSearchParams, name: string): string | undefined {
+function readCertificate(parameters: URLSearchParams, name: string): string | undefined {
   const file = parameters.get(name);
   if (file === null || file === 'system') return undefined;
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new DatabaseUrlError(`${name} in the database URL can't be read: ${errorMessage(error)}`);
+    throw new DatabaseUrlError(`${name} in the database URL can't be read: ${getErrorMessage(error)}`);
   }
 }

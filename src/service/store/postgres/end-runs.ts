@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { RunOutcome } from '../runs/run-records.ts';
 import type { Db } from '../writer.ts';
 
-export interface Ending {
+export interface RunEnding {
   readonly id: string;
   readonly worker: string;
   readonly outcome: RunOutcome;
@@ -48,8 +48,8 @@ with input as (
 select id from ended`;
 
 /** Ends runs of one worker, and returns the ids of those that had not ended before. */
-export async function endAllAtOnce(db: Db, items: readonly Ending[]): Promise<ReadonlySet<string>> {
-  const [{ worker }] = items as readonly [Ending, ...Ending[]];
+export async function endAllAtOnce(db: Db, items: readonly RunEnding[]): Promise<ReadonlySet<string>> {
+  const [{ worker }] = items as readonly [RunEnding, ...RunEnding[]];
   const outcomes = items.map(({ outcome }) => outcome);
   const parameters = [
     items.map(({ id }) => id),

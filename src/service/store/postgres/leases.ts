@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { resultWithin, serviceClock } from '../../core/clock.ts';
+import { serviceClock, waitAtMost } from '../../core/clock.ts';
 import type { WorkerKind, Workers } from '../store.ts';
 import type { Db } from '../writer.ts';
 
@@ -74,7 +74,7 @@ export class LeasedWorkers implements Workers {
         () => true,
         () => false,
       );
-      wasUnavailable = (await resultWithin(RENEW_WITHIN_MS, serviceClock, isRenewed)) !== true;
+      wasUnavailable = (await waitAtMost(RENEW_WITHIN_MS, serviceClock, isRenewed)) !== true;
     }
   }
 }

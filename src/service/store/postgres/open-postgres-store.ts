@@ -1,19 +1,19 @@
 import path from 'node:path';
 import { Kysely, PostgresDialect } from 'kysely';
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { blobFiles } from '../blobs/blob-files.ts';
-import { type Blobs, blobsAfter, type Collection } from '../blobs/blobs.ts';
+import { createBlobFiles } from '../blobs/blob-files.ts';
+import { type BlobCollection, type Blobs, createLayeredBlobs } from '../blobs/blobs.ts';
 import { buildStore, MIGRATED, type Store, type StoreOptions } from '../store.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
 import type { Tables } from '../tables.ts';
-import { blobRows } from './blob-rows.ts';
-import { databaseFaultReason } from './database-faults.ts';
+import { createBlobRows } from './blob-rows.ts';
+import { explainDatabaseFault } from './database-faults.ts';
 import { readDatabaseUrl } from './database-url.ts';
 import { LeasedWorkers } from './leases.ts';
 import { migratePostgres } from './migrate.ts';
-import { connectionPool } from './pool.ts';
-import { requestRates } from './request-rates.ts';
-import { runWrites } from './run-writes.ts';
+import { createConnectionPool } from './pool.ts';
+import { createRequestRates } from './request-rates.ts';
+import { createRunWrites } from './run-writes.ts';
 
 /**
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
@@ -26,7 +26,7 @@ export async function openPostgresStore(
   { mediaDir, onNotice, onQuery, env }: StoreOptions,
 ): Promise<Store> {
   const address = readDatabaseUrl(url, env);
-  const pool = connectionPool(address);
+  const pool = createConnectionPool(address);
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
@@ -38,23 +38,25 @@ export async function openPostgresStore(
     await db.destroy();
     if (error instanceof DataDirectoryError || error instanceof DatabaseUrlError) throw error;
     throw new DatabaseUnavailableError(
-      `the database ${address.name} can't be used: ${databaseFaultReason(error)}`,
+      `the database ${address.name} can't be used: ${explainDatabaseFault(error)}`,
       {
         cause: error,
       },
     );
   }
-  const blobs = (collection: Collection): Blobs => {
-    const rows = blobRows(db, collection);
-    return mediaDir === undefined ? rows : blobsAfter(rows, blobFiles(path.join(mediaDir, collection)));
+  const createBlobs = (collection: BlobCollection): Blobs => {
+    const rows = createBlobRows(db, collection);
+    return mediaDir === undefined
+      ? rows
+      : createLayeredBlobs(rows, createBlobFiles(path.join(mediaDir, collection)));
   };
   return buildStore({
     db,
     shared: true,
     workers: new LeasedWorkers(db),
-    runWrites,
-    blobs: { media: blobs('media'), inputs: blobs('inputs'), texts: blobs('texts') },
-    requestRates: perSecond => requestRates(db, perSecond),
+    runWrites: createRunWrites,
+    blobs: { media: createBlobs('media'), inputs: createBlobs('inputs'), texts: createBlobs('texts') },
+    requestRates: perSecond => createRequestRates(db, perSecond),
     close: () => db.destroy(),
   });
 }

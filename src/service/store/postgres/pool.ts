@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import type pg from 'pg';
-import { errorCode } from '../../../utils/error-utils.ts';
-import { resultWithin, serviceClock } from '../../core/clock.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
+import { serviceClock, waitAtMost } from '../../core/clock.ts';
 import { DatabaseUnavailableError, DatabaseUrlError } from '../store-errors.ts';
-import { databaseFaultReason, isUnavailable } from './database-faults.ts';
+import { explainDatabaseFault, isUnavailable } from './database-faults.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
 
@@ -32,8 +32,8 @@ export interface ConnectionPool extends PostgresPool {
 }
 
 /** Returns a pool whose connection faults are DatabaseUnavailableErrors. */
-export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAddress): ConnectionPool {
-  const primary = new Primary(hosts, connectTimeoutMs);
+export function createConnectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAddress): ConnectionPool {
+  const primary = new PrimaryServer(hosts, connectTimeoutMs);
   const names = new StatementNames(prepares ? MAX_PREPARED : 0);
   return {
     async connect() {
@@ -41,7 +41,7 @@ export function connectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAd
       return wrapClient(host, client, names);
     },
     async check() {
-      if (prepares && (await losesStatements(primary).catch(rethrowUnavailable))) throw needsPrepareFalse();
+      if (prepares && (await losesStatements(primary).catch(rethrowUnavailable))) throw prepareFalseError();
     },
     end: () => primary.end(),
   };
@@ -53,7 +53,7 @@ interface PooledConnection {
 }
 
 /** Finds the server that accepts writes, and finds it again after a failover or a restart. */
-class Primary {
+class PrimaryServer {
   readonly #hosts: readonly DatabaseHost[];
   #current: DatabaseHost | undefined;
   #search: Promise<DatabaseHost> | undefined;
@@ -83,7 +83,7 @@ class Primary {
       this.#search = undefined;
     });
     const host = this.#wasFound
-      ? await resultWithin(LOST_WAIT_MS, serviceClock, this.#search)
+      ? await waitAtMost(LOST_WAIT_MS, serviceClock, this.#search)
       : await this.#search;
     if (host === undefined) throw new DatabaseUnavailableError('the database no longer answers');
     return { host, client: await host.connect() };
@@ -114,9 +114,9 @@ class Primary {
             this.#use(host);
             resolve(host);
           } catch (error) {
-            reasons.set(host, databaseFaultReason(error));
+            reasons.set(host, explainDatabaseFault(error));
             isOver ||= reasons.size === this.#hosts.length;
-            if (isOver) reject(this.#hosts.length === 1 ? error : noPrimary(reasons));
+            if (isOver) reject(this.#hosts.length === 1 ? error : noPrimaryError(reasons));
             else await sleep(RETRY_EVERY_MS);
           }
         }
@@ -132,7 +132,7 @@ class Primary {
   }
 }
 
-function noPrimary(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavailableError {
+function noPrimaryError(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavailableError {
   const each = [...reasons].map(([{ name }, reason]) => `${name}: ${reason}`);
   return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
 }
@@ -160,7 +160,7 @@ class StatementNames {
 }
 
 /** Returns true if connections share or lose prepared statements, because a pooler changes their server. */
-async function losesStatements(primary: Primary): Promise<boolean> {
+async function losesStatements(primary: PrimaryServer): Promise<boolean> {
   const clients = await Promise.all(
     Array.from({ length: TESTED_CONNECTIONS }, async () => (await primary.connect()).client),
   );
@@ -171,7 +171,7 @@ async function losesStatements(primary: Primary): Promise<boolean> {
     }
     return false;
   } catch (error) {
-    if (!STATEMENT_FAULTS.includes(errorCode(error))) throw error;
+    if (!STATEMENT_FAULTS.includes(getErrorCode(error))) throw error;
     return true;
   } finally {
     // Closes the connections, and the statement with them.
@@ -179,7 +179,7 @@ async function losesStatements(primary: Primary): Promise<boolean> {
   }
 }
 
-function needsPrepareFalse(): DatabaseUrlError {
+function prepareFalseError(): DatabaseUrlError {
   return new DatabaseUrlError(
     'the database is behind a pooler in transaction mode that loses prepared statements; add prepare=false to its URL, as in postgres://host:6432/name?prepare=false, or set max_prepared_statements in PgBouncer 1.21 or newer',
   );
@@ -198,7 +198,7 @@ function wrapClient(host: DatabaseHost, client: pg.PoolClient, names: StatementN
 
 function rethrowUnavailable(error: unknown): never {
   if (!isUnavailable(error)) throw error;
-  throw new DatabaseUnavailableError(`the database is unavailable: ${databaseFaultReason(error)}`, {
+  throw new DatabaseUnavailableError(`the database is unavailable: ${explainDatabaseFault(error)}`, {
     cause: error,
   });
 }

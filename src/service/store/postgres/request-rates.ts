@@ -6,7 +6,7 @@ import type { Db } from '../writer.ts';
  * Limits the requests of each key over all instances: bursts of up to `perSecond`, refilled over a second. `request` returns
  * the time to wait in milliseconds; 0 if the request is granted.
  */
-export function requestRates(db: Db, perSecond: number): RateLimiter {
+export function createRequestRates(db: Db, perSecond: number): RateLimiter {
   const each = sql`${1 / perSecond} * interval '1 second'`;
   // The burst is what a second grants, but at least one request.
   const ahead = sql`${Math.max(1, perSecond) / perSecond} * interval '1 second'`;

@@ -8,7 +8,7 @@ import {
   type UserLimits,
 } from '../runs/run-records.ts';
 import type { Db, Writer } from '../writer.ts';
-import { type CollectedUses, collectedUses } from './collected-uses.ts';
+import { type CollectedUses, createUseCollector } from './collected-uses.ts';
 import {
   CREATE,
   CREATE_UNLESS_LOCKED,
@@ -17,7 +17,7 @@ import {
   type RunCreationResult,
   type RunInsert,
 } from './create-runs.ts';
-import { type Ending, endAllAtOnce } from './end-runs.ts';
+import { endAllAtOnce, type RunEnding } from './end-runs.ts';
 import { WriteBatches } from './write-batches.ts';
 
 /** Maximum number of creations or endings in one statement. */
@@ -27,8 +27,8 @@ const MAX_BATCH = 64;
  * Creates and ends runs in batches of one statement, which is its own transaction. All users share the statements that
  * create runs, except while another process has locked a user, who must not keep the others waiting.
  */
-export function runWrites(db: Db, writer: Writer): RunWrites {
-  const uses = collectedUses(db);
+export function createRunWrites(db: Db, writer: Writer): RunWrites {
+  const uses = createUseCollector(db);
   const shared = new WriteBatches<RunInsert, RunCreationResult | undefined>(
     items => createAllAtOnce(db, uses, items, CREATE_UNLESS_LOCKED),
     MAX_BATCH,
@@ -37,7 +37,7 @@ export function runWrites(db: Db, writer: Writer): RunWrites {
     items => createOfUser(db, writer, uses, items),
     MAX_BATCH,
   );
-  const endings = new WriteBatches<Ending, boolean>(items => endEach(db, writer, items), MAX_BATCH);
+  const endings = new WriteBatches<RunEnding, boolean>(items => endEach(db, writer, items), MAX_BATCH);
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
       const creation = { run, limits, now };
@@ -88,7 +88,7 @@ async function createAlone(
 }
 
 /** Ends runs, one by one if they can't be ended together. Returns for each if it had not ended before. */
-async function endEach(db: Db, writer: Writer, items: readonly Ending[]): Promise<readonly boolean[]> {
+async function endEach(db: Db, writer: Writer, items: readonly RunEnding[]): Promise<readonly boolean[]> {
   const ended = await endAllAtOnce(db, items).catch(fallBackIfRefused);
   if (ended) return items.map(({ id }) => ended.has(id));
   const results: boolean[] = [];

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { RunStatus } from '../../../wire/index.ts';
 import { PreparedQuery, type ValueOf } from '../prepared-query.ts';
-import { runnableVersion } from '../prompts-store.ts';
+import { selectRunnableVersion } from '../prompts-store.ts';
 import type { Db } from '../writer.ts';
 import type { EndColumns } from './run-endings.ts';
 import type { Idempotency, NewColumn, NewRun } from './run-records.ts';
@@ -36,21 +36,21 @@ export const KEY_CLAIM = new PreparedQuery(
 );
 
 export const CALLER = new PreparedQuery((db, value: ValueOf<{ userId: number }>) =>
-  callerWithPlan(db, value('userId')),
+  selectCallerWithPlan(db, value('userId')),
 );
 
 export const CALLER_WITH_KEY = new PreparedQuery((db, value: ValueOf<{ userId: number; keyId: string }>) =>
-  callerWithPlan(db, value('userId'))
+  selectCallerWithPlan(db, value('userId'))
     .innerJoin('keys', 'keys.userId', 'users.id')
     .where('keys.id', '=', value('keyId')),
 );
 
-function callerWithPlan(db: Db, userId: number) {
+function selectCallerWithPlan(db: Db, userId: number) {
   return db.selectFrom('users').select('users.id').where('users.id', '=', userId).where('plan', '<>', 'none');
 }
 
 export const RUNNABLE_VERSION = new PreparedQuery((db, value: ValueOf<{ promptVersionId: string }>) =>
-  runnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
+  selectRunnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
 );
 
 /** Sums up the input texts of a user's unfinished runs. */

@@ -9,7 +9,7 @@ import {
   RUNNABLE_VERSION,
   USE,
 } from './run-creation-queries.ts';
-import { endColumns, writeResults } from './run-endings.ts';
+import { toEndColumns, writeResults } from './run-endings.ts';
 import {
   CreationRefused,
   type Idempotency,
@@ -65,10 +65,10 @@ async function claimKey(
 /** Checks that the caller's key and plan, and the version, still exist since the request arrived. */
 async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
   const caller = await (keyId === undefined
-    ? CALLER.first(db, { userId })
-    : CALLER_WITH_KEY.first(db, { userId, keyId }));
+    ? CALLER.findFirst(db, { userId })
+    : CALLER_WITH_KEY.findFirst(db, { userId, keyId }));
   if (!caller) throw new CreationRefused('caller');
-  if (!(await RUNNABLE_VERSION.first(db, { promptVersionId }))) throw new CreationRefused('version');
+  if (!(await RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) throw new CreationRefused('version');
 }
 
 /** The share of a user's space that is reserved for texts, so that a user whose media fill the rest can still run prompts. */
@@ -77,22 +77,22 @@ export const TEXT_SHARE = 1 / 64;
 /** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes } = run;
-  const maxBytes = await maxMediaBytes(db, run, limits);
+  const maxBytes = await computeMaxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
-  const reservation = await RESERVATION.first(db, { userId, credits, inputBytes, maxBytes, nowMicros });
+  const reservation = await RESERVATION.findFirst(db, { userId, credits, inputBytes, maxBytes, nowMicros });
   if (reservation) return reservation.lastRunAt;
   const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
 }
 
 /** Returns the number of media bytes that the user may have if this run is to be created. */
-async function maxMediaBytes(
+async function computeMaxMediaBytes(
   db: Db,
   { userId, inputBytes, textBytes, needsSpace }: NewRun,
   limits: UserLimits,
 ): Promise<number> {
   if (textBytes === 0 && !needsSpace) return Number.MAX_SAFE_INTEGER;
-  const open = await OPEN_TEXTS.first(db, { userId });
+  const open = await OPEN_TEXTS.findFirst(db, { userId });
   const texts = (open?.bytes ?? 0) + textBytes;
   if (needsSpace) return limits.mediaBytes - inputBytes - texts - 1;
   const isWithinShare = texts <= Math.floor(limits.mediaBytes * TEXT_SHARE);
@@ -113,7 +113,7 @@ async function isQueueFull(db: Db, { userId }: NewRun, { queued }: UserLimits): 
 }
 
 /** Returns a request as JSON for its column, without texts that are kept as blobs. */
-export function requestJson(request: StoredRequest): string {
+export function encodeRequest(request: StoredRequest): string {
   return JSON.stringify(request.textsApart ? { ...request, textInputs: {} } : request);
 }
 
@@ -122,9 +122,9 @@ const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as c
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
   const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, outcome } = run;
   const row = { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, createdAt };
-  const request = outcome?.forgetsRequest ? null : requestJson(run.request);
+  const request = outcome?.forgetsRequest ? null : encodeRequest(run.request);
   const state = outcome
-    ? { worker: null, ...endColumns(outcome) }
+    ? { worker: null, ...toEndColumns(outcome) }
     : { worker: run.worker, status: run.status, ...UNENDED };
   await NEW_RUN.run(db, { ...row, request, ...state });
   await USE.run(db, { promptId: run.promptId });

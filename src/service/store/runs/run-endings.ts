@@ -17,13 +17,13 @@ interface EndValues extends EndColumns {
   readonly forgetsRequest: 0 | 1;
 }
 
-const END_RUN = new PreparedQuery((db, value: ValueOf<EndValues>) => endOfRun(db, value));
+const END_RUN = new PreparedQuery((db, value: ValueOf<EndValues>) => updateEndedRun(db, value));
 
 const END_OF_WORKER = new PreparedQuery((db, value: ValueOf<EndValues & { worker: string }>) =>
-  endOfRun(db, value).where('worker', '=', value('worker')),
+  updateEndedRun(db, value).where('worker', '=', value('worker')),
 );
 
-function endOfRun(db: Db, value: ValueOf<EndValues>) {
+function updateEndedRun(db: Db, value: ValueOf<EndValues>) {
   return db
     .updateTable('runs')
     .set({
@@ -60,16 +60,16 @@ export async function failRun(db: Db, id: string, message: string, endedAt?: num
  * @param worker the worker that must hold the run; default any
  */
 export async function endRun(db: Db, id: string, outcome: RunOutcome, worker?: string): Promise<boolean> {
-  const values = { id, ...endColumns(outcome), forgetsRequest: outcome.forgetsRequest ? 1 : 0 } as const;
+  const values = { id, ...toEndColumns(outcome), forgetsRequest: outcome.forgetsRequest ? 1 : 0 } as const;
   const run = await (worker === undefined
-    ? END_RUN.first(db, values)
-    : END_OF_WORKER.first(db, { ...values, worker }));
+    ? END_RUN.findFirst(db, values)
+    : END_OF_WORKER.findFirst(db, { ...values, worker }));
   if (!run) return false;
   await writeResults(db, { id, ...run }, outcome);
   return true;
 }
 
-export function endColumns({ status, tokens, outputs, warnings = [], endedAt }: RunOutcome): EndColumns {
+export function toEndColumns({ status, tokens, outputs, warnings = [], endedAt }: RunOutcome): EndColumns {
   return {
     status,
     tokens,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { RunStatus } from '../../../wire/index.ts';
 import type { Db } from '../writer.ts';
 import { parseStoredRun, type StoredRun } from './run-records.ts';
-import { runOfUser, runsWithIds } from './run-selections.ts';
+import { selectRunsWithIds, selectUserRun } from './run-selections.ts';
 
 /** Filter of a user's runs. Times are in microseconds; `from` is inclusive, `until` exclusive. */
 export interface RunListFilter {
@@ -31,9 +31,9 @@ export async function readRuns(
   ids: readonly string[],
   { maxBytes, onBytes }: PageLimits,
 ): Promise<StoredRun[]> {
-  const { fitting, bytes } = await fittingRuns(db, ids, maxBytes);
+  const { fitting, bytes } = await selectFittingRuns(db, ids, maxBytes);
   onBytes(bytes);
-  const rows = await runsWithIds(db, fitting).execute();
+  const rows = await selectRunsWithIds(db, fitting).execute();
   const runs = new Map(rows.map(row => [row.id, parseStoredRun(row)]));
   return fitting.flatMap(id => runs.get(id) ?? []);
 }
@@ -47,7 +47,7 @@ export async function readPage(db: Db, { userId, status, limit, ...filter }: Run
   let { from = 0, until = Number.MAX_SAFE_INTEGER } = filter;
   const cursor = startingAfter ?? endingBefore;
   if (cursor !== undefined) {
-    const run = await runOfUser(db, userId, cursor).select('createdAt').executeTakeFirst();
+    const run = await selectUserRun(db, userId, cursor).select('createdAt').executeTakeFirst();
     if (!run) return undefined;
     if (endingBefore === undefined) until = Math.min(until, run.createdAt);
     else from = Math.max(from, run.createdAt + 1);
@@ -66,9 +66,9 @@ export async function readPage(db: Db, { userId, status, limit, ...filter }: Run
 }
 
 /** Returns the runs that fit, by their sizes alone, so that outputs that don't fit are never read. */
-async function fittingRuns(db: Db, ids: readonly string[], maxBytes: number) {
+async function selectFittingRuns(db: Db, ids: readonly string[], maxBytes: number) {
   const size = sql<number>`octet_length("outputs")`.as('bytes');
-  const rows = await runsWithIds(db, ids).clearSelect().select(['id', size]).execute();
+  const rows = await selectRunsWithIds(db, ids).clearSelect().select(['id', size]).execute();
   const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
   const fitting: string[] = [];
   let sum = 0;

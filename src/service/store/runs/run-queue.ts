@@ -4,7 +4,7 @@ import { failRun } from './run-endings.ts';
 import type { StoredRequest } from './run-records.ts';
 
 /** A worker's claim on queued runs. */
-export interface Claim {
+export interface QueueClaim {
   readonly worker: string;
   /** The number of runs that it can start. At 0, only users with no running run get a turn. */
   readonly capacity: number;
@@ -31,7 +31,7 @@ const isUnfinished = sql<boolean>`status in ('queued', 'running')`;
 const isQueued = sql<boolean>`status = 'queued'`;
 
 /** Returns the run queue: queued runs, and running ones with their workers. */
-export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
+export function createRunQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
   return {
     /** Returns the workers that hold unfinished runs. */
     workersWithRuns: async () => {
@@ -45,7 +45,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
      * Claims as many queued runs as the worker has capacity for, each user's oldest first, and marks them as running.
      * `moreLeft` is true if there may be more for this worker.
      */
-    async claim(claim: Claim) {
+    async claim(claim: QueueClaim) {
       const userQueues = await claimableRuns(db, claim)
         .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
         .groupBy('userId')
@@ -57,7 +57,7 @@ export function runQueue(db: Db, writer: Writer, { shared }: { shared: boolean }
       return { runs, moreLeft: left > 0 };
     },
     /** Returns the number of queued runs that a worker with these models could claim. */
-    countClaimable: async (models: Claim['models']) => {
+    countClaimable: async (models: QueueClaim['models']) => {
       const counted = claimableRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
       return (await counted.executeTakeFirstOrThrow()).count;
     },
@@ -82,7 +82,7 @@ interface UserQueue {
 /** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
 function allotTurns(
   userQueues: readonly UserQueue[],
-  { capacity, running }: Claim,
+  { capacity, running }: QueueClaim,
 ): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
   const countRunning = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
@@ -99,7 +99,7 @@ function allotTurns(
 async function claimOldest(
   trx: Db,
   turns: ReadonlyMap<number, number>,
-  claim: Claim,
+  claim: QueueClaim,
   { shared }: { readonly shared: boolean },
 ) {
   const selectOldest = ([userId, count]: readonly [number, number]) =>
@@ -164,7 +164,7 @@ async function queueAgain(trx: Db, worker: string, runIds?: readonly string[]): 
 }
 
 /** Selects the queued runs that a worker could claim. */
-function claimableRuns(db: Db, { models, withPictures = true }: Pick<Claim, 'models' | 'withPictures'>) {
+function claimableRuns(db: Db, { models, withPictures = true }: Pick<QueueClaim, 'models' | 'withPictures'>) {
   return db
     .selectFrom('runs')
     .where(isQueued)

@@ -1,11 +1,11 @@
 import type { Db } from '../writer.ts';
-import { nonEmpty } from './run-selections.ts';
+import { toNonEmpty } from './run-selections.ts';
 
 /** A run with its usage. `promptModel` is the model that the prompt names. */
 export type RunWithUsage = ReturnType<typeof withUsage>;
 
 /** Returns the usage of those of these runs that belong to the user. */
-export async function usageOfRuns(db: Db, userId: number, ids: readonly string[]): Promise<RunWithUsage[]> {
+export async function readRunsUsage(db: Db, userId: number, ids: readonly string[]): Promise<RunWithUsage[]> {
   return (await selectUsage(db, userId, ids)).map(withUsage);
 }
 
@@ -26,7 +26,7 @@ function selectUsage(db: Db, userId: number, ids: readonly string[]) {
       'answers',
     ])
     .where('runs.userId', '=', userId)
-    .where('runs.id', 'in', nonEmpty(ids))
+    .where('runs.id', 'in', toNonEmpty(ids))
     .execute();
 }
 

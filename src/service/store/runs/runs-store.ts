@@ -14,26 +14,28 @@ import {
   type StoredRun,
   type UserLimits,
 } from './run-records.ts';
-import { runOfUser, runsWithIds } from './run-selections.ts';
-import { usageOfRuns } from './run-usage.ts';
+import { selectRunsWithIds, selectUserRun } from './run-selections.ts';
+import { readRunsUsage } from './run-usage.ts';
 
 /** Creates, reads and ends runs. Times are in milliseconds unless noted. */
-export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
+export function createRunsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
   return {
     /** Writes a run with its reservations and idempotency key, or nothing. @throws {CreationRefused} */
     create: (run: NewRun, limits: UserLimits, now: number) =>
       runWrites?.create(run, limits, now) ?? writer.write(trx => writeNewRun(trx, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
-      const row = await runOfUser(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
+      const row = await selectUserRun(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && parseStoredRun(row);
     },
     /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
     storedRequest: async (userId: number, id: string) => {
-      const row = await runOfUser(db, userId, id).select(['promptVersionId', 'request']).executeTakeFirst();
+      const row = await selectUserRun(db, userId, id)
+        .select(['promptVersionId', 'request'])
+        .executeTakeFirst();
       return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
     },
     /** Returns the run that a key created in the last 24 hours, and the digest of the body. */
-    createdWith: (userId: number, key: string, now: number) => createdWith(db, userId, key, now),
+    createdWith: (userId: number, key: string, now: number) => findCreatedRun(db, userId, key, now),
     /** Deletes idempotency keys older than 24 hours. */
     forgetKeys: async (now: number) => {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
@@ -43,7 +45,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     page: (filter: RunListFilter) => readPage(db, filter),
     /** See `readRuns`. */
     read: (ids: readonly string[], limits: PageLimits) => readRuns(db, ids, limits),
-    usage: (userId: number, ids: readonly string[]) => usageOfRuns(db, userId, ids),
+    usage: (userId: number, ids: readonly string[]) => readRunsUsage(db, userId, ids),
     /** Writes the outcome, media and refund of a run, if this worker still holds it. */
     settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) =>
       runWrites?.end(id, userId, worker, outcome) ?? writer.write(trx => endRun(trx, id, outcome, worker)),
@@ -53,12 +55,12 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     /** Returns those of these runs that have ended, of any user. */
     endedAmong: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
-      const rows = await runsWithIds(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
+      const rows = await selectRunsWithIds(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
       return rows.map(parseStoredRun);
     },
     /** Returns those of these runs whose input images must be kept. */
     withImages: async (ids: readonly string[]) => {
-      const rows = await runsWithIds(db, ids)
+      const rows = await selectRunsWithIds(db, ids)
         .where('inputBytes', '>', 0)
         .clearSelect()
         .select('id')
@@ -67,7 +69,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
     },
     /** Returns those of these runs whose request is kept. */
     withRequests: async (ids: readonly string[]) => {
-      const rows = await runsWithIds(db, ids)
+      const rows = await selectRunsWithIds(db, ids)
         .where('request', 'is not', null)
         .clearSelect()
         .select('id')
@@ -80,7 +82,7 @@ export function runsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'c
   };
 }
 
-async function createdWith(db: Db, userId: number, key: string, now: number) {
+async function findCreatedRun(db: Db, userId: number, key: string, now: number) {
   const row = await db
     .selectFrom('idempotencyKeys')
     .innerJoin('runs', 'runs.id', 'idempotencyKeys.runId')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noSqlite } from '../store-errors.ts';
+import { noSqliteError } from '../store-errors.ts';
 
 /** The part of both SQLite bindings' common interface that is used here. */
 export interface SqliteDatabase {
@@ -31,13 +31,13 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
 
 /** Loads the SQLite binding for a Node. Falls back to an unsafe built-in one rather than to none. */
 export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<SqliteModule> {
-  const builtIn = sqlite === undefined ? undefined : builtInSqlite();
+  const builtIn = sqlite === undefined ? undefined : loadBuiltInSqlite();
   if (builtIn && isSafe(sqlite ?? '')) return builtIn;
   try {
     return await import('./packaged-sqlite.ts');
   } catch (error) {
     if (builtIn) return builtIn;
-    throw noSqlite(error);
+    throw noSqliteError(error);
   }
 }
 
@@ -50,7 +50,7 @@ function isSafe(version: string): boolean {
   return at < 0 || (parts[at] ?? 0) > (SAFE[at] ?? 0);
 }
 
-function builtInSqlite(): SqliteModule | undefined {
+function loadBuiltInSqlite(): SqliteModule | undefined {
   const getBuiltin = (process as { getBuiltinModule?: (id: string) => unknown }).getBuiltinModule;
   if (!getBuiltin) return undefined;
   // Node warns on stderr that its SQLite is experimental, which doesn't concern the user.
@@ -78,18 +78,18 @@ const CODE_OF_MESSAGE: Readonly<Record<string, number>> = {
 
 /** Returns true if another connection holds a lock, perhaps only briefly. */
 export function isBusy(error: unknown): boolean {
-  const code = sqliteCode(error);
+  const code = findSqliteCode(error);
   return code === SQLITE_BUSY || code === SQLITE_PROTOCOL;
 }
 
 /** Returns true if the file is not a database, or a damaged one. */
 export function isDamage(error: unknown): boolean {
-  const code = sqliteCode(error);
+  const code = findSqliteCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
 /** Returns SQLite's primary result code; undefined for any other error. */
-function sqliteCode(error: unknown): number | undefined {
+function findSqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   return CODE_OF_MESSAGE[error.message];

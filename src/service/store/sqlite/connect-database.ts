@@ -5,9 +5,9 @@ import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { renameOver } from '../../../files/writing/rename-over.ts';
 import { syncDirectory } from '../../../files/writing/write-below.ts';
 import { placeNew } from '../../../files/writing/write-file.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
-import { damagedStore } from '../store-errors.ts';
+import { damagedStoreError } from '../store-errors.ts';
 import { isDamage, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 import { LogFlush } from './log-flush.ts';
 import { createSchema, isForeign, migrateSqlite } from './migrate.ts';
@@ -25,12 +25,12 @@ const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
 export async function connectDatabase(file: string) {
-  const size = (await fileSize(file)) ?? (await createDatabase(file));
-  if (size === 0) throw damagedStore(file, 'it is empty');
+  const size = (await readFileSize(file)) ?? (await createDatabase(file));
+  if (size === 0) throw damagedStoreError(file, 'it is empty');
   try {
     return await openWhole(file, size);
   } catch (error) {
-    throw isDamage(error) ? damagedStore(file, (error as Error).message) : error;
+    throw isDamage(error) ? damagedStoreError(file, (error as Error).message) : error;
   }
 }
 
@@ -39,7 +39,7 @@ async function openWhole(file: string, size: number) {
   try {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const foreign = await whenUnlocked(() => isForeign(database));
-    if (foreign) throw damagedStore(file, 'it is the database of another program');
+    if (foreign) throw damagedStoreError(file, 'it is the database of another program');
     // Two processes that open a new file at once can meet a lock here despite the busy timeout.
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
     // On macOS, an ordinary sync leaves commits in the cache of the disk, which a power cut empties.
@@ -57,7 +57,7 @@ async function openWhole(file: string, size: number) {
 
 function checkIntegrity(database: SqliteDatabase, file: string): void {
   const [row] = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[];
-  if (row?.quick_check !== 'ok') throw damagedStore(file, row?.quick_check ?? 'it could not be checked');
+  if (row?.quick_check !== 'ok') throw damagedStoreError(file, row?.quick_check ?? 'it could not be checked');
 }
 
 /** Creates the file atomically, so that an empty one is always a damaged one. Returns its size. */
@@ -73,9 +73,9 @@ async function createDatabase(file: string): Promise<number> {
       database.close();
     }
     // SQLite would apply the log of the missing file to the new one.
-    const hadLog = (await fileSize(`${file}-wal`)) !== undefined;
-    if (hadLog && (await fileSize(file)) === undefined) {
-      throw damagedStore(file, 'it is missing, and only its log (-wal) is there');
+    const hadLog = (await readFileSize(`${file}-wal`)) !== undefined;
+    if (hadLog && (await readFileSize(file)) === undefined) {
+      throw damagedStoreError(file, 'it is missing, and only its log (-wal) is there');
     }
     // If another process was faster, its file stays.
     await placeNew(unfinished, file);
@@ -86,7 +86,7 @@ async function createDatabase(file: string): Promise<number> {
   }
 }
 
-async function fileSize(file: string): Promise<number | undefined> {
+async function readFileSize(file: string): Promise<number | undefined> {
   return await stat(file).then(
     file => file.size,
     () => undefined,
@@ -107,7 +107,7 @@ export async function putStoreAside(
   workers: LockedWorkers,
   clock: Clock,
 ): Promise<string | undefined> {
-  if ((await fileSize(file)) === undefined) return undefined;
+  if ((await readFileSize(file)) === undefined) return undefined;
   if (await workers.isUsedByOthers()) {
     throw new DataDirectoryError(
       `the store ${file} is in use by another process; stop that process before you start a new store`,
@@ -117,7 +117,7 @@ export async function putStoreAside(
   const aside = file.replace(/\.db$/, `-aside-${time}.db`);
   for (const suffix of DATABASE_FILE_SUFFIXES) {
     await renameOver(`${file}${suffix}`, `${aside}${suffix}`).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') throw error;
+      if (getErrorCode(error) !== 'ENOENT') throw error;
     });
   }
   await syncDirectory(path.dirname(file));

@@ -11,8 +11,8 @@ import { type SqliteDatabase, type SqliteStatement, type SqliteValue, whenUnlock
 const MAX_STATEMENTS = 200;
 
 /** Returns a Kysely dialect over one connection of either SQLite binding. The caller closes the connection. */
-export function storeDialect(database: SqliteDatabase): SqliteDialect {
-  const config = { database: kyselyDatabase(database) };
+export function createStoreDialect(database: SqliteDatabase): SqliteDialect {
+  const config = { database: createKyselyDatabase(database) };
   const dialect = new SqliteDialect(config);
   dialect.createDriver = () => new StoreDriver(config);
   return dialect;
@@ -40,7 +40,7 @@ class StoreDriver extends SqliteDriver {
   }
 }
 
-function kyselyDatabase(database: SqliteDatabase): KyselyDatabase {
+function createKyselyDatabase(database: SqliteDatabase): KyselyDatabase {
   const prepared = new Map<string, SqliteStatement>();
   return {
     prepare(sql) {

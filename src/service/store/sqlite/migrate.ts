@@ -1,5 +1,5 @@
 import { DataDirectoryError } from '../../../files/data-directory.ts';
-import { migrations } from '../migrations.ts';
+import { buildMigrations } from '../migrations.ts';
 import type { SqliteDatabase } from './binding.ts';
 
 /** Statistics for the query planner, which would otherwise read all runs of a user to find a rare status. */
@@ -10,7 +10,7 @@ const STATISTICS = `
     ('runs', 'runsByStatus', '1000000 100000 1000 1');
   analyze sqlite_schema;`;
 
-const SQLITE_MIGRATIONS = migrations({
+const SQLITE_MIGRATIONS = buildMigrations({
   counter: 'integer primary key',
   byKey: 'without rowid',
   own: STATISTICS,
@@ -23,10 +23,10 @@ const SQLITE_MIGRATIONS = migrations({
  * @throws {DataDirectoryError} if a newer version of promptrun wrote it
  */
 export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
-  if (schemaVersion(database) === SQLITE_MIGRATIONS.length) return false;
-  return inTransaction(database, () => {
-    const version = schemaVersion(database);
-    if (version > SQLITE_MIGRATIONS.length) throw new DataDirectoryError(tooNew(file));
+  if (readSchemaVersion(database) === SQLITE_MIGRATIONS.length) return false;
+  return runInTransaction(database, () => {
+    const version = readSchemaVersion(database);
+    if (version > SQLITE_MIGRATIONS.length) throw new DataDirectoryError(explainTooNew(file));
     applySteps(database, version);
     return version > 0 && version < SQLITE_MIGRATIONS.length;
   });
@@ -37,7 +37,7 @@ export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
  * open after the database is closed, and Windows can't delete an open file.
  */
 export function createSchema(database: SqliteDatabase): void {
-  inTransaction(database, () => applySteps(database, 0));
+  runInTransaction(database, () => applySteps(database, 0));
 }
 
 function applySteps(database: SqliteDatabase, version: number): void {
@@ -45,7 +45,7 @@ function applySteps(database: SqliteDatabase, version: number): void {
   database.exec(`pragma user_version = ${SQLITE_MIGRATIONS.length}`);
 }
 
-function inTransaction<T>(database: SqliteDatabase, work: () => T): T {
+function runInTransaction<T>(database: SqliteDatabase, work: () => T): T {
   database.exec('begin immediate');
   try {
     const result = work();
@@ -69,11 +69,11 @@ export function isForeign(database: SqliteDatabase): boolean {
   return names.length > 0 && !names.some(({ name }) => name === 'promptVersions');
 }
 
-function schemaVersion(database: SqliteDatabase): number {
+function readSchemaVersion(database: SqliteDatabase): number {
   const [row] = database.prepare('pragma user_version').all() as { user_version: number }[];
   return row?.user_version ?? 0;
 }
 
-function tooNew(file: string): string {
+function explainTooNew(file: string): string {
   return `${file} was written by a newer promptrun; update promptrun, or set PROMPTRUN_DATA_DIR to another directory`;
 }

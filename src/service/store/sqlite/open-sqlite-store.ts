@@ -1,18 +1,18 @@
 import path from 'node:path';
 import { Kysely } from 'kysely';
-import { blobFiles } from '../blobs/blob-files.ts';
+import { createBlobFiles } from '../blobs/blob-files.ts';
 import { buildStore, MIGRATED, type Store, type StoreOptions } from '../store.ts';
 import type { Tables } from '../tables.ts';
 import { connectDatabase, putStoreAside } from './connect-database.ts';
-import { storeDialect } from './dialect.ts';
-import { workerLocks } from './worker-locks.ts';
+import { createStoreDialect } from './dialect.ts';
+import { createWorkerLocks } from './worker-locks.ts';
 
 /** Opens the SQLite store in the data directory, and creates it if it doesn't exist. */
 export async function openSqliteStore(
   file: string,
   { dataDir, worker = 'serve', clock, newStore = false, onNotice, onQuery }: StoreOptions,
 ): Promise<Store> {
-  const workers = workerLocks(dataDir, worker, clock);
+  const workers = createWorkerLocks(dataDir, worker, clock);
   if (newStore) {
     const aside = await putStoreAside(file, workers, clock);
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
@@ -20,7 +20,7 @@ export async function openSqliteStore(
   const { database, migrated, log } = await connectDatabase(file);
   if (migrated) onNotice?.(MIGRATED);
   const db = new Kysely<Tables>({
-    dialect: storeDialect(database),
+    dialect: createStoreDialect(database),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
   });
   return buildStore({
@@ -29,9 +29,9 @@ export async function openSqliteStore(
     workers,
     flush: log && (() => log.flush()),
     blobs: {
-      media: blobFiles(path.join(dataDir, 'media')),
-      inputs: blobFiles(path.join(dataDir, 'inputs')),
-      texts: blobFiles(path.join(dataDir, 'texts')),
+      media: createBlobFiles(path.join(dataDir, 'media')),
+      inputs: createBlobFiles(path.join(dataDir, 'inputs')),
+      texts: createBlobFiles(path.join(dataDir, 'texts')),
     },
     async close() {
       await db.destroy();

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { installedFile, installedText } from '../../../files/installed/installed-file.ts';
+import { readInstalledText, resolveInstalledFile } from '../../../files/installed/installed-file.ts';
 import { DIGESTS, useUnpacked } from '../../../files/installed/unpacked-file.ts';
 
 /**
@@ -9,12 +9,14 @@ import { DIGESTS, useUnpacked } from '../../../files/installed/unpacked-file.ts'
  */
 export default function loadPackedBinding(): unknown {
   const name = `${process.platform}-${process.arch}${existsSync('/etc/alpine-release') ? '-musl' : ''}`;
-  const digests = JSON.parse(installedText(`dist/prebuilds/${DIGESTS}`)) as Readonly<Record<string, string>>;
+  const digests = JSON.parse(readInstalledText(`dist/prebuilds/${DIGESTS}`)) as Readonly<
+    Record<string, string>
+  >;
   const digest = digests[name];
   if (digest === undefined) throw new Error('there is no binary for this platform');
   const read = (): Buffer => {
     const { brotliDecompressSync } = process.getBuiltinModule('node:zlib'); // 2 ms that later starts do without
-    return brotliDecompressSync(readFileSync(installedFile(`dist/prebuilds/${name}.br`)));
+    return brotliDecompressSync(readFileSync(resolveInstalledFile(`dist/prebuilds/${name}.br`)));
   };
   const module: { exports: unknown } = { exports: {} };
   useUnpacked({ name: 'sqlite.node', digest, read }, file => process.dlopen(module, file));

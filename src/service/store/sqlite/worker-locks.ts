@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { makeDirectory } from '../../../files/writing/write-below.ts';
-import { errorCode } from '../../../utils/error-utils.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
-import { writtenBefore } from '../blobs/blob-files.ts';
+import { listWrittenBefore } from '../blobs/blob-files.ts';
 import type { WorkerKind } from '../store.ts';
 import { isBusy, openSqlite, type SqliteDatabase, whenUnlocked } from './binding.ts';
 
 /** The workers of an SQLite store. */
-export type LockedWorkers = ReturnType<typeof workerLocks>;
+export type LockedWorkers = ReturnType<typeof createWorkerLocks>;
 
 const FOLDER = 'workers';
 const SUFFIX = '.lock';
@@ -22,15 +22,15 @@ const FRESH_MS = 60_000;
  * Returns workers that are identified by locks, not process ids: each locks its own file, and the operating system
  * releases the lock however the process ends.
  */
-export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
+export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
   const directory = path.join(dataDir, FOLDER);
-  const lockFile = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
+  const toLockPath = (worker: string): string => path.join(directory, `${worker}${SUFFIX}`);
   const name = `${kind === 'command' ? COMMAND : ''}${randomUUID()}`;
   let lock: Promise<SqliteDatabase> | undefined;
 
   return {
     async register() {
-      lock ??= takeWorkerLock(lockFile(name)).catch((error: unknown) => {
+      lock ??= takeWorkerLock(toLockPath(name)).catch((error: unknown) => {
         lock = undefined;
         throw error;
       });
@@ -38,27 +38,27 @@ export function workerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
       return name;
     },
     workerKind: (worker: string): WorkerKind => (worker.startsWith(COMMAND) ? 'command' : 'serve'),
-    isAlive: async (worker: string) => worker === name || (await isLocked(lockFile(worker))),
+    isAlive: async (worker: string) => worker === name || (await isLocked(toLockPath(worker))),
     /** Returns true if another process uses the store. */
-    isUsedByOthers: () => isInUse(dataDir, lockFile(name)),
+    isUsedByOthers: () => isInUse(dataDir, toLockPath(name)),
     async sweep() {
-      for (const old of await writtenBefore(directory, clock.now() - FRESH_MS)) {
+      for (const old of await listWrittenBefore(directory, clock.now() - FRESH_MS)) {
         const file = path.join(directory, old);
-        if (isLock(old) && file !== lockFile(name) && !(await isLocked(file))) await removeIfClosed(file);
+        if (isLock(old) && file !== toLockPath(name) && !(await isLocked(file))) await removeIfClosed(file);
       }
     },
     async release() {
       if (!lock) return;
       (await lock).close();
       lock = undefined;
-      await removeIfClosed(lockFile(name));
+      await removeIfClosed(toLockPath(name));
     },
   };
 }
 
 /** Returns true if a process uses the store in a data directory. @param own the lock of this process, which doesn't count */
 export async function isInUse(dataDir: string, own?: string): Promise<boolean> {
-  for (const file of await lockFiles(path.join(dataDir, FOLDER))) {
+  for (const file of await listLockFiles(path.join(dataDir, FOLDER))) {
     if (file !== own && (await isLocked(file))) return true;
   }
   return false;
@@ -91,7 +91,7 @@ async function isLocked(file: string): Promise<boolean> {
 /** Removes a lock file. On Windows, one that another process has open is left to a later sweep. */
 async function removeIfClosed(file: string): Promise<void> {
   await rm(file, { force: true }).catch((error: unknown) => {
-    if (errorCode(error) !== 'EBUSY') throw error;
+    if (getErrorCode(error) !== 'EBUSY') throw error;
   });
 }
 
@@ -102,7 +102,7 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
-async function lockFiles(directory: string): Promise<string[]> {
+async function listLockFiles(directory: string): Promise<string[]> {
   if (!(await exists(directory))) return [];
   const names = await readdir(directory);
   return names.filter(isLock).map(name => path.join(directory, name));

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
-  barText,
-  progressText,
-  speedText,
+  formatBar,
+  formatSpeed,
+  formatTally,
   startBatchProgress,
 } from '../../../../src/cli/batch/progress/progress-line.ts';
 import { Tally } from '../../../../src/cli/batch/progress/row-tally.ts';
@@ -23,30 +23,30 @@ function createTally(
 describe('the progress of a batch', () => {
   test('shows done, failed, rate and time left', () => {
     const tally = createTally(100, { succeeded: 18, failed: 2 }, { succeeded: 30 });
-    expect(progressText(tally, 10_000)).toBe('50 of 100 done, 2 failed, 2.0/s, 25 s left');
+    expect(formatTally(tally, 10_000)).toBe('50 of 100 done, 2 failed, 2.0/s, 25 s left');
   });
 
   test('shows no rate before the first row has ended', () => {
-    expect(progressText(createTally(100, {}), 0)).toBe('0 of 100 done, 0 failed');
+    expect(formatTally(createTally(100, {}), 0)).toBe('0 of 100 done, 0 failed');
     const doubt = createTally(4, { succeeded: 1, failed: 1, 'in doubt': 1, running: 1 });
-    expect(progressText(doubt, 1000)).toContain('4 of 4 done, 1 failed');
+    expect(formatTally(doubt, 1000)).toContain('4 of 4 done, 1 failed');
   });
 
   test('does without the number of rows if it is not known', () => {
-    expect(progressText(createTally(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
+    expect(formatTally(createTally(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
   });
 
   test('shows rates and times in words', () => {
-    expect([speedText(25.4), speedText(1.24), speedText(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
-    const left = (ms: number): string => progressText(createTally(2, { succeeded: 1 }), ms);
+    expect([formatSpeed(25.4), formatSpeed(1.24), formatSpeed(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
+    const left = (ms: number): string => formatTally(createTally(2, { succeeded: 1 }), ms);
     expect(left(125_000)).toMatch(/, 2 min 5 s left$/u);
     expect(left(11_400_000)).toMatch(/, 3 h 10 min left$/u);
   });
 
   test('shows a bar that fits the terminal', () => {
     const tally = createTally(4, { succeeded: 1 });
-    expect(barText(tally, 1000, 80)).toBe('█████░░░░░░░░░░░░░░░ 1 of 4 done, 0 failed, 1.0/s, 3 s left');
-    expect(barText(tally, 1000, 30)).toBe('1 of 4 done, 0 failed, 1.0/');
+    expect(formatBar(tally, 1000, 80)).toBe('█████░░░░░░░░░░░░░░░ 1 of 4 done, 0 failed, 1.0/s, 3 s left');
+    expect(formatBar(tally, 1000, 30)).toBe('1 of 4 done, 0 failed, 1.0/');
   });
 });
 

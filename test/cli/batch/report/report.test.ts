@@ -258,7 +258,7 @@ describe('a saved picture of a page', () => {
       onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
       const { html, leftOut } = await reportPage(
         rows,
-        summarizeRows(rows, new Spending().totals(), undefined),
+        summarizeRows(rows, new Spending().computeTotals(), undefined),
         {
           title: 'results',
           folder: project.home,

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFlags } from '../../../../src/cli/commands/run/run-argv.ts';
 import { runTarget } from '../../../../src/cli/commands/run/run-target.ts';
-import { promptFilesBelow } from '../../../../src/cli/inputs/prompt-files-below.ts';
+import { listPromptFiles } from '../../../../src/cli/inputs/prompt-files-below.ts';
 import { localService } from '../../../../src/main.ts';
 import { KEY } from '../../../support/client.ts';
 import { temporaryDirectory, testContext } from '../../../support/context.ts';
@@ -218,7 +218,7 @@ it('run alone also offers the prompt files below the working directory, and runs
   });
   expect(await runTarget(ctx, undefined, FLAGS)).toBe(0);
   expect(stdout()).toBe('Green tea.\n');
-  expect(await promptFilesBelow(home)).toEqual([file]);
+  expect(await listPromptFiles(home)).toEqual([file]);
   expect(stderr()).toContain(`To repeat it: promptrun run ${file}\n`);
   prompter.verify();
 });

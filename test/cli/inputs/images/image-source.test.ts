@@ -3,7 +3,11 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type ImageSource, imageBytes, openImage } from '../../../../src/cli/inputs/images/image-source.ts';
+import {
+  type ImageSource,
+  openImage,
+  readImageBytes,
+} from '../../../../src/cli/inputs/images/image-source.ts';
 import { testContext } from '../../../support/context.ts';
 import { png } from '../../../support/pictures.ts';
 import { isPosix } from '../../../support/system.ts';
@@ -26,8 +30,8 @@ describe('an image in a file', () => {
       size: large.length,
       sha256: createHash('sha256').update(large).digest('hex'),
     });
-    expect((await imageBytes(image)).equals(large)).toBe(true);
-    expect((await imageBytes(image)).equals(large)).toBe(true);
+    expect((await readImageBytes(image)).equals(large)).toBe(true);
+    expect((await readImageBytes(image)).equals(large)).toBe(true);
   });
 
   it.each<[string, (file: string) => void]>([
@@ -37,13 +41,13 @@ describe('an image in a file', () => {
   ])('that %s meanwhile is not sent to its end', async (_, change) => {
     const { file, image } = await writeAndOpen(large);
     change(file);
-    await expect(imageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
+    await expect(readImageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
   });
 
   it('that was deleted meanwhile is reported', async () => {
     const { file, image } = await writeAndOpen(large);
     rmSync(file);
-    await expect(imageBytes(image)).rejects.toThrow('picture does not exist');
+    await expect(readImageBytes(image)).rejects.toThrow('picture does not exist');
   });
 
   it.runIf(isPosix)('may come through a pipe', async () => {
@@ -52,7 +56,7 @@ describe('an image in a file', () => {
     writeFileSync(path.join(home, 'source'), large);
     execFileSync('sh', ['-c', 'mkfifo pipe; cat source > pipe &'], { cwd: home, stdio: 'ignore' });
     const image = (await openImage(ctx, pipe)) as Bytes;
-    expect((await imageBytes(image)).equals(large)).toBe(true);
+    expect((await readImageBytes(image)).equals(large)).toBe(true);
   });
 });
 
@@ -72,7 +76,7 @@ describe('an image', () => {
     ],
   ])('may be given as %s', async (_, url) => {
     const { ctx } = await testContext();
-    expect(await imageBytes((await openImage(ctx, url)) as Bytes)).toEqual(png(2, 1));
+    expect(await readImageBytes((await openImage(ctx, url)) as Bytes)).toEqual(png(2, 1));
   });
 
   it.each(['https:///', 'https://[', 'HTTP://example.com/a.png', 'file:///etc/hostname'])(

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
-import { Checks } from '../../../../src/cli/checks/checks.ts';
-import { differences } from '../../../../src/cli/outputs/differences.ts';
+import { CheckRunner } from '../../../../src/cli/checks/checks.ts';
+import { computeDifferences } from '../../../../src/cli/outputs/differences.ts';
 import type { Grid, GridRange } from '../../../../src/cli/outputs/pages/grid.ts';
-import { gridPage } from '../../../../src/cli/outputs/pages/grid-page.ts';
+import { renderGridPage } from '../../../../src/cli/outputs/pages/grid-page.ts';
 
 const HOSTILE = `"'><img src=x onerror=alert(1)><script>alert(2)</script>&amp;`;
 const RANGE: GridRange = {
@@ -53,14 +53,14 @@ const GRID: Grid = {
 
 describe('a page', () => {
   it('shows whatever came from elsewhere as text', () => {
-    const page = gridPage(GRID);
+    const page = renderGridPage(GRID);
     expect(page).not.toContain('<img src=x');
     expect(page.match(/<script/gu)).toHaveLength(1);
     expect(page.split('&quot;&#39;&gt;&lt;img src=x').length - 1).toBeGreaterThan(22);
   });
 
   it('allows its own script and style by their digests, and nothing else', () => {
-    const page = gridPage(GRID);
+    const page = renderGridPage(GRID);
     const [, policy = ''] = /Content-Security-Policy" content="([^"]*)"/u.exec(page) ?? [];
     const digest = (element: string): string => {
       const [, text = ''] = new RegExp(`<${element}>([^]*?)</${element}>`, 'u').exec(page) ?? [];
@@ -80,14 +80,19 @@ describe('a page', () => {
 });
 
 describe('differences', () => {
-  const checks = new Checks(new AbortController().signal);
+  const checks = new CheckRunner(new AbortController().signal);
   const HERE = { checks: () => Promise.resolve(checks) };
   afterAll(() => checks.close());
 
   const lines = (text: string): string => Array.from({ length: 3000 }, (_, at) => `${text} ${at}\n`).join('');
 
   it('of more than 2,000 lines are counted, and the first 50 shown', async () => {
-    const [note, ...parts] = await differences(HERE, `same\n${lines('a')}`, `same\n${lines('b')}`, 'lines');
+    const [note, ...parts] = await computeDifferences(
+      HERE,
+      `same\n${lines('a')}`,
+      `same\n${lines('b')}`,
+      'lines',
+    );
     expect(note?.text).toBe('3,000 lines differ; the first 50:\n');
     expect(parts).toHaveLength(100);
     expect(parts.slice(0, 2)).toEqual([
@@ -97,7 +102,7 @@ describe('differences', () => {
   });
 
   it('of few lines in long texts are shown as they are', async () => {
-    const parts = await differences(HERE, lines('a'), `new\n${lines('a')}`, 'lines');
+    const parts = await computeDifferences(HERE, lines('a'), `new\n${lines('a')}`, 'lines');
     expect(parts.map(({ kind }) => kind)).toEqual(['added', 'same']);
   });
 });

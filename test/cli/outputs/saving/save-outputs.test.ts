@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { statusOfFailures } from '../../../../src/cli/outputs/saving/save-failures.ts';
-import { failureFor } from '../../../../src/cli/outputs/saving/save-outputs.ts';
+import { getFailureStatus } from '../../../../src/cli/outputs/saving/save-failures.ts';
+import { toSaveFailure } from '../../../../src/cli/outputs/saving/save-outputs.ts';
 
 /** Returns the error of a full disk, which Linux shows without filling one. */
 function diskFull(): unknown {
@@ -14,10 +14,10 @@ function diskFull(): unknown {
 }
 
 it.runIf(process.platform === 'linux')('a full disk is the fault of this machine, not of the network', () => {
-  const full = failureFor(1, diskFull());
+  const full = toSaveFailure(1, diskFull());
   expect(full).toMatchObject({ output: 1, message: expect.stringContaining('ENOSPC') as string });
-  expect(statusOfFailures([full])).toBe('FILE_ERROR');
-  expect(statusOfFailures([full, failureFor(2, new Error('its URL returned no bytes'))])).toBe(
+  expect(getFailureStatus([full])).toBe('FILE_ERROR');
+  expect(getFailureStatus([full, toSaveFailure(2, new Error('its URL returned no bytes'))])).toBe(
     'NETWORK_ERROR',
   );
 });

@@ -26,7 +26,7 @@ describe('the prompt cache', () => {
     const directory = temporaryDirectory();
     cacheIn(directory, 'https://one/v1').put(version('a'));
     expect(cacheIn(directory, 'https://two/v1').get('a')).toBeUndefined();
-    expect(cacheIn(directory, 'https://two/v1').all()).toEqual([]);
+    expect(cacheIn(directory, 'https://two/v1').listVersions()).toEqual([]);
   });
 
   it('keeps the 200 prompts used last', () => {
@@ -37,7 +37,7 @@ describe('the prompt cache', () => {
     cache.put(version('new'));
     expect(cache.get('v1')).toBeUndefined();
     expect(cache.get('v0')).toEqual(version('v0'));
-    expect(cache.all()).toHaveLength(200);
+    expect(cache.listVersions()).toHaveLength(200);
   });
 
   it('replaces a damaged file', () => {

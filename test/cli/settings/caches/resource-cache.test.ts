@@ -2,9 +2,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  computeResourceScope,
   type FetchLimits,
   ResourceCache,
-  resourceScope,
 } from '../../../../src/cli/settings/caches/resource-cache.ts';
 import type { Resources } from '../../../../src/wire/index.ts';
 import { TEST_NOW, temporaryDirectory, testClock } from '../../../support/context.ts';
@@ -33,7 +33,7 @@ function cacheIn(
   const problems: string[] = [];
   const cache: ResourceCache = new ResourceCache({
     directory,
-    scope: resourceScope(BASE, key),
+    scope: computeResourceScope(BASE, key),
     clock,
     onProblem: problem => problems.push(problem),
     fetch: limits => {
@@ -48,10 +48,10 @@ function cacheIn(
 describe('the cache of models', () => {
   it('is empty at first, and is filled when the models are first needed', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
-    expect(cache.cliAgent()).toBeUndefined();
-    expect(await cache.models()).toEqual([MODEL]);
-    expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.cliAgent()).toBe('h1');
+    expect(cache.getCliAgent()).toBeUndefined();
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(cache.getCliAgent()).toBe('h1');
     expect(asked).toHaveLength(1);
   });
 
@@ -59,9 +59,9 @@ describe('the cache of models', () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, asked } = cacheIn(directory, []);
-    expect(cache.cliAgent()).toBe('h1');
-    expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.cached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
+    expect(cache.getCliAgent()).toBe('h1');
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(cache.getCached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
     expect(asked).toEqual([]);
     expect(statSync(path.join(directory, 'resources.json')).mode & 0o777).toBe(0o600);
   });
@@ -69,10 +69,10 @@ describe('the cache of models', () => {
   it('is shared neither between accounts nor between services, and reveals no key', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
-    expect(cacheIn(directory, [], 'key-b').cache.cliAgent()).toBeUndefined();
+    expect(cacheIn(directory, [], 'key-b').cache.getCliAgent()).toBeUndefined();
     await cacheIn(directory, [answer('of-b')], 'key-b').cache.refresh();
-    expect(cacheIn(directory, [], 'key-a').cache.cliAgent()).toBe('of-a');
-    expect(resourceScope('https://a/v1', 'k')).not.toBe(resourceScope('https://b/v1', 'k'));
+    expect(cacheIn(directory, [], 'key-a').cache.getCliAgent()).toBe('of-a');
+    expect(computeResourceScope('https://a/v1', 'k')).not.toBe(computeResourceScope('https://b/v1', 'k'));
     expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
   });
 
@@ -80,7 +80,7 @@ describe('the cache of models', () => {
     const directory = temporaryDirectory();
     const keys = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()));
-    expect(keys.map(key => cacheIn(directory, [], key).cache.cliAgent())).toEqual(
+    expect(keys.map(key => cacheIn(directory, [], key).cache.getCliAgent())).toEqual(
       keys.map(key => `of-${key}`),
     );
   });
@@ -90,8 +90,8 @@ describe('the cache of models', () => {
     for (let at = 0; at < 25; at += 1) {
       await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
     }
-    expect(cacheIn(directory, [], 'key24').cache.cliAgent()).toBe('h24');
-    expect(cacheIn(directory, [], 'key0').cache.cliAgent()).toBeUndefined();
+    expect(cacheIn(directory, [], 'key24').cache.getCliAgent()).toBe('h24');
+    expect(cacheIn(directory, [], 'key0').cache.getCliAgent()).toBeUndefined();
   });
 
   it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
@@ -100,9 +100,9 @@ describe('the cache of models', () => {
       const directory = temporaryDirectory();
       writeFileSync(path.join(directory, 'resources.json'), damage);
       const { cache } = cacheIn(directory, [answer('h1')]);
-      expect(cache.cliAgent()).toBeUndefined();
-      expect(await cache.models()).toEqual([MODEL]);
-      expect(cacheIn(directory, []).cache.cliAgent()).toBe('h1');
+      expect(cache.getCliAgent()).toBeUndefined();
+      expect(await cache.getModels()).toEqual([MODEL]);
+      expect(cacheIn(directory, []).cache.getCliAgent()).toBe('h1');
     },
   );
 
@@ -110,15 +110,15 @@ describe('the cache of models', () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
-    expect(await cache.models()).toEqual([MODEL]);
-    expect(cache.cliAgent()).toBe('h1');
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(cache.getCliAgent()).toBe('h1');
     expect(problems).toHaveLength(1);
   });
 
   it('never sends a malformed hash in a header', async () => {
     const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
     await cache.refresh();
-    expect(cache.cliAgent()).toBeUndefined();
+    expect(cache.getCliAgent()).toBeUndefined();
   });
 
   it('leaves out models that are malformed', async () => {
@@ -130,7 +130,7 @@ describe('the cache of models', () => {
       { model: 'y', availableRunOptions: [{ key: 'k' }, { key: 'l', options: [1, 'a'] }] },
     ];
     const { cache } = cacheIn(temporaryDirectory(), [answer('h', odd)]);
-    expect(await cache.models()).toEqual([
+    expect(await cache.getModels()).toEqual([
       { model: 'x', availableRunOptions: [] },
       { model: 'y', availableRunOptions: [{ key: 'l', options: ['a'] }] },
     ]);
@@ -149,7 +149,7 @@ describe('a refresh that the service asks for', () => {
     expect(asked.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
     ]);
-    expect(cache.cliAgent()).toBe('h2');
+    expect(cache.getCliAgent()).toBe('h2');
   });
 
   it('does not happen if nothing asked for it', async () => {
@@ -172,7 +172,7 @@ describe('a refresh that the service asks for', () => {
     const command = async (...script: Resources[]): Promise<string | undefined> => {
       const fetches = script.length;
       const { cache, asked } = cacheIn(directory, script, 'key', clock);
-      const sent = cache.cliAgent();
+      const sent = cache.getCliAgent();
       cache.noteActionRequired();
       await cache.settle();
       expect(asked).toHaveLength(fetches);
@@ -193,6 +193,6 @@ describe('a refresh that the service asks for', () => {
     cache.noteActionRequired();
     await expect(cache.settle()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);
-    expect(cache.cliAgent()).toBeUndefined();
+    expect(cache.getCliAgent()).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sharedPath } from '../../../../src/cli/core/paths.ts';
+import { toSharedPath } from '../../../../src/cli/core/paths.ts';
 import { noteOnBackslashes, noteOnCase } from '../../../../src/cli/testing/cases/read-target.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
@@ -54,5 +54,5 @@ it.each([
   ['C:\\work\\in', 'C:\\work\\a.test.yaml', '../a.test.yaml'],
   ['C:\\work', 'D:\\a.test.yaml', 'D:/a.test.yaml'],
 ])('from %s, %s is written into reports as %s', (folder, file, written) => {
-  expect(sharedPath(folder, file, path.win32)).toBe(written);
+  expect(toSharedPath(folder, file, path.win32)).toBe(written);
 });

@@ -1,8 +1,8 @@
 import { withoutUndefined } from '../../../../files/formats/json.ts';
-import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
+import { isJsonObject, readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
 import type { ProviderUsage } from '../../../engine.ts';
 import type { PictureSource } from '../fetch-pictures.ts';
-import { type AnswerFormat, countAt, type ModelAnswer, type ReportedCounts } from '../model-answer.ts';
+import { type AnswerFormat, type ModelAnswer, type ReportedCounts, readCountAt } from '../model-answer.ts';
 
 /** Chat Completions of any provider. */
 export const CHAT: AnswerFormat = {
@@ -35,36 +35,40 @@ export const CHAT: AnswerFormat = {
   },
   read(object, answer) {
     // Groq's streams put the usage elsewhere.
-    answer.addCounts(valueAt(object, 'usage') ?? valueAt(object, 'x_groq', 'usage'));
-    answer.tier = textAt(object, 'service_tier') ?? answer.tier;
-    for (const choice of listAt(object, 'choices')) readAnswerChoice(choice, answer);
+    answer.addCounts(readValueAt(object, 'usage') ?? readValueAt(object, 'x_groq', 'usage'));
+    answer.tier = readTextAt(object, 'service_tier') ?? answer.tier;
+    for (const choice of readListAt(object, 'choices')) readAnswerChoice(choice, answer);
   },
-  usage: tokenUsage,
+  usage: readTokenUsage,
 };
 
 function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
-  const index = countAt(choice, 'index') ?? 0;
-  answer.addStopReason(textAt(choice, 'finish_reason'));
-  answer.setError(valueAt(choice, 'error'));
-  const message = valueAt(choice, 'message') ?? valueAt(choice, 'delta');
-  answer.addRefusal(textAt(message, 'refusal'));
-  const calls = [...listAt(message, 'tool_calls'), valueAt(message, 'function_call')].filter(isJsonObject);
+  const index = readCountAt(choice, 'index') ?? 0;
+  answer.addStopReason(readTextAt(choice, 'finish_reason'));
+  answer.setError(readValueAt(choice, 'error'));
+  const message = readValueAt(choice, 'message') ?? readValueAt(choice, 'delta');
+  answer.addRefusal(readTextAt(message, 'refusal'));
+  const calls = [...readListAt(message, 'tool_calls'), readValueAt(message, 'function_call')].filter(
+    isJsonObject,
+  );
   if (answer.keepsCalls && calls.length > 0) return answer.addText(callsText(message), index);
   for (const call of calls) {
-    const named = valueAt(call, 'function') ?? call;
-    answer.addToolCall(textAt(named, 'name'), textAt(named, 'arguments'), index);
+    const named = readValueAt(call, 'function') ?? call;
+    answer.addToolCall(readTextAt(named, 'name'), readTextAt(named, 'arguments'), index);
   }
-  const parts = contentParts(valueAt(message, 'content'));
+  const parts = listContentParts(readValueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
-  answer.hasThought ||= isThought || THOUGHTS.some(key => Boolean(valueAt(message, key)));
-  answer.pictures.push(...[...parts, ...contentParts(valueAt(message, 'images'))].flatMap(picturesIn));
-  for (const part of parts.filter(isTextPart)) answer.addText(textAt(part, 'text'), index);
+  answer.hasThought ||= isThought || THOUGHTS.some(key => Boolean(readValueAt(message, key)));
+  answer.pictures.push(
+    ...[...parts, ...listContentParts(readValueAt(message, 'images'))].flatMap(collectPictures),
+  );
+  for (const part of parts.filter(isTextPart)) answer.addText(readTextAt(part, 'text'), index);
 }
 
 /** Returns the calls of a message as JSON, or the whole message if it also has text. */
 function callsText(message: unknown): string {
-  const hasText = Boolean(valueAt(message, 'content'));
-  const calls = valueAt(message, 'function_call') ?? valueAt(message, 'tool_calls');
+  const hasText = Boolean(readValueAt(message, 'content'));
+  const calls = readValueAt(message, 'function_call') ?? readValueAt(message, 'tool_calls');
   return JSON.stringify(hasText ? message : calls);
 }
 
@@ -72,10 +76,10 @@ function callsText(message: unknown): string {
 const THOUGHTS = ['reasoning', 'reasoning_content', 'thinking'];
 
 /** Returns the parts of a content, which may be a plain text. */
-function contentParts(content: unknown): Record<string, unknown>[] {
+function listContentParts(content: unknown): Record<string, unknown>[] {
   return typeof content === 'string'
     ? [{ type: 'text', text: content }]
-    : listAt(content).filter(isJsonObject);
+    : readListAt(content).filter(isJsonObject);
 }
 
 function isTextPart({ type }: Record<string, unknown>): boolean {
@@ -83,9 +87,9 @@ function isTextPart({ type }: Record<string, unknown>): boolean {
 }
 
 /** Returns the picture in a part. Its URL is the value of `image_url`, or in an object there. */
-function picturesIn(part: unknown): PictureSource[] {
-  const url = textAt(part, 'image_url', 'url') ?? textAt(part, 'image_url');
-  const base64 = textAt(part, 'b64_json');
+function collectPictures(part: unknown): PictureSource[] {
+  const url = readTextAt(part, 'image_url', 'url') ?? readTextAt(part, 'image_url');
+  const base64 = readTextAt(part, 'b64_json');
   if (url !== undefined) return [{ url }];
   return base64 === undefined ? [] : [{ base64 }];
 }
@@ -94,8 +98,8 @@ function picturesIn(part: unknown): PictureSource[] {
  * Returns the usage from the counts of OpenAI's interfaces and their imitations. Some leave thinking out of the completion
  * but include it in the total.
  */
-export function tokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
-  const count = (...path: string[]): number | undefined => countAt(counts, ...path);
+export function readTokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
+  const count = (...path: string[]): number | undefined => readCountAt(counts, ...path);
   const input = count('prompt_tokens') ?? count('input_tokens');
   const completion = count('completion_tokens') ?? count('output_tokens');
   if (input === undefined || completion === undefined) return undefined;
@@ -115,7 +119,7 @@ export function tokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
     output,
     cached: Math.min(cachedTokens, input),
     cacheWritten: writtenTokens === undefined ? undefined : Math.min(writtenTokens, input),
-    dollars: dollarsIn(counts),
+    dollars: readReportedCost(counts),
   });
 }
 
@@ -123,7 +127,7 @@ export function tokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
 const TICK = 1e-10;
 
 /** Returns the cost that a provider reports, in US dollars. */
-export function dollarsIn(counts: ReportedCounts): number | undefined {
+export function readReportedCost(counts: ReportedCounts): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = counts;
   if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;
   return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0 ? ticks * TICK : undefined;

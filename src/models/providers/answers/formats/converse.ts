@@ -1,5 +1,5 @@
-import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
-import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../model-answer.ts';
+import { isJsonObject, readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
+import { type AnswerFormat, includeCachedTokens, type ModelAnswer, readCountAt } from '../model-answer.ts';
 
 /** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */
 export const CONVERSE: AnswerFormat = {
@@ -20,35 +20,35 @@ export const CONVERSE: AnswerFormat = {
     malformed_tool_use: 'broken',
   },
   read(object, answer) {
-    for (const block of listAt(object, 'output', 'message', 'content')) readBlock(block, answer);
-    answer.addStopReason(textAt(object, 'stopReason') ?? textAt(object, 'messageStop', 'stopReason'));
-    readBlock(valueAt(object, 'contentBlockStart', 'start'), answer);
-    readBlock(valueAt(object, 'contentBlockDelta', 'delta'), answer);
-    const end = valueAt(object, 'metadata');
+    for (const block of readListAt(object, 'output', 'message', 'content')) readBlock(block, answer);
+    answer.addStopReason(readTextAt(object, 'stopReason') ?? readTextAt(object, 'messageStop', 'stopReason'));
+    readBlock(readValueAt(object, 'contentBlockStart', 'start'), answer);
+    readBlock(readValueAt(object, 'contentBlockDelta', 'delta'), answer);
+    const end = readValueAt(object, 'metadata');
     answer.isEnded ||= end !== undefined;
     for (const holder of [object, end]) {
-      answer.addCounts(valueAt(holder, 'usage'));
-      answer.tier = textAt(holder, 'serviceTier', 'type') ?? answer.tier;
+      answer.addCounts(readValueAt(holder, 'usage'));
+      answer.tier = readTextAt(holder, 'serviceTier', 'type') ?? answer.tier;
     }
   },
   usage(counts) {
-    const input = countAt(counts, 'inputTokens');
-    const output = countAt(counts, 'outputTokens');
+    const input = readCountAt(counts, 'inputTokens');
+    const output = readCountAt(counts, 'outputTokens');
     if (input === undefined || output === undefined) return undefined;
-    const cached = countAt(counts, 'cacheReadInputTokens') ?? 0;
-    const cacheWritten = countAt(counts, 'cacheWriteInputTokens');
-    return usageBesideCache({ input, output, cached, cacheWritten });
+    const cached = readCountAt(counts, 'cacheReadInputTokens') ?? 0;
+    const cacheWritten = readCountAt(counts, 'cacheWriteInputTokens');
+    return includeCachedTokens({ input, output, cached, cacheWritten });
   },
 };
 
 function readBlock(block: unknown, answer: ModelAnswer): void {
-  answer.addText(textAt(block, 'text'));
-  answer.hasThought ||= isJsonObject(valueAt(block, 'reasoningContent'));
-  const toolUse = valueAt(block, 'toolUse');
+  answer.addText(readTextAt(block, 'text'));
+  answer.hasThought ||= isJsonObject(readValueAt(block, 'reasoningContent'));
+  const toolUse = readValueAt(block, 'toolUse');
   if (toolUse === undefined) return;
-  const input = valueAt(toolUse, 'input');
+  const input = readValueAt(toolUse, 'input');
   answer.addToolCall(
-    textAt(toolUse, 'name'),
-    isJsonObject(input) ? JSON.stringify(input) : textAt(toolUse, 'input'),
+    readTextAt(toolUse, 'name'),
+    isJsonObject(input) ? JSON.stringify(input) : readTextAt(toolUse, 'input'),
   );
 }

@@ -1,5 +1,5 @@
-import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
-import { type AnswerFormat, countAt, type ModelAnswer } from '../model-answer.ts';
+import { readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
+import { type AnswerFormat, type ModelAnswer, readCountAt } from '../model-answer.ts';
 
 /** Google's `generateContent`. */
 export const GEMINI: AnswerFormat = {
@@ -20,57 +20,64 @@ export const GEMINI: AnswerFormat = {
     no_image: 'whole',
   },
   read(object, answer) {
-    answer.addCounts(valueAt(object, 'usageMetadata'));
+    answer.addCounts(readValueAt(object, 'usageMetadata'));
     answer.tier =
-      textAt(object, 'usageMetadata', 'serviceTier') ??
-      textAt(object, 'usageMetadata', 'service_tier') ??
+      readTextAt(object, 'usageMetadata', 'serviceTier') ??
+      readTextAt(object, 'usageMetadata', 'service_tier') ??
       answer.tier;
-    const blocked = textAt(object, 'promptFeedback', 'blockReason');
+    const blocked = readTextAt(object, 'promptFeedback', 'blockReason');
     if (blocked !== undefined && blocked !== 'BLOCK_REASON_UNSPECIFIED') {
       answer.addRefusal(
-        textAt(object, 'promptFeedback', 'blockReasonMessage') ?? `the prompt is blocked (${blocked})`,
+        readTextAt(object, 'promptFeedback', 'blockReasonMessage') ?? `the prompt is blocked (${blocked})`,
       );
       answer.isEnded = true;
     }
-    for (const [index, candidate] of listAt(object, 'candidates').entries()) {
-      readCandidate(candidate, countAt(candidate, 'index') ?? index, answer);
+    for (const [index, candidate] of readListAt(object, 'candidates').entries()) {
+      readCandidate(candidate, readCountAt(candidate, 'index') ?? index, answer);
     }
   },
   usage(counts) {
-    const prompt = countAt(counts, 'promptTokenCount');
-    const answerTokens = countAt(counts, 'candidatesTokenCount');
-    const thought = countAt(counts, 'thoughtsTokenCount') ?? 0;
+    const prompt = readCountAt(counts, 'promptTokenCount');
+    const answerTokens = readCountAt(counts, 'candidatesTokenCount');
+    const thought = readCountAt(counts, 'thoughtsTokenCount') ?? 0;
     if (
       prompt === undefined ||
-      (answerTokens === undefined && countAt(counts, 'totalTokenCount') === undefined)
+      (answerTokens === undefined && readCountAt(counts, 'totalTokenCount') === undefined)
     ) {
       return undefined;
     }
-    const input = prompt + (countAt(counts, 'toolUsePromptTokenCount') ?? 0);
-    const cached = Math.min(countAt(counts, 'cachedContentTokenCount') ?? 0, input);
+    const input = prompt + (readCountAt(counts, 'toolUsePromptTokenCount') ?? 0);
+    const cached = Math.min(readCountAt(counts, 'cachedContentTokenCount') ?? 0, input);
     return { input, output: (answerTokens ?? 0) + thought, cached };
   },
 };
 
 function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): void {
-  const reason = textAt(candidate, 'finishReason');
+  const reason = readTextAt(candidate, 'finishReason');
   if (reason !== undefined && reason !== 'FINISH_REASON_UNSPECIFIED') {
     answer.isEnded = true;
     answer.addStopReason(reason);
   }
-  for (const part of listAt(candidate, 'content', 'parts')) {
-    if (valueAt(part, 'thought') === true) {
+  for (const part of readListAt(candidate, 'content', 'parts')) {
+    if (readValueAt(part, 'thought') === true) {
       answer.hasThought = true;
       continue;
     }
-    answer.addText(textAt(part, 'text'), index);
-    const picture = textAt(part, 'inlineData', 'data');
-    if (picture !== undefined && !/^(?:audio|video)\//.test(textAt(part, 'inlineData', 'mimeType') ?? '')) {
+    answer.addText(readTextAt(part, 'text'), index);
+    const picture = readTextAt(part, 'inlineData', 'data');
+    if (
+      picture !== undefined &&
+      !/^(?:audio|video)\//.test(readTextAt(part, 'inlineData', 'mimeType') ?? '')
+    ) {
       answer.pictures.push({ base64: picture });
     }
-    const called = valueAt(part, 'functionCall');
+    const called = readValueAt(part, 'functionCall');
     if (called !== undefined) {
-      answer.addToolCall(textAt(called, 'name'), JSON.stringify(valueAt(called, 'args') ?? {}), index);
+      answer.addToolCall(
+        readTextAt(called, 'name'),
+        JSON.stringify(readValueAt(called, 'args') ?? {}),
+        index,
+      );
     }
   }
 }

@@ -1,27 +1,27 @@
-import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
+import { readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
-import { dollarsIn, tokenUsage } from './chat.ts';
+import { readReportedCost, readTokenUsage } from './chat.ts';
 
 /** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
 export const IMAGES: AnswerFormat = {
   empty: { created: 0, data: [{ b64_json: '' }], images: [''], request_id: '', status: 'Failed' },
   stops: { 'request moderated': 'filter', 'content moderated': 'filter' },
   read(object, answer) {
-    answer.addCounts(valueAt(object, 'usage'));
-    answer.setError(valueAt(object, 'error'));
-    for (const picture of [...listAt(object, 'data'), ...listAt(object, 'images')]) {
-      if (valueAt(picture, 'respect_moderation') === false) {
+    answer.addCounts(readValueAt(object, 'usage'));
+    answer.setError(readValueAt(object, 'error'));
+    for (const picture of [...readListAt(object, 'data'), ...readListAt(object, 'images')]) {
+      if (readValueAt(picture, 'respect_moderation') === false) {
         answer.addStopReason('content_filter');
         continue;
       }
-      const base64 = typeof picture === 'string' ? picture : textAt(picture, 'b64_json');
-      answer.pictures.push({ base64: base64 || undefined, url: textAt(picture, 'url') });
+      const base64 = typeof picture === 'string' ? picture : readTextAt(picture, 'b64_json');
+      answer.pictures.push({ base64: base64 || undefined, url: readTextAt(picture, 'url') });
     }
     readTask(object, answer);
   },
   usage(counts) {
-    const dollars = dollarsIn(counts);
-    return tokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars });
+    const dollars = readReportedCost(counts);
+    return readTokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars });
   },
 };
 
@@ -29,10 +29,10 @@ const NO_TOKENS = { input: 0, output: 0, cached: 0 };
 
 /** Reads the id or the status of a picture that is drawn asynchronously. */
 function readTask(object: unknown, answer: ModelAnswer): void {
-  answer.drawingTaskId = textAt(object, 'request_id') ?? answer.drawingTaskId;
-  const status = textAt(object, 'status');
+  answer.drawingTaskId = readTextAt(object, 'request_id') ?? answer.drawingTaskId;
+  const status = readTextAt(object, 'status');
   if (status === undefined || status === 'Pending') return;
-  if (status === 'Ready') answer.pictures.push({ url: textAt(object, 'result', 'sample') });
+  if (status === 'Ready') answer.pictures.push({ url: readTextAt(object, 'result', 'sample') });
   else if (/moderated/i.test(status)) answer.addStopReason(status);
   else if (/error|failed|not found/i.test(status)) answer.setError(status);
   else return;

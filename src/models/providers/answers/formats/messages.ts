@@ -1,5 +1,5 @@
-import { isJsonObject, listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
-import { type AnswerFormat, countAt, type ModelAnswer, usageBesideCache } from '../model-answer.ts';
+import { isJsonObject, readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
+import { type AnswerFormat, includeCachedTokens, type ModelAnswer, readCountAt } from '../model-answer.ts';
 
 /** Anthropic's Messages. */
 export const MESSAGES: AnswerFormat = {
@@ -22,31 +22,31 @@ export const MESSAGES: AnswerFormat = {
     refusal: 'refusal',
   },
   read(object, answer) {
-    switch (textAt(object, 'type') ?? '') {
+    switch (readTextAt(object, 'type') ?? '') {
       case 'message_start':
-        return readMessage(valueAt(object, 'message'), answer);
+        return readMessage(readValueAt(object, 'message'), answer);
       case 'message_delta':
-        answer.addCounts(valueAt(object, 'usage'));
-        return readStop(valueAt(object, 'delta'), answer);
+        answer.addCounts(readValueAt(object, 'usage'));
+        return readStop(readValueAt(object, 'delta'), answer);
       case 'message_stop':
         answer.isEnded = true;
         return;
       case 'content_block_start':
-        return readBlock(valueAt(object, 'content_block'), answer);
+        return readBlock(readValueAt(object, 'content_block'), answer);
       case 'content_block_delta':
-        return readBlock(valueAt(object, 'delta'), answer);
+        return readBlock(readValueAt(object, 'delta'), answer);
       case 'error':
-        return answer.setError(valueAt(object, 'error') ?? 'it gave no reason');
+        return answer.setError(readValueAt(object, 'error') ?? 'it gave no reason');
       default:
         return readMessage(object, answer);
     }
   },
   /** Counts tokens read from or written to the cache as input. Compaction has its own counts, which are added. */
   usage(counts) {
-    const isCompaction = (iteration: unknown): boolean => textAt(iteration, 'type') === 'compaction';
-    const allCounts = [counts, ...listAt(counts, 'iterations').filter(isCompaction)];
+    const isCompaction = (iteration: unknown): boolean => readTextAt(iteration, 'type') === 'compaction';
+    const allCounts = [counts, ...readListAt(counts, 'iterations').filter(isCompaction)];
     const sum = (name: string): number | undefined => {
-      const values = allCounts.flatMap(part => countAt(part, name) ?? []);
+      const values = allCounts.flatMap(part => readCountAt(part, name) ?? []);
       return values.length === 0 ? undefined : values.reduce((one, other) => one + other, 0);
     };
     const input = sum('input_tokens');
@@ -54,33 +54,33 @@ export const MESSAGES: AnswerFormat = {
     if (input === undefined || output === undefined) return undefined;
     const cached = sum('cache_read_input_tokens') ?? 0;
     const cacheWritten = sum('cache_creation_input_tokens');
-    return usageBesideCache({ input, output, cached, cacheWritten });
+    return includeCachedTokens({ input, output, cached, cacheWritten });
   },
 };
 
 function readMessage(message: unknown, answer: ModelAnswer): void {
-  answer.addCounts(valueAt(message, 'usage'));
-  answer.tier = textAt(message, 'usage', 'service_tier') ?? answer.tier;
+  answer.addCounts(readValueAt(message, 'usage'));
+  answer.tier = readTextAt(message, 'usage', 'service_tier') ?? answer.tier;
   readStop(message, answer);
-  for (const block of listAt(message, 'content')) readBlock(block, answer);
+  for (const block of readListAt(message, 'content')) readBlock(block, answer);
 }
 
 /** Reads a block of content, or a piece of one. */
 function readBlock(block: unknown, answer: ModelAnswer): void {
-  const type = textAt(block, 'type') ?? '';
+  const type = readTextAt(block, 'type') ?? '';
   answer.hasThought ||= type.includes('thinking');
-  if (type === 'text' || type === 'text_delta') answer.addText(textAt(block, 'text'));
-  if (type === 'input_json_delta') answer.addToolCall(undefined, textAt(block, 'partial_json'));
+  if (type === 'text' || type === 'text_delta') answer.addText(readTextAt(block, 'text'));
+  if (type === 'input_json_delta') answer.addToolCall(undefined, readTextAt(block, 'partial_json'));
   if (type === 'tool_use' && answer.keepsCalls) {
     answer.addText(`${answer.text === '' ? '' : '\n\n'}${JSON.stringify(block)}`);
   } else if (type === 'tool_use') {
-    const input = valueAt(block, 'input');
+    const input = readValueAt(block, 'input');
     const isThere = isJsonObject(input) && Object.keys(input).length > 0;
-    answer.addToolCall(textAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);
+    answer.addToolCall(readTextAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);
   }
 }
 
 function readStop(message: unknown, answer: ModelAnswer): void {
-  answer.addStopReason(textAt(message, 'stop_reason'));
-  answer.addRefusal(textAt(message, 'stop_details', 'explanation'));
+  answer.addStopReason(readTextAt(message, 'stop_reason'));
+  answer.addRefusal(readTextAt(message, 'stop_details', 'explanation'));
 }

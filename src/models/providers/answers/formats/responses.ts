@@ -1,6 +1,6 @@
-import { listAt, textAt, valueAt } from '../../../../utils/bounded-json.ts';
+import { readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
-import { tokenUsage } from './chat.ts';
+import { readTokenUsage } from './chat.ts';
 
 /** OpenAI's Responses. */
 export const RESPONSES: AnswerFormat = {
@@ -28,46 +28,46 @@ export const RESPONSES: AnswerFormat = {
     failed: 'error',
   },
   read(object, answer) {
-    const type = textAt(object, 'type') ?? '';
+    const type = readTextAt(object, 'type') ?? '';
     switch (type) {
       case 'response.output_text.delta':
-        return answer.addText(textAt(object, 'delta'));
+        return answer.addText(readTextAt(object, 'delta'));
       case 'response.refusal.delta':
-        return answer.addRefusal(textAt(object, 'delta'));
+        return answer.addRefusal(readTextAt(object, 'delta'));
       case 'response.completed':
       case 'response.incomplete':
       case 'response.failed':
         answer.isEnded = true;
-        return readEnd(valueAt(object, 'response'), answer, { withText: answer.text === '' });
+        return readEnd(readValueAt(object, 'response'), answer, { withText: answer.text === '' });
       case 'error':
-        return answer.setError(valueAt(object, 'error') ?? object);
+        return answer.setError(readValueAt(object, 'error') ?? object);
       default:
         return type.startsWith('response.') ? undefined : readEnd(object, answer, { withText: true });
     }
   },
-  usage: tokenUsage,
+  usage: readTokenUsage,
 };
 
 /** Reads a whole response; without its text if that arrived piece by piece before. */
 function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
-  answer.addCounts(valueAt(response, 'usage'));
-  answer.tier = textAt(response, 'service_tier') ?? answer.tier;
-  answer.setError(valueAt(response, 'error'));
-  answer.addStopReason(textAt(response, 'incomplete_details', 'reason'));
-  answer.addStopReason(textAt(response, 'status'));
-  for (const item of listAt(response, 'output')) readResponseItem(item, answer, { withText });
+  answer.addCounts(readValueAt(response, 'usage'));
+  answer.tier = readTextAt(response, 'service_tier') ?? answer.tier;
+  answer.setError(readValueAt(response, 'error'));
+  answer.addStopReason(readTextAt(response, 'incomplete_details', 'reason'));
+  answer.addStopReason(readTextAt(response, 'status'));
+  for (const item of readListAt(response, 'output')) readResponseItem(item, answer, { withText });
 }
 
 function readResponseItem(item: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
-  const type = textAt(item, 'type') ?? '';
+  const type = readTextAt(item, 'type') ?? '';
   if (type === 'reasoning') answer.hasThought = true;
-  if (type === 'function_call') answer.addToolCall(textAt(item, 'name'), textAt(item, 'arguments'));
-  const picture = type === 'image_generation_call' ? textAt(item, 'result') : undefined;
+  if (type === 'function_call') answer.addToolCall(readTextAt(item, 'name'), readTextAt(item, 'arguments'));
+  const picture = type === 'image_generation_call' ? readTextAt(item, 'result') : undefined;
   if (picture !== undefined) answer.pictures.push({ base64: picture });
   if (!withText) return;
-  for (const part of listAt(item, 'content')) {
-    const kind = textAt(part, 'type');
-    if (kind === 'output_text' || kind === 'text') answer.addText(textAt(part, 'text'));
-    if (kind === 'refusal') answer.addRefusal(textAt(part, 'refusal'));
+  for (const part of readListAt(item, 'content')) {
+    const kind = readTextAt(part, 'type');
+    if (kind === 'output_text' || kind === 'text') answer.addText(readTextAt(part, 'text'));
+    if (kind === 'refusal') answer.addRefusal(readTextAt(part, 'refusal'));
   }
 }

@@ -1,7 +1,7 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
-import { textOrJson, textOrNothing } from '../../../../files/formats/json-fields.ts';
-import { errorMessage } from '../../../../utils/error-utils.ts';
-import { MEASURED_TYPES, measuredExpectation, measuredFault } from './measured-assertions.ts';
+import { toTextOrEmpty, toTextOrJson } from '../../../../files/formats/json-fields.ts';
+import { getErrorMessage } from '../../../../utils/error-utils.ts';
+import { buildMeasuredExpectation, findMeasuredFault, MEASURED_TYPES } from './measured-assertions.ts';
 
 /** Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it checks nothing. */
 type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
@@ -10,17 +10,17 @@ type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) 
 export const CONVERSIONS: { readonly [type: string]: Convert } = {
   equals: value =>
     typeof value === 'object' && value !== null
-      ? bareJson({ const: value })
-      : { equals: textOrJson(value ?? null) },
-  contains: value => wordExpectation('contains', value),
-  icontains: value => wordExpectation('icontains', value),
-  'contains-any': value => listExpectation('any', 'contains', value),
-  'contains-all': value => listExpectation('all', 'contains', value),
-  'icontains-any': value => listExpectation('any', 'icontains', value),
-  'icontains-all': value => listExpectation('all', 'icontains', value),
-  'starts-with': value => ({ startsWith: textOrNothing(value) }),
-  regex: value => ({ matches: withoutFlag(textOrNothing(value)) }),
-  'is-json': (schema = true) => bareJson(schema),
+      ? buildBareJsonExpectation({ const: value })
+      : { equals: toTextOrJson(value ?? null) },
+  contains: value => buildWordExpectation('contains', value),
+  icontains: value => buildWordExpectation('icontains', value),
+  'contains-any': value => buildListExpectation('any', 'contains', value),
+  'contains-all': value => buildListExpectation('all', 'contains', value),
+  'icontains-any': value => buildListExpectation('any', 'icontains', value),
+  'icontains-all': value => buildListExpectation('all', 'icontains', value),
+  'starts-with': value => ({ startsWith: toTextOrEmpty(value) }),
+  regex: value => ({ matches: withoutFlag(toTextOrEmpty(value)) }),
+  'is-json': (schema = true) => buildBareJsonExpectation(schema),
   'contains-json': schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
   latency: (_, threshold) => {
     if (typeof threshold !== 'number') return undefined;
@@ -31,17 +31,17 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
     return threshold >= 0 ? { cost: threshold } : NEVER_MATCHES;
   },
   'llm-rubric': (value, threshold) =>
-    textOrNothing(value) === ''
+    toTextOrEmpty(value) === ''
       ? undefined
-      : { rubric: textOrNothing(value), ...(typeof threshold === 'number' && { threshold }) },
+      : { rubric: toTextOrEmpty(value), ...(typeof threshold === 'number' && { threshold }) },
   javascript: (value, threshold) => ({
-    javascript: textOrNothing(value).trimEnd(),
+    javascript: toTextOrEmpty(value).trimEnd(),
     ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
   }),
   ...Object.fromEntries(
     MEASURED_TYPES.map((type): [string, Convert] => [
       type,
-      (value, threshold) => measuredExpectation(type, value, threshold),
+      (value, threshold) => buildMeasuredExpectation(type, value, threshold),
     ]),
   ),
 };
@@ -49,7 +49,7 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
 const TAKES_LIST = /^i?contains-(?:any|all)$/u;
 
 /** Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks the answer. */
-export function assertionFault(
+export function findAssertionFault(
   type: string,
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
@@ -58,33 +58,33 @@ export function assertionFault(
   if (type === 'latency' || type === 'cost') {
     return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
   }
-  const fault = measuredFault(type, value);
+  const fault = findMeasuredFault(type, value);
   if (fault !== undefined) return fault;
   if (type === 'javascript') return isText ? undefined : 'needs code';
-  if (type === 'regex') return isText ? faultOfPattern(value) : 'needs a pattern';
+  if (type === 'regex') return isText ? findAssertedPatternFault(value) : 'needs a pattern';
   if (TAKES_LIST.test(type)) return isText || isJsonList(value) ? undefined : 'needs a list of texts';
   const isWord = type === 'contains' || type === 'icontains';
   if (!isWord && type !== 'starts-with') return undefined;
   return isText || (isWord && typeof value === 'number') ? undefined : 'needs a text that is not empty';
 }
 
-function faultOfPattern(pattern: string): string | undefined {
+function findAssertedPatternFault(pattern: string): string | undefined {
   try {
     // oxlint-disable-next-line require-unicode-regexp -- promptfoo compiles it without flags
     void new RegExp(pattern);
     return undefined;
   } catch (error) {
-    return `has a pattern that is not one of JavaScript: ${errorMessage(error)}`;
+    return `has a pattern that is not one of JavaScript: ${getErrorMessage(error)}`;
   }
 }
 
 /** Returns an expectation that no answer meets. */
-export function failing(reason: string): JsonObject {
+export function buildFailingExpectation(reason: string): JsonObject {
   return { javascript: `({ pass: false, score: 0, reason: ${JSON.stringify(reason)} })` };
 }
 
 /** Returns what promptfoo expects by a list without words; undefined for a type without a list. */
-export function ofNoWords(type: string): JsonObject | undefined {
+export function findEmptyListExpectation(type: string): JsonObject | undefined {
   if (!TAKES_LIST.test(type)) return undefined;
   return type.endsWith('any') ? NEVER_MATCHES : ANYTHING;
 }
@@ -110,19 +110,19 @@ const PATTERN_PARTS =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
 /** Returns the expectation of a word; undefined for an empty text, which every answer contains. */
-function wordExpectation(kind: string, value: JsonValue | undefined): JsonObject | undefined {
-  const text = textOrNothing(value);
+function buildWordExpectation(kind: string, value: JsonValue | undefined): JsonObject | undefined {
+  const text = toTextOrEmpty(value);
   return text === '' ? undefined : { [kind]: text };
 }
 
 /** Returns texts from a list, or from a text with commas; quoted cells may contain commas. */
-function listedTexts(value: JsonValue | undefined): string[] {
+function splitTexts(value: JsonValue | undefined): string[] {
   // promptfoo looks for an object as `[object Object]`.
   if (isJsonList(value)) return value.map(String);
-  return cellsIn(textOrNothing(value)).filter(text => text !== '');
+  return splitCells(toTextOrEmpty(value)).filter(text => text !== '');
 }
 
-function cellsIn(text: string): string[] {
+function splitCells(text: string): string[] {
   const cells: string[] = [];
   let cell = '';
   for (const part of text.split(',')) {
@@ -139,16 +139,16 @@ function cellsIn(text: string): string[] {
   });
 }
 
-function listExpectation(
+function buildListExpectation(
   list: 'any' | 'all',
   kind: string,
   value: JsonValue | undefined,
 ): JsonObject | undefined {
-  const expectations = listedTexts(value).map(text => (text === '' ? ANYTHING : { [kind]: text }));
+  const expectations = splitTexts(value).map(text => (text === '' ? ANYTHING : { [kind]: text }));
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 
 /** Returns an expectation of JSON outside a code fence, because promptfoo reads no JSON inside one. */
-function bareJson(schema: JsonValue): JsonObject {
+function buildBareJsonExpectation(schema: JsonValue): JsonObject {
   return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
 }

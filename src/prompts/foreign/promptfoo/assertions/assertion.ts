@@ -35,18 +35,18 @@ export function isJudged({ type }: Assertion): boolean {
 
 const PROGRAMS = ['python', 'ruby'];
 
-export function positiveType(type: string): string {
+export function withoutNot(type: string): string {
   return type.replace(/^not-/u, '');
 }
 
 /** Returns true if a type is carried out, or is a program, which may be. */
 export function isSupported(type: string): boolean {
-  const positive = positiveType(type);
+  const positive = withoutNot(type);
   return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
 }
 
 export function reportUnsupportedType(at: Located, type: string, conversion: ConversionContext): void {
-  const isProgram = PROGRAMS.includes(positiveType(type));
+  const isProgram = PROGRAMS.includes(withoutNot(type));
   const way = isProgram ? ': use an expectation `command`' : '';
   conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${way}`);
 }

@@ -1,19 +1,24 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
-import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../../files/formats/json-fields.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
-import { needsNode, nodeOnlyName } from '../../../../processes/node-only.ts';
+import { findNodeOnlyName, needsNode } from '../../../../processes/node-only.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted-prompt.ts';
 import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
 import { PYTHON_CHECK } from '../programs/python-check.ts';
-import { type Assertion, positiveType, reportUnsupportedType } from './assertion.ts';
-import { assertionFault, CONVERSIONS, failing, ofNoWords } from './assertion-conversions.ts';
-import { forbiddenSkills } from './measured-assertions.ts';
+import { type Assertion, reportUnsupportedType, withoutNot } from './assertion.ts';
+import {
+  buildFailingExpectation,
+  CONVERSIONS,
+  findAssertionFault,
+  findEmptyListExpectation,
+} from './assertion-conversions.ts';
+import { invertSkills } from './measured-assertions.ts';
 import { type CaseVariables, renderAssertionValue } from './render-assertion-value.ts';
-import { faultOfSchema } from './schema-faults.ts';
+import { findSchemaFault } from './schema-faults.ts';
 
 /**
  * Returns the expectations of an assertion, with variables filled in; undefined with a note if it has no equivalent. It has
@@ -25,21 +30,23 @@ export function convertAssertion(
   conversion: ConversionContext,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
-  const positiveName = positiveType(type);
+  const positiveName = withoutNot(type);
   if (reportUnusableCode(assertion, positiveName, conversion)) return undefined;
   const omissionsBefore = conversion.omissionCount;
   const renderedValue = renderAssertionValue(assertion, vars, conversion);
   if (conversion.isForTest && conversion.omissionCount > omissionsBefore) return undefined;
   if ('isUnknown' in renderedValue) return [];
-  if ('fault' in renderedValue) return [failing(renderedValue.fault)];
-  const value = type === 'not-skill-used' ? forbiddenSkills(renderedValue.value) : renderedValue.value;
+  if ('fault' in renderedValue) return [buildFailingExpectation(renderedValue.fault)];
+  const value = type === 'not-skill-used' ? invertSkills(renderedValue.value) : renderedValue.value;
   if (positiveName === 'python' && conversion.isForTest) {
-    const command = pythonCommand({ ...assertion, value }, conversion);
+    const command = buildPythonCommand({ ...assertion, value }, conversion);
     return [{ command, ...(transform !== undefined && { transform }) }];
   }
   // promptfoo fails the case, even if the type begins with `not-`.
-  const fault = conversion.isForTest ? assertionFault(positiveName, value, assertion.threshold) : undefined;
-  if (fault !== undefined) return [failing(`the assertion \`${type}\` ${fault}`)];
+  const fault = conversion.isForTest
+    ? findAssertionFault(positiveName, value, assertion.threshold)
+    : undefined;
+  if (fault !== undefined) return [buildFailingExpectation(`the assertion \`${type}\` ${fault}`)];
   const expectation = convertPositive(assertion, positiveName, value, conversion);
   if (!expectation) return undefined;
   if (positiveName === 'llm-rubric' && judge === undefined) conversion.reportHarmless(at, JUDGED_NOTE);
@@ -48,7 +55,7 @@ export function convertAssertion(
     ...(transform !== undefined && { transform }),
     ...(judge !== undefined && { judge }),
   };
-  return (type === positiveName ? expectations : negated(expectations)).map(expectation => ({
+  return (type === positiveName ? expectations : negate(expectations)).map(expectation => ({
     ...expectation,
     ...sharedFields,
   }));
@@ -73,8 +80,8 @@ function reportUnusableCode(
 
 /** Explains why JavaScript can't run here, as a predicate; undefined if it can. @throws {FileFault} if its file can't be read */
 function javascriptCodeFault({ at, value }: Assertion, conversion: ConversionContext): string | undefined {
-  const code = textOrNothing(value);
-  const nodeName = conversion.isForTest ? undefined : nodeOnlyName(code);
+  const code = toTextOrEmpty(value);
+  const nodeName = conversion.isForTest ? undefined : findNodeOnlyName(code);
   if (nodeName !== undefined) return `uses \`${nodeName}\`, which its engine does not have`;
   const [, typeScriptFile] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(code) ?? [];
   if (typeScriptFile === undefined) return undefined;
@@ -115,17 +122,19 @@ function convertPositive(
   const value = isJson ? readJsonSchema(writtenValue) : writtenValue;
   if (isJson && conversion.isForTest) {
     const fault =
-      value === false ? 'has a value that is not a JSON Schema' : isJsonObject(value) && faultOfSchema(value);
+      value === false
+        ? 'has a value that is not a JSON Schema'
+        : isJsonObject(value) && findSchemaFault(value);
     const reason = `the assertion \`${type}\` ${fault}`;
     // promptfoo fails the case, unless the type is negated and the answer holds no JSON.
-    if (fault) return type === positiveName ? failing(reason) : convert(undefined, threshold);
+    if (fault) return type === positiveName ? buildFailingExpectation(reason) : convert(undefined, threshold);
   }
   if (isJson && value === false) {
     conversion.reportOmission(at, `the assertion \`${type}\` has a value that is not a JSON Schema`);
     return undefined;
   }
   const expectation =
-    convert(value, threshold) ?? (conversion.isForTest ? ofNoWords(positiveName) : undefined);
+    convert(value, threshold) ?? (conversion.isForTest ? findEmptyListExpectation(positiveName) : undefined);
   if (!expectation) {
     conversion.reportOmission(at, `the assertion \`${type}\` has nothing to check`);
     return undefined;
@@ -135,7 +144,7 @@ function convertPositive(
 }
 
 /** Returns expectations that are met unless all of the given ones are. */
-function negated(expectations: readonly JsonObject[]): JsonObject[] {
+function negate(expectations: readonly JsonObject[]): JsonObject[] {
   const opposites = expectations.map(expectation =>
     isJsonObject(expectation['not']) ? expectation['not'] : { not: expectation },
   );
@@ -145,18 +154,18 @@ function negated(expectations: readonly JsonObject[]): JsonObject[] {
 /** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
 function startsProgram({ at, value }: Assertion, type: string, conversion: ConversionContext): boolean {
   if (type === 'python') return true;
-  const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(textOrNothing(value)) ?? [];
+  const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(toTextOrEmpty(value)) ?? [];
   if (type !== 'javascript') return false;
-  if (file === undefined) return nodeOnlyName(textOrNothing(value)) !== undefined;
+  if (file === undefined) return findNodeOnlyName(toTextOrEmpty(value)) !== undefined;
   return file.endsWith('ts') || needsNode(conversion.files.read(file, at).text);
 }
 
 /** Returns the program that checks an answer like `python`. It negates the verdict itself, because errors never pass. */
-function pythonCommand(
+function buildPythonCommand(
   { at, type, value, threshold, config }: Assertion,
   conversion: ConversionContext,
 ): string[] {
-  const writtenText = textOrNothing(value);
+  const writtenText = toTextOrEmpty(value);
   const about = JSON.stringify({
     inverse: type.startsWith('not-'),
     ...(typeof threshold === 'number' && { threshold }),

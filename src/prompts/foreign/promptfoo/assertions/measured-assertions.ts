@@ -90,7 +90,7 @@ const pass = typeof value === 'string' || Array.isArray(value)
   ? [value].flat().every(isUsed)
   : value.any?.some(isUsed) ?? isCounted(value);
 return { pass, found: 'used ' + (used.length > 0 ? 'the skills ' + used.join(', ') : 'no skill') };`,
-    faultOf: faultOfSkills,
+    faultOf: findSkillsFault,
   },
   'tool-call-f1': {
     code: `const called = new Set();
@@ -129,7 +129,7 @@ return { pass: score >= least, found: 'an F1 of ' + score.toFixed(2) + ': ' + ([
     code: `const count = text.split(/\\s+/).filter(word => word !== '').length;
 const { min = Number(value), max = Number(value) } = typeof value === 'object' ? { min: 0, max: Infinity, ...value } : {};
 return { pass: count >= min && count <= max, found: count + ' words' };`,
-    faultOf: faultOfCount,
+    faultOf: findCountFault,
   },
   levenshtein: {
     code: `let row = Array.from({ length: value.length + 1 }, (_, at) => at);
@@ -161,7 +161,7 @@ const brevity = words.length > closest ? 1 : Math.exp(1 - closest / words.length
 const score = brevity * Math.exp(orders.reduce((sum, order) => sum + order / orders.length, 0));
 return { pass: score >= least, found: 'a score of ' + score.toFixed(2) };`,
     threshold: 0.5,
-    faultOf: faultOfReferences,
+    faultOf: findReferencesFault,
   },
   gleu: {
     code: `const wordsOf = written => written.toLowerCase().trim().split(/\\s+/).map(word => word.replace(/\\.+$/, ''));
@@ -174,7 +174,7 @@ const score = Math.max(...references.map(reference => {
 }));
 return { pass: score >= least, found: 'a score of ' + score.toFixed(2) };`,
     threshold: 0.5,
-    faultOf: faultOfReferences,
+    faultOf: findReferencesFault,
   },
 };
 
@@ -182,13 +182,13 @@ return { pass: score >= least, found: 'a score of ' + score.toFixed(2) };`,
 export const MEASURED_TYPES = Object.keys(ASSERTION_MEASURES);
 
 /** Returns the expectation for an assertion that our own code measures; undefined if it fails every case. */
-export function measuredExpectation(
+export function buildMeasuredExpectation(
   type: string,
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
 ): JsonObject | undefined {
   const measure = ASSERTION_MEASURES[type];
-  if (!measure || measuredFault(type, value) !== undefined) return undefined;
+  if (!measure || findMeasuredFault(type, value) !== undefined) return undefined;
   const lowestScore = typeof threshold === 'number' ? threshold : measure.threshold;
   return {
     javascript: `const text = typeof output === 'string' ? output : JSON.stringify(output);
@@ -202,24 +202,24 @@ return { pass, score: pass ? 1 : 0, reason: 'the answer has ' + found };`,
 }
 
 /** Explains why promptfoo fails every case with an assertion that our own code measures; undefined if it doesn't. */
-export function measuredFault(type: string, value: JsonValue | undefined): string | undefined {
+export function findMeasuredFault(type: string, value: JsonValue | undefined): string | undefined {
   return ASSERTION_MEASURES[type]?.faultOf?.(value);
 }
 
-function faultOfReferences(value: JsonValue | undefined): string | undefined {
+function findReferencesFault(value: JsonValue | undefined): string | undefined {
   const isList = isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
   return isList || typeof value === 'string' ? undefined : 'needs a text, or a list of texts';
 }
 
 /** Returns the value of `skill-used` that is true if the answer has what a value of `not-skill-used` forbids. */
-export function forbiddenSkills(value: JsonValue | undefined): JsonValue | undefined {
+export function invertSkills(value: JsonValue | undefined): JsonValue | undefined {
   if (isJsonList(value)) return value.length > 0 && value.every(isName) ? { any: value } : value;
   if (!isJsonObject(value)) return value;
   const { min, max, ...skill } = value;
   return min === undefined && (max === undefined || max === 0) ? skill : null;
 }
 
-function faultOfSkills(value: JsonValue | undefined): string | undefined {
+function findSkillsFault(value: JsonValue | undefined): string | undefined {
   const isList = isJsonList(value) && value.length > 0 && value.every(isName);
   return isName(value) || isList || isCountOfSkill(value)
     ? undefined
@@ -243,7 +243,7 @@ function isName(value: JsonValue | undefined): boolean {
   return typeof value === 'string' && value.trim() !== '';
 }
 
-function faultOfCount(value: JsonValue | undefined): string | undefined {
+function findCountFault(value: JsonValue | undefined): string | undefined {
   if (isJsonObject(value)) {
     const { min, max } = value;
     if (min === undefined && max === undefined) return 'needs `min` or `max`';

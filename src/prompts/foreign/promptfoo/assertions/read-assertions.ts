@@ -6,10 +6,10 @@ import {
   type Assertion,
   isSupported,
   JUDGED_TYPE,
-  positiveType,
   reportUnsupportedType,
   USES_CONFIG,
   type WrittenJudge,
+  withoutNot,
 } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
@@ -30,7 +30,9 @@ export function readAssertions(
   const items = node.isList ? node.items('assert') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
-    if (scalar?.startsWith('file://')) return readAssertions(conversion.files.yaml(scalar, item), conversion);
+    if (scalar?.startsWith('file://')) {
+      return readAssertions(conversion.files.readYaml(scalar, item), conversion);
+    }
     return [readAssertion(item, conversion)];
   });
 }
@@ -90,7 +92,7 @@ const UNREAD_ASSERTION_KEYS = ['threshold', 'provider', 'config', 'contextTransf
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {
-  return Object.hasOwn(CONVERSIONS, positiveType(type)) && !JUDGED_TYPE.test(type);
+  return Object.hasOwn(CONVERSIONS, withoutNot(type)) && !JUDGED_TYPE.test(type);
 }
 
 /** Returns the model in the `provider` of an assertion or of options; in a test with its config. */

@@ -1,6 +1,6 @@
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { fillVariables, namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { fillVariables, mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import { splitNunjucks } from '../nunjucks/split-nunjucks.ts';
 import type { Combination } from '../tests/variable-combinations.ts';
 import type { Assertion } from './assertion.ts';
@@ -38,7 +38,7 @@ export function renderAssertionValue(
     if (!value.startsWith('file://')) return { value: renderText(value) };
     if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
-    return { value: isYaml ? conversion.files.yaml(value, at).json() : renderText(value) };
+    return { value: isYaml ? conversion.files.readYaml(value, at).json() : renderText(value) };
   } catch (error) {
     if (error instanceof Unrendered) return error.result;
     throw error;
@@ -56,7 +56,7 @@ function renderForCase(
     conversion.reportOmission(at, 'Nunjucks other than `{{name}}` is left unchanged');
     return fillVariables(template, texts);
   }
-  if (namesEnvironment(template)) {
+  if (mentionsEnvironment(template)) {
     conversion.reportOmission(
       at,
       `the assertion \`${type}\` has \`{{env.…}}\` in its value, which has no equivalent`,
@@ -67,7 +67,7 @@ function renderForCase(
   const name = JSON.stringify(program);
   const output = conversion.requestOutput({ name, ...program, line: conversion.ownLine(at) ?? 1 });
   if (output === undefined) throw new Unrendered({ isUnknown: true });
-  const [text, fault] = ['text', 'fault'].map(key => ownValue(parseJson(output) ?? null, key));
+  const [text, fault] = ['text', 'fault'].map(key => findOwnValue(parseJson(output) ?? null, key));
   if (typeof fault !== 'string') return typeof text === 'string' ? text : '';
   throw new Unrendered({
     fault: `Nunjucks can't render the value of the assertion \`${type}\`: ${fault}`,

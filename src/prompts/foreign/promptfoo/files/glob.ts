@@ -1,14 +1,14 @@
 import { type Dirent, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
-import { errorMessage } from '../../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../../utils/error-utils.ts';
 
 /** Returns the entries of a folder, and with `**` those of its folders too. */
-export function entriesBelow(folder: string, pattern: string, at: FilePosition): Dirent[] {
+export function listEntriesBelow(folder: string, pattern: string, at: FilePosition): Dirent[] {
   try {
     return readdirSync(folder, { recursive: pattern.includes('**'), withFileTypes: true });
   } catch (error) {
-    throw faultAt(at, `${pattern} can't be read: ${errorMessage(error)}`);
+    throw faultAt(at, `${pattern} can't be read: ${getErrorMessage(error)}`);
   }
 }
 
@@ -18,7 +18,7 @@ export function isGlob(part: string): boolean {
 }
 
 /** Compiles a glob: `*` and `?` match within a name, `**` matches folders, `{a,b}` alternatives. */
-export function globPattern(pattern: string): RegExp {
+export function compileGlob(pattern: string): RegExp {
   const source = path.posix
     .normalize(pattern)
     .replaceAll(/[.+^$()|\\]/gu, String.raw`\$&`)

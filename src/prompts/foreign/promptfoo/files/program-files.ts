@@ -6,7 +6,7 @@ import type { ConversionContext } from '../conversion-context.ts';
 const SHELL_WORD = /[^\s"']+|"(?<double>[^"]*)"|'(?<single>[^']*)'/gu;
 
 /** Splits a command line like promptfoo. */
-export function commandWords(line: string): string[] {
+export function splitCommandLine(line: string): string[] {
   return [...line.matchAll(SHELL_WORD)].map(
     ({ 0: word, groups }) => groups?.['double'] ?? groups?.['single'] ?? word,
   );

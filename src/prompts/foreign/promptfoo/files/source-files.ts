@@ -3,18 +3,18 @@ import path from 'node:path';
 import { FileFault, type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
 import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import {
-  excessText,
+  explainExcess,
   inspectNamedFile,
   isBelow,
+  isOnOtherComputer,
   NamedFileCount,
-  namesOtherComputer,
 } from '../../../../files/named-file.ts';
-import { encodingFault, isUtf16 } from '../../../../files/read-text.ts';
-import { errorCode, errorMessage } from '../../../../utils/error-utils.ts';
-import { PastBound } from '../../../../utils/past-bound.ts';
+import { describeEncodingFault, isUtf16 } from '../../../../files/read-text.ts';
+import { getErrorCode, getErrorMessage } from '../../../../utils/error-utils.ts';
+import { LimitExceeded } from '../../../../utils/past-bound.ts';
 import type { ConversionBudget } from '../../conversion-budget.ts';
 import type { ConvertOptions } from '../../convert-options.ts';
-import { entriesBelow, globPattern, isGlob } from './glob.ts';
+import { compileGlob, isGlob, listEntriesBelow } from './glob.ts';
 
 /** A position in one of the converted files. */
 export interface Located extends FilePosition {
@@ -53,19 +53,19 @@ export class SourceFiles {
    *
    * @throws {FileFault} at the position of the pattern, if its folder can't be read or lies outside
    */
-  matching(pattern: string, at: Located): string[] {
+  listMatching(pattern: string, at: Located): string[] {
     this.#budget.search();
     const relativePattern = withoutScheme(pattern);
     const steps = relativePattern.split('/');
     const base = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
     // macOS may list `é` as two characters, and it is typed as one.
-    const matches = globPattern(relativePattern.normalize('NFC'));
+    const matches = compileGlob(relativePattern.normalize('NFC'));
     const root = path.resolve(this.#options.directory, base);
-    if (namesOtherComputer(relativePattern) || !existsSync(root)) return [];
+    if (isOnOtherComputer(relativePattern) || !existsSync(root)) return [];
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
       throw faultAt(at, `${pattern} ${FAULTS.outside()}`);
     }
-    return entriesBelow(root, pattern, at)
+    return listEntriesBelow(root, pattern, at)
       .filter(entry => !entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
       .map(file => path.relative(this.#options.directory, file).split(path.sep).join('/'))
@@ -74,41 +74,41 @@ export class SourceFiles {
   }
 
   /** Returns the files that a path or a pattern names, relative to the file that has it. @throws {FileFault} like `matching` */
-  filesFrom(at: Located, name: string): string[] {
+  listFiles(at: Located, name: string): string[] {
     const folder = path.relative(path.dirname(this.#file), path.dirname(at.file ?? this.#file));
     const own = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
-    if (own.split('/').some(isGlob)) return this.matching(own, at);
+    if (own.split('/').some(isGlob)) return this.listMatching(own, at);
     return this.has(own) ? [own] : [];
   }
 
   /** Reads a YAML file that another file names. */
-  yaml(name: string, at: Located): YamlValue {
+  readYaml(name: string, at: Located): YamlValue {
     const { text, file } = this.read(name, at);
     return parseYaml(text, 1, file);
   }
 
   /** Returns a value, or the content of the YAML file that it names. */
-  valueOrFile(node: YamlValue): YamlValue {
+  readValueOrFile(node: YamlValue): YamlValue {
     const { scalar } = node;
-    return scalar === undefined ? node : this.yaml(scalar, node);
+    return scalar === undefined ? node : this.readYaml(scalar, node);
   }
 
   /** Reads a file that another names, by `file://` or a path. @throws {FileFault} at the position of the name */
   read(name: string, at: Located): SourceText {
-    const text = this.#content('utf8', name, at);
+    const text = this.#readContent('utf8', name, at);
     return { text, file: path.join(path.dirname(this.#file), withoutScheme(name)) };
   }
 
   /** Reads a file like `read`, and returns its bytes in base64. @throws {FileFault} */
-  base64(name: string, at: Located): string {
-    return this.#content('base64', name, at);
+  readBase64(name: string, at: Located): string {
+    return this.#readContent('base64', name, at);
   }
 
-  #content(form: 'utf8' | 'base64', name: string, at: Located): string {
+  #readContent(form: 'utf8' | 'base64', name: string, at: Located): string {
     const { directory, allowOutside = false } = this.#options;
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
     const relativeName = withoutScheme(name);
-    if (namesOtherComputer(relativeName)) throw refuse('is on another computer, or a device');
+    if (isOnOtherComputer(relativeName)) throw refuse('is on another computer, or a device');
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relativeName);
@@ -120,26 +120,28 @@ export class SourceFiles {
       const bytes = readFileSync(real);
       this.#budget.readFile(bytes.length);
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
-      if (form === 'utf8' && isUtf16(bytes)) throw refuse(`is ${encodingFault(bytes)}`);
-      const content = form === 'utf8' ? fileText(bytes) : bytes.toString(form);
+      if (form === 'utf8' && isUtf16(bytes)) throw refuse(`is ${describeEncodingFault(bytes)}`);
+      const content = form === 'utf8' ? decodeText(bytes) : bytes.toString(form);
       this.#contents.set(key, content);
       return content;
     } catch (error) {
-      if (error instanceof FileFault || error instanceof PastBound) throw error;
-      throw refuse(errorCode(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${errorMessage(error)}`);
+      if (error instanceof FileFault || error instanceof LimitExceeded) throw error;
+      throw refuse(
+        getErrorCode(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${getErrorMessage(error)}`,
+      );
     }
   }
 
   /** Returns true if there is such a file. */
   has(name: string): boolean {
     return (
-      !namesOtherComputer(name) &&
+      !isOnOtherComputer(name) &&
       statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() === true
     );
   }
 }
 
-function fileText(bytes: Buffer): string {
+function decodeText(bytes: Buffer): string {
   return bytes
     .toString('utf8')
     .replace(/^\uFEFF/u, '')
@@ -155,6 +157,6 @@ const FAULTS = {
   outside: () => 'lies outside the folder: --allow-outside allows it',
   irregular: () => 'is not a file',
   large: () => `is larger than ${MAX_CONVERTED_FILE_BYTES / 1024 / 1024} MiB`,
-  'file count': () => excessText('file count', 'a configuration'),
-  'total size': () => excessText('total size', 'a configuration'),
+  'file count': () => explainExcess('file count', 'a configuration'),
+  'total size': () => explainExcess('total size', 'a configuration'),
 };

@@ -25,7 +25,7 @@ export function parseWithReferences(text: string, file: string): YamlValue {
  */
 export function resolveReferences({ text, root }: ParsedText, file: string): YamlValue {
   return toYamlValue(
-    root && text.includes(REFERENCE_KEY) ? new References(root, file).root() : root,
+    root && text.includes(REFERENCE_KEY) ? new References(root, file).resolveRoot() : root,
     1,
     file,
   );
@@ -50,12 +50,12 @@ class References {
   }
 
   /** Returns the document without references. */
-  root(): YamlNode | null {
+  resolveRoot(): YamlNode | null {
     return this.#resolve(this.#root);
   }
 
   #resolve(writtenNode: YamlNode | null): YamlNode | null {
-    const node = writtenNode && this.#target(writtenNode);
+    const node = writtenNode && this.#resolveTarget(writtenNode);
     if (!node || node.kind === 'scalar') return node;
     const resolvedNode = this.#resolved.get(writtenNode) ?? this.#resolved.get(node);
     if (resolvedNode) return resolvedNode;
@@ -78,13 +78,13 @@ class References {
   }
 
   /** Returns the node that a reference points to, with the reference's other keys; any other node unchanged. */
-  #target(node: YamlNode, step = 0): YamlNode | null {
+  #resolveTarget(node: YamlNode, step = 0): YamlNode | null {
     if (node.kind !== 'map' || step > MAX_STEPS) return node;
     const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
     if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
-    const pointedNode = this.#nodeAt(pointer.value);
+    const pointedNode = this.#findNode(pointer.value);
     if (pointedNode === undefined) return node;
-    const target = pointedNode && this.#target(pointedNode, step + 1);
+    const target = pointedNode && this.#resolveTarget(pointedNode, step + 1);
     const ownEntries = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
     if (ownEntries.length === 0 || target?.kind !== 'map') return target;
     const keys = new Set(ownEntries.map(({ key }) => key));
@@ -96,7 +96,7 @@ class References {
   }
 
   /** Returns the node at a pointer such as `#/a/0`; undefined if there is none. */
-  #nodeAt(pointer: string): YamlNode | null | undefined {
+  #findNode(pointer: string): YamlNode | null | undefined {
     if (!pointer.startsWith('#/')) return undefined;
     let node: YamlNode | null | undefined = this.#root;
     for (const word of pointer.slice(2).split('/').map(parsePointerStep)) {

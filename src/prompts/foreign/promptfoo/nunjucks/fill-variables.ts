@@ -1,4 +1,4 @@
-import { isUnclosed, namesUnknown } from './resolve-variables.ts';
+import { isUnclosed, mentionsUnknown } from './resolve-variables.ts';
 import { splitNunjucks } from './split-nunjucks.ts';
 
 export type VariableTexts = Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export function fillVariables(text: string, vars: VariableTexts): string {
 /** Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks than names. */
 export function renderVariable(text: string, vars: VariableTexts): string | undefined {
   if (!/\{\{|\{%|\{#|#\}/u.test(text) || isUnclosed(text)) return text;
-  if (namesUnknown(text, vars)) return text;
+  if (mentionsUnknown(text, vars)) return text;
   const { pieces, isPlain } = splitNunjucks(text);
   const isKnown = pieces.every(piece => !('input' in piece) || Object.hasOwn(vars, piece.input));
   return isPlain && isKnown ? fillVariables(text, vars) : undefined;
@@ -24,7 +24,7 @@ export function renderVariable(text: string, vars: VariableTexts): string | unde
 
 /** Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if nothing uses the text. */
 export function isUnreadableNunjucks(text: string, vars: VariableTexts): boolean {
-  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || namesUnknown(text, vars)) return false;
+  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || mentionsUnknown(text, vars)) return false;
   return (
     /\{\{-?\s*[/>!]/u.test(text) ||
     [...text.matchAll(NUNJUCKS_BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
@@ -32,7 +32,7 @@ export function isUnreadableNunjucks(text: string, vars: VariableTexts): boolean
 }
 
 /** Returns true if a text takes a value from the environment, as promptfoo fills it in when it reads a configuration. */
-export function namesEnvironment(text: string): boolean {
+export function mentionsEnvironment(text: string): boolean {
   const parts = text.split('}}').slice(0, -1);
   return parts.some(part => part.includes('{{') && /\benv[.[]/u.test(part.slice(part.indexOf('{{'))));
 }

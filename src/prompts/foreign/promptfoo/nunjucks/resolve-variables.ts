@@ -32,15 +32,15 @@ export function isUnclosed(text: string): boolean {
 }
 
 /** Returns true if a tag begins with the name of no variable: promptfoo leaves such a text as it stands. */
-export function namesUnknown(text: string, vars: Readonly<Record<string, unknown>>): boolean {
-  return [...namesInTags(withoutComments(text))].some(name => {
+export function mentionsUnknown(text: string, vars: Readonly<Record<string, unknown>>): boolean {
+  return [...collectTagNames(withoutComments(text))].some(name => {
     const [root] = /^[A-Za-z_]\w*/u.exec(name) ?? [];
     return root !== undefined && root !== 'env' && vars[root] === undefined;
   });
 }
 
 /** Returns the first words of tags that promptfoo reads as variables: for a loop, the list instead of its items. */
-function namesInTags(text: string): Set<string> {
+function collectTagNames(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);
   const insertedNames = text.split('{{').map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
   const testedNames = blocks.map(tag =>

@@ -1,4 +1,4 @@
-import { blockTag, END_MARK, type Piece, splitAtInputs } from '../../template-pieces.ts';
+import { createBlockTag, END_MARK, type Piece, splitAtInputs } from '../../template-pieces.ts';
 
 /** Matches Nunjucks placeholders that prompt files support. */
 const NUNJUCKS_VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
@@ -30,7 +30,7 @@ export function splitBlocks(text: string): Piece[] | undefined {
     return isPlain;
   };
   for (const { 0: tag, index, groups = {} } of text.matchAll(BLOCK)) {
-    const piece = groups['comment'] === undefined ? blockPiece(groups, openHelpers) : END_MARK;
+    const piece = groups['comment'] === undefined ? convertBlockTag(groups, openHelpers) : END_MARK;
     if (!addText(text.slice(end, index), /^\{[%#]-/u.test(tag)) || !piece) return undefined;
     // Marks keep the line of a tag that stands alone.
     pieces.push(END_MARK, piece, END_MARK);
@@ -44,31 +44,31 @@ export function splitBlocks(text: string): Piece[] | undefined {
 type BlockTag = Readonly<Record<string, string | undefined>>;
 
 /** Returns our tag for a tag of a block; undefined if there is none. @param openHelpers the helpers of the blocks around it */
-function blockPiece(tag: BlockTag, openHelpers: string[]): Piece | undefined {
-  if (tag['end'] === 'endif') return closingPiece(openHelpers);
+function convertBlockTag(tag: BlockTag, openHelpers: string[]): Piece | undefined {
+  if (tag['end'] === 'endif') return closeBlock(openHelpers);
   if (tag['end'] === 'else') return openHelpers.length > 0 ? { tag: '{{else}}' } : undefined;
-  return conditionPiece(tag, openHelpers);
+  return convertCondition(tag, openHelpers);
 }
 
 /** Closes the innermost block. */
-function closingPiece(open: string[]): Piece | undefined {
+function closeBlock(open: string[]): Piece | undefined {
   const helper = open.pop();
   return helper === undefined ? undefined : { tag: `{{/${helper}}}` };
 }
 
 /** Opens a block with `if`, or continues one with `elif`. */
-function conditionPiece(tag: BlockTag, openHelpers: string[]): Piece | undefined {
+function convertCondition(tag: BlockTag, openHelpers: string[]): Piece | undefined {
   const { word, name } = tag;
-  const helper = conditionHelper(tag);
+  const helper = findConditionHelper(tag);
   if (name === undefined || helper === undefined) return undefined;
   const isFirst = word === 'if';
   if (isFirst) openHelpers.push(helper);
   else if (openHelpers.length === 0) return undefined;
-  return blockTag(`${isFirst ? '#' : 'else '}${helper}`, name, tag['double'] ?? tag['single']);
+  return createBlockTag(`${isFirst ? '#' : 'else '}${helper}`, name, tag['double'] ?? tag['single']);
 }
 
 /** Returns our helper for a condition; undefined for `not` with a comparison, which negates the name alone. */
-function conditionHelper({ not, operator }: BlockTag): string | undefined {
+function findConditionHelper({ not, operator }: BlockTag): string | undefined {
   if (operator === undefined) return not === undefined ? 'if' : 'unless';
   if (not !== undefined) return undefined;
   return operator === '!=' ? 'unlessEquals' : 'ifEquals';

@@ -1,5 +1,5 @@
 import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
-import { nodeLoader } from '../../../../processes/node-loader.ts';
+import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
 /** Calls a function that makes prompts, or the program itself, with each context, and prints each prompt as a line of JSON. */
@@ -22,7 +22,7 @@ for context in json.loads(sys.stdin.read()):
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader()}${OWN_OUTPUT}
+self.chdir(folder);${buildNodeLoader()}${OWN_OUTPUT}
 (async () => {
   const contexts = JSON.parse(require('node:fs').readFileSync(0, 'utf8'));
   const loaded = await load(file);

@@ -1,5 +1,5 @@
 import { ANSWER_LINES, OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
-import { nodeLoader } from '../../../../processes/node-loader.ts';
+import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
 /**
@@ -27,10 +27,10 @@ const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\
   Object.hasOwn(self.env, key) ? JSON.stringify(self.env[key]).slice(1, -1) : tag));`;
 
 /** Code that calls `new Provider(options).callApi(prompt, context)` and redirects the output of other code to standard error. */
-const nodeProvider = (isWritten: boolean): string => `
+const buildNodeProvider = (isWritten: boolean): string => `
 const self = require('node:process');
 const [folder, file, name, options, names, written] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader({ isWritten })}${NODE_PROMPT}${OWN_OUTPUT}
+self.chdir(folder);${buildNodeLoader({ isWritten })}${NODE_PROMPT}${OWN_OUTPUT}
 const textOf = error => String(error?.stack ?? error);
 let provider;
 const ask = async messages => {
@@ -46,14 +46,14 @@ const ask = async messages => {
   return JSON.stringify(result ?? null);
 };`;
 /** Calls the provider of a file for one run, whose messages are the last argument. It may be written to a file. */
-export const NODE_PROVIDER = `${nodeProvider(true)}
+export const NODE_PROVIDER = `${buildNodeProvider(true)}
 ask(JSON.parse(written)).then(
   text => write(text, () => self.exit(0)),
   error => self.stderr.write(textOf(error), () => self.exit(1)),
 );`.trim();
 
 /** Calls the provider of a file for run after run: each is a line of its input, answered by a line. */
-export const KEPT_NODE_PROVIDER = `${nodeProvider(false)}${ANSWER_LINES}
+export const KEPT_NODE_PROVIDER = `${buildNodeProvider(false)}${ANSWER_LINES}
 answerLines(({ messages, traceparent }) => {
   if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
   return ask(messages).then(

@@ -1,5 +1,5 @@
 import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
-import { nodeLoader } from '../../../../processes/node-loader.ts';
+import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON } from '../../python.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
@@ -18,7 +18,7 @@ export function testGenerator(
 const NODE_TESTS = `
 const self = require('node:process');
 const [folder, file, name, config] = self.argv.slice(1);
-self.chdir(folder);${nodeLoader()}${OWN_OUTPUT}
+self.chdir(folder);${buildNodeLoader()}${OWN_OUTPUT}
 (async () => {
   const loaded = await load(file);
   const all = loaded.default?.default ?? loaded.default ?? loaded;

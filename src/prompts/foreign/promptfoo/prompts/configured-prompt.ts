@@ -25,6 +25,6 @@ export class BeyondPromptFile extends FileFault {
 }
 
 /** Counts the line ends in a text. */
-export function linesIn(text: string): number {
+export function countLineEnds(text: string): number {
   return text.split('\n').length - 1;
 }

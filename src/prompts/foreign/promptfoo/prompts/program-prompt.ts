@@ -1,19 +1,19 @@
 import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { commandWords, isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
+import { isUnreadable, NEEDS_TYPES, splitCommandLine } from '../files/program-files.ts';
 import type { Located } from '../files/source-files.ts';
 import { NODE_PROMPT_FUNCTION, NODE_PROMPT_PROGRAM, PYTHON_PROMPT } from '../programs/prompt-programs.ts';
 import type { ConfiguredPrompt } from './configured-prompt.ts';
 
 /** Returns a prompt that a program makes; undefined if no program makes it. */
-export function programPrompt(
+export function findProgramPrompt(
   promptText: string,
   at: Located,
   conversion: ConversionContext,
 ): Omit<ConfiguredPrompt, 'label'> | undefined {
   const { directory } = conversion;
   if (promptText.startsWith('exec:')) {
-    const words = commandWords(promptText.slice('exec:'.length));
+    const words = splitCommandLine(promptText.slice('exec:'.length));
     return { at, text: '', program: ['node', '-e', NODE_PROMPT_PROGRAM, directory, ...words] };
   }
   const { file = '', name = '' } = PROMPT_FUNCTION.exec(promptText)?.groups ?? {};

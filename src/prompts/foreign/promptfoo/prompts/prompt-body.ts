@@ -1,12 +1,12 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
 import { withEndMark } from '../../file-texts.ts';
-import { END_MARK, inputsIn, type Piece, testedInputs } from '../../template-pieces.ts';
+import { END_MARK, listInputs, listTestedInputs, type Piece } from '../../template-pieces.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
-import { comparesOtherwise, takesNunjucks, variablesWith } from '../tests/variable-kinds.ts';
+import { comparesOtherwise, listVariablesOfKind, takesNunjucks } from '../tests/variable-kinds.ts';
 import { BeyondPromptFile, type ConfiguredPrompt } from './configured-prompt.ts';
-import { dumpedChat, promptMessages, readPromptJson } from './prompt-messages.ts';
+import { parseDumpedChat, parsePromptMessages, readPromptJson } from './prompt-messages.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */
 export interface PromptBody {
@@ -16,20 +16,20 @@ export interface PromptBody {
 }
 
 /** Returns the messages of a prompt. If the tests are run, one that can't be expressed is a template, or left out. */
-export function promptBody(prompt: ConfiguredPrompt, conversion: ConversionContext): PromptBody {
+export function readPromptBody(prompt: ConfiguredPrompt, conversion: ConversionContext): PromptBody {
   const { at, program } = prompt;
   if (program) return { body: [], isLeftOut: conversion.omitUnlessAllowed(at, 'the prompt is a program') };
   try {
-    if (!conversion.isForTest) return { body: promptMessages(prompt), isLeftOut: false };
-    const chat = dumpedChat(prompt.text);
+    if (!conversion.isForTest) return { body: parsePromptMessages(prompt), isLeftOut: false };
+    const chat = parseDumpedChat(prompt.text);
     const body = chat
-      ? promptMessages({ ...prompt, text: chat.text })
-      : promptMessages(prompt, { json: readPromptJson(prompt, conversion), takesBlocks: true });
+      ? parsePromptMessages({ ...prompt, text: chat.text })
+      : parsePromptMessages(prompt, { json: readPromptJson(prompt, conversion), takesBlocks: true });
     return { body, isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
-    if (error instanceof BeyondPromptFile && !namesEnvironment(prompt.text)) {
-      return { body: [], template: promptTemplate(prompt, conversion), isLeftOut: false };
+    if (error instanceof BeyondPromptFile && !mentionsEnvironment(prompt.text)) {
+      return { body: [], template: readPromptTemplate(prompt, conversion), isLeftOut: false };
     }
     const { file, line, column, what } = error;
     conversion.reportOmission({ file, line, column }, what);
@@ -38,7 +38,7 @@ export function promptBody(prompt: ConfiguredPrompt, conversion: ConversionConte
 }
 
 /** Returns a template instead of messages if promptfoo would render the tests' variables in a different way. */
-export function renderedBody(
+export function toRenderedBody(
   prompt: ConfiguredPrompt,
   plainBody: PromptBody,
   tests: ConfiguredTests,
@@ -50,12 +50,14 @@ export function renderedBody(
     conversion.variables.stored.length > 0 ||
     losesKinds(prompt, plainBody.body, tests, conversion) ||
     (readPromptJson(prompt, conversion) === undefined &&
-      takesNunjucks(tests, [...inputsIn(plainBody.body), ...testedInputs(plainBody.body)]));
-  return isRendered ? { ...plainBody, body: [], template: promptTemplate(prompt, conversion) } : plainBody;
+      takesNunjucks(tests, [...listInputs(plainBody.body), ...listTestedInputs(plainBody.body)]));
+  return isRendered
+    ? { ...plainBody, body: [], template: readPromptTemplate(prompt, conversion) }
+    : plainBody;
 }
 
 /** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
-function promptTemplate(prompt: ConfiguredPrompt, conversion: ConversionContext): string {
+function readPromptTemplate(prompt: ConfiguredPrompt, conversion: ConversionContext): string {
   const json = readPromptJson(prompt, conversion);
   return json === undefined ? prompt.text : JSON.stringify(json);
 }
@@ -67,16 +69,16 @@ function losesKinds(
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): boolean {
-  const structured = variablesWith(tests, json => typeof json === 'object' && json !== null);
+  const structured = listVariablesOfKind(tests, json => typeof json === 'object' && json !== null);
   // As texts, false and 0 are not empty.
-  const falsy = variablesWith(tests, json => json === false || json === 0);
+  const falsy = listVariablesOfKind(tests, json => json === false || json === 0);
   const isMissable = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
   return (
-    [...inputsIn(body), ...testedInputs(body)].some(name => structured.includes(name)) ||
-    (dumpedChat(text)?.names ?? []).some(
+    [...listInputs(body), ...listTestedInputs(body)].some(name => structured.includes(name)) ||
+    (parseDumpedChat(text)?.names ?? []).some(
       name => conversion.variables.json.includes(name) || isMissable(name),
     ) ||
-    testedInputs(body).some(name => falsy.includes(name)) ||
+    listTestedInputs(body).some(name => falsy.includes(name)) ||
     body.some(piece => comparesAnotherKind(piece, tests))
   );
 }

@@ -1,12 +1,12 @@
 import { FileFault, faultAt } from '../../../../files/formats/file-fault.ts';
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
-import { chatRole, type Piece } from '../../template-pieces.ts';
+import { findChatRole, type Piece } from '../../template-pieces.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
 import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
-import { BeyondPromptFile, type ConfiguredPrompt, linesIn } from './configured-prompt.ts';
+import { BeyondPromptFile, type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 
 /** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */
 export function readPromptJson(
@@ -29,7 +29,9 @@ const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
 /**
  * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined for any other text.
  */
-export function dumpedChat(text: string): { readonly text: string; readonly names: string[] } | undefined {
+export function parseDumpedChat(
+  text: string,
+): { readonly text: string; readonly names: string[] } | undefined {
   const quoted = text.replaceAll(DUMPED, '"{{$1}}"');
   if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;
   return { text: quoted, names: [...text.matchAll(DUMPED)].map(([, name = '']) => name) };
@@ -50,7 +52,7 @@ interface PromptReading {
  *
  * @throws {FileFault} if a prompt file can't express it
  */
-export function promptMessages(
+export function parsePromptMessages(
   { at, text, fault }: Omit<ConfiguredPrompt, 'label'>,
   { json, takesBlocks = false, template }: PromptReading = {},
 ): Piece[] {
@@ -67,8 +69,8 @@ export function promptMessages(
     throw new BeyondPromptFile(at, 'a variable within JSON that is not a chat has no equivalent');
   }
   return chat.flatMap(message => {
-    const [role, content] = [ownValue(message, 'role'), ownValue(message, 'content')];
-    const name = typeof role === 'string' ? chatRole(role) : undefined;
+    const [role, content] = [findOwnValue(message, 'role'), findOwnValue(message, 'content')];
+    const name = typeof role === 'string' ? findChatRole(role) : undefined;
     if (name === undefined) {
       const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
       throw faultAt(at, what);
@@ -115,5 +117,5 @@ function splitText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
-  throw new BeyondPromptFile({ ...at, line: at.line + linesIn(before) }, BEYOND);
+  throw new BeyondPromptFile({ ...at, line: at.line + countLineEnds(before) }, BEYOND);
 }

@@ -1,16 +1,16 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
 import { InvalidPromptFile } from '../../../findings.ts';
 import type { PromptProgram, PromptTemplate } from '../../converted-prompt.ts';
-import { promptFileText } from '../../file-texts.ts';
+import { formatPromptFile } from '../../file-texts.ts';
 import { withBlanks } from './prompt-body.ts';
-import { promptMessages } from './prompt-messages.ts';
+import { parsePromptMessages } from './prompt-messages.ts';
 
 /**
  * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.
  *
  * @throws {InvalidPromptFile} if it can't be expressed
  */
-export function promptOfText(
+export function convertRenderedPrompt(
   text: string,
   promptSource: PromptProgram | PromptTemplate,
   file: string,
@@ -18,8 +18,8 @@ export function promptOfText(
   const { head, optional, line } = promptSource;
   try {
     const template = 'text' in promptSource ? promptSource.text : undefined;
-    const body = promptMessages({ at: { file, line, column: 1 }, text }, { template });
-    return promptFileText(head, template === undefined ? body : withBlanks(body), { optional });
+    const body = parsePromptMessages({ at: { file, line, column: 1 }, text }, { template });
+    return formatPromptFile(head, template === undefined ? body : withBlanks(body), { optional });
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)

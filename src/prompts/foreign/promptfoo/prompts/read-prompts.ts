@@ -5,8 +5,8 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { mergedValues } from '../files/merged-values.ts';
 import type { Located, SourceText } from '../files/source-files.ts';
-import { type ConfiguredPrompt, linesIn } from './configured-prompt.ts';
-import { programPrompt } from './program-prompt.ts';
+import { type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
+import { findProgramPrompt } from './program-prompt.ts';
 import type { PromptNames } from './prompt-references.ts';
 
 const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
@@ -26,7 +26,7 @@ export function readPrompts(node: YamlValue, conversion: ConversionContext): Con
   if (!labels || labels.has('raw') || labels.has('id')) return readListedPrompt(node, conversion);
   // `{file.txt: label}`
   return [...labels].flatMap(([name, label]) =>
-    promptsNamed(name, label, conversion, { label: label.scalar }),
+    readNamedPrompts(name, label, conversion, { label: label.scalar }),
   );
 }
 
@@ -44,13 +44,13 @@ function withoutRepetitions(items: readonly YamlValue[]): YamlValue[] {
 
 function readListedPrompt(item: YamlValue, conversion: ConversionContext): ConfiguredPrompt[] {
   const { scalar } = item;
-  if (scalar !== undefined) return promptsNamed(scalar, item, conversion);
+  if (scalar !== undefined) return readNamedPrompts(scalar, item, conversion);
   const entries = mergedValues(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   const [only] = entries;
   // Older configurations write `{file.txt: label}`.
   if (entries.size === 1 && only && !raw && !id) {
-    return promptsNamed(only[0], item, conversion, { label: only[1].scalar });
+    return readNamedPrompts(only[0], item, conversion, { label: only[1].scalar });
   }
   const known = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
   conversion.reportKeys(entries, { ...PROMPT_KEYS, known }, ' of a prompt');
@@ -58,12 +58,12 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
   if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
   const config = conversion.isForTest ? entries.get('config') : undefined;
   const names = { label: entries.get('label')?.scalar, id: id?.scalar };
-  const prompts = promptsNamed(text.text(raw ? 'raw' : 'id'), text, conversion, names);
+  const prompts = readNamedPrompts(text.text(raw ? 'raw' : 'id'), text, conversion, names);
   return config ? prompts.map(prompt => ({ ...prompt, config })) : prompts;
 }
 
 /** Returns the prompts in a text, or in the files that it names. Without a label, promptfoo makes one from them. */
-function promptsNamed(
+function readNamedPrompts(
   promptText: string,
   at: Located,
   conversion: ConversionContext,
@@ -73,17 +73,17 @@ function promptsNamed(
   const labelOrName = label ?? fileName;
   const isFile =
     promptText.startsWith('file://') || (looksLikeFile(promptText) && conversion.files.has(promptText));
-  const program = conversion.isForTest ? programPrompt(promptText, at, conversion) : undefined;
+  const program = conversion.isForTest ? findProgramPrompt(promptText, at, conversion) : undefined;
   if (program) return [{ ...program, label: labelOrName }];
   if (isFilePattern(promptText, isFile)) {
-    const files = conversion.files.matching(promptText, at);
-    if (files.length > 0) return files.flatMap(file => promptsNamed(`file://${file}`, at, conversion));
+    const files = conversion.files.listMatching(promptText, at);
+    if (files.length > 0) return files.flatMap(file => readNamedPrompts(`file://${file}`, at, conversion));
     return [{ at, text: '', fault: `${promptText} names no file`, label: labelOrName }];
   }
   const fault = unsupportedFault(promptText, isFile);
   if (fault !== undefined) return [{ at, text: '', fault, label: labelOrName }];
   if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
-  return promptsInFile(conversion.files.read(promptText, at), { fileName, label }, conversion);
+  return parsePromptsFile(conversion.files.read(promptText, at), { fileName, label }, conversion);
 }
 
 /** Explains why a prompt file can't be a prompt that is written so; undefined if it can. */
@@ -102,7 +102,7 @@ interface FileNames {
   readonly label: string | undefined;
 }
 
-function promptsInFile(
+function parsePromptsFile(
   { text, file }: SourceText,
   { fileName, label }: FileNames,
   { isForTest }: ConversionContext,
@@ -111,15 +111,15 @@ function promptsInFile(
   if (/\.csv$/iu.test(file)) {
     return [{ at: start, text: '', fault: 'a table of prompts has no equivalent', label: label ?? fileName }];
   }
-  if (/\.jsonl$/iu.test(file)) return promptsInLines(text, start, label ?? fileName);
+  if (/\.jsonl$/iu.test(file)) return parsePromptLines(text, start, label ?? fileName);
   const wholeLabel = label ?? `${fileName}: ${text}`;
   if (isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: wholeLabel }];
   if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim(), label: wholeLabel }];
-  return promptsInSections({ text, file }, { fileName, label });
+  return parsePromptSections({ text, file }, { fileName, label });
 }
 
 /** Returns the prompts of a file that has one in each line. */
-function promptsInLines(text: string, start: Located, name: string): ConfiguredPrompt[] {
+function parsePromptLines(text: string, start: Located, name: string): ConfiguredPrompt[] {
   const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
   const filledLines = lines.filter(line => line.text.trim() !== '');
   return filledLines.map(line => ({
@@ -129,11 +129,11 @@ function promptsInLines(text: string, start: Located, name: string): ConfiguredP
 }
 
 /** Returns the prompts of a text file, between lines of `---`. */
-function promptsInSections({ text, file }: SourceText, { fileName, label }: FileNames): ConfiguredPrompt[] {
+function parsePromptSections({ text, file }: SourceText, { fileName, label }: FileNames): ConfiguredPrompt[] {
   const prompts: ConfiguredPrompt[] = [];
   let line = 1;
   for (const section of text.split(/^[ \t]*---[ \t]*$/mu)) {
-    const firstLine = line + linesIn(section.slice(0, section.search(/\S|$/u)));
+    const firstLine = line + countLineEnds(section.slice(0, section.search(/\S|$/u)));
     const sectionText = section.trim();
     if (sectionText !== '') {
       const name = `${fileName}: ${sectionText}`;
@@ -143,7 +143,7 @@ function promptsInSections({ text, file }: SourceText, { fileName, label }: File
         label: label === undefined ? name : `${label}: ${name}`,
       });
     }
-    line += linesIn(section);
+    line += countLineEnds(section);
   }
   return prompts;
 }

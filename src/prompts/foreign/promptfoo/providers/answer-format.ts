@@ -1,6 +1,6 @@
-import { type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import { findOwnValue, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
-import { azureDeployment } from './sent-settings.ts';
+import { parseAzureDeployment } from './sent-settings.ts';
 
 /** Returns true if promptfoo reads the format of answers from this key for a provider. */
 export function readsFormat(id: string, key: string): boolean {
@@ -14,15 +14,15 @@ export function readsFormat(id: string, key: string): boolean {
 /** Returns true if promptfoo parses the answers of a provider in this format. */
 export function parsesAnswers(id: string, format: JsonObject | undefined): boolean {
   if (format?.['format'] !== 'json' || id.startsWith('mistral:')) return false;
-  return 'schema' in format || azureDeployment(id)?.isResponses === false;
+  return 'schema' in format || parseAzureDeployment(id)?.isResponses === false;
 }
 
 /** Returns the required answer format; undefined if it can't be expressed. */
-export function answerFormat(format: JsonValue): JsonObject | 'text' | undefined {
-  const type = ownValue(format, 'type') ?? format;
+export function readAnswerFormat(format: JsonValue): JsonObject | 'text' | undefined {
+  const type = findOwnValue(format, 'type') ?? format;
   if (format === 'json') return { format: 'json' };
   if (type === 'text' || type === 'text/plain') return 'text';
   if (type === 'json_object' || type === 'application/json') return { format: 'json' };
-  const schema = ownValue(ownValue(format, 'json_schema') ?? format, 'schema');
+  const schema = findOwnValue(findOwnValue(format, 'json_schema') ?? format, 'schema');
   return type === 'json_schema' && isJsonObject(schema) ? { format: 'json', schema } : undefined;
 }

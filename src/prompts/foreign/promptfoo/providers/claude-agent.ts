@@ -1,11 +1,11 @@
 import {
+  findOwnValue,
   isJsonList,
   type JsonObject,
   type JsonValue,
-  ownValue,
   withoutUndefined,
 } from '../../../../files/formats/json.ts';
-import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import { toTextOrEmpty } from '../../../../files/formats/json-fields.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
@@ -84,22 +84,22 @@ const CLAUDE_UNSUPPORTED_KEYS = [
 const READ_ONLY_TOOLS = ['Glob', 'Grep', 'LS', 'Read'];
 
 /** Returns what a call of the SDK needs; undefined with a note if it has no equivalent. */
-export function claudeAgentCall(
+export function readClaudeAgentCall(
   config: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const omissionsBefore = conversion.omissionCount;
   const known = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
   conversion.reportKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
-  const value = (key: string): JsonValue | undefined => config.get(key)?.json();
+  const readValue = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
   const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
   if (mcp && mcpServers === undefined) {
     conversion.reportOmission(mcp, "`mcp` of a provider's config has no equivalent");
   }
   if (conversion.omissionCount > omissionsBefore) return undefined;
-  const settings = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, value(key)] as const);
-  const append = value('append_system_prompt');
+  const settings = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, readValue(key)] as const);
+  const append = readValue('append_system_prompt');
   const preset = {
     type: 'preset',
     preset: 'claude_code',
@@ -108,45 +108,45 @@ export function claudeAgentCall(
   const options: Record<string, JsonValue | undefined> = {
     strictMcpConfig: true,
     ...Object.fromEntries(settings.filter(([, setting]) => setting !== undefined)),
-    systemPrompt: value('custom_system_prompt') || preset,
-    allowedTools: allowedTools(value),
-    disallowedTools: value('disallowed_tools'),
+    systemPrompt: readValue('custom_system_prompt') || preset,
+    allowedTools: listAllowedTools(readValue),
+    disallowedTools: readValue('disallowed_tools'),
     mcpServers,
   };
   if (options['permissionMode'] === 'manual') options['permissionMode'] = 'default';
   return {
     options: withoutUndefined(options),
     ...withoutUndefined({
-      folder: value('working_dir'),
-      plugins: value('plugins'),
-      additionalDirectories: value('additional_directories'),
+      folder: readValue('working_dir'),
+      plugins: readValue('plugins'),
+      additionalDirectories: readValue('additional_directories'),
     }),
   };
 }
 
-function allowedTools(value: (key: string) => JsonValue | undefined): JsonValue | undefined {
+function listAllowedTools(value: (key: string) => JsonValue | undefined): JsonValue | undefined {
   if (value('allow_all_tools') === true) return undefined;
   const usual = value('working_dir') ? READ_ONLY_TOOLS : [];
   const [custom, more] = [value('custom_allowed_tools'), value('append_allowed_tools')];
-  const tools = custom === undefined ? [...usual, ...listed(more)] : listed(custom);
+  const tools = custom === undefined ? [...usual, ...toTexts(more)] : toTexts(custom);
   return [...new Set(tools)].toSorted();
 }
 
-function listed(value: JsonValue | undefined): string[] {
-  return isJsonList(value) ? value.map(textOrNothing) : [];
+function toTexts(value: JsonValue | undefined): string[] {
+  return isJsonList(value) ? value.map(toTextOrEmpty) : [];
 }
 
 /** Returns the servers as the SDK takes them; undefined if one needs more than a command or an address. */
 function toSdkServers(mcp: JsonValue): JsonObject | undefined {
-  const [several, one] = ['servers', 'server'].map(key => ownValue(mcp, key));
+  const [several, one] = ['servers', 'server'].map(key => findOwnValue(mcp, key));
   const servers = [...(isJsonList(several) ? several : []), ...(one === undefined ? [] : [one])];
   const entries: [string, JsonValue][] = [];
   for (const server of servers) {
     const [name, url, command, args = [], headers = {}] = ['name', 'url', 'command', 'args', 'headers'].map(
-      key => ownValue(server, key),
+      key => findOwnValue(server, key),
     );
     if (!isJsonObject(server) || 'auth' in server || 'path' in server) return undefined;
-    const key = textOrNothing(name ?? url ?? command ?? 'default');
+    const key = toTextOrEmpty(name ?? url ?? command ?? 'default');
     if (url !== undefined) entries.push([key, { type: 'http', url, headers }]);
     else if (command === undefined) return undefined;
     else entries.push([key, { type: 'stdio', command, args }]);

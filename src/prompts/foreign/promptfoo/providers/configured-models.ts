@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConvertedPrompt } from '../../converted-prompt.ts';
-import { modelsFileText, type TestFileParts } from '../../file-texts.ts';
+import { formatModelsFile, type TestFileParts } from '../../file-texts.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredPrompt } from '../prompts/configured-prompt.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
@@ -80,7 +80,7 @@ function withOneOutput(
 }
 
 /** Returns the models for a test file; none if the prompt file describes the configuration's only model completely. */
-export function testFileModels({
+export function pickTestFileModels({
   askedProviders,
   configuredProviders,
   testProviders,
@@ -114,10 +114,12 @@ function testFileModel({
 }
 
 /** Returns the text of a models file for the programs and addresses; nothing if there are none. */
-export function declaredModels(providers: readonly PromptfooProvider[]): Pick<ConvertedPrompt, 'models'> {
+export function buildDeclaredModels(
+  providers: readonly PromptfooProvider[],
+): Pick<ConvertedPrompt, 'models'> {
   const entries = new Map(providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
   const addresses = providers.flatMap(({ address }) => address ?? []);
   if (entries.size + addresses.length === 0) return {};
   const addressesByName = Object.fromEntries(addresses.map(({ name, entry }) => [name, entry]));
-  return { models: modelsFileText([...entries.values()], addressesByName) };
+  return { models: formatModelsFile([...entries.values()], addressesByName) };
 }

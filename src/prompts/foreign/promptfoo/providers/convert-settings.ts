@@ -1,14 +1,14 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
-import { textOrNothing } from '../../../../files/formats/json-fields.ts';
+import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import { toTextOrEmpty } from '../../../../files/formats/json-fields.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { mergedValues } from '../files/merged-values.ts';
-import { answerFormat, readsFormat } from './answer-format.ts';
+import { readAnswerFormat, readsFormat } from './answer-format.ts';
 import { convertTools } from './convert-tools.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
-import { AZURE_THINKS, azureDeployment, type ConfigSource, isUnsent } from './sent-settings.ts';
-import { CHANGES_ANSWER, HARMLESS, ownName, RESPONSE_FORMAT_KEYS } from './setting-names.ts';
+import { AZURE_THINKS, type ConfigSource, isUnsent, parseAzureDeployment } from './sent-settings.ts';
+import { CHANGES_ANSWER, HARMLESS, RESPONSE_FORMAT_KEYS, toOwnName } from './setting-names.ts';
 
 interface ConvertedSettings {
   readonly settings: JsonObject;
@@ -23,7 +23,7 @@ export function convertSettings(
 ): ConvertedSettings {
   const settingsOfKeys: JsonObject[] = [];
   let output: JsonObject | undefined;
-  for (const [key, entry] of [...(config ?? [])].toSorted(passthroughLast)) {
+  for (const [key, entry] of [...(config ?? [])].toSorted(comparePassthroughLast)) {
     if (entry.json() === null) continue;
     const converted = convertSetting(source, key, entry, conversion);
     settingsOfKeys.push(converted.settings ?? {});
@@ -32,7 +32,10 @@ export function convertSettings(
   return { settings: Object.assign({}, ...settingsOfKeys) as JsonObject, output };
 }
 
-function passthroughLast([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+function comparePassthroughLast(
+  [one]: readonly [string, unknown],
+  [other]: readonly [string, unknown],
+): number {
   return Number(one === 'passthrough') - Number(other === 'passthrough');
 }
 
@@ -42,7 +45,7 @@ function convertSetting(
   entry: YamlValue,
   conversion: ConversionContext,
 ): Partial<ConvertedSettings> {
-  const isSetting = conversion.isSetting(ownName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
+  const isSetting = conversion.isSetting(toOwnName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
   if (conversion.isForTest && isSetting && isUnsent(source, key)) {
     conversion.reportHarmless(
       entry,
@@ -54,13 +57,13 @@ function convertSetting(
     return convertSettings({ ...source, isSentWhole: true }, mergedValues(entry, key), conversion);
   }
   const settings =
-    ownSettings(source.id, key, entry.json(), conversion) ??
+    findOwnSettings(source.id, key, entry.json(), conversion) ??
     convertTools(source.id, key, entry, conversion) ??
-    fieldOfRequest(source, key, entry.json());
+    findRequestField(source, key, entry.json());
   if (settings) return { settings };
   const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && source.isSentWhole);
   if (isFormat && (!conversion.isForTest || readsFormat(source.id, key))) {
-    const format = answerFormat(entry.json());
+    const format = readAnswerFormat(entry.json());
     if (format === undefined) conversion.reportOmission(entry, `\`${key}\` has no equivalent`);
     return typeof format === 'object' ? { output: format } : {};
   }
@@ -69,23 +72,23 @@ function convertSetting(
 }
 
 /** Returns our settings for a key of a `config`; undefined if it is not a setting. */
-function ownSettings(
+function findOwnSettings(
   id: string,
   key: string,
   value: JsonValue,
   conversion: ConversionContext,
 ): JsonObject | undefined {
-  if (key === 'thinkingConfig') return thinkingEffort(id, value);
-  const name = ownName(key);
+  if (key === 'thinkingConfig') return findThinkingEffort(id, value);
+  const name = toOwnName(key);
   if (conversion.isSetting(name)) {
     return { [name]: name === 'stopSequences' && !isJsonList(value) ? [value] : value };
   }
-  const effort = key === 'reasoning' ? ownValue(value, 'effort') : undefined;
+  const effort = key === 'reasoning' ? findOwnValue(value, 'effort') : undefined;
   return typeof effort === 'string' ? { reasoningEffort: effort } : undefined;
 }
 
 /** Returns the effort in Google's `thinkingConfig`; undefined if it can't be expressed. */
-function thinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
+function findThinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
   if (!isJsonObject(thinking)) return undefined;
   const { thinkingBudget: budget, thinkingLevel: level, ...others } = thinking;
   if (Object.keys(others).length > 0) return undefined;
@@ -124,8 +127,8 @@ function isCovered(id: string, key: string, value: JsonValue): boolean {
   if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
   if (key === 'headers') return changesNothing(value);
   // promptfoo connects only if it is enabled.
-  if (key === 'mcp') return !ownValue(value, 'enabled');
-  const deployment = azureDeployment(id)?.deployment;
+  if (key === 'mcp') return !findOwnValue(value, 'enabled');
+  const deployment = parseAzureDeployment(id)?.deployment;
   if (!['isReasoningModel', 'o1'].includes(key) || deployment === undefined) return false;
   return value === false || AZURE_THINKS.test(deployment);
 }
@@ -175,7 +178,7 @@ const NOT_PASSED = [
 ];
 
 /** Returns a key of `passthrough` as the field of a request that it is; undefined if it is none. */
-function fieldOfRequest(
+function findRequestField(
   { id, isSentWhole = false }: ConfigSource,
   key: string,
   value: JsonValue,
@@ -191,7 +194,7 @@ function changesNothing(headers: JsonValue): boolean {
   const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];
   return pairs.every(([name = '', value]) =>
     /^(?:content-type|accept)$/iu.test(name)
-      ? /^application\/json\b/iu.test(textOrNothing(value))
+      ? /^application\/json\b/iu.test(toTextOrEmpty(value))
       : /^(?:http-referer|referer|x-title|user-agent)$/iu.test(name),
   );
 }

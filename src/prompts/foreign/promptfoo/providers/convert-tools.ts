@@ -1,6 +1,6 @@
-import { isJsonList, type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import { isJsonObject, textAt } from '../../../../utils/bounded-json.ts';
+import { isJsonObject, readTextAt } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { TAG } from '../nunjucks/split-nunjucks.ts';
 
@@ -17,12 +17,12 @@ export function convertTools(
 ): JsonObject | undefined {
   const isClaude = id.startsWith('anthropic:');
   if (!TAKES_TOOLS.test(id) || TAG.test(JSON.stringify(entry.json()))) return undefined;
-  if (key === 'tool_choice') return { [key]: isClaude ? choiceForClaude(entry.json()) : entry.json() };
+  if (key === 'tool_choice') return { [key]: isClaude ? toClaudeChoice(entry.json()) : entry.json() };
   if (isClaude ? key !== 'tools' : !['tools', 'functions', 'function_call'].includes(key)) return undefined;
   if (key === 'function_call') return { [key]: entry.json() };
   const tools = loadTools(entry, conversion);
   if (!isJsonList(tools) || TAG.test(JSON.stringify(tools))) return undefined;
-  const converted = isClaude && isOpenAiTool(tools[0]) ? tools.map(toolForClaude) : tools;
+  const converted = isClaude && isOpenAiTool(tools[0]) ? tools.map(toClaudeTool) : tools;
   const isKnown = key === 'functions' || converted.every(isClaude ? isClaudeTool : isOpenAiTool);
   return isKnown ? { [key]: converted } : undefined;
 }
@@ -48,7 +48,7 @@ return output;`;
 function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
   const { scalar } = node;
   if (scalar !== undefined && /^file:\/\/.+\.(?:json|ya?ml)$/u.test(scalar)) {
-    return conversion.files.yaml(scalar, node).json();
+    return conversion.files.readYaml(scalar, node).json();
   }
   if (!node.isList) return node.json();
   const items = node.items('tools').map(item => loadTools(item, conversion));
@@ -56,17 +56,17 @@ function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
 }
 
 function isOpenAiTool(tool: JsonValue | undefined): boolean {
-  return ownValue(tool, 'type') === 'function' && textAt(tool, 'function', 'name') !== undefined;
+  return findOwnValue(tool, 'type') === 'function' && readTextAt(tool, 'function', 'name') !== undefined;
 }
 
 /** Returns true for a tool that Claude calls, rather than one that its service runs. */
 function isClaudeTool(tool: JsonValue): boolean {
-  const [type, strict] = ['type', 'strict'].map(key => ownValue(tool, key));
+  const [type, strict] = ['type', 'strict'].map(key => findOwnValue(tool, key));
   return isJsonObject(tool) && (type === undefined || type === 'custom') && strict !== true;
 }
 
-function toolForClaude(tool: JsonValue): JsonValue {
-  const { name = null, description, parameters } = (ownValue(tool, 'function') ?? {}) as JsonObject;
+function toClaudeTool(tool: JsonValue): JsonValue {
+  const { name = null, description, parameters } = (findOwnValue(tool, 'function') ?? {}) as JsonObject;
   return {
     name,
     ...(description && { description }),
@@ -74,9 +74,9 @@ function toolForClaude(tool: JsonValue): JsonValue {
   };
 }
 
-function choiceForClaude(choice: JsonValue): JsonValue {
+function toClaudeChoice(choice: JsonValue): JsonValue {
   if (choice === 'auto' || choice === 'none') return { type: choice };
   if (choice === 'required') return { type: 'any' };
-  const name = textAt(choice, 'function', 'name');
-  return name !== undefined && ownValue(choice, 'type') === 'function' ? { type: 'tool', name } : choice;
+  const name = readTextAt(choice, 'function', 'name');
+  return name !== undefined && findOwnValue(choice, 'type') === 'function' ? { type: 'tool', name } : choice;
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { CLAUDE_AGENT } from './claude-agent.ts';
-import { addressFields } from './http-provider.ts';
-import { TEXT_GENERATION, textGenerationFields } from './hugging-face-provider.ts';
-import { agentFields, execFields, fileFields } from './program-provider.ts';
+import { readAddressFields } from './http-provider.ts';
+import { readTextGenerationFields, TEXT_GENERATION } from './hugging-face-provider.ts';
+import { readAgentFields, readExecFields, readFileFields } from './program-provider.ts';
 import type { DeclaredProvider, EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 
 /** Matches a file that exports a provider, with the name of a Python function. */
@@ -24,7 +24,7 @@ export function declareProvider(
   provider: WrittenProvider,
   conversion: ConversionContext,
 ): DeclaredProvider | undefined {
-  const declaration = fieldsReader(provider.id)?.(provider, conversion);
+  const declaration = findFieldsReader(provider.id)?.(provider, conversion);
   if (!declaration) return undefined;
   const { transform, givesResults = false } = declaration;
   const fields = { modality: 'text', ...declaration.fields };
@@ -35,16 +35,16 @@ export function declareProvider(
 type FieldsReader = (provider: WrittenProvider, conversion: ConversionContext) => EntryFields | undefined;
 
 /** Returns the function that reads a program or an address; undefined for any other provider. */
-function fieldsReader(id: string): FieldsReader | undefined {
-  if (TEXT_GENERATION.test(id)) return textGenerationFields;
-  if (ADDRESS.test(id)) return addressFields;
+function findFieldsReader(id: string): FieldsReader | undefined {
+  if (TEXT_GENERATION.test(id)) return readTextGenerationFields;
+  if (ADDRESS.test(id)) return readAddressFields;
   const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
   if (groups) {
     const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
-    return (provider, conversion) => fileFields(provider, named, conversion);
+    return (provider, conversion) => readFileFields(provider, named, conversion);
   }
-  if (CLAUDE_AGENT.test(id)) return agentFields;
-  return id.startsWith('exec:') ? execFields : undefined;
+  if (CLAUDE_AGENT.test(id)) return readAgentFields;
+  return id.startsWith('exec:') ? readExecFields : undefined;
 }
 
 /** Returns a name that no built-in model and no provider with another entry has. */

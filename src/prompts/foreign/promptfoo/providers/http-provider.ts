@@ -3,11 +3,11 @@ import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import { isLoopbackHost } from '../../../../wire/addresses.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { mergedValues } from '../files/merged-values.ts';
-import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 import { parseRawRequest } from './raw-request.ts';
-import { responseTransform, toJmespath } from './response-transform.ts';
+import { buildResponseTransform, toJmespath } from './response-transform.ts';
 
 const ADDRESS_SETTINGS = [
   'url',
@@ -41,7 +41,7 @@ const PROVIDER_UNSUPPORTED_KEYS = [
 ];
 
 /** Returns the fields of the entry for an address; undefined, with a note, if an entry can't express it. */
-export function addressFields(
+export function readAddressFields(
   provider: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {
@@ -59,9 +59,9 @@ export function addressFields(
         `\`${key}\` of a provider's config is a key that promptfoo ignores too`,
       );
     }
-    const address = addressIn(provider, entries, conversion);
-    const request = declaredRequestFields(provider, entries, conversion);
-    const { output, transform } = answerFields(provider, entries, conversion);
+    const address = readUrl(provider, entries, conversion);
+    const request = readRequestFields(provider, entries, conversion);
+    const { output, transform } = readResponseFields(provider, entries, conversion);
     const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
     const fields = {
       address,
@@ -113,14 +113,10 @@ function withRequest(
 }
 
 /** Returns the address with its query. @throws {NoEquivalent} */
-function addressIn(
-  { id, at }: WrittenProvider,
-  entries: ConfigEntries,
-  conversion: ConversionContext,
-): string {
+function readUrl({ id, at }: WrittenProvider, entries: ConfigEntries, conversion: ConversionContext): string {
   const urlPosition = entries.get('url') ?? at;
   const addressText = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
-  const query = queryText(entries.get('queryParams')?.json() ?? {});
+  const query = formatQuery(entries.get('queryParams')?.json() ?? {});
   if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
     throw new NoEquivalent(
@@ -149,7 +145,7 @@ function withVariable(address: string, { env, runsPrograms }: ConversionContext)
   });
 }
 
-function queryText(query: JsonValue): string | undefined {
+function formatQuery(query: JsonValue): string | undefined {
   const pairs = Object.entries(query ?? {}).map(([key, value]) => {
     const ours = convertText(String(value));
     // Filled-in values are encoded later.
@@ -166,7 +162,7 @@ function isAllowedOrigin(origin: string): boolean {
 }
 
 /** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
-function declaredRequestFields(
+function readRequestFields(
   provider: WrittenProvider,
   entries: ConfigEntries,
   conversion: ConversionContext,
@@ -177,7 +173,7 @@ function declaredRequestFields(
   const headers = convertPlaceholders(fillIn(entries.get('headers')?.json() ?? {}));
   const bodyValue = entries.get('body');
   const body =
-    bodyValue && (convertBody(fillIn(bodyValue.json())) ?? bodyByNunjucks(provider, entries, conversion));
+    bodyValue && (convertBody(fillIn(bodyValue.json())) ?? addRenderedBody(provider, entries, conversion));
   if (headers === undefined || (bodyValue && body === undefined)) {
     throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
   }
@@ -190,7 +186,7 @@ function declaredRequestFields(
 }
 
 /** Returns the input for a JSON body that Nunjucks has to render; undefined if it can't. */
-function bodyByNunjucks(
+function addRenderedBody(
   { isJudge = false }: WrittenProvider,
   entries: ConfigEntries,
   conversion: ConversionContext,
@@ -202,7 +198,7 @@ function bodyByNunjucks(
   );
   const template = bodyValue?.scalar;
   const isRendered = conversion.runsPrograms && !isJudge && isJson;
-  if (!bodyValue || template === undefined || !isRendered || namesEnvironment(template)) return undefined;
+  if (!bodyValue || template === undefined || !isRendered || mentionsEnvironment(template)) return undefined;
   return `\${input.${conversion.inputForBody({ at: bodyValue, template })}}`;
 }
 
@@ -239,7 +235,7 @@ const VARIABLE_WITH_DEFAULT =
   /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
 
 /** Returns how the answer is read: by an expression, else by code, which keeps the kinds of values. @throws {NoEquivalent} */
-function answerFields(
+function readResponseFields(
   { at, isJudge = false }: WrittenProvider,
   entries: ConfigEntries,
   { runsPrograms }: ConversionContext,
@@ -253,5 +249,5 @@ function answerFields(
     throw new NoEquivalent(response, 'it judges, and code reads its answer');
   }
   if (output !== undefined || !(response || usesCode)) return { output };
-  return { transform: responseTransform(response ? parser : '({ output: json || text })') };
+  return { transform: buildResponseTransform(response ? parser : '({ output: json || text })') };
 }

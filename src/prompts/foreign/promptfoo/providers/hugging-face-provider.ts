@@ -22,7 +22,7 @@ const GENERATION_KEYS = [
 ];
 
 /** Returns the fields of the entry for a model of Hugging Face's text generation. */
-export function textGenerationFields(
+export function readTextGenerationFields(
   { id, config }: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {

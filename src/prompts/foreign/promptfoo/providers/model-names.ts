@@ -33,7 +33,7 @@ const PREFIXES: readonly (readonly [theirs: RegExp, ours: string])[] = [
 ];
 
 /** Returns our name of a provider's model; undefined if we have none. */
-export function modelName(id: string): string | undefined {
+export function findModelName(id: string): string | undefined {
   if (id === 'echo') return id;
   for (const [theirs, ours] of PREFIXES) {
     const model = id.replace(theirs, '');

@@ -2,7 +2,7 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { mergedValues } from '../files/merged-values.ts';
-import { commandWords, isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
+import { isUnreadable, NEEDS_TYPES, splitCommandLine } from '../files/program-files.ts';
 import {
   KEPT_NODE_PROVIDER,
   KEPT_PYTHON_PROVIDER,
@@ -11,7 +11,7 @@ import {
   NODE_PROVIDER,
   PYTHON_PROVIDER,
 } from '../programs/provider-programs.ts';
-import { claudeAgentCall } from './claude-agent.ts';
+import { readClaudeAgentCall } from './claude-agent.ts';
 import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 
@@ -23,16 +23,16 @@ const RUN_MESSAGES = '\0messages';
 const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
 
 /** Returns the fields of the entry for a command line (`exec:`). */
-export function execFields(
+export function readExecFields(
   { id, config, at }: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {
-  const words = commandWords(id.slice('exec:'.length));
+  const words = splitCommandLine(id.slice('exec:'.length));
   if (words.length === 0) {
     conversion.reportOmission(at, `the provider \`${id}\` names no program`);
     return undefined;
   }
-  const options = providerOptions(config);
+  const options = encodeProviderOptions(config);
   if (USES_ENVIRONMENT.test(options)) {
     conversion.reportOmission(
       at,
@@ -43,7 +43,7 @@ export function execFields(
   const names = JSON.stringify(conversion.variables.json);
   return {
     fields: {
-      program: programWords(
+      program: buildProgramWords(
         'node',
         '-e',
         NODE_EXEC,
@@ -58,7 +58,7 @@ export function execFields(
 }
 
 /** Returns the fields of the entry for a file of JavaScript, TypeScript or Python that exports a provider. */
-export function fileFields(
+export function readFileFields(
   { id, config, at, isJudge = false }: WrittenProvider,
   { file, name }: { readonly file: string; readonly name: string },
   conversion: ConversionContext,
@@ -78,7 +78,7 @@ export function fileFields(
       `the provider \`${id}\` is TypeScript: its entry needs tsx or jiti in the project, or Node 22.18`,
     );
   }
-  const settings = providerOptions(config);
+  const settings = encodeProviderOptions(config);
   // The program fills in plain names.
   if (USES_ENVIRONMENT.test(settings.replace(ENVIRONMENT_TAG, ''))) {
     conversion.reportOmission(
@@ -90,38 +90,38 @@ export function fileFields(
   const exported = name === '' && file.endsWith('.py') ? 'call_api' : name;
   const args = [HERE, file, exported, settings, JSON.stringify(conversion.variables.json)];
   const words = conversion.runsPrograms
-    ? [...keptProgram(file), ...args]
-    : [...oneRunProgram(file), ...args, RUN_MESSAGES];
-  return resultFields(words, conversion.runsPrograms && !isJudge);
+    ? [...buildKeptProgram(file), ...args]
+    : [...buildOneRunProgram(file), ...args, RUN_MESSAGES];
+  return buildResultFields(words, conversion.runsPrograms && !isJudge);
 }
 
 /** Returns the beginning of a command line whose program stays and answers run after run. */
-function keptProgram(file: string): string[] {
+function buildKeptProgram(file: string): string[] {
   return file.endsWith('.py') ? [PYTHON, '-c', KEPT_PYTHON_PROVIDER] : ['node', '-e', KEPT_NODE_PROVIDER];
 }
 
 /** Returns the beginning of a command line whose program answers one run. */
-function oneRunProgram(file: string): string[] {
+function buildOneRunProgram(file: string): string[] {
   return file.endsWith('.py') ? [PYTHON, '-c', PYTHON_PROVIDER] : ['node', '-e', NODE_PROVIDER];
 }
 
 /** Returns the fields of an entry whose program asks Claude by its Agent SDK. */
-export function agentFields(
+export function readAgentFields(
   { config, isJudge = false }: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {
-  const call = claudeAgentCall(config ? mergedValues(config, 'config') : new Map(), conversion);
+  const call = readClaudeAgentCall(config ? mergedValues(config, 'config') : new Map(), conversion);
   if (call === undefined) return undefined;
   const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]', RUN_MESSAGES];
-  return resultFields(words, conversion.runsPrograms && !isJudge);
+  return buildResultFields(words, conversion.runsPrograms && !isJudge);
 }
 
 /** Returns the fields of an entry whose program prints the result of a provider. */
-function resultFields(words: readonly string[], givesResults: boolean): EntryFields {
+function buildResultFields(words: readonly string[], givesResults: boolean): EntryFields {
   return {
     givesResults,
     fields: {
-      program: programWords(...words),
+      program: buildProgramWords(...words),
       ...(!givesResults && { output: 'output' }),
       cost: 'cost',
       tokens: { input: 'tokenUsage.prompt', output: 'tokenUsage.completion' },
@@ -129,11 +129,11 @@ function resultFields(words: readonly string[], givesResults: boolean): EntryFie
   };
 }
 
-function providerOptions(config: YamlValue | undefined): string {
+function encodeProviderOptions(config: YamlValue | undefined): string {
   return JSON.stringify({ config: config?.json() ?? {} });
 }
 
-function programWords(...words: readonly string[]): string[] {
+function buildProgramWords(...words: readonly string[]): string[] {
   const placeholders = new Map([
     [HERE, '${here}'],
     [RUN_MESSAGES, '${messages}'],

@@ -54,7 +54,7 @@ export function takesAddress(id: string): boolean {
 }
 
 /** Returns the provider for a models file, if its address is not one that we know. */
-export function ownAddress(
+export function findOwnAddress(
   id: string,
   config: YamlValue | undefined,
   { addressProviders }: Pick<ConversionContext, 'addressProviders'>,

@@ -13,11 +13,11 @@ interface ProviderParts {
   readonly entries: ReadonlyMap<string, YamlValue>;
 }
 
-function providerNamed(id: string): ProviderParts {
+function toProviderParts(id: string): ProviderParts {
   return { written: id, id, label: undefined, isById: true, entries: new Map() };
 }
 
-export function providerParts(item: YamlValue): ProviderParts {
+export function readProviderParts(item: YamlValue): ProviderParts {
   const entries = mergedValues(item, 'a provider');
   const [only] = entries;
   const isById = entries.size !== 1 || !only || only[0] === 'id';
@@ -35,8 +35,8 @@ export function providerParts(item: YamlValue): ProviderParts {
   };
 }
 
-export function writtenParts(item: YamlValue): ReturnType<typeof providerParts> {
-  return item.scalar === undefined ? providerParts(item) : providerNamed(item.scalar);
+export function readWrittenParts(item: YamlValue): ReturnType<typeof readProviderParts> {
+  return item.scalar === undefined ? readProviderParts(item) : toProviderParts(item.scalar);
 }
 
 /** Matches providers that keep the id of the configuration. All others choose their own when promptfoo loads them. */

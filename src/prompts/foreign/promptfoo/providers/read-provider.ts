@@ -6,10 +6,10 @@ import { convertSettings } from './convert-settings.ts';
 import { callsTransform } from './convert-tools.ts';
 import { declareProvider } from './declare-provider.ts';
 import { ENVIRONMENT_TAG } from './entry-placeholders.ts';
-import { modelName } from './model-names.ts';
+import { findModelName } from './model-names.ts';
 import type { DeclaredProvider, PromptfooProvider } from './promptfoo-provider.ts';
-import { ownAddress } from './provider-base-url.ts';
-import { KEEPS_ID, providerParts } from './provider-parts.ts';
+import { findOwnAddress } from './provider-base-url.ts';
+import { KEEPS_ID, readProviderParts } from './provider-parts.ts';
 import { withDefaults } from './sent-settings.ts';
 
 /** Providers whose requests take the `config` of a prompt. */
@@ -29,7 +29,7 @@ export function readPromptfooProvider(
 ): PromptfooProvider | undefined {
   const { scalar } = item;
   if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...use }, conversion);
-  const { written: id, entries } = providerParts(item);
+  const { written: id, entries } = readProviderParts(item);
   conversion.reportKeys(entries, PROVIDER_KEYS, ' of a provider');
   const [label, transform] = ['label', 'transform'].map(key => entries.get(key)?.scalar);
   const provider = { id, at: item, ...use, config: entries.get('config'), label, transform };
@@ -82,7 +82,7 @@ function asPromptfooProvider(
   const isLeftOut = conversion.omitUnlessAllowed(at, `the provider \`${id}\` is ${kind}`);
   return {
     ...declaredProvider,
-    names: testedNames(provider),
+    names: listTestedNames(provider),
     config: {},
     transform: composeTransforms([declaredProvider.transform, transform]),
     at,
@@ -96,7 +96,7 @@ function withModelOfEnvironment(provider: NamedProvider, conversion: ConversionC
   const id = provider.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
     NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name) ? conversion.env[name] || tag : tag,
   );
-  const lacksModel = id.includes('{{') && modelName(id) !== undefined;
+  const lacksModel = id.includes('{{') && findModelName(id) !== undefined;
   if (lacksModel) {
     conversion.reportOmission(
       provider.at,
@@ -115,7 +115,7 @@ function convertModel(
   conversion: ConversionContext,
 ): PromptfooProvider | undefined {
   const { id, at, config, transform, promptConfig } = namedProvider;
-  const model = modelName(id);
+  const model = findModelName(id);
   if (model === undefined) {
     conversion.reportOmission(at, `the provider \`${id}\` has no equivalent: name a model of promptrun`);
     return undefined;
@@ -126,14 +126,14 @@ function convertModel(
   const settings = { ...ownSettings.settings, ...promptSettings.settings };
   const answerTransform = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
   const provider = {
-    names: testedNames(namedProvider),
+    names: listTestedNames(namedProvider),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
     config: withDefaults(id, model, settings),
     output,
     transform: composeTransforms([conversion.isForTest ? answerTransform : undefined, transform]),
     at,
   };
-  const address = ownAddress(id, config, conversion);
+  const address = findOwnAddress(id, config, conversion);
   if (!address) return { model, ...provider };
   const isLeftOut = conversion.omitUnlessAllowed(
     at,
@@ -160,7 +160,7 @@ ${other}
 }
 
 /** Returns the names by which tests refer to a provider: its label, and its id unless only its JavaScript knows it. */
-function testedNames({ id, label, at }: NamedProvider): string[] {
+function listTestedNames({ id, label, at }: NamedProvider): string[] {
   const [, script, name = 'default'] = /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
   const isPython = script !== undefined;
   const own = isPython && !at.isMap ? `python:${script}:${name}` : id;

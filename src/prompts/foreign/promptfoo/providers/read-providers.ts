@@ -3,7 +3,7 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { includesPrompt, type PromptNames, readReferences } from '../prompts/prompt-references.ts';
 import type { PromptfooProvider } from './promptfoo-provider.ts';
-import { KEEPS_ID, providerParts, writtenParts } from './provider-parts.ts';
+import { KEEPS_ID, readProviderParts, readWrittenParts } from './provider-parts.ts';
 import { readPromptfooProvider } from './read-provider.ts';
 
 /**
@@ -21,8 +21,8 @@ export function readPromptfooProviders(
   promptConfig?: ReadonlyMap<string, YamlValue>,
 ): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
-  const items = providerItems(node, conversion);
-  const listedPrompts = promptsByProvider(items);
+  const items = listProviderItems(node, conversion);
+  const listedPrompts = groupPromptsByProvider(items);
   const providersByKey = new Map<string, PromptfooProvider>();
   for (const item of items) {
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
@@ -32,8 +32,8 @@ export function readPromptfooProviders(
     );
     if (!conversion.isForTest) reportListedPrompts(item, conversion);
     if (!provider) continue;
-    const label = prompts.chosen.readsLabel ? (writtenParts(item).label ?? '') : undefined;
-    const key = JSON.stringify([providerKey({ ...provider, label }), isAsked]);
+    const label = prompts.chosen.readsLabel ? (readWrittenParts(item).label ?? '') : undefined;
+    const key = JSON.stringify([getProviderKey({ ...provider, label }), isAsked]);
     const names = [...(providersByKey.get(key)?.names ?? []), ...provider.names];
     providersByKey.set(key, { ...provider, names, label, isAsked });
   }
@@ -44,19 +44,19 @@ export function readPromptfooProviders(
 export function collectNamedProviders(node: YamlValue | undefined, conversion: ConversionContext): void {
   if (!node || node.isEmpty || !conversion.isForTest) return;
   const { namedProviders } = conversion;
-  const items = providerItems(node, conversion).filter(item => item.scalar === undefined);
+  const items = listProviderItems(node, conversion).filter(item => item.scalar === undefined);
   for (const item of items) {
-    const { id } = providerParts(item);
+    const { id } = readProviderParts(item);
     if (KEEPS_ID.test(id)) namedProviders.set(id, item);
   }
   for (const item of items) {
-    const { label } = providerParts(item);
+    const { label } = readProviderParts(item);
     if (label !== undefined && !namedProviders.has(label)) namedProviders.set(label, item);
   }
 }
 
 /** Returns a key that two providers share if they get the same requests and their answers are read alike. */
-export function providerKey({
+export function getProviderKey({
   model,
   config,
   output,
@@ -79,9 +79,10 @@ export const OTHER_OUTPUT = 'an answer format other than that of the first provi
 
 /** Reports that a test file can't list the prompts of a provider, because it is for one prompt. */
 function reportListedPrompts(item: YamlValue, conversion: ConversionContext): void {
-  const listedPrompts = item.scalar === undefined ? providerParts(item).entries.get('prompts') : undefined;
+  const listedPrompts =
+    item.scalar === undefined ? readProviderParts(item).entries.get('prompts') : undefined;
   if (listedPrompts === undefined) return;
-  const { id } = providerParts(item);
+  const { id } = readProviderParts(item);
   conversion.reportHarmless(
     listedPrompts,
     `\`prompts\` of the provider \`${id}\` has no equivalent: the test file names the models that are asked with its prompt`,
@@ -89,11 +90,11 @@ function reportListedPrompts(item: YamlValue, conversion: ConversionContext): vo
 }
 
 /** Returns the references to prompts by the provider's id and label. promptfoo takes the last of equal names. */
-function promptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
+function groupPromptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
   const listedPrompts = new Map<string, readonly string[] | undefined>();
   for (const item of items) {
     if (item.scalar !== undefined) continue;
-    const { id, label, isById, entries } = providerParts(item);
+    const { id, label, isById, entries } = readProviderParts(item);
     const references = readReferences(entries.get('prompts'));
     listedPrompts.set(id, references);
     if (label !== undefined && isById) listedPrompts.set(label, references);
@@ -110,7 +111,7 @@ function listReferences(
   prompts: readonly PromptNames[],
   conversion: ConversionContext,
 ): readonly string[] | undefined {
-  const { id, written, label } = writtenParts(item);
+  const { id, written, label } = readWrittenParts(item);
   const references = listedPrompts.get(label ?? id);
   if (references === undefined) return undefined;
   if (label === undefined && !KEEPS_ID.test(written)) {
@@ -127,11 +128,11 @@ function listReferences(
 }
 
 /** Returns the items of a list of providers, with those of referenced files. */
-function providerItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
+function listProviderItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
   const items = isJsonList(node.json()) ? node.items('providers') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
     if (scalar === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/iu.test(scalar)) return [item];
-    return providerItems(conversion.files.yaml(scalar, item), conversion);
+    return listProviderItems(conversion.files.readYaml(scalar, item), conversion);
   });
 }

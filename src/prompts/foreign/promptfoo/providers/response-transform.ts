@@ -1,5 +1,5 @@
 /** Returns code that transforms the answer of an address like promptfoo. */
-export function responseTransform(parser: string): string {
+export function buildResponseTransform(parser: string): string {
   return `let json = null;
 try { json = JSON.parse(output); } catch {}
 const made = (function (json, text, output) {

@@ -8,7 +8,7 @@ export interface ConfigSource {
 
 /** Returns settings with the defaults of promptfoo, which sends Messages no temperature together with `top_p`. */
 export function withDefaults(id: string, model: string, settings: JsonObject): JsonObject {
-  const { temperature, ...others } = { ...defaultSettings(id, model), ...settings };
+  const { temperature, ...others } = { ...getDefaultSettings(id, model), ...settings };
   const hasTemperature = temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in others);
   return { ...(hasTemperature && { temperature }), ...others };
 }
@@ -33,8 +33,8 @@ const THINKS_WITH_TEMPERATURE =
 /** Matches models for which Messages refuses a temperature. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
-function defaultSettings(id: string, model: string): JsonObject {
-  const azure = azureDeployment(id);
+function getDefaultSettings(id: string, model: string): JsonObject {
+  const azure = parseAzureDeployment(id);
   if (azure && AZURE_THINKS.test(azure.deployment)) return azure.isResponses ? {} : AZURE_REASONING_DEFAULTS;
   if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
   if (id.startsWith('mistral:')) return MISTRAL_DEFAULTS;
@@ -43,7 +43,7 @@ function defaultSettings(id: string, model: string): JsonObject {
   return takesTemperature ? { ...DEFAULT_TEMPERATURE, ...DEFAULT_BOUND } : DEFAULT_BOUND;
 }
 
-export function azureDeployment(id: string): { deployment: string; isResponses: boolean } | undefined {
+export function parseAzureDeployment(id: string): { deployment: string; isResponses: boolean } | undefined {
   const { groups } = /^azure(?:openai)?:(?:(?<kind>chat|responses):)?(?<deployment>.*)$/u.exec(id) ?? {};
   return groups && { deployment: groups['deployment'] ?? '', isResponses: groups['kind'] === 'responses' };
 }
@@ -54,7 +54,7 @@ export function isUnsent({ id, isSentWhole = false }: ConfigSource, key: string)
   if (key === 'thinkingConfig') return true;
   // Chat Completions gets it for the o series only.
   if (key === 'reasoning') return /^openai:(?!responses:)(?!(?:.*[/:])?o[134])/u.test(id);
-  return sentSettings(id)?.includes(key) === false;
+  return listSentSettings(id)?.includes(key) === false;
 }
 
 const PENALTY_SETTINGS = ['frequency_penalty', 'presence_penalty'];
@@ -78,14 +78,14 @@ const LIKE_CHAT =
   /^(?:openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
 /** Returns the settings that promptfoo sends to a model of the providers that get only some; undefined for others, which get all. */
-function sentSettings(id: string): readonly string[] | undefined {
+function listSentSettings(id: string): readonly string[] | undefined {
   const [, settings] = SETTINGS_BY_PROVIDER.find(([prefix]) => id.startsWith(prefix)) ?? [];
   if (settings) return settings;
   if (THINKS_WITH_TEMPERATURE.test(id)) {
     const chatSettings = [...CHAT_SETTINGS, ...REASONING_SETTINGS];
     return chatSettings.filter(key => key !== 'max_tokens' && !isDroppedByGrok(id, key));
   }
-  const azure = azureDeployment(id);
+  const azure = parseAzureDeployment(id);
   if (!azure && !id.startsWith('openai:') && !LIKE_CHAT.test(id)) return undefined;
   const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
   const huggingFaceSettings = /^(?:huggingface|hf):/u.test(id) ? ['max_new_tokens'] : [];

@@ -152,7 +152,7 @@ export const CHANGES_ANSWER = new Set([
 export const RESPONSE_FORMAT_KEYS = ['response_format', 'response_mime_type', 'responseMimeType'];
 
 /** Returns our name of a setting; a name that promptfoo doesn't have stays. */
-export function ownName(key: string): string {
+export function toOwnName(key: string): string {
   return Object.hasOwn(RENAMED_SETTINGS, key) ? (RENAMED_SETTINGS[key] ?? key) : key;
 }
 

@@ -4,7 +4,7 @@ import { includesName } from '../prompts/prompt-references.ts';
 import type { ConfiguredTest, ConfiguredTests } from '../tests/configured-test.ts';
 import type { PromptfooProvider } from './promptfoo-provider.ts';
 import { readPromptfooProvider } from './read-provider.ts';
-import { hasOtherOutput, OTHER_OUTPUT, providerKey } from './read-providers.ts';
+import { getProviderKey, hasOtherOutput, OTHER_OUTPUT } from './read-providers.ts';
 
 /** The tests, each with the models that it runs with, and the providers that only tests name. */
 interface TestedProviders {
@@ -35,7 +35,7 @@ export function withTestedProviders(
   const namesNoProvider = ({ provider, providers: references }: ConfiguredTest): boolean =>
     !provider && !references;
   if (tests.all.every(namesNoProvider)) return { testsWithModels: tests, testProviders: [] };
-  const providersByKey = new Map(asked.map(provider => [providerKey(provider), provider]));
+  const providersByKey = new Map(asked.map(provider => [getProviderKey(provider), provider]));
   const all = tests.all.map(test => chooseModels(test, providers, { providersByKey, settings }, conversion));
   return {
     testsWithModels: { ...tests, all },
@@ -70,7 +70,7 @@ function chooseModels(
     ownProvider?.isLeftOut === true ||
     conversion.omissionCount > omissionsBefore;
   if (!ownProvider || isOther || models.length === 0) return { ...test, models, isLeftOut };
-  const key = providerKey(ownProvider);
+  const key = getProviderKey(ownProvider);
   if (!providersByKey.has(key)) providersByKey.set(key, ownProvider);
   return { ...test, models: [[...providersByKey.keys()].indexOf(key)], isLeftOut };
 }

@@ -2,7 +2,7 @@
 import nunjucks from 'nunjucks';
 import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import type { RenderedTemplate } from '../../converted-prompt.ts';
-import { isUnclosed, namesUnknown, resolveVariables } from '../nunjucks/resolve-variables.ts';
+import { isUnclosed, mentionsUnknown, resolveVariables } from '../nunjucks/resolve-variables.ts';
 
 type NunjucksVariables = JsonObject;
 
@@ -38,7 +38,7 @@ function renderWithNunjucks(
       // promptfoo renders it as text then.
     }
   }
-  return { text: renderText(environment, template, renderedVars(environment, vars)), vars };
+  return { text: renderText(environment, template, renderVars(environment, vars)), vars };
 }
 
 function renderTexts(
@@ -52,9 +52,9 @@ function renderTexts(
   return mapVariables(value, item => renderTexts(environment, item, vars));
 }
 
-function renderedVars(environment: nunjucks.Environment, vars: NunjucksVariables): NunjucksVariables {
+function renderVars(environment: nunjucks.Environment, vars: NunjucksVariables): NunjucksVariables {
   return mapVariables(vars, value =>
-    typeof value === 'string' && !namesUnknown(value, vars) ? renderText(environment, value, vars) : value,
+    typeof value === 'string' && !mentionsUnknown(value, vars) ? renderText(environment, value, vars) : value,
   );
 }
 

@@ -60,7 +60,7 @@ export function findTurn(
   { variables, isForTest }: ConversionContext,
 ): WrittenTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
-  const isConversation = namesVariable(template, '_conversation');
+  const isConversation = mentionsVariable(template, '_conversation');
   if (!isConversation && variables.stored.length === 0) return undefined;
   const { storesAs, isAlone } = options;
   const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
@@ -69,12 +69,12 @@ export function findTurn(
     ...(isConversation &&
       isAlone !== true && { conversation: JSON.stringify(metadata['conversationId'] ?? null) }),
     ...(storesAs !== undefined && { storesAs }),
-    takes: variables.stored.filter(name => texts.some(text => namesVariable(text, name))),
+    takes: variables.stored.filter(name => texts.some(text => mentionsVariable(text, name))),
   };
 }
 
 /** Returns true if a tag in a text has the name of a variable. */
-export function namesVariable(text: string, name: string): boolean {
+export function mentionsVariable(text: string, name: string): boolean {
   return text
     .split(/\{[{%]/u)
     .slice(1)

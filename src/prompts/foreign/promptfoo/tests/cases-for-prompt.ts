@@ -1,5 +1,5 @@
 import { faultAt } from '../../../../files/formats/file-fault.ts';
-import { type JsonObject, type JsonValue, ownValue } from '../../../../files/formats/json.ts';
+import { findOwnValue, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import type { ConvertedCase } from '../../converted-prompt.ts';
 import type { TestCaseText } from '../../file-texts.ts';
 import type { Piece } from '../../template-pieces.ts';
@@ -9,11 +9,11 @@ import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
 import { fillVariables, isUnreadableNunjucks, renderVariable } from '../nunjucks/fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
-import { CaseAnswers, findTurn, namesVariable, type WrittenTurn } from './case-turns.ts';
+import { CaseAnswers, findTurn, mentionsVariable, type WrittenTurn } from './case-turns.ts';
 import type { ConfiguredTests } from './configured-test.ts';
-import { type ConfiguredTest, combinationCount } from './configured-test.ts';
+import { type ConfiguredTest, countCombinations } from './configured-test.ts';
 import { renderRequestBody } from './render-request-body.ts';
-import { type Combination, combinationOfTest } from './variable-combinations.ts';
+import { type Combination, chooseCombination } from './variable-combinations.ts';
 
 /** Maximum number of characters in all inputs of all cases. */
 const MAX_INPUT_CHARACTERS = 64 * 1024 * 1024;
@@ -49,7 +49,7 @@ export interface PromptNeeds {
 }
 
 /** Returns the cases for the inputs of a prompt, each with a value for every input. */
-export function casesForPrompt(
+export function buildCases(
   { all, at, settings: { repeat } }: ConfiguredTests,
   needs: PromptNeeds,
   conversion: ConversionContext,
@@ -62,9 +62,9 @@ export function casesForPrompt(
     const turn = findTurn(test, index, needs, conversion);
     // Without the answer of a test that is left out, another prompt would be asked.
     const isLeftOut = isDropped || (isAsked && cases.lackAnswerFor(turn));
-    if (isLeftOut) cases.leaveOut(combinationCount(test.vars), isAsked ? turn : undefined);
+    if (isLeftOut) cases.leaveOut(countCombinations(test.vars), isAsked ? turn : undefined);
     if (!isAsked) continue;
-    const possibleCases = casesOfTest(test, index + 1, needs, conversion);
+    const possibleCases = generateCases(test, index + 1, needs, conversion);
     if (isDropped) reportFaults(possibleCases, conversion);
     if (isLeftOut) continue;
     const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
@@ -155,18 +155,18 @@ class InputSize {
 type PossibleCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
 
 /** Makes a case for each combination of the values of a test's variables. */
-function* casesOfTest(
+function* generateCases(
   test: ConfiguredTest,
   number: number,
   needs: PromptNeeds,
   conversion: ConversionContext,
 ): Generator<PossibleCase> {
-  const count = combinationCount(test.vars);
+  const count = countCombinations(test.vars);
   const hasCode = needs.hasCode || usesCode(test);
   const { transform, judge } = test.options;
   const seesMetadata = hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0;
   for (let index = 0; index < count; index += 1) {
-    const combination = combinationOfTest(test.vars, index);
+    const combination = chooseCombination(test.vars, index);
     const { texts, values } = combination;
     const name = test.name === undefined ? `case ${number}` : fillVariables(test.name, texts);
     const checks = test.asserts.map(assertion => toExpectations(assertion, combination, conversion));
@@ -209,7 +209,7 @@ function toExpectations(
 /** Reports an assertion with a variable whose value is known only after an earlier case has been answered. */
 function reportStoredVariable({ at, value, transform }: Assertion, conversion: ConversionContext): boolean {
   const written = JSON.stringify([value ?? null, transform ?? null]);
-  const stored = conversion.variables.stored.find(name => namesVariable(written, name));
+  const stored = conversion.variables.stored.find(name => mentionsVariable(written, name));
   if (stored === undefined) return false;
   conversion.reportOmission(
     at,
@@ -292,5 +292,7 @@ function withoutInputs(
   vars: Readonly<Record<string, JsonValue>>,
   inputs: Readonly<Record<string, string>>,
 ): Readonly<Record<string, JsonValue>> {
-  return Object.fromEntries(Object.entries(vars).filter(([name, value]) => value !== ownValue(inputs, name)));
+  return Object.fromEntries(
+    Object.entries(vars).filter(([name, value]) => value !== findOwnValue(inputs, name)),
+  );
 }

@@ -105,6 +105,6 @@ export function withConversation(test: ConfiguredTest): ConfiguredTest {
   return { ...test, metadata: { ...metadata, conversationId: `__scenario_${scenario}__` } };
 }
 
-export function combinationCount(vars: ConfiguredTest['vars']): number {
+export function countCombinations(vars: ConfiguredTest['vars']): number {
   return [...vars.values()].reduce((product, values) => product * values.length, 1);
 }

@@ -21,10 +21,14 @@ const BEGINNINGS: readonly (readonly [string, string])[] = [
 const SOUND_OR_FILM = /\.(?:mp4|webm|ogg|mov|avi|wmv|mkv|m4v|wav|mp3|aac|m4a|flac|wma|aiff|opus)$/iu;
 
 /** Returns the content of a picture as a `data:` address, that of sound and film in base64; undefined for other files. */
-export function mediaVariable(name: string, at: Located, conversion: ConversionContext): string | undefined {
+export function readMediaVariable(
+  name: string,
+  at: Located,
+  conversion: ConversionContext,
+): string | undefined {
   const type = IMAGE_SIGNATURES[name.split('.').at(-1)?.toLowerCase() ?? ''];
-  if (type === undefined) return SOUND_OR_FILM.test(name) ? conversion.files.base64(name, at) : undefined;
-  const content = conversion.files.base64(name, at);
+  if (type === undefined) return SOUND_OR_FILM.test(name) ? conversion.files.readBase64(name, at) : undefined;
+  const content = conversion.files.readBase64(name, at);
   const [, found = type] = BEGINNINGS.find(([beginning]) => content.startsWith(beginning)) ?? [];
   return `data:${found};base64,${content}`;
 }

@@ -1,5 +1,5 @@
 import { isJsonList, type JsonObject } from '../../../../files/formats/json.ts';
-import { inputsIn, testedInputs } from '../../template-pieces.ts';
+import { listInputs, listTestedInputs } from '../../template-pieces.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredPrompt } from '../prompts/configured-prompt.ts';
 import type { PromptBody } from '../prompts/prompt-body.ts';
@@ -23,7 +23,7 @@ interface ConvertedParts {
 export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionContext): PromptNeeds {
   const { prompt, body: promptBody, models } = parts;
   const { body, template } = promptBody;
-  const promptInputs = [...new Set([...inputsIn(body), ...testedInputs(body)])];
+  const promptInputs = [...new Set([...listInputs(body), ...listTestedInputs(body)])];
   const jsonInputs = findJsonInputs(parts, conversion);
   const inputs = [
     ...new Set([
@@ -42,7 +42,7 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
     jsonInputs,
     renderedInputs: prompt.program ? inputs : renderedInputs,
     isEachRendered,
-    plainPrompt: plainPrompt(prompt, promptBody),
+    plainPrompt: findPlainPrompt(prompt, promptBody),
     hasCode: models.askedProviders.some(({ transform }) => transform !== undefined),
   };
 }
@@ -66,7 +66,7 @@ function findJsonInputs(
   if (!readsJson) return [];
   const isInText = (name: string): boolean =>
     prompt.program !== undefined ||
-    inputsIn(body).includes(name) ||
+    listInputs(body).includes(name) ||
     allProviders.some(({ entry }) => entry && 'address' in entry);
   for (const name of json.mixed.filter(isInText)) {
     conversion.reportOmission(
@@ -78,7 +78,7 @@ function findJsonInputs(
 }
 
 /** Returns the parts of a prompt that is a text with variables; undefined for any other. */
-function plainPrompt(
+function findPlainPrompt(
   { text, program }: ConfiguredPrompt,
   { body, template }: PromptBody,
 ): PromptNeeds['plainPrompt'] {

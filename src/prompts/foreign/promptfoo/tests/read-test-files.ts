@@ -46,7 +46,7 @@ async function readListedTests(list: YamlValue, conversion: ConversionContext): 
 function isPassedOver(name: string, at: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const isThere = isPattern(name)
-    ? conversion.files.matching(name, at).length > 0
+    ? conversion.files.listMatching(name, at).length > 0
     : conversion.files.has(name.replace(/^file:\/\//u, ''));
   if (isThere) return false;
   conversion.warn(at, `${name} doesn't exist: it adds no tests, as in promptfoo`);
@@ -103,7 +103,7 @@ async function readMatchingFiles(
   at: YamlValue,
   conversion: ConversionContext,
 ): Promise<ConfiguredTest[]> {
-  const files = conversion.files.matching(pattern, at);
+  const files = conversion.files.listMatching(pattern, at);
   if (files.length === 0) throw faultAt(at, `${pattern} names no file`);
   const tests: ConfiguredTest[] = [];
   for (const file of files) tests.push(...(await readTestsFile(`file://${file}`, at, conversion)));

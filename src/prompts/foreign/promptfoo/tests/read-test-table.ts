@@ -1,6 +1,6 @@
 import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
 import type { JsonObject } from '../../../../files/formats/json.ts';
-import { errorMessage } from '../../../../utils/error-utils.ts';
+import { getErrorMessage } from '../../../../utils/error-utils.ts';
 import type { Assertion } from '../assertions/assertion.ts';
 import { readAssertionCell } from '../assertions/read-assertion-cell.ts';
 import type { ConversionContext } from '../conversion-context.ts';
@@ -26,11 +26,11 @@ export async function readTestTable(
 ): Promise<ConfiguredTest[]> {
   const top = { file, line: 1, column: 1 };
   const rows = await parseTable(text).catch((error: unknown) => {
-    throw faultAt(top, `the table can't be read: ${errorMessage(error)}`);
+    throw faultAt(top, `the table can't be read: ${getErrorMessage(error)}`);
   });
   return rows.map(({ record, info }) => {
     const cells = Object.entries(record).map(([key, cell]): TableCell => [key.trim(), cell]);
-    return rowTest(cells, { file, line: info.lines, column: 1 }, conversion);
+    return readRowTest(cells, { file, line: info.lines, column: 1 }, conversion);
   });
 }
 
@@ -63,14 +63,14 @@ function isReserved(key: string): boolean {
   );
 }
 
-function rowTest(
+function readRowTest(
   cells: readonly TableCell[],
   at: FilePosition,
   conversion: ConversionContext,
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
   for (const [key, cell] of cells) {
-    const isSet = key === '__threshold' ? cellNumber(cell) !== undefined : cell !== '';
+    const isSet = key === '__threshold' ? parseNumberCell(cell) !== undefined : cell !== '';
     if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
       conversion.reportOmission(at, `the column \`${key}\` has no equivalent`);
     }
@@ -84,21 +84,21 @@ function rowTest(
     vars: new Map(
       variables.map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
     ),
-    asserts: rowAssertions(cells, at),
+    asserts: readRowAssertions(cells, at),
     options: {},
-    metadata: rowMetadata(cells),
+    metadata: readRowMetadata(cells),
     isLeftOut,
   };
 }
 
 /** Returns the expectations of a row with their thresholds. @throws {FileFault} for a threshold that is not a number */
-function rowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
+function readRowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
   const expectedCells = cells.filter(([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '');
   const thresholds = new Map(
     cells.flatMap(([key, cell]) => {
       const { number } = THRESHOLD.exec(key)?.groups ?? {};
       if (number === undefined) return [];
-      const threshold = cellNumber(cell);
+      const threshold = parseNumberCell(cell);
       if (threshold === undefined) throw faultAt(at, `\`${cell}\` in the column \`${key}\` is not a number`);
       return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
     }),
@@ -110,7 +110,7 @@ function rowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion
   });
 }
 
-function rowMetadata(cells: readonly TableCell[]): JsonObject {
+function readRowMetadata(cells: readonly TableCell[]): JsonObject {
   const entries = cells.flatMap(([key, cell]) => {
     if (!key.startsWith(METADATA_PREFIX) || cell.trim() === '') return [];
     const name = key.slice(METADATA_PREFIX.length);
@@ -125,7 +125,7 @@ function splitCell(cell: string): string[] {
 }
 
 /** Returns the number in a cell; undefined if the cell is anything else. */
-function cellNumber(cell: string): number | undefined {
+function parseNumberCell(cell: string): number | undefined {
   const text = cell.trim();
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(text) ? Number(text) : undefined;
 }

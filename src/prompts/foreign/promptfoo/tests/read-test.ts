@@ -68,10 +68,10 @@ export function readTest(
       transformVars: conversion.isForTest ? options.get(TRANSFORM_KEY) : undefined,
       provider: options.get('provider'),
       storesAs: options.get(STORE_KEY)?.scalar,
-      isAlone: booleanIn(options, 'disableConversationVar'),
-      repeat: countIn(options, 'repeat'),
+      isAlone: readBoolean(options, 'disableConversationVar'),
+      repeat: readCount(options, 'repeat'),
     },
-    metadata: metadataIn(entries),
+    metadata: readTestMetadata(entries),
     prompts: readReferences(entries.get('prompts')),
     provider,
     providers: readProviderReferences(providers),
@@ -124,22 +124,22 @@ function readVariablesOfTest(
   conversion: ConversionContext,
 ): Map<string, readonly Variable[]> {
   return vars
-    ? readVariables(vars, conversion, booleanIn(options, 'disableVarExpansion') === true)
+    ? readVariables(vars, conversion, readBoolean(options, 'disableVarExpansion') === true)
     : new Map<string, readonly Variable[]>();
 }
 
-function booleanIn(entries: ReadonlyMap<string, YamlValue>, key: string): boolean | undefined {
+function readBoolean(entries: ReadonlyMap<string, YamlValue>, key: string): boolean | undefined {
   const value = entries.get(key)?.json();
   return typeof value === 'boolean' ? value : undefined;
 }
 
 /** Returns a whole number above 0; promptfoo ignores any other value. */
-function countIn(entries: ReadonlyMap<string, YamlValue>, key: string): number | undefined {
+function readCount(entries: ReadonlyMap<string, YamlValue>, key: string): number | undefined {
   const value = entries.get(key)?.json();
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
 }
 
-function metadataIn(entries: ReadonlyMap<string, YamlValue>): JsonObject {
+function readTestMetadata(entries: ReadonlyMap<string, YamlValue>): JsonObject {
   const metadata = entries.get('metadata')?.json();
   return isJsonObject(metadata) ? metadata : {};
 }

@@ -1,6 +1,6 @@
 import { faultAt } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import { groupedDigits } from '../../../../utils/grouped-digits.ts';
+import { formatNumber } from '../../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../../bounds.ts';
 import { isJudged, type WrittenJudge } from '../assertions/assertion.ts';
 import { readPromptfooJudge } from '../assertions/read-assertions.ts';
@@ -11,7 +11,7 @@ import { includesPrompt, type PromptNames } from '../prompts/prompt-references.t
 import {
   type ConfiguredTest,
   type ConfiguredTests,
-  combinationCount,
+  countCombinations,
   EMPTY_TEST,
   mergeTests,
   withConversation,
@@ -41,9 +41,9 @@ export async function readTests(
   const allTests = leaveOutUnknownPrompts(readJudges(mergedTests, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
-  const count = allTests.reduce((sum, { vars }) => sum + combinationCount(vars), 0);
+  const count = allTests.reduce((sum, { vars }) => sum + countCombinations(vars), 0);
   if (count > BOUNDS.cases) {
-    throw faultAt(at, `its lists produce more than ${groupedDigits(BOUNDS.cases)} cases`);
+    throw faultAt(at, `its lists produce more than ${formatNumber(BOUNDS.cases)} cases`);
   }
   const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
   return { all: allTests, at, settings: readRunSettings(entries, conversion), names };
@@ -112,16 +112,18 @@ function readJudges(tests: readonly ConfiguredTest[], conversion: ConversionCont
 }
 
 function readDefaultTest(node: YamlValue | undefined, conversion: ConversionContext): ConfiguredTest {
-  return node ? readTest(conversion.files.valueOrFile(node), conversion, { isDefault: true }) : EMPTY_TEST;
+  return node
+    ? readTest(conversion.files.readValueOrFile(node), conversion, { isDefault: true })
+    : EMPTY_TEST;
 }
 
 /** Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider. */
-export function settingsOfAllTests(
+export function readTestSettings(
   node: YamlValue | undefined,
   conversion: ConversionContext,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = mergedValues(conversion.files.valueOrFile(node), 'defaultTest').get('options');
+  const options = mergedValues(conversion.files.readValueOrFile(node), 'defaultTest').get('options');
   const entries =
     options && !options.isEmpty ? mergedValues(options, 'options') : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isTestSetting(key, conversion)));
@@ -130,9 +132,11 @@ export function settingsOfAllTests(
 const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], unsupported: [] };
 
 /** Returns the items of a list of scenarios, with those of the files that it names. */
-function scenarioItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
-  const value = conversion.files.valueOrFile(node);
-  return value.isList ? value.items('scenarios').flatMap(item => scenarioItems(item, conversion)) : [value];
+function listScenarioItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
+  const value = conversion.files.readValueOrFile(node);
+  return value.isList
+    ? value.items('scenarios').flatMap(item => listScenarioItems(item, conversion))
+    : [value];
 }
 
 /** Combines each configuration of variables with each test. */
@@ -143,14 +147,14 @@ async function readScenarios(
   if (!node) return [];
   const combinedTests: ConfiguredTest[] = [];
   let count = 0;
-  for (const item of scenarioItems(node, conversion)) {
+  for (const item of listScenarioItems(node, conversion)) {
     const entries = mergedValues(item, 'a scenario');
     conversion.reportKeys(entries, SCENARIO_KEYS, ' of a scenario');
     const configs = await readTestList(entries.get('config'), conversion);
     const tests = await readTestList(entries.get('tests'), conversion);
     const testsOrEmpty = tests.length > 0 ? tests : [EMPTY_TEST];
     if (combinedTests.length + configs.length * testsOrEmpty.length > BOUNDS.cases) {
-      throw faultAt(node, `its scenarios produce more than ${groupedDigits(BOUNDS.cases)} cases`);
+      throw faultAt(node, `its scenarios produce more than ${formatNumber(BOUNDS.cases)} cases`);
     }
     for (const { provider } of [...configs, ...tests]) {
       if (provider) {

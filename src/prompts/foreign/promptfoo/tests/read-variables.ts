@@ -4,9 +4,9 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { mergedValues } from '../files/merged-values.ts';
 import type { Located } from '../files/source-files.ts';
-import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { Variable } from './configured-test.ts';
-import { mediaVariable } from './media-variable.ts';
+import { readMediaVariable } from './media-variable.ts';
 
 /** Reads variables. @param isWhole true to keep a list of texts as one value */
 export function readVariables(
@@ -15,26 +15,26 @@ export function readVariables(
   isWhole: boolean,
 ): Map<string, readonly Variable[]> {
   if (node.isEmpty) return new Map();
-  const maps = node.isMap ? [node] : variableFiles(node, conversion);
+  const maps = node.isMap ? [node] : readVariableFiles(node, conversion);
   const values = maps.flatMap(map => [...mergedValues(map, 'vars')]);
-  return new Map(values.map(([key, value]) => [key, variableValues(key, value, conversion, isWhole)]));
+  return new Map(values.map(([key, value]) => [key, readVariableValues(key, value, conversion, isWhole)]));
 }
 
 /** Returns the contents of the files that paths or patterns name, relative to the file that has them. */
-function variableFiles(node: YamlValue, conversion: ConversionContext): YamlValue[] {
+function readVariableFiles(node: YamlValue, conversion: ConversionContext): YamlValue[] {
   const items = node.isList ? node.items('vars') : [node];
   return items.flatMap(item => {
     const written = item.text('vars');
-    const files = conversion.files.filesFrom(item, written);
+    const files = conversion.files.listFiles(item, written);
     if (files.length === 0) {
       conversion.reportHarmless(item, `${written} names no file, and so adds no variables`);
     }
-    return files.map(file => conversion.files.yaml(file, item));
+    return files.map(file => conversion.files.readYaml(file, item));
   });
 }
 
 /** Returns the values of a variable: several for a list of texts. */
-export function variableValues(
+export function readVariableValues(
   key: string,
   node: YamlValue,
   conversion: ConversionContext,
@@ -45,14 +45,14 @@ export function variableValues(
   // Drops the last line break of a block, and normalises numbers.
   if (typeof json === 'string') {
     const written = json.replace(/\n$/u, '');
-    const texts = variableTexts(written, node, conversion);
-    return texts.map(text => ({ ...asVariable(text, node), ...variableFile(written) }));
+    const texts = readMatchingTexts(written, node, conversion);
+    return texts.map(text => ({ ...asVariable(text, node), ...pickVariableFile(written) }));
   }
   if (typeof json !== 'object') return [{ text: String(json), json }];
   if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
     return json.map(item => ({
       ...asVariable(variableText(item, node, conversion), node),
-      ...variableFile(item),
+      ...pickVariableFile(item),
     }));
   }
   conversion.reportHarmless(
@@ -63,7 +63,7 @@ export function variableValues(
   return [{ text: String(value), json }];
 }
 
-function variableFile(text: string): Pick<Variable, 'file'> {
+function pickVariableFile(text: string): Pick<Variable, 'file'> {
   return text.startsWith('file://') ? { file: text } : {};
 }
 
@@ -72,9 +72,9 @@ export function asVariable(text: string, at: Located): Variable {
 }
 
 /** Returns a text, or the contents of the files that match a pattern. */
-function variableTexts(text: string, at: Located, conversion: ConversionContext): readonly string[] {
+function readMatchingTexts(text: string, at: Located, conversion: ConversionContext): readonly string[] {
   if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
-  const files = conversion.files.matching(text, at);
+  const files = conversion.files.listMatching(text, at);
   if (files.length === 0) throw faultAt(at, `${text} names no file`);
   return files.map(file => variableText(`file://${file}`, at, conversion));
 }
@@ -83,7 +83,7 @@ function variableTexts(text: string, at: Located, conversion: ConversionContext)
 export function variableText(text: string, at: Located, conversion: ConversionContext): string {
   if (!text.startsWith('file://')) {
     // promptfoo fills these in as it reads the configuration itself, for assertions and programs too.
-    if (conversion.ownLine(at) !== undefined && namesEnvironment(text)) {
+    if (conversion.ownLine(at) !== undefined && mentionsEnvironment(text)) {
       conversion.reportOmission(at, 'a variable with `{{env.…}}` has no equivalent');
     }
     return text;
@@ -96,8 +96,8 @@ export function variableText(text: string, at: Located, conversion: ConversionCo
     conversion.reportOmission(at, `${text} is a PDF, whose text can't be extracted: the variable is empty`);
     return '';
   }
-  const media = mediaVariable(text, at, conversion);
+  const media = readMediaVariable(text, at, conversion);
   if (media !== undefined) return media;
-  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.yaml(text, at).json());
+  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.readYaml(text, at).json());
   return conversion.files.read(text, at).text.trim();
 }

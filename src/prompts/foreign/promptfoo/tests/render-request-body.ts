@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { findOwnValue, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import type { BodyTemplate, ConversionContext } from '../conversion-context.ts';
 
 /** Returns the text of a request's body that Nunjucks makes for a case, as promptfoo sends it; empty with a note if it can't. */
@@ -31,7 +31,7 @@ function renderBodyTemplate(
   const name = JSON.stringify({ template, vars });
   const output = conversion.requestOutput({ name, template, vars, line: conversion.ownLine(at) ?? 1 });
   const result = parseJson(output ?? '') ?? null;
-  const [text, fault] = ['text', 'fault'].map(key => ownValue(result, key));
+  const [text, fault] = ['text', 'fault'].map(key => findOwnValue(result, key));
   if (typeof fault === 'string') return omitBody({ at }, `Nunjucks can't render it: ${fault}`, conversion);
   return typeof text === 'string' ? text : '';
 }

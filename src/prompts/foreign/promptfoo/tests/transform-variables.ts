@@ -1,13 +1,13 @@
-import { isJsonList, type JsonValue, ownValue, parseJson } from '../../../../files/formats/json.ts';
+import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { mergedValues } from '../files/merged-values.ts';
 import type { Located } from '../files/source-files.ts';
-import { namesEnvironment } from '../nunjucks/fill-variables.ts';
+import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
-import { variableValues } from './read-variables.ts';
+import { readVariableValues } from './read-variables.ts';
 
 /**
  * Returns tests with the variables that the code in `transformVars` returns, in addition to those that it doesn't
@@ -21,7 +21,7 @@ export function withTransformedVars(
   const codes = new Set(tests.flatMap(test => transformCode(test) || []));
   const transformedTests = new Map(
     [...codes].flatMap(code =>
-      transformedVars(
+      transformTests(
         code,
         tests.filter(test => transformCode(test) === code),
         conversion,
@@ -32,7 +32,7 @@ export function withTransformedVars(
 }
 
 /** Returns each test whose variables the code changes, with the changed test. */
-function transformedVars(
+function transformTests(
   code: string,
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
@@ -41,7 +41,7 @@ function transformedVars(
   if (!at) return [];
   const omissionsBefore = conversion.omissionCount;
   conversion.reportNodeOnlyCode(code, at);
-  if (code.startsWith('file://') || namesEnvironment(code)) {
+  if (code.startsWith('file://') || mentionsEnvironment(code)) {
     conversion.reportOmission(at, '`transformVars` has an equivalent only for code that uses the variables');
   }
   if (conversion.omissionCount > omissionsBefore) {
@@ -55,7 +55,7 @@ function transformedVars(
   const results = parseJson(output ?? '');
   if (!isJsonList(results)) return [];
   return tests.map((test, index) => {
-    const [result, ids] = ['vars', 'ids'].map(name => ownValue(results[index], name));
+    const [result, ids] = ['vars', 'ids'].map(name => findOwnValue(results[index], name));
     for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
     if (isJsonObject(result)) {
       return [test, withVars(test, { before: varsOfTests[index] ?? {}, after: result, at }, conversion)];
@@ -127,7 +127,7 @@ function withVars(
     'vars',
   );
   const changedValues = [...values].map(
-    ([key, value]) => [key, variableValues(key, value, conversion, false)] as const,
+    ([key, value]) => [key, readVariableValues(key, value, conversion, false)] as const,
   );
   return { ...test, vars: new Map([...test.vars, ...changedValues]) };
 }

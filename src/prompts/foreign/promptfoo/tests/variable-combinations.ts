@@ -12,7 +12,7 @@ export interface Combination {
 }
 
 /** Returns a combination by number; the last variable changes fastest. */
-export function combinationOfTest(vars: ConfiguredTest['vars'], number: number): Combination {
+export function chooseCombination(vars: ConfiguredTest['vars'], number: number): Combination {
   const chosenValues = chooseValues(vars, number);
   const resolved = resolveVariables(
     mapValues(chosenValues, ({ text, json }) => (json === null ? null : text)),

@@ -3,7 +3,10 @@ import { renderVariable } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredTests } from './configured-test.ts';
 
 /** Returns the names of the variables that have a value of a kind in one of the tests. */
-export function variablesWith({ all }: ConfiguredTests, isOfKind: (value: JsonValue) => boolean): string[] {
+export function listVariablesOfKind(
+  { all }: ConfiguredTests,
+  isOfKind: (value: JsonValue) => boolean,
+): string[] {
   const vars = all.flatMap(test => [...test.vars]);
   return vars.filter(([, values]) => values.some(({ json }) => isOfKind(json))).map(([name]) => name);
 }
@@ -13,19 +16,19 @@ export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: 
   return all.some(({ vars }) => {
     // A missing variable is undefined in Nunjucks, and an empty text here.
     const values = vars.get(name) ?? [{ text: '', json: null }];
-    return values.some(({ json, text: own }) => equalsInNunjucks(json, text) !== (own === text));
+    return values.some(({ json, text: own }) => compareInNunjucks(json, text) !== (own === text));
   });
 }
 
 /** Compares as JavaScript's `==` does; undefined for lists and objects, which it compares as no JSON text. */
-function equalsInNunjucks(value: JsonValue, text: string): boolean | undefined {
+function compareInNunjucks(value: JsonValue, text: string): boolean | undefined {
   if (value === null) return false;
   if (typeof value === 'object') return undefined;
   return typeof value === 'string' ? value === text : Number(value) === Number(text);
 }
 
 /** Returns the variables in which answers are kept for later tests. */
-export function storedVariables({ all }: ConfiguredTests): string[] {
+export function listStoredVariables({ all }: ConfiguredTests): string[] {
   return [...new Set(all.flatMap(({ options: { storesAs } }) => storesAs ?? []))];
 }
 
@@ -48,7 +51,7 @@ export interface JsonVariables {
  *
  * @param missable those that a program doesn't get if a test lacks them; it gets any other as an empty text
  */
-export function jsonVariables({ all }: ConfiguredTests, missable: readonly string[]): JsonVariables {
+export function collectJsonVariables({ all }: ConfiguredTests, missable: readonly string[]): JsonVariables {
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
   for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
     const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
