@@ -72,7 +72,12 @@ function install(version, registry, directory) {
       '--no-update-notifier',
       `promptrun@${version}`,
     ],
-    { cwd: folder, encoding: 'utf8', env: environment(isHarmless), stdio: ['ignore', 'ignore', 'pipe'] },
+    {
+      cwd: folder,
+      encoding: 'utf8',
+      env: environment(isHarmless),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
   );
   const installed = path.join(folder, 'node_modules', 'promptrun', 'bin', 'promptrun.js');
   if (error || status !== 0 || !existsSync(installed)) {
@@ -95,13 +100,21 @@ function registryFlags(registry) {
 /** Returns the start of npm's command line. On Windows `npm` is a batch file, which only a shell can start. */
 function npm() {
   if (process.platform !== 'win32') return ['npm'];
-  const script = path.join(path.dirname(process.execPath), 'node_modules', 'npm', 'bin', 'npm-cli.js');
+  const script = path.join(
+    path.dirname(process.execPath),
+    'node_modules',
+    'npm',
+    'bin',
+    'npm-cli.js',
+  );
   return [process.execPath, script];
 }
 
 /** Returns true unless a variable is a key or configures npm or Node: the workflow may hold text of others. */
 function isHarmless(name) {
-  return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL))/iu.test(name);
+  return !/^(?:PROMPTRUN_|INPUT_|npm_|NODE_OPTIONS$|.*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL))/iu.test(
+    name,
+  );
 }
 
 function environment(isKept) {

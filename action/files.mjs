@@ -16,7 +16,9 @@ export function checkPlace(name, input) {
   for (const part of parts) {
     place = path.join(place, part);
     if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink()) {
-      throw new Error(`The input ${input} leads over a link, which is not written through: ${place}`);
+      throw new Error(
+        `The input ${input} leads over a link, which is not written through: ${place}`,
+      );
     }
   }
   return place;
@@ -41,7 +43,9 @@ export function appendTo(file, text) {
 function writeWithoutLinks(file, text, flag) {
   const handle = openSync(file, O_WRONLY | O_CREAT | flag | O_NOFOLLOW | O_NONBLOCK, 0o666);
   try {
-    if (lstatSync(file).isSymbolicLink()) throw new Error(`${file} is a link, which is not written through`);
+    if (lstatSync(file).isSymbolicLink()) {
+      throw new Error(`${file} is a link, which is not written through`);
+    }
     writeFileSync(handle, text);
   } finally {
     closeSync(handle);
@@ -52,6 +56,8 @@ function resolvePlace(name, input) {
   if (path.isAbsolute(name)) return { folder: path.dirname(name), parts: [path.basename(name)] };
   const workspace = path.resolve(process.env.GITHUB_WORKSPACE || '.');
   const parts = path.normalize(name).split(path.sep);
-  if (parts.includes('..')) throw new Error(`The input ${input} leads out of the workspace: ${name}`);
+  if (parts.includes('..')) {
+    throw new Error(`The input ${input} leads out of the workspace: ${name}`);
+  }
   return { folder: workspace, parts };
 }

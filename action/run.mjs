@@ -46,7 +46,9 @@ function runPrompt() {
 }
 
 function runArguments() {
-  const options = pairs(inputs.options, 'options').map(([key, value]) => `--option=${key}=${value}`);
+  const options = pairs(inputs.options, 'options').map(
+    ([key, value]) => `--option=${key}=${value}`,
+  );
   return ['run', '--json', '--no-input', ...recordings(), ...flag('schema'), ...options];
 }
 
@@ -71,10 +73,13 @@ function keyVariables() {
     inputs.endpoint,
   );
   if (inputs.token !== '' && (inputs.endpoint === '' || isGone)) {
-    warn('The input token is ignored: it is the key of the input endpoint, which GitHub Models no longer is');
+    warn(
+      'The input token is ignored: it is the key of the input endpoint, which GitHub Models no longer is',
+    );
   }
   const endpoint = inputs.endpoint === '' || isGone ? {} : { OPENAI_BASE_URL: inputs.endpoint };
-  const token = 'OPENAI_BASE_URL' in endpoint && inputs.token !== '' ? { OPENAI_API_KEY: inputs.token } : {};
+  const token =
+    'OPENAI_BASE_URL' in endpoint && inputs.token !== '' ? { OPENAI_API_KEY: inputs.token } : {};
   return {
     ...(inputs['base-url'] !== '' && { PROMPTRUN_BASE_URL: inputs['base-url'] }),
     ...(inputs['api-key'] !== '' && { PROMPTRUN_API_KEY: inputs['api-key'] }),

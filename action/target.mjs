@@ -22,7 +22,10 @@ export function resolveTarget(inputs, directory, warn) {
   if (file === '' || named === file) {
     if (isPromptFile(named)) return fileTarget(inputs, named, directory, warn);
     if (ID.test(prompt) || (inputs['base-url'] !== '' && SLUG.test(prompt))) {
-      return { target: prompt, flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)] };
+      return {
+        target: prompt,
+        flags: [...modelFlag(inputs.model), ...inputFlags(inputs, directory)],
+      };
     }
   }
   return wordsTarget(inputs, file === '' ? prompt : readText(file, 'prompt-file'), directory, warn);
@@ -111,7 +114,10 @@ function inputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
   const fromFiles = files.filter(known).map(([key, file]) => `--input=${key}=@${file}`);
   if (!isYaml(inputs.input)) {
     const texts = pairs(inputs.input, 'input').filter(known);
-    return [...texts.map(([key, value]) => `--input=${key}=${value.replace(/^@/u, '@@')}`), ...fromFiles];
+    return [
+      ...texts.map(([key, value]) => `--input=${key}=${value.replace(/^@/u, '@@')}`),
+      ...fromFiles,
+    ];
   }
   const fields = [...yamlFields(inputs.input)].filter(known).map(([, field]) => field);
   if (fields.length === 0) return fromFiles;
@@ -121,6 +127,8 @@ function inputFlags(inputs, directory, isKnown = () => true, warn = () => {}) {
 }
 
 function readText(file, input) {
-  if (!existsSync(file)) throw new Error(`The input ${input} names a file that isn't there: ${file}`);
+  if (!existsSync(file)) {
+    throw new Error(`The input ${input} names a file that isn't there: ${file}`);
+  }
   return readFileSync(file, 'utf8');
 }

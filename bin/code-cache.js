@@ -9,7 +9,11 @@ const vm = require('node:vm');
 const { crc32 } = require('node:zlib');
 
 const COMMAND = path.resolve(__dirname, '../dist');
-const CACHE = path.join(COMMAND, 'compiled', `${process.version}-${process.platform}-${process.arch}`);
+const CACHE = path.join(
+  COMMAND,
+  'compiled',
+  `${process.version}-${process.platform}-${process.arch}`,
+);
 
 const BEGINNING = '(function (exports, require, module, __filename, __dirname) {';
 const END = '\n})';
@@ -43,7 +47,9 @@ function load(module, file, uncached) {
   const cacheFile = path.join(CACHE, `${path.basename(file)}.v8`);
   const cachedData = readCached(cacheFile, source);
   const script = compile(file, source, cachedData);
-  if (cachedData === undefined || script.cachedDataRejected) uncached.set(cacheFile, { source, script });
+  if (cachedData === undefined || script.cachedDataRejected) {
+    uncached.set(cacheFile, { source, script });
+  }
   const ownRequire = createRequire(file);
   script
     .runInThisContext()

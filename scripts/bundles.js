@@ -40,7 +40,12 @@ export function packageDirectory(name) {
 
 /** Writes the bundles. Returns the names of all files that are part of them, or shipped beside them. */
 export async function writeBundles(outdir) {
-  const bundles = [bundleCommand(outdir), bundleLibrary(outdir), bundlePages(outdir), bundleSandbox(outdir)];
+  const bundles = [
+    bundleCommand(outdir),
+    bundleLibrary(outdir),
+    bundlePages(outdir),
+    bundleSandbox(outdir),
+  ];
   const written = (await Promise.all(bundles)).flat();
   const modules = written.flatMap(chunk => chunk.moduleIds ?? []);
   return [...modules.filter(id => !id.startsWith(NO_FILE)), FONT, ...IN_NUNJUCKS, IN_BINARIES];
@@ -92,7 +97,9 @@ function inAscii() {
 }
 
 function escaped(code) {
-  if (ESCAPED_ALREADY.test(code)) throw new Error('a backslash before a character that is not ASCII');
+  if (ESCAPED_ALREADY.test(code)) {
+    throw new Error('a backslash before a character that is not ASCII');
+  }
   return code.replace(NOT_ASCII, unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
@@ -117,7 +124,11 @@ async function bundlePages(outdir) {
   ];
   const outputs = await Promise.all(
     pages.map(async ({ input, file, format }) => {
-      const bundle = await rolldown({ input, platform: 'browser', transform: { target: 'es2022' } });
+      const bundle = await rolldown({
+        input,
+        platform: 'browser',
+        transform: { target: 'es2022' },
+      });
       return await bundle.write({ file: path.join(outdir, 'page', file), format, minify: true });
     }),
   );

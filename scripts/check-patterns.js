@@ -12,7 +12,10 @@ const PATIENCE = { timeout: 60_000, incubationTimeout: 20_000, attackTimeout: 20
 
 /** Patterns that the checker can't decide on, and why they are linear anyway. */
 const DECIDED = new Map([
-  ['(?:[-?:][ \\t]+){200}', 'no text is read more than 200 times: the two classes have nothing in common'],
+  [
+    '(?:[-?:][ \\t]+){200}',
+    'no text is read more than 200 times: the two classes have nothing in common',
+  ],
 ]);
 
 const verdicts = readVerdicts();

@@ -26,9 +26,17 @@ const FILES = {
   failure: ['src/cli/program/report-error.ts'],
   complete: ['src/cli/complete/complete.ts'],
   resources: ['src/cli/commands/resources/resources.ts'],
-  client: ['src/client/client.ts', 'src/client/transport.ts', 'src/client/http/undici-transport.ts'],
+  client: [
+    'src/client/client.ts',
+    'src/client/transport.ts',
+    'src/client/http/undici-transport.ts',
+  ],
   run: ['src/cli/commands/run/run-target.ts'],
-  undici: ['undici/lib/api/api-request.js', 'undici/lib/core/connect.js', 'undici/lib/dispatcher/agent.js'],
+  undici: [
+    'undici/lib/api/api-request.js',
+    'undici/lib/core/connect.js',
+    'undici/lib/dispatcher/agent.js',
+  ],
   proxy: ['undici/lib/api/api-connect.js', 'undici/lib/dispatcher/proxy-agent.js'],
   // Modules that the process for prompts shares with the service.
   tasks: [
@@ -59,7 +67,9 @@ function assign(importsOf) {
   for (const [file, roots] of Object.entries(FILES)) {
     for (const root of roots) {
       const id = realpathSync(root.startsWith('src/') ? root : path.join('node_modules', root));
-      if (!importsOf(id)) throw new Error(`scripts/chunks.js names ${root}, which the command does not use`);
+      if (!importsOf(id)) {
+        throw new Error(`scripts/chunks.js names ${root}, which the command does not use`);
+      }
       assignWithImports(id, file);
     }
   }

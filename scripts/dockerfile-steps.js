@@ -72,20 +72,26 @@ function copy(words, cwd) {
     }
     return;
   }
-  const ignored = readFileSync(path.join(root, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
+  const ignored = readFileSync(path.join(root, '.dockerignore'), 'utf8')
+    .split('\n')
+    .filter(Boolean);
   const filter = file => !ignored.includes(path.relative(root, file));
   cpSync(path.join(root, from), path.join(cwd, target), { recursive: true, filter });
 }
 
 /** Paths of the image are below its directory; its users are not there. */
 function placed(text) {
-  return text.replace(/(?<=[ =])\/(?=tmp|root|data)/g, `${image}/`).replaceAll(' -o node -g node', '');
+  return text
+    .replace(/(?<=[ =])\/(?=tmp|root|data)/g, `${image}/`)
+    .replaceAll(' -o node -g node', '');
 }
 
 /** Replaces `npm ci` by a link to what it would install. */
 function withInstalled(command, cwd) {
   return command.replace(/^npm ci(?: --\S+)*/, () => {
-    if (!existsSync(path.join(cwd, 'package-lock.json'))) throw new Error('the lock file is not copied');
+    if (!existsSync(path.join(cwd, 'package-lock.json'))) {
+      throw new Error('the lock file is not copied');
+    }
     symlinkSync(path.join(root, 'node_modules'), path.join(cwd, 'node_modules'));
     return 'true';
   });
@@ -109,10 +115,14 @@ async function start({ entry, command, health }) {
   const first = await Promise.race([once(createInterface(service.stdout), 'line'), ended]);
   const [, port] = /^listening on http:.*:(\d+)\/v1$/.exec(String(first[0])) ?? [];
   if (port === undefined) throw new Error(`the service did not start: ${first[0]}`);
-  const [check, ...words] = health.filter(word => word !== 'CMD').map(word => word.replace('8787', port));
+  const [check, ...words] = health
+    .filter(word => word !== 'CMD')
+    .map(word => word.replace('8787', port));
   const { status } = spawnSync(check, words, { cwd: image, env, stdio: 'inherit' });
   service.kill('SIGTERM');
   const [code] = await ended;
-  process.stdout.write(`the service is ${status === 0 ? 'healthy' : 'not healthy'}, and ends with ${code}\n`);
+  process.stdout.write(
+    `the service is ${status === 0 ? 'healthy' : 'not healthy'}, and ends with ${code}\n`,
+  );
   if (status !== 0 || code !== 0) process.exitCode = 1;
 }

@@ -23,7 +23,12 @@ heading('When and how often: what runs of one case say about its true rate');
 for (const [passed, runs] of RUNS) {
   const interval = wilsonInterval(passed / runs, runs);
   const price = runs === 1 ? 'price of 1 run' : `price of ${runs} runs`;
-  row(`${passed} of ${runs} passed`, interval, passed / runs, `${formatInterval(interval)} · ${price}`);
+  row(
+    `${passed} of ${runs} passed`,
+    interval,
+    passed / runs,
+    `${formatInterval(interval)} · ${price}`,
+  );
 }
 line(
   `--sure stops as soon as the answers decide: ${sureRuns()} runs instead of 100 for a case at 60 % that needs 80 %.`,
@@ -33,7 +38,12 @@ y += 16;
 heading('A good gate: how often --baseline --fail-on worse stops a change');
 for (const [cases, runs, unchanged, , worse] of gates()) {
   const name = `${cases} cases, ${runs === '1' ? '1 run' : `${runs} runs`} each`;
-  row(name, [0, Number.parseFloat(worse) / 100], undefined, `${worse} (nothing changed: ${unchanged})`);
+  row(
+    name,
+    [0, Number.parseFloat(worse) / 100],
+    undefined,
+    `${worse} (nothing changed: ${unchanged})`,
+  );
 }
 line(
   'The bar is the share of changes 10 points worse, of a prompt that passes 90 % of the time, that are stopped.',
@@ -93,7 +103,9 @@ function row(name, [low, high], value, figures) {
     `<rect class="bar" x="${at(low)}" y="${top}" width="${((high - low) * BAR.width).toFixed(1)}" height="${BAR.height}"/>`,
   );
   if (value !== undefined) {
-    parts.push(`<rect class="value" x="${at(value)}" y="${top}" width="3" height="${BAR.height}"/>`);
+    parts.push(
+      `<rect class="value" x="${at(value)}" y="${top}" width="3" height="${BAR.height}"/>`,
+    );
   }
   parts.push(`<text x="${BAR.x + BAR.width + 12}" y="${y}">${figures}</text>`);
   y += ROW - 6;

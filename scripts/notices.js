@@ -32,8 +32,12 @@ const INSIDE = {
 
 /** Returns the packages that these files, given by their names, belong to, by name; each once. */
 export function bundledPackages(files) {
-  const directories = new Set(files.map(packageDirectory).filter(directory => directory !== undefined));
-  const packages = new Map([...directories].map(readPackage).map(one => [`${one.name}@${one.version}`, one]));
+  const directories = new Set(
+    files.map(packageDirectory).filter(directory => directory !== undefined),
+  );
+  const packages = new Map(
+    [...directories].map(readPackage).map(one => [`${one.name}@${one.version}`, one]),
+  );
   return [...packages.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
@@ -59,7 +63,9 @@ function readPackage(directory) {
   );
   const license = rest.license ?? licenses?.[0]?.type;
   if (!(name in READ) && !choices(license).some(one => ALLOWED.has(one))) {
-    throw new Error(`${name}@${version} has the licence ${license}, which scripts/notices.js does not list`);
+    throw new Error(
+      `${name}@${version} has the licence ${license}, which scripts/notices.js does not list`,
+    );
   }
   const source = (typeof repository === 'string' ? repository : repository?.url) ?? homepage ?? '';
   const by = typeof author === 'string' ? author : author?.name;
@@ -93,13 +99,17 @@ function licenceText(directory) {
 
 function notice({ name, version, licence, source, by, text }, all) {
   const head = `${name} ${version}\nLicence: ${licence}\n${source ? `Source: ${source}\n` : ''}`;
-  const sibling = all.find(other => other.source === source && other.licence === licence && other.text);
+  const sibling = all.find(
+    other => other.source === source && other.licence === licence && other.text,
+  );
   return `${head}\n${text ?? sibling?.text ?? standardText(licence, by ?? `the authors of ${name}`)}\n`;
 }
 
 /** Returns the licence of packages that name MIT and have no copy of it: ours with another holder of the rights. */
 function standardText(licence, holder) {
-  if (licence !== 'MIT') throw new Error(`a package of ${holder} has no copy of its licence, ${licence}`);
+  if (licence !== 'MIT') {
+    throw new Error(`a package of ${holder} has no copy of its licence, ${licence}`);
+  }
   return readFileSync('LICENSE', 'utf8')
     .trim()
     .replace(/^Copyright .*$/m, `Copyright (c) ${holder}`);

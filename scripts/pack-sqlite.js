@@ -16,7 +16,9 @@ const FAST = { [constants.BROTLI_PARAM_QUALITY]: 5 };
 /** Writes `<platform>-<arch>[-musl].br` for each binary, and their digests as they are unpacked. */
 export async function packSqlite(outdir) {
   await mkdir(outdir, { recursive: true });
-  const files = (await readdir(BINARIES, { recursive: true })).filter(file => file.endsWith('.node')).sort();
+  const files = (await readdir(BINARIES, { recursive: true }))
+    .filter(file => file.endsWith('.node'))
+    .sort();
   const digests = await Promise.all(
     files.map(async file => {
       const content = await readFile(path.join(BINARIES, file));

@@ -31,7 +31,9 @@ for (const { pass: known, ...row } of rows) {
   const prompt = output ?? '';
   const test = { vars: { output, ...vars }, metadata, options: {} };
   // An evaluation fails the case of an assertion that throws.
-  const verdict = await runAssertion({ prompt, assertion, test, providerResponse: result }).catch(() => ({}));
+  const verdict = await runAssertion({ prompt, assertion, test, providerResponse: result }).catch(
+    () => ({}),
+  );
   lines.push(`    ${JSON.stringify({ ...row, pass: verdict.pass === true })}`);
 }
 writeFileSync(FILE, `{\n  "promptfoo": "${version}",\n  "rows": [\n${lines.join(',\n')}\n  ]\n}\n`);

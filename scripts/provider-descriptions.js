@@ -39,7 +39,9 @@ const OTHERS = /embedding|test_anthropic_compaction|test_compatible_api_with_too
 const COUNTS = ['input_tokens', 'output_tokens', 'cache_read_tokens', 'cache_write_tokens'];
 
 const [openApi, usages] = process.argv.slice(2);
-if (!openApi || !usages) throw new Error('usage: provider-descriptions.js <openapi.json> <usages.json>');
+if (!openApi || !usages) {
+  throw new Error('usage: provider-descriptions.js <openapi.json> <usages.json>');
+}
 write('openai.json', trimmedDescription(read(openApi)));
 write('usages.json', collectedUsages(read(usages)));
 
@@ -51,7 +53,8 @@ function trimmedDescription({ paths, components }) {
   const schemas = {};
   const keep = value => {
     if (typeof value !== 'object' || value === null) return;
-    const name = typeof value.$ref === 'string' ? value.$ref.replace('#/components/schemas/', '') : undefined;
+    const name =
+      typeof value.$ref === 'string' ? value.$ref.replace('#/components/schemas/', '') : undefined;
     if (name !== undefined && !(name in schemas)) {
       schemas[name] = withoutProse(components.schemas[name]);
       keep(schemas[name]);
@@ -108,7 +111,9 @@ function write(file, object) {
   const parts = Object.entries(object).map(([name, part]) => {
     const [open, close] = Array.isArray(part) ? '[]' : '{}';
     const lines = Object.entries(part).map(([key, value]) =>
-      Array.isArray(part) ? JSON.stringify(value) : `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+      Array.isArray(part)
+        ? JSON.stringify(value)
+        : `${JSON.stringify(key)}: ${JSON.stringify(value)}`,
     );
     return `${JSON.stringify(name)}: ${open}\n${lines.join(',\n')}\n${close}`;
   });

@@ -39,7 +39,10 @@ check('ten commands', printed.length >= 10);
 check('the first command greets Ada', printed[0]?.includes('Ada'), printed[0]);
 check('the filter prints the status', printed.includes('succeeded\n'), printed.join('\n'));
 const picture = readdirSync(directory).find(name => name.endsWith('.png'));
-check('the image is a PNG', picture !== undefined && fileText(picture).subarray(1, 4).toString() === 'PNG');
+check(
+  'the image is a PNG',
+  picture !== undefined && fileText(picture).subarray(1, 4).toString() === 'PNG',
+);
 check('an input from a file by its path', printed.at(-2)?.includes('Ada\nGrace'), printed.at(-2));
 const rows = fileText('results.jsonl').toString().trim().split('\n');
 check('the batch has two rows', rows.length === 2, rows.join('\n'));
@@ -62,11 +65,18 @@ function tourLines() {
     '\n',
   );
   const tour = readme.split('\n## The tour\n')[1]?.split('\n## ')[0] ?? '';
-  return [...tour.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) => block.trim().split('\n'));
+  return [...tour.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block]) =>
+    block.trim().split('\n'),
+  );
 }
 
 function runLine(line) {
-  const options = { cwd: directory, encoding: 'utf8', timeout: 60_000, stdio: ['ignore', 'pipe', 'pipe'] };
+  const options = {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: 60_000,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  };
   if (!how.endsWith('.js')) return spawnSync(line, { ...options, shell: how });
   const [program, ...words] = line.match(/"[^"]*"|[^\s"]+/g).map(word => word.replaceAll('"', ''));
   return spawnSync(process.execPath, program === 'promptrun' ? [how, ...words] : words, options);

@@ -11,7 +11,9 @@ const own = readJson('package.json');
 const locked = readJson('package-lock.json').packages;
 
 const outdir = mkdtempSync(path.join(tmpdir(), 'promptrun-sbom-'));
-const bundled = bundledPackages(await writeBundles(outdir)).map(({ directory }) => relativeName(directory));
+const bundled = bundledPackages(await writeBundles(outdir)).map(({ directory }) =>
+  relativeName(directory),
+);
 rmSync(outdir, { recursive: true });
 const beside = Object.keys(locked).filter(
   name => name !== '' && !locked[name].dev && !bundled.includes(name),
@@ -22,7 +24,11 @@ const bom = {
   specVersion: '1.6',
   version: 1,
   metadata: {
-    component: { ...component(own.name, own), 'bom-ref': `${own.name}@${own.version}`, type: 'application' },
+    component: {
+      ...component(own.name, own),
+      'bom-ref': `${own.name}@${own.version}`,
+      type: 'application',
+    },
   },
   components: [...bundled, ...beside]
     .sort((one, other) => (one < other ? -1 : 1))
@@ -54,7 +60,9 @@ function component(name, { version, license }) {
     name: plain,
     version,
     purl: url,
-    licenses: license ? [/ OR |[()]/.test(license) ? { expression: license } : toLicence(license)] : [],
+    licenses: license
+      ? [/ OR |[()]/.test(license) ? { expression: license } : toLicence(license)]
+      : [],
   };
 }
 
@@ -65,5 +73,7 @@ function toLicence(license) {
 
 function toHashes(integrity) {
   const [, algorithm, digest] = /^sha(512|256|1)-(.+)$/.exec(integrity ?? '') ?? [];
-  return digest ? [{ alg: `SHA-${algorithm}`, content: Buffer.from(digest, 'base64').toString('hex') }] : [];
+  return digest
+    ? [{ alg: `SHA-${algorithm}`, content: Buffer.from(digest, 'base64').toString('hex') }]
+    : [];
 }

@@ -52,7 +52,12 @@ try {
 
 /** Returns the lines that the commands leave on a terminal, one after another, each after the line that starts it. */
 async function recordLines(commands) {
-  const screen = new xterm.Terminal({ cols: COLUMNS, rows: 60, scrollback: 1000, allowProposedApi: true });
+  const screen = new xterm.Terminal({
+    cols: COLUMNS,
+    rows: 60,
+    scrollback: 1000,
+    allowProposedApi: true,
+  });
   symlinkSync(path.resolve('bin', 'promptrun.js'), path.join(home, 'promptrun'));
   writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\nKatherine\n');
   for (const command of commands) {
@@ -60,7 +65,9 @@ async function recordLines(commands) {
     await run(command, screen);
   }
   const { active } = screen.buffer;
-  return Array.from({ length: active.baseY + active.cursorY }, (_, at) => lineSpans(active.getLine(at)));
+  return Array.from({ length: active.baseY + active.cursorY }, (_, at) =>
+    lineSpans(active.getLine(at)),
+  );
 }
 
 function run(command, screen) {
@@ -70,7 +77,12 @@ function run(command, screen) {
     TERM: 'xterm-256color',
     LANG: 'C.UTF-8',
   };
-  const child = spawn('bash', ['-c', `${command}\n${END}`], { cols: COLUMNS, rows: 60, cwd: home, env });
+  const child = spawn('bash', ['-c', `${command}\n${END}`], {
+    cols: COLUMNS,
+    rows: 60,
+    cwd: home,
+    env,
+  });
   child.onData(data => screen.write(data));
   const answers = screen.onData(answer => child.write(answer));
   return new Promise(resolve => {

@@ -9,8 +9,19 @@ for (const version of failed) process.stderr.write(`the tests fail on Node ${ver
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 function nodeBinary(version) {
-  const args = ['exec', '--yes', `--package=node@${version}`, '--', 'node', '-p', 'process.execPath'];
-  return execFileSync('npm', args, { encoding: 'utf8', shell: process.platform === 'win32' }).trim();
+  const args = [
+    'exec',
+    '--yes',
+    `--package=node@${version}`,
+    '--',
+    'node',
+    '-p',
+    'process.execPath',
+  ];
+  return execFileSync('npm', args, {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  }).trim();
 }
 
 function passes(node) {
@@ -18,9 +29,13 @@ function passes(node) {
   process.stdout.write(`\n== Node ${version}\n`);
   // First on the path too, for what the tests start through a shell.
   const env = { ...process.env, PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` };
-  const { status } = spawnSync(node, ['node_modules/vitest/vitest.mjs', 'run', ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env,
-  });
+  const { status } = spawnSync(
+    node,
+    ['node_modules/vitest/vitest.mjs', 'run', ...process.argv.slice(2)],
+    {
+      stdio: 'inherit',
+      env,
+    },
+  );
   return status === 0;
 }

@@ -112,7 +112,11 @@ const TESTS = [
 const gone = TESTS.filter(file => !existsSync(file));
 if (gone.length > 0) throw new Error(`these tests are gone: ${gone.join(', ')}`);
 
-const { status } = spawnSync(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...TESTS], {
-  stdio: 'inherit',
-});
+const { status } = spawnSync(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', ...TESTS],
+  {
+    stdio: 'inherit',
+  },
+);
 process.exitCode = status ?? 1;

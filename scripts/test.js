@@ -11,7 +11,9 @@ const LOWER_PRIORITY = 4;
 const checks = runChecks();
 const failed = (await runTests()) ? [] : ['the tests'];
 for (const { name, output, isPassed } of await checks) {
-  process.stdout.write(`\n== ${name}: ${isPassed ? 'passed' : 'FAILED'}\n${isPassed ? '' : output}`);
+  process.stdout.write(
+    `\n== ${name}: ${isPassed ? 'passed' : 'FAILED'}\n${isPassed ? '' : output}`,
+  );
   if (!isPassed) failed.push(name);
 }
 if (failed.length > 0) process.stdout.write(`\nFAILED: ${failed.join(', ')}\n`);
@@ -22,7 +24,11 @@ async function runChecks() {
   for (const name of CHECKS) {
     const child = npmRun(name, ['ignore', 'pipe', 'pipe']);
     if (child.pid !== undefined) setPriority(child.pid, LOWER_PRIORITY);
-    const [out, err, isPassed] = await Promise.all([text(child.stdout), text(child.stderr), passes(child)]);
+    const [out, err, isPassed] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      passes(child),
+    ]);
     results.push({ name, output: `${out}${err}`, isPassed });
   }
   return results;

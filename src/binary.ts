@@ -8,8 +8,8 @@ import {
 } from './files/installed/single-file.ts';
 import { getPackedFile, useUnpacked } from './files/installed/unpacked-file.ts';
 
-// The main script of the single executable. It runs the files of the build from memory, as `require` runs them from
-// disk.
+// The main script of the single executable. It runs the files of the build from memory, as
+// `require` runs them from disk.
 
 /** The native modules by the ids that require them. */
 const NATIVE = new Map([
@@ -35,20 +35,27 @@ type Wrapped = (
 
 const bundledModules = new Map<string, { exports: unknown }>();
 
-/** Requires a module, never from disk: files in the working directory are not part of the executable. */
+/**
+ * Requires a module, never from disk: files in the working directory are not part of the
+ * executable.
+ */
 function requireFrom(from: string, id: string): unknown {
   const builtIn: unknown = process.getBuiltinModule(id);
   if (builtIn !== undefined) return builtIn;
+
   const name = id.startsWith('.') ? path.posix.join(path.posix.dirname(from), id) : id;
   const module = bundledModules.get(name) ?? { exports: {} };
   if (bundledModules.has(name)) return module.exports;
+
   bundledModules.set(name, module);
+
   try {
     loadBundled(name, module);
   } catch (error) {
     bundledModules.delete(name);
     throw error;
   }
+
   return module.exports;
 }
 
@@ -58,10 +65,12 @@ function loadBundled(name: string, module: { exports: unknown }): void {
     useUnpacked(getPackedFile(native), file => process.dlopen(module, file));
     return;
   }
+
   const script = `script/${name}`;
   if (!hasAsset(script)) {
     throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' });
   }
+
   const compiledFile = `compiled/${name}`;
   const filename = `promptrun:${name}`;
   const run = new vm.Script(readAssetText(script), {
@@ -72,19 +81,26 @@ function loadBundled(name: string, module: { exports: unknown }): void {
   run.call(module.exports, module.exports, require, module, filename, path.posix.dirname(filename));
 }
 
-/** Returns the file that this process should run; only if the executable itself started the process or thread. */
+/**
+ * Returns the file that this process should run; only if the executable itself started the process
+ * or thread.
+ */
 function takeMarkedFile(): string | undefined {
   const { [FILE_VARIABLE]: file } = process.env;
   if (file === undefined) return undefined;
   // Child processes must not inherit the variable.
   delete process.env[FILE_VARIABLE];
-  const isStarted = process.connected || !process.getBuiltinModule('node:worker_threads').isMainThread;
+  const isStarted =
+    process.connected || !process.getBuiltinModule('node:worker_threads').isMainThread;
   return isStarted && BUNDLED_SCRIPTS.has(file) ? file : undefined;
 }
 
 const file = takeMarkedFile();
+
 if (file === undefined) {
-  const { start } = requireFrom('', './main.cjs') as { start(argv: readonly string[]): Promise<void> };
+  const { start } = requireFrom('', './main.cjs') as {
+    start(argv: readonly string[]): Promise<void>;
+  };
   void start(process.argv.slice(2));
 } else {
   requireFrom('', `./${file}`);

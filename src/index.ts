@@ -32,7 +32,12 @@ export type {
   TransportRequest,
   TransportResponse,
 } from './client/transport.ts';
-export { type PollEvent, type PollingClient, type WaitOptions, waitForRun } from './client/wait-for-run.ts';
+export {
+  type PollEvent,
+  type PollingClient,
+  type WaitOptions,
+  waitForRun,
+} from './client/wait-for-run.ts';
 export type { ProxyVariables } from './net/proxy.ts';
 export * from './wire/envelope.ts';
 export * from './wire/limits.ts';

@@ -39,8 +39,11 @@ const loadLocalStore = () => import('./service/local-store.ts');
 
 /** The local service, loaded only by the commands that need it. */
 export const localService: LocalService = {
-  start: async options => (await import('./service/embedded.ts')).startEmbedded(withProcessEnv(options)),
-  serve: async options => (await import('./service/start-service.ts')).startService(withProcessEnv(options)),
-  withStore: async (options, use) => (await loadLocalStore()).withStore(withProcessEnv(options), use),
+  start: async options =>
+    (await import('./service/embedded.ts')).startEmbedded(withProcessEnv(options)),
+  serve: async options =>
+    (await import('./service/start-service.ts')).startService(withProcessEnv(options)),
+  withStore: async (options, use) =>
+    (await loadLocalStore()).withStore(withProcessEnv(options), use),
   isInUse: async dataDir => (await loadLocalStore()).isInUse(dataDir),
 };

@@ -3,7 +3,9 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '..', 'src');
-const IMPORT = /(?:^|[^\w.])(?:import|export)\s*(?:type\s)?(?:[^'"()]*?\sfrom\s*)?\(?\s*['"]([^'"]+)['"]/gm;
+
+const IMPORT =
+  /(?:^|[^\w.])(?:import|export)\s*(?:type\s)?(?:[^'"()]*?\sfrom\s*)?\(?\s*['"]([^'"]+)['"]/gm;
 
 interface Import {
   readonly target: string;
@@ -55,7 +57,10 @@ const ALLOWED: Record<string, readonly string[]> = {
   'binary.ts': ['files'],
 };
 
-/** The rooms of each house from the ground up, a file at its top by its name; those of one floor know nothing of each other. */
+/**
+ * The rooms of each house from the ground up, a file at its top by its name; those of one floor
+ * know nothing of each other.
+ */
 const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   files: [
     ['open-readable.ts', 'read-text.ts', 'user-folders.ts', 'watch-directory.ts'],
@@ -89,7 +94,14 @@ const FLOORS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['prompts', 'media', 'keys'],
     ['runs', 'http'],
     ['routes'],
-    ['compose.ts', 'embedded.ts', 'index.ts', 'local-store.ts', 'service-options.ts', 'start-service.ts'],
+    [
+      'compose.ts',
+      'embedded.ts',
+      'index.ts',
+      'local-store.ts',
+      'service-options.ts',
+      'start-service.ts',
+    ],
   ],
   cli: [
     ['core'],
@@ -160,7 +172,10 @@ describe('names of functions, types and constants', () => {
         rooms.set(declared, (rooms.get(declared) ?? new Set()).add(path.posix.dirname(file)));
       }
     }
-    const shared = [...rooms].filter(([name, { size }]) => size > 1 && !SHARED_NAMES.includes(name));
+
+    const shared = [...rooms].filter(
+      ([name, { size }]) => size > 1 && !SHARED_NAMES.includes(name),
+    );
     expect(shared.map(([name, places]) => `${name}: ${[...places].join(', ')}`)).toEqual([]);
   });
 
@@ -170,7 +185,9 @@ describe('names of functions, types and constants', () => {
     );
     const genitives = sources.flatMap(file => {
       const source = withoutComments(readFileSync(path.join(root, '..', file), 'utf8'));
-      const names = [...source.matchAll(/\b(?:function\*? (\w+Of)\b|const (\w+Of) = (?:async )?\(.*=>$)/gm)];
+      const names = [
+        ...source.matchAll(/\b(?:function\*? (\w+Of)\b|const (\w+Of) = (?:async )?\(.*=>$)/gm),
+      ];
       // "One of these" and "a list of these" aren't genitives.
       return names
         .map(([, ofFunction, ofArrow]) => ofFunction ?? ofArrow ?? '')
@@ -198,7 +215,8 @@ describe('imports between folders', () => {
     const isServiceType = ({ from, target, typeOnly }: Import & { from: string }): boolean =>
       typeOnly && findHouse(from) === 'cli' && findHouse(target) === 'service';
     const wrong = edges.filter(
-      edge => !ALLOWED[findHouse(edge.from)]?.includes(findHouse(edge.target)) && !isServiceType(edge),
+      edge =>
+        !ALLOWED[findHouse(edge.from)]?.includes(findHouse(edge.target)) && !isServiceType(edge),
     );
     expect(wrong.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
@@ -214,14 +232,21 @@ describe('imports between folders', () => {
   it('loads prompts/ and models/ late in the command line, which seldom needs them', () => {
     const early = edges.filter(
       ({ from, target, lazy, typeOnly }) =>
-        findHouse(from) === 'cli' && ['prompts', 'models'].includes(findHouse(target)) && !lazy && !typeOnly,
+        findHouse(from) === 'cli' &&
+        ['prompts', 'models'].includes(findHouse(target)) &&
+        !lazy &&
+        !typeOnly,
     );
     expect(early.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
   });
 
   it('lets main.ts import the service only when it is needed', () => {
     const eager = edges.filter(
-      edge => edge.from === 'main.ts' && findHouse(edge.target) === 'service' && !edge.lazy && !edge.typeOnly,
+      edge =>
+        edge.from === 'main.ts' &&
+        findHouse(edge.target) === 'service' &&
+        !edge.lazy &&
+        !edge.typeOnly,
     );
     expect(eager).toEqual([]);
   });
@@ -256,6 +281,7 @@ describe('imports between folders', () => {
         if (own === other || (floor === to && isTopFile(own) && isTopFile(other))) return false;
         return to >= floor;
       });
+
       expect(upward.map(({ from, target }) => `${from} → ${target}`)).toEqual([]);
     },
   );
@@ -291,7 +317,9 @@ describe('imports between folders', () => {
 
   it('touches the standard streams of the process in one file of the command line', () => {
     const touching = files.filter(file =>
-      /process\.(stdout|stderr)|console\./.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))),
+      /process\.(stdout|stderr)|console\./.test(
+        withoutComments(readFileSync(path.join(root, file), 'utf8')),
+      ),
     );
     expect(touching).toEqual(['cli/terminal/io.ts']);
   });
@@ -311,7 +339,9 @@ describe('imports between folders', () => {
 
   it("creates directories by `makeDirectory`, because Node's recursive mkdir never returns in /proc", () => {
     const recursive = files.filter(file =>
-      /mkdir(?:Sync)?\([^;]*recursive/.test(withoutComments(readFileSync(path.join(root, file), 'utf8'))),
+      /mkdir(?:Sync)?\([^;]*recursive/.test(
+        withoutComments(readFileSync(path.join(root, file), 'utf8')),
+      ),
     );
     expect(recursive).toEqual([]);
   });
@@ -332,7 +362,9 @@ describe('ARCHITECTURE.md', () => {
     const tests = ['test/architecture.test.ts', 'test/e2e/budgets.test.ts'];
     const existing = [...files.map(file => `src/${file}`), ...tests];
     expect(named.length).toBeGreaterThan(5);
-    expect(named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
+    expect(named.filter(name => !existing.some(file => `/${file}`.endsWith(`/${name}`)))).toEqual(
+      [],
+    );
   });
 
   it('has every room on its map', () => {

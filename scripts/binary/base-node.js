@@ -5,7 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const FOLDER = path.resolve(import.meta.dirname, '../base-node');
-const { optionalDependencies } = JSON.parse(readFileSync(path.join(FOLDER, 'package.json'), 'utf8'));
+const { optionalDependencies } = JSON.parse(
+  readFileSync(path.join(FOLDER, 'package.json'), 'utf8'),
+);
 
 /** One exact version for every platform. */
 export const [BASE_VERSION] = Object.values(optionalDependencies);
@@ -23,7 +25,11 @@ export function baseNode() {
   const file = path.join(FOLDER, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
   if (!existsSync(file) || readVersion(file) !== `v${BASE_VERSION}`) {
     const args = ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-    execFileSync('npm', args, { cwd: FOLDER, shell: windows, stdio: ['ignore', 'ignore', 'inherit'] });
+    execFileSync('npm', args, {
+      cwd: FOLDER,
+      shell: windows,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   }
   return file;
 }

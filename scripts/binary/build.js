@@ -26,7 +26,13 @@ const BEGINNING = '(function (exports, require, module, __filename, __dirname) {
 const END = '\n})';
 
 /** SQLite is Node's own here, and nobody imports the library of an executable. */
-const LEFT_OUT = new Set(['dist/prebuilds', 'dist/types', 'dist/library', 'dist/index.js', 'dist/compiled']);
+const LEFT_OUT = new Set([
+  'dist/prebuilds',
+  'dist/types',
+  'dist/library',
+  'dist/index.js',
+  'dist/compiled',
+]);
 
 const outdir = path.resolve(process.argv[2] ?? 'binary');
 const target = path.join(outdir, process.platform === 'win32' ? 'promptrun.exe' : 'promptrun');
@@ -58,7 +64,13 @@ async function build() {
     'digests.json': written('digests.json', JSON.stringify(digests)),
   };
   const blob = path.join(work, 'blob');
-  const config = { main, output: blob, assets, disableExperimentalSEAWarning: true, useCodeCache: true };
+  const config = {
+    main,
+    output: blob,
+    assets,
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+  };
   execFileSync(node, ['--experimental-sea-config', written('sea.json', JSON.stringify(config))], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -125,8 +137,14 @@ function nativeParts() {
   const suffix = { linux: '-gnu', win32: '-msvc' }[platform] ?? '';
   const here = `${platform}-${arch}${suffix}`;
   return {
-    'native/resvgjs.node': path.join(packageDirectory(`@resvg/resvg-js-${here}`), `resvgjs.${here}.node`),
-    'native/keyring.node': path.join(packageDirectory(`@napi-rs/keyring-${here}`), `keyring.${here}.node`),
+    'native/resvgjs.node': path.join(
+      packageDirectory(`@resvg/resvg-js-${here}`),
+      `resvgjs.${here}.node`,
+    ),
+    'native/keyring.node': path.join(
+      packageDirectory(`@napi-rs/keyring-${here}`),
+      `keyring.${here}.node`,
+    ),
   };
 }
 
@@ -162,5 +180,7 @@ function written(name, content) {
 function filesIn(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
-    .map(entry => path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'));
+    .map(entry =>
+      path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/'),
+    );
 }

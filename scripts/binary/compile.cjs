@@ -22,7 +22,12 @@ async function run() {
   for (const argv of COMMANDS) await succeed(argv);
   const service = http.createServer((request, response) => {
     request.resume();
-    const answer = { runId: RUN, outputs: [{ type: 'text', data: 'x' }], runStatus: 'succeeded', tokens: 1 };
+    const answer = {
+      runId: RUN,
+      outputs: [{ type: 'text', data: 'x' }],
+      runStatus: 'succeeded',
+      tokens: 1,
+    };
     response
       .setHeader('content-type', 'application/json')
       .end(JSON.stringify({ status: 'SUCCESS', data: answer }));

@@ -10,9 +10,13 @@ const missing = ['repository', 'bugs', 'author'].filter(name => packageJson[name
 const isDated = line => line.startsWith(`## ${version} (`) && /\(\d{4}-\d{2}-\d{2}\)$/.test(line);
 const faults = [
   ...(missing.length > 0
-    ? [`package.json lacks ${missing.join(', ')}: the owner of the project has to name them before a release`]
+    ? [
+        `package.json lacks ${missing.join(', ')}: the owner of the project has to name them before a release`,
+      ]
     : []),
-  ...(tag === `v${version}` ? [] : [`the tag is ${tag}, and the version in package.json is ${version}`]),
+  ...(tag === `v${version}`
+    ? []
+    : [`the tag is ${tag}, and the version in package.json is ${version}`]),
   ...(changelog.some(isDated) ? [] : [`CHANGELOG.md has no section "## ${version} (YYYY-MM-DD)"`]),
 ];
 for (const fault of faults) process.stderr.write(`error: ${fault}\n`);

@@ -8,7 +8,9 @@ if (folder === undefined) {
   throw new Error('usage: npm run release:manifests -- <SHA256SUMS> <version> <folder>');
 }
 const version = versionOrTag.replace(/^v/, '');
-if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) throw new Error(`${versionOrTag} is not a version`);
+if (!/^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) {
+  throw new Error(`${versionOrTag} is not a version`);
+}
 const { description, license, repository } = JSON.parse(readFileSync('package.json', 'utf8'));
 const homepage = homepageUrl(repository);
 const owner = homepage.split('/').at(-2);
@@ -20,8 +22,9 @@ for (const [name, text] of Object.entries(manifests)) writeFileSync(path.join(fo
 
 function homepageUrl(named) {
   const url = typeof named === 'string' ? named : named?.url;
-  const address = /^(?:git\+)?https:\/\/(?<rest>[\w.-]+\/[\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(url ?? '')
-    ?.groups?.rest;
+  const address = /^(?:git\+)?https:\/\/(?<rest>[\w.-]+\/[\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(
+    url ?? '',
+  )?.groups?.rest;
   if (address !== undefined) return `https://${address}`;
   process.stderr.write(
     "warning: package.json names no repository as https://<host>/<owner>/<name>; the manifests say OWNER, and can't be published so\n",
@@ -63,7 +66,9 @@ function archiveFor(platform) {
 }
 
 function formula() {
-  const systems = [systemBlock('on_macos', 'darwin'), systemBlock('on_linux', 'linux')].filter(Boolean);
+  const systems = [systemBlock('on_macos', 'darwin'), systemBlock('on_linux', 'linux')].filter(
+    Boolean,
+  );
   if (systems.length === 0) throw new Error(`${sumsFile} has no archive for macOS or Linux`);
   return `class Promptrun < Formula
   desc "Run, test and compare prompts from a terminal, a script or CI"

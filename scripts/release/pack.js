@@ -17,12 +17,16 @@ const name = `promptrun-${version}-${windows ? 'windows' : platform}-${arch}.${w
 const archive = path.resolve(archives, name);
 rmSync(archive, { force: true });
 // Windows has a tar that knows both forms; Git's, which is first on some PATHs, does not.
-const tar = windows ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe') : 'tar';
+const tar = windows
+  ? path.join(process.env.SystemRoot ?? 'C:\\Windows', 'System32', 'tar.exe')
+  : 'tar';
 const files = [windows ? 'promptrun.exe' : 'promptrun', ...Object.keys(licences)];
 if (!existsSync(path.join(folder, files[0]))) {
   throw new Error(`${folder} has no ${files[0]}: npm run build:binary`);
 }
-execFileSync(tar, [windows ? '-acf' : '-cJf', archive, '-C', folder, ...files], { stdio: 'inherit' });
+execFileSync(tar, [windows ? '-acf' : '-cJf', archive, '-C', folder, ...files], {
+  stdio: 'inherit',
+});
 
 const megabytes = statSync(archive).size / MEGABYTE;
 const most = windows ? 45 : 40;

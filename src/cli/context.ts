@@ -24,10 +24,16 @@ export interface Connection {
   readonly profile: string | undefined;
   /** The base URL, ending in /v1; the port of the embedded service changes with every process. */
   readonly baseUrl: string;
-  /** The name of the service in the journal and the caches: the base URL, or `local` for the embedded service. */
+  /**
+   * The name of the service in the journal and the caches: the base URL, or `local` for the
+   * embedded service.
+   */
   readonly service: string;
   readonly embedded: boolean;
-  /** The source of the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain; undefined if none was needed. */
+  /**
+   * The source of the key: `PROMPTRUN_API_KEY`, `profile work`, or that profile's keychain;
+   * undefined if none was needed.
+   */
   readonly keySource: string | undefined;
   /** Returns a command line that asks this service. */
   readonly advise: FormatCommand;
@@ -39,8 +45,8 @@ export interface Connection {
   /** The recorder, which records runs or answers from recordings. */
   readonly recorder?: Recorder;
   /**
-   * Returns the reason that a run of this command failed before a model answered; undefined for any other end, and always if
-   * another process carried out the run.
+   * Returns the reason that a run of this command failed before a model answered; undefined for any
+   * other end, and always if another process carried out the run.
    */
   findFault(runId: string): EngineFault | undefined;
   /** The runs of the embedded service in this process. */
@@ -53,19 +59,30 @@ export interface Connection {
 
 /** The dependencies of a command. */
 export interface Context extends TerminalContext {
-  /** Aborted by the first SIGINT or SIGTERM, with an `Interrupted` as reason, or by `--timeout`, with a `TimeIsUp`. */
+  /**
+   * Aborted by the first SIGINT or SIGTERM, with an `Interrupted` as reason, or by `--timeout`,
+   * with a `TimeIsUp`.
+   */
   readonly signal: AbortSignal;
   /** Returns the remaining time of the command, in milliseconds; infinite without `--timeout`. */
   readonly timeLeftMs: () => number;
-  /** True if the command may ask questions: a terminal on standard input and error, no `--no-input`, no `CI`. */
+  /**
+   * True if the command may ask questions: a terminal on standard input and error, no `--no-input`,
+   * no `CI`.
+   */
   readonly interactive: boolean;
   readonly settings: Settings;
-  /** Resolves base URL and key; starts the embedded service if it is the default. Returns the same connection each time. */
+  /**
+   * Resolves base URL and key; starts the embedded service if it is the default. Returns the same
+   * connection each time.
+   */
   connection(): Promise<Connection>;
   /**
-   * Connects to the embedded service, whatever is configured. Returns the same connection each time.
+   * Connects to the embedded service, whatever is configured. Returns the same connection each
+   * time.
    *
-   * @param onlyPart the part of the command that runs there, such as `the judge`, for the note of the first call; all by default
+   * @param onlyPart the part of the command that runs there, such as `the judge`, for the note of
+   * the first call; all by default
    */
   localConnection(onlyPart?: string): Promise<Connection>;
   /** Connects to a service other than the configured one, with a key that need not be stored. */
@@ -80,7 +97,9 @@ export interface Context extends TerminalContext {
   checks(): Promise<Pick<CheckRunner, 'perform'>>;
   /** Returns the checks by Node; the same object each time. */
   nodeChecks(): Promise<Pick<NodeChecks, 'check'>>;
-  /** Reads declared models again, and ends programs that stay, so that both follow changed files. */
+  /**
+   * Reads declared models again, and ends programs that stay, so that both follow changed files.
+   */
   renewModels(): Promise<void>;
   /** Returns the tasks on prompt files, which share their processes; the same object each time. */
   promptTasks(): Promise<PromptTasks>;

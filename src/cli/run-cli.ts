@@ -9,15 +9,20 @@ import { createPlainIo, type PlainIo } from './terminal/io.ts';
 /**
  * Runs a command line and returns its exit code, after all output is written.
  *
- * Help and version load only the tree; the code that runs commands and reports errors is loaded on demand.
+ * Help and version load only the tree; the code that runs commands and reports errors is loaded on
+ * demand.
  */
-export async function runCli(argv: readonly string[], surroundings: HostEnvironment): Promise<ExitCode> {
+export async function runCli(
+  argv: readonly string[],
+  surroundings: HostEnvironment,
+): Promise<ExitCode> {
   const { streams, env, version } = surroundings;
   const io = createPlainIo(streams);
   const reportError = async (error: unknown): Promise<ExitCode> => {
     const report = await import('./program/report-error.ts');
     return report.reportError(error, argv, { io, stderr: streams.stderr, env });
   };
+
   const help: string[] = [];
   let exitCode: ExitCode = EXIT.ok;
   const tree = buildTree({
@@ -29,12 +34,14 @@ export async function runCli(argv: readonly string[], surroundings: HostEnvironm
       exitCode = await runAction({ command, run, surroundings, io, reportError });
     },
   });
+
   try {
     await parseAndRun(tree, withDebugBody(withHelpLast(argv)));
     await showHelp(help.join(''), tree, io, surroundings);
   } catch (error) {
     exitCode = await reportError(error);
   }
+
   streams.releaseStdin();
   return exitCode;
 }

@@ -7,7 +7,14 @@ import { AccountApi } from './nouns/account.ts';
 import { Prompts, Versions } from './nouns/prompts.ts';
 import { ResourcesApi } from './nouns/resources.ts';
 import { Runs } from './nouns/runs.ts';
-import type { Answer, ClientOptions, Pace, RawAnswer, Requester, RequestOptions } from './request-options.ts';
+import type {
+  Answer,
+  ClientOptions,
+  Pace,
+  RawAnswer,
+  Requester,
+  RequestOptions,
+} from './request-options.ts';
 import type { RunPromptOptions } from './run-prompt.ts';
 import type { RequestBody } from './transport.ts';
 import { type WaitOptions, waitForRun } from './wait-for-run.ts';
@@ -31,7 +38,11 @@ export class PromptService implements Requester {
   constructor(options: ClientOptions);
   /** @internal */
   constructor(options: ClientOptions, session: HttpSession, pace: Pace);
-  constructor(options: ClientOptions, session: HttpSession = new HttpSession(options), pace?: Pace) {
+  constructor(
+    options: ClientOptions,
+    session: HttpSession = new HttpSession(options),
+    pace?: Pace,
+  ) {
     this.baseUrl = session.baseUrl;
     this.now = session.now;
     this.random = session.random;
@@ -47,8 +58,8 @@ export class PromptService implements Requester {
   }
 
   /**
-   * True if the service keeps the `Idempotency-Key` of a creation, so that sending the creation again returns the same
-   * run. Undefined until the service has answered.
+   * True if the service keeps the `Idempotency-Key` of a creation, so that sending the creation
+   * again returns the same run. Undefined until the service has answered.
    */
   get keepsIdempotencyKeys(): boolean | undefined {
     return this.#session.keepsIdempotencyKeys;
@@ -60,16 +71,16 @@ export class PromptService implements Requester {
   }
 
   /**
-   * Returns a client that shares this one's connections and sends every request at `pace`, retries, polls and downloads
-   * included. Closing either closes both.
+   * Returns a client that shares this one's connections and sends every request at `pace`, retries,
+   * polls and downloads included. Closing either closes both.
    */
   withPace(pace: Pace): PromptService {
     return new PromptService(this.#options, this.#session, pace);
   }
 
   /**
-   * Calls the service and retries if that is safe: a GET after network faults, 429 and 5xx; any other method only after
-   * 429 or if nothing was sent.
+   * Calls the service and retries if that is safe: a GET after network faults, 429 and 5xx; any
+   * other method only after 429 or if nothing was sent.
    *
    * @throws {ServiceError} or a subclass for an error envelope
    * @throws {NetworkError} if no complete answer came
@@ -91,6 +102,7 @@ export class PromptService implements Requester {
     if (!staysBelowBase(path)) {
       throw new InvalidRequestError(`${JSON.stringify(path)} is not a path below ${this.baseUrl}`);
     }
+
     const request = buildSessionRequest(method.toUpperCase(), path, {
       ...options,
       pace: options.pace ?? this.#pace,
@@ -98,13 +110,14 @@ export class PromptService implements Requester {
     const { answer, error } = await this.#session.send(request);
     if (error) error.context = this.#options.errorContext;
     if (answer === undefined) throw error;
+
     return answer;
   }
 
   /**
-   * Fetches generated media without sending the key. Follows up to 5 redirects. Each URL must be https, at the service's
-   * own origin, or plain http between loopback addresses, and a public service can't redirect into a private network.
-   * URLs that the transport owns are not checked.
+   * Fetches generated media without sending the key. Follows up to 5 redirects. Each URL must be
+   * https, at the service's own origin, or plain http between loopback addresses, and a public
+   * service can't redirect into a private network. URLs that the transport owns are not checked.
    *
    * @throws {NotFoundError} for 403, 404 and 410, because such URLs expire after 24 hours
    * @throws {NetworkError} also while the body is read, if it is cut short
@@ -144,12 +157,17 @@ export class PromptService implements Requester {
   }
 }
 
-function buildSessionRequest(method: string, path: string, options: RequestOptions): SessionRequest {
+function buildSessionRequest(
+  method: string,
+  path: string,
+  options: RequestOptions,
+): SessionRequest {
   const { query = {}, body, ...rest } = options;
   const params = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined) params.set(key, String(value));
   }
+
   const search = params.toString();
   const target = search === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${search}`;
   return { ...rest, method, path: target, body: encodeBody(body) };
@@ -160,5 +178,10 @@ function encodeBody(body: unknown): RequestBody | string | undefined {
 }
 
 function isRequestBody(body: unknown): body is RequestBody {
-  return typeof body === 'object' && body !== null && 'chunks' in body && typeof body.chunks === 'function';
+  return (
+    typeof body === 'object' &&
+    body !== null &&
+    'chunks' in body &&
+    typeof body.chunks === 'function'
+  );
 }

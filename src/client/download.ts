@@ -9,6 +9,7 @@ import { discardBody, readThrough, type TransportResponse } from './transport.ts
 
 const MAX_DOWNLOAD_REDIRECTS = 5;
 const DOWNLOAD_TIMEOUT_MS = 30_000;
+
 /** Largest media file, after decompression. */
 const MAX_DOWNLOAD_BYTES = 8 * 1024 ** 3;
 
@@ -58,8 +59,12 @@ async function openDownload(
   const { response, target } = await followMediaRedirects(url, session, signal);
   const redactedUrl = redaction.redactText(withoutQuery(target));
   if (response.status === 200) {
-    return toDownload({ ...response, headers: redaction.redactValue(response.headers) }, redactedUrl);
+    return toDownload(
+      { ...response, headers: redaction.redactValue(response.headers) },
+      redactedUrl,
+    );
   }
+
   await discardBody(response);
   throw downloadError(response, redactedUrl, session.now());
 }
@@ -71,7 +76,12 @@ async function followMediaRedirects(
 ): Promise<{ response: TransportResponse; target: URL }> {
   const { baseUrl, redaction, userAgent } = session;
   const transport = await session.getTransport();
-  const from = { baseUrl, owns: transport.owns, redact: (text: string) => redaction.redactText(text) };
+  const from = {
+    baseUrl,
+    owns: transport.owns,
+    redact: (text: string) => redaction.redactText(text),
+  };
+
   let target = checkMediaUrl(url, from);
   for (let redirects = 0; ; redirects++) {
     const response = await transport.request({
@@ -85,10 +95,15 @@ async function followMediaRedirects(
     });
     const location = findHeader(response.headers, 'location');
     if (!isRedirect(response.status) || location === undefined) return { response, target };
+
     await discardBody(response);
+
     if (redirects === MAX_DOWNLOAD_REDIRECTS) {
-      throw new ProtocolError(`${redaction.redactText(withoutQuery(target))} is redirected too many times`);
+      throw new ProtocolError(
+        `${redaction.redactText(withoutQuery(target))} is redirected too many times`,
+      );
     }
+
     target = checkMediaUrl(location, { ...from, from: target });
   }
 }
@@ -99,11 +114,15 @@ function toDownload(response: TransportResponse, redactedUrl: string): Download 
   const encoded = encoding !== undefined && encoding !== 'identity';
   const length = encoded ? undefined : parseLength(findHeader(headers, 'content-length'));
   const pieces = decodeAnswerBody(body, encoding, MAX_DOWNLOAD_BYTES);
+
   return {
     status,
     contentType: findHeader(headers, 'content-type'),
     length,
-    body: readThrough(response, length === undefined ? pieces : requireLength(pieces, length, redactedUrl)),
+    body: readThrough(
+      response,
+      length === undefined ? pieces : requireLength(pieces, length, redactedUrl),
+    ),
   };
 }
 
@@ -117,6 +136,7 @@ async function* requireLength(
     bytes += piece.byteLength;
     yield piece;
   }
+
   if (bytes === length) return;
   throw new NetworkError(`${redactedUrl} was cut short: ${bytes} of ${length} bytes arrived`, {
     nothingSent: false,
@@ -132,8 +152,10 @@ function downloadError(
     const message = `${redactedUrl} is no longer available (HTTP ${httpStatus}): URLs of generated media live 24 hours`;
     return createServiceError('NOT_FOUND_ERROR', message, { httpStatus });
   }
+
   const message = `${redactedUrl} was answered with HTTP ${httpStatus}`;
   if (httpStatus !== 429) return new ProtocolError(message, { httpStatus });
+
   const retryAfterMs = parseRetryAfter(findHeader(headers, 'retry-after'), now);
   return createServiceError('TOO_MANY_REQUESTS_ERROR', message, { httpStatus, retryAfterMs });
 }

@@ -1,7 +1,10 @@
 /** The base class of every error of the client. */
 export abstract class PromptServiceError extends Error {
   override readonly name: string = 'PromptServiceError';
-  /** The service's status code, or one of the client's own for faults that the service did not report. */
+  /**
+   * The service's status code, or one of the client's own for faults that the service did not
+   * report.
+   */
   abstract readonly status: string;
   /** The HTTP status of the answer; undefined if none came. */
   readonly httpStatus: number | undefined;
@@ -10,7 +13,10 @@ export abstract class PromptServiceError extends Error {
   /** The `errorContext` of the client whose request failed; undefined for other errors. */
   context: unknown;
 
-  constructor(message: string, options: { httpStatus?: number; data?: unknown; cause?: unknown } = {}) {
+  constructor(
+    message: string,
+    options: { httpStatus?: number; data?: unknown; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.httpStatus = options.httpStatus;
     this.data = options.data ?? null;
@@ -35,7 +41,10 @@ export class ServiceError extends PromptServiceError {
 interface ServiceErrorOptions {
   readonly httpStatus: number;
   readonly data?: unknown;
-  /** The fault of an answer without an envelope, which something between here and the service may have given. */
+  /**
+   * The fault of an answer without an envelope, which something between here and the service may
+   * have given.
+   */
   readonly cause?: unknown;
 }
 
@@ -92,10 +101,15 @@ export class NetworkError extends PromptServiceError {
   readonly status = 'NETWORK_ERROR';
   /** True only if it is certain that no part of the request reached a server. */
   readonly nothingSent: boolean;
-  /** False if another attempt can't succeed until something is set up differently; true by default. */
+  /**
+   * False if another attempt can't succeed until something is set up differently; true by default.
+   */
   readonly mayPass: boolean;
 
-  constructor(message: string, options: { nothingSent: boolean; mayPass?: boolean; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { nothingSent: boolean; mayPass?: boolean; cause?: unknown },
+  ) {
     super(message, options);
     this.nothingSent = options.nothingSent;
     this.mayPass = options.mayPass ?? true;

@@ -5,11 +5,13 @@ import type { Runs } from './nouns/runs.ts';
 import type { ReadOptions } from './request-options.ts';
 
 const SECOND_MS = 1000;
+
 /**
- * Seconds that the search adds at its start while the service's clock is unknown, so that rounding needs no second
- * search.
+ * Seconds that the search adds at its start while the service's clock is unknown, so that rounding
+ * needs no second search.
  */
 const MARGIN_S = 2;
+
 /** A run created later than this after its request was sent belongs to another request. */
 const WINDOW_S = 600;
 const MAX_SEARCHED_PAGES = 100;
@@ -26,8 +28,9 @@ export interface LostCreation {
   /** The local time at which it was sent, in milliseconds since the Unix epoch. */
   readonly sentAt: number;
   /**
-   * Milliseconds by which the service's clock was ahead of the local one at that time (`ServiceClock.offsetMs`). Wins
-   * over today's offset, because the local clock may have been corrected since.
+   * Milliseconds by which the service's clock was ahead of the local one at that time
+   * (`ServiceClock.offsetMs`). Wins over today's offset, because the local clock may have been
+   * corrected since.
    */
   readonly clockOffsetMs?: number | undefined;
 }
@@ -41,7 +44,10 @@ export interface LostRunSearch {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The runs that may belong to a lost creation. Lists show no inputs, so another user of the key may have made them. */
+/**
+ * The runs that may belong to a lost creation. Lists show no inputs, so another user of the key may
+ * have made them.
+ */
 export interface FoundRuns {
   /** Every matching run, newest first. */
   readonly candidates: readonly RunRow[];
@@ -50,9 +56,9 @@ export interface FoundRuns {
 }
 
 /**
- * Searches for the run of a creation whose answer was lost. Candidates have the same prompt version, were created within
- * ten minutes after the creation was sent, by the service's own clock, and are not known runs. The clock is learned from
- * `Date` headers, if necessary during the search.
+ * Searches for the run of a creation whose answer was lost. Candidates have the same prompt
+ * version, were created within ten minutes after the creation was sent, by the service's own clock,
+ * and are not known runs. The clock is learned from `Date` headers, if necessary during the search.
  *
  * @throws what `runs.list` throws
  */
@@ -64,7 +70,10 @@ export async function findLostRun(
   return runs ?? { candidates: [], complete: true };
 }
 
-/** Runs `findLostRun` for many creations in one pass over the list; results are in the order of the creations. */
+/**
+ * Runs `findLostRun` for many creations in one pass over the list; results are in the order of the
+ * creations.
+ */
 export async function findLostRuns(
   client: LostRunClient,
   creations: readonly LostCreation[],
@@ -82,12 +91,14 @@ export async function findLostRuns(
 }
 
 /**
- * Returns true if the service did not answer a creation that failed with this error. No answer came, or it was cut off,
- * or came from an intermediary, or was a 504 without a run id. Any other error envelope of the service is an answer.
+ * Returns true if the service did not answer a creation that failed with this error. No answer
+ * came, or it was cut off, or came from an intermediary, or was a 504 without a run id. Any other
+ * error envelope of the service is an answer.
  */
 export function answerIsLost(error: unknown): boolean {
   if (error instanceof NetworkError) return !error.nothingSent;
-  const { httpStatus } = error instanceof ProtocolError || error instanceof ServiceError ? error : {};
+  const { httpStatus } =
+    error instanceof ProtocolError || error instanceof ServiceError ? error : {};
   if (httpStatus === undefined) return error instanceof ProtocolError;
   if (error instanceof ServiceError) return !('runId' in error) && httpStatus === 504;
   return httpStatus < 300 || httpStatus >= 500;
@@ -108,9 +119,14 @@ async function fetchRowsAround(
   if (isClockKnown(client, creations)) {
     return fetchRowsWithin(client, mergeWindows(client, creations), maxPages, options);
   }
-  // Without an answer from the service yet, start from the local clock; the answer may prove it wrong.
+
+  // Without an answer from the service yet, start from the local clock; the answer may prove it
+  // wrong.
   const guess = computeEarliestStart(client, creations) - MARGIN_S;
-  const { rows, hasMore } = await client.runs.list({ since: guess, limit: MAX_LIST_LIMIT }, options);
+  const { rows, hasMore } = await client.runs.list(
+    { since: guess, limit: MAX_LIST_LIMIT },
+    options,
+  );
   if (!hasMore && computeEarliestStart(client, creations) >= guess) return { rows, complete: true };
   return fetchRowsWithin(client, mergeWindows(client, creations), maxPages - 1, options);
 }
@@ -136,11 +152,15 @@ async function fetchRowsWithin(
       if (pagesLeft <= 0 && page.hasMore) return { rows, complete: false };
     }
   }
+
   return { rows, complete: true };
 }
 
 function isClockKnown({ clock }: LostRunClient, creations: readonly LostCreation[]): boolean {
-  return clock.offsetMs !== undefined || creations.every(({ clockOffsetMs }) => clockOffsetMs !== undefined);
+  return (
+    clock.offsetMs !== undefined ||
+    creations.every(({ clockOffsetMs }) => clockOffsetMs !== undefined)
+  );
 }
 
 function computeEarliestStart(client: LostRunClient, creations: readonly LostCreation[]): number {
@@ -153,20 +173,33 @@ function mergeWindows(client: LostRunClient, creations: readonly LostCreation[])
   const spans: TimeSpan[] = [];
   for (const window of windows.sort((one, other) => other.since - one.since)) {
     const last = spans.at(-1);
-    if (last === undefined || window.until < last.since) spans.push(window);
-    else spans[spans.length - 1] = { since: window.since, until: last.until };
+    if (last === undefined || window.until < last.since) {
+      spans.push(window);
+    } else {
+      spans[spans.length - 1] = { since: window.since, until: last.until };
+    }
   }
+
   return spans;
 }
 
 // `Date` headers have whole seconds, so the whole second of the creation is included.
-function computeCreationWindow({ clock }: LostRunClient, { sentAt, clockOffsetMs }: LostCreation): TimeSpan {
+function computeCreationWindow(
+  { clock }: LostRunClient,
+  { sentAt, clockOffsetMs }: LostCreation,
+): TimeSpan {
   const since = Math.floor((sentAt + (clockOffsetMs ?? clock.offsetMs ?? 0)) / SECOND_MS);
   return { since, until: since + WINDOW_S };
 }
 
-function mayBeLostRun(row: RunRow, { promptVersionId }: LostCreation, { since, until }: TimeSpan): boolean {
+function mayBeLostRun(
+  row: RunRow,
+  { promptVersionId }: LostCreation,
+  { since, until }: TimeSpan,
+): boolean {
   if (row.promptVersionId !== promptVersionId) return false;
   const createdAt = Date.parse(row.createdAt);
-  return Number.isNaN(createdAt) || (createdAt >= since * SECOND_MS && createdAt < until * SECOND_MS);
+  return (
+    Number.isNaN(createdAt) || (createdAt >= since * SECOND_MS && createdAt < until * SECOND_MS)
+  );
 }

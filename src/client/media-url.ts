@@ -14,9 +14,9 @@ interface MediaUrlSource {
 }
 
 /**
- * Returns a media URL that may be fetched: the transport's own, at the service's own origin, https, or plain http between
- * loopback addresses. A service at a public address can't send the client to a private one, and a redirect never leaves
- * https.
+ * Returns a media URL that may be fetched: the transport's own, at the service's own origin, https,
+ * or plain http between loopback addresses. A service at a public address can't send the client to
+ * a private one, and a redirect never leaves https.
  *
  * @throws {ProtocolError} for any other URL, naming it
  */
@@ -25,8 +25,10 @@ export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
   if (!URL.canParse(address, from?.href)) {
     throw new ProtocolError(`${JSON.stringify(redact(address))} is not a URL of media`);
   }
+
   const url = new URL(address, from);
   if (from === undefined && owns?.(url)) return url;
+
   const service = new URL(baseUrl);
   const fault = findMediaUrlFault(url, service, from);
   if (fault !== undefined) {
@@ -34,18 +36,23 @@ export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
       `${redact(`${url.protocol}//${url.host}${url.pathname}`)} is not fetched: ${fault}`,
     );
   }
+
   return url;
 }
 
 function findMediaUrlFault(url: URL, service: URL, from: URL | undefined): string | undefined {
   if (url.username !== '' || url.password !== '') return 'it contains a user name or password';
+
   if (from?.protocol === 'https:' && url.protocol !== 'https:') {
     return 'it is redirected from https to plain http';
   }
+
   if (url.origin === service.origin && url.origin !== 'null') return undefined;
+
   const hosts = [url.hostname, service.hostname];
   if (url.protocol === 'http:' && hosts.every(isLoopbackHost)) return undefined;
   if (url.protocol !== 'https:') return 'media are fetched over https only';
+
   const [isPrivate, serviceIsPrivate] = hosts.map(isPrivateHost);
   return isPrivate && !serviceIsPrivate ? 'it leads into a private network' : undefined;
 }

@@ -8,9 +8,15 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** Sent only to the origin of `baseUrl`. */
   readonly apiKey: string;
-  /** True to allow plain http to other hosts than loopback, where others can read the key; false by default. */
+  /**
+   * True to allow plain http to other hosts than loopback, where others can read the key; false by
+   * default.
+   */
   readonly insecureHttp?: boolean;
-  /** A transport, or a function that opens one at the first request; default: undici without a proxy. Closed with the client. */
+  /**
+   * A transport, or a function that opens one at the first request; default: undici without a
+   * proxy. Closed with the client.
+   */
   readonly transport?: Transport | (() => Promise<Transport>);
   /** Waits between attempts; must reject with the signal's reason once it is aborted. */
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -44,18 +50,23 @@ export interface RequestOptions {
   readonly timeoutMs?: number | undefined;
   /** Maximum number of retries; 3 by default. */
   readonly retries?: number | undefined;
-  /** Awaited before each attempt; default: the client's own pace (`PromptService.withPace`), if any. */
+  /**
+   * Awaited before each attempt; default: the client's own pace (`PromptService.withPace`), if any.
+   */
   readonly pace?: Pace | undefined;
   /** Aborts the waits before attempts with the signal's reason, but no attempt that has begun. */
   readonly unsentSignal?: AbortSignal | undefined;
   /**
-   * Sent as `Idempotency-Key`, the same at every attempt. A service that doesn't keep such keys ignores it
-   * (`PromptService.keepsIdempotencyKeys`).
+   * Sent as `Idempotency-Key`, the same at every attempt. A service that doesn't keep such keys
+   * ignores it (`PromptService.keepsIdempotencyKeys`).
    */
   readonly idempotencyKey?: string | undefined;
   /** Called at each attempt, just before the request is written to a connection. */
   readonly onSent?: (() => void) | undefined;
-  /** Called before the wait for each retry. A retry of anything but a GET means that the attempt had no effect. */
+  /**
+   * Called before the wait for each retry. A retry of anything but a GET means that the attempt had
+   * no effect.
+   */
   readonly onRetry?: (() => void) | undefined;
   /** True to ignore `action-require` in the answer; false by default. */
   readonly ignoreActionRequire?: boolean;
@@ -64,7 +75,9 @@ export interface RequestOptions {
 /** Options of the reading methods; see `RequestOptions`. */
 export type ReadOptions = Pick<RequestOptions, 'signal' | 'timeoutMs' | 'retries' | 'pace'>;
 
-/** An answer with its envelope, unchanged except that the key is masked outside the outputs of runs. */
+/**
+ * An answer with its envelope, unchanged except that the key is masked outside the outputs of runs.
+ */
 export interface RawAnswer {
   readonly httpStatus: number;
   readonly headers: AnswerHeaders;
@@ -88,7 +101,10 @@ export interface Requester {
 
 /** Spaces requests out to keep within a service's rate limit. */
 export interface Pace {
-  /** Resolves when the next request may be sent; rejects with the signal's reason once it is aborted. */
+  /**
+   * Resolves when the next request may be sent; rejects with the signal's reason once it is
+   * aborted.
+   */
   turn(signal: AbortSignal | undefined): Promise<void>;
   /** Called after every attempt. */
   answered(answer: PacedAnswer): void;

@@ -30,10 +30,15 @@ export async function runPrompt(
     if (runStatus !== reportedStatus) onProgress?.({ runId, runStatus });
     reportedStatus = runStatus;
   };
-  const request = { inputs: toRunInputs(inputs), ...(runOptions && { runOptions: { ...runOptions } }) };
+
+  const request = {
+    inputs: toRunInputs(inputs),
+    ...(runOptions && { runOptions: { ...runOptions } }),
+  };
   const run = await createForTarget(service, target, request, signal);
   report(run);
   if (isOver(run)) return run;
+
   return await waitForRun(service, run.runId, {
     signal,
     timeoutMs,
@@ -66,7 +71,10 @@ async function createForTarget(
   }
 }
 
-/** Wraps a flat map of texts. Such a map may have an input called `textInputs`, so the value's type decides. */
+/**
+ * Wraps a flat map of texts. Such a map may have an input called `textInputs`, so the value's type
+ * decides.
+ */
 function toRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
   const isWhole = typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
   return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };

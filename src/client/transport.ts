@@ -5,8 +5,8 @@ export interface RequestBody {
   /** The length in bytes, sent as `Content-Length`. */
   readonly length: number;
   /**
-   * Yields the pieces; each is valid until the next is requested. Called for each attempt, so it must start from the
-   * beginning.
+   * Yields the pieces; each is valid until the next is requested. Called for each attempt, so it
+   * must start from the beginning.
    */
   chunks(): AsyncIterable<Uint8Array>;
   /** The whole body if it is in memory, which is faster to send than pieces. */
@@ -26,8 +26,8 @@ export interface TransportRequest {
   /** Maximum silence between two pieces of the answer's body. */
   readonly bodyTimeoutMs: number;
   /**
-   * True if sending the request twice does no harm; false by default. Other requests never use a connection that has been
-   * idle for so long that the server may be closing it.
+   * True if sending the request twice does no harm; false by default. Other requests never use a
+   * connection that has been idle for so long that the server may be closing it.
    */
   readonly repeatable?: boolean;
   /** Called just before the request is written to an open connection. */
@@ -49,7 +49,10 @@ export type AnswerHeaders = Readonly<Record<string, string | string[] | undefine
 export interface Transport {
   /** @throws {NetworkError} if no answer came; the signal's reason if it was aborted */
   request(request: TransportRequest): Promise<TransportResponse>;
-  /** Returns true if the transport itself serves a media URL, which is then fetched whatever its scheme; default: none. */
+  /**
+   * Returns true if the transport itself serves a media URL, which is then fetched whatever its
+   * scheme; default: none.
+   */
   readonly owns?: (url: URL) => boolean;
   /** Closes every connection; the transport can't be used afterwards. */
   close(): Promise<void>;
@@ -59,8 +62,8 @@ export interface TransportOptions {
   /** The proxies to use, from the environment variables of these names; none by default. */
   readonly proxy?: ProxyVariables;
   /**
-   * True if the process ends after a few requests; false by default. On Node 20, V8 then doesn't optimise WebAssembly in
-   * this process, which would delay its end by some 30 ms.
+   * True if the process ends after a few requests; false by default. On Node 20, V8 then doesn't
+   * optimise WebAssembly in this process, which would delay its end by some 30 ms.
    */
   readonly shortLived?: boolean;
   /** Maximum time to connect, in milliseconds; 10 s by default. */
@@ -72,7 +75,9 @@ export async function discardBody({ body }: TransportResponse): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
 
-/** Returns `pieces`, a generator that reads the answer's body, so that `return` closes the body too. */
+/**
+ * Returns `pieces`, a generator that reads the answer's body, so that `return` closes the body too.
+ */
 export function readThrough(
   response: TransportResponse,
   pieces: AsyncGenerator<Uint8Array>,

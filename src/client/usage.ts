@@ -8,8 +8,14 @@ export interface GroupUsage {
   readonly failed: number;
   readonly credits: number;
   /** The tokens as the providers count them; null if the service doesn't report tokens. */
-  readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
-  /** US dollars for the runs with a known cost; null if their sum is 0 and other costs are unknown. */
+  readonly tokens: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached: number;
+  } | null;
+  /**
+   * US dollars for the runs with a known cost; null if their sum is 0 and other costs are unknown.
+   */
   readonly cost: number | null;
   /** True if some of the cost comes from the bundled price table. */
   readonly estimated: boolean;
@@ -41,6 +47,7 @@ export class UsageTotal {
     if (runStatus === 'failed') this.#failed += 1;
     if (typeof credits === 'number' && credits >= 0) this.#credits += toMoney(credits);
     if (!usage) return;
+
     const { tokens, cost, estimated } = usage;
     if (tokens) {
       this.#tokens ??= { input: 0, output: 0, cached: 0 };
@@ -48,6 +55,7 @@ export class UsageTotal {
       this.#tokens.output += tokens.output;
       this.#tokens.cached += tokens.cached;
     }
+
     const hasEnded = runStatus === 'succeeded' || runStatus === 'failed';
     if (cost === null && hasEnded) this.#unpriced += 1;
     if (cost !== null) this.#cost = (this.#cost ?? 0) + toMoney(cost);
@@ -70,9 +78,14 @@ export class UsageTotal {
 }
 
 /** Returns the key of the group of a run; a day is the user's local day, such as 2026-11-20. */
-export function getUsageKey({ runStatus, usage, createdAt }: RunRow, by: 'day' | 'model' | 'status'): string {
+export function getUsageKey(
+  { runStatus, usage, createdAt }: RunRow,
+  by: 'day' | 'model' | 'status',
+): string {
   if (by === 'status') return runStatus;
-  return by === 'model' ? (usage?.model ?? 'unknown') : new Date(createdAt).toLocaleDateString('sv');
+  return by === 'model'
+    ? (usage?.model ?? 'unknown')
+    : new Date(createdAt).toLocaleDateString('sv');
 }
 
 /** Returns the measure that bars show: cost if any money was spent, else credits, else runs. */

@@ -7,9 +7,14 @@ import type { Pace, ReadOptions } from './request-options.ts';
 const FIRST_INTERVAL_MS = 1000;
 const LAST_INTERVAL_MS = 9000;
 const GROWTH = 1.5;
+
 // Each interval grows by up to this share, so that many waiting clients don't poll in step.
 const JITTER = 0.1;
-/** Time for which a run that the service itself named may be missing, because a replica may lag behind. */
+
+/**
+ * Time for which a run that the service itself named may be missing, because a replica may lag
+ * behind.
+ */
 const MISSING_MS = 60_000;
 
 /** The part of a client that `waitForRun` needs; `PromptService` has it. */
@@ -38,11 +43,20 @@ export interface WaitOptions {
   readonly signal?: AbortSignal | undefined;
   /** Maximum wait in milliseconds; unlimited by default. */
   readonly timeoutMs?: number | undefined;
-  /** True to poll first after one interval, for a run that is known to take longer; false by default. */
+  /**
+   * True to poll first after one interval, for a run that is known to take longer; false by
+   * default.
+   */
   readonly delayFirst?: boolean;
-  /** True if the service gave the id: a 404 is then retried for a minute. False by default: a 404 ends the wait. */
+  /**
+   * True if the service gave the id: a 404 is then retried for a minute. False by default: a 404
+   * ends the wait.
+   */
   readonly idFromService?: boolean;
-  /** A fixed interval in milliseconds, for a service that is cheap to poll; by default the interval grows. */
+  /**
+   * A fixed interval in milliseconds, for a service that is cheap to poll; by default the interval
+   * grows.
+   */
   readonly intervalMs?: number;
   /** Called after every poll. */
   readonly onPoll?: (event: PollEvent) => void;
@@ -55,10 +69,11 @@ export interface WaitOptions {
 }
 
 /**
- * Polls until a run has succeeded or failed, at intervals that grow from 1 s to 10 s. Network faults, 429 and 5xx don't
- * end the wait.
+ * Polls until a run has succeeded or failed, at intervals that grow from 1 s to 10 s. Network
+ * faults, 429 and 5xx don't end the wait.
  *
- * @throws {WaitTimeoutError} if `timeoutMs` passes, or the service asks for a longer wait; the run continues
+ * @throws {WaitTimeoutError} if `timeoutMs` passes, or the service asks for a longer wait; the run
+ * continues
  * @throws {NotFoundError | UnauthorizedError} and any other fault that polling again can't mend
  */
 export async function waitForRun(
@@ -103,8 +118,14 @@ class RunWait {
     const { error } = result;
     this.#failingPolls = error && withFailure(this.#failingPolls, error, askedAt);
     if (error && !this.#mayPass(error)) throw error;
+
     const failingMs = this.#failingPolls === undefined ? 0 : this.#now() - this.#failingPolls.since;
-    this.#options.onPoll?.({ ...result, failingMs, polls, elapsedMs: this.#now() - this.#startedAt });
+    this.#options.onPoll?.({
+      ...result,
+      failingMs,
+      polls,
+      elapsedMs: this.#now() - this.#startedAt,
+    });
     return result;
   }
 

@@ -4,7 +4,10 @@ import { getErrorCode } from '../utils/error-utils.ts';
 import { formatNumber } from '../utils/grouped-digits.ts';
 import { isLink } from './writing/write-below.ts';
 
-/** The reason not to open a named file. `file count` and `total size` mean that the files exceed a maximum together. */
+/**
+ * The reason not to open a named file. `file count` and `total size` mean that the files exceed a
+ * maximum together.
+ */
 export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'file count' | 'total size';
 
 /** Maximum number and total size of the files that one file names. */
@@ -27,7 +30,11 @@ export class NamedFileCount {
   }
 }
 
-/** Explains why a file is one too many. @param namer the file that names it, such as `a configuration` */
+/**
+ * Explains why a file is one too many.
+ *
+ * @param namer the file that names it, such as `a configuration`
+ */
 export function explainExcess(fault: 'file count' | 'total size', namer: string): string {
   const limit =
     fault === 'file count'
@@ -43,8 +50,9 @@ export interface NamedFile {
 }
 
 /**
- * Checks a file that an untrusted file names before it is opened: reading a device or a pipe might never end. A missing
- * file outside the folder is `outside` too, so that the untrusted file can't find out what exists there.
+ * Checks a file that an untrusted file names before it is opened: reading a device or a pipe might
+ * never end. A missing file outside the folder is `outside` too, so that the untrusted file can't
+ * find out what exists there.
  *
  * @param folder the folder that must contain it; undefined allows any
  * @param countedFiles counts the file if it may be opened
@@ -66,16 +74,16 @@ export function inspectNamedFile(
 }
 
 /**
- * Returns true if a name means another computer or a device on Windows, such as `\\\\host\\share` or `\\\\.\\…`. Even a stat
- * connects to that computer, so an untrusted file must not name one.
+ * Returns true if a name means another computer or a device on Windows, such as `\\\\host\\share`
+ * or `\\\\.\\…`. Even a stat connects to that computer, so an untrusted file must not name one.
  */
 export function isOnOtherComputer(name: string, platform = process.platform): boolean {
   return platform === 'win32' && /^[\\/]{2}/u.test(name);
 }
 
 /**
- * Explains why a file found in a folder is left out: by its real path it has to be a regular file below the folder.
- * Returns undefined if it can be used, or no longer exists.
+ * Explains why a file found in a folder is left out: by its real path it has to be a regular file
+ * below the folder. Returns undefined if it can be used, or no longer exists.
  */
 export function leftOutReason(file: string, folder: string): string | undefined {
   try {
@@ -87,7 +95,10 @@ export function leftOutReason(file: string, folder: string): string | undefined 
   }
 }
 
-/** Returns true if a file is the folder or below it, by their real paths; false if it does not exist. */
+/**
+ * Returns true if a file is the folder or below it, by their real paths; false if it does not
+ * exist.
+ */
 export function isBelow(folder: string, file: string): boolean {
   try {
     return isInFolder(resolveRealPath(folder), resolveRealPath(file));
@@ -96,7 +107,10 @@ export function isBelow(folder: string, file: string): boolean {
   }
 }
 
-/** Returns the real path. The native call also corrects the case of letters on case-insensitive file systems. */
+/**
+ * Returns the real path. The native call also corrects the case of letters on case-insensitive file
+ * systems.
+ */
 function resolveRealPath(file: string): string {
   return realpathSync.native(file);
 }
@@ -118,7 +132,10 @@ function resolvePathUnlessLoop(file: string, root: string | undefined): string |
   }
 }
 
-/** Returns the path that a missing file would have: the real path of the nearest folder that exists, and the rest. */
+/**
+ * Returns the path that a missing file would have: the real path of the nearest folder that exists,
+ * and the rest.
+ */
 function pathIfCreated(file: string): string {
   for (let ancestor = path.dirname(file); ; ancestor = path.dirname(ancestor)) {
     try {

@@ -34,7 +34,9 @@ export function detectBinaryKind(bytes: Uint8Array): (typeof BINARY_FILES)[numbe
 
 /** Describes bytes that are not valid UTF-8, as the end of a sentence: `it is …`. */
 export function describeEncodingFault(bytes: Uint8Array): string {
-  if (isUtf16(bytes)) return 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8';
+  if (isUtf16(bytes)) {
+    return 'UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8';
+  }
   const kind = detectBinaryKind(bytes);
   return kind ? `${kind}, not text` : 'not valid UTF-8 text; save it as UTF-8';
 }

@@ -2,7 +2,10 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import type { Env } from '../utils/env.ts';
 
-/** Returns the user's home directory; undefined if the system knows none, as for an account that has no entry. */
+/**
+ * Returns the user's home directory; undefined if the system knows none, as for an account that has
+ * no entry.
+ */
 export function findHomeDirectory(env: Env): string | undefined {
   try {
     return env['HOME'] || env['USERPROFILE'] || homedir();
@@ -42,7 +45,10 @@ const PLACES = {
   },
 } as const satisfies Readonly<Record<string, FolderPlaces>>;
 
-/** Returns promptrun's folder for a kind of files; undefined if it would be in a home directory and there is none. */
+/**
+ * Returns promptrun's folder for a kind of files; undefined if it would be in a home directory and
+ * there is none.
+ */
 export function findUserFolder(
   kind: keyof typeof PLACES,
   env: Env,
@@ -57,7 +63,10 @@ export function findUserFolder(
   return folder && path.join(folder, 'promptrun', ...(platform === 'win32' ? [windows[2]] : []));
 }
 
-/** Returns the folder that a variable names. Ignores a relative one, as the specification of the XDG folders requires. */
+/**
+ * Returns the folder that a variable names. Ignores a relative one, as the specification of the XDG
+ * folders requires.
+ */
 function readFolderVariable(
   env: Env,
   variable: string,

@@ -9,7 +9,9 @@ export interface WatchOptions {
   readonly onError: (error: Error) => void;
 }
 
-/** Time within which events count as one change, in milliseconds: editors write, rename and touch. */
+/**
+ * Time within which events count as one change, in milliseconds: editors write, rename and touch.
+ */
 const DIRECTORY_SETTLE_MS = 100;
 
 export interface DirectoryWatcher {
@@ -29,17 +31,20 @@ export function watchDirectory(
     last = last.then(onChange).catch((error: unknown) => onError(toError(error)));
     return last;
   };
+
   const onEvent = (_: string, name: string | null): void => {
     if (name !== null && !isWatched(name)) return;
     clearTimeout(timer);
     timer = setTimeout(() => void changeNow(), DIRECTORY_SETTLE_MS);
     timer.unref();
   };
+
   const watcher = openWatcher(directory, onEvent, onError);
   const close = (): void => {
     clearTimeout(timer);
     watcher?.close();
   };
+
   return { changeNow, close };
 }
 

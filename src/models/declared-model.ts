@@ -48,9 +48,14 @@ export interface DeclaredAddress extends Declaration {
   readonly address: string;
   /** Headers, with placeholders in their values. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The body, with placeholders in its values. Text is sent as plain text, anything else as JSON. */
+  /**
+   * The body, with placeholders in its values. Text is sent as plain text, anything else as JSON.
+   */
   readonly body?: JsonValue;
-  /** True if the prompt is the JSON of its messages unless it is one text, as promptfoo sends it; default false. */
+  /**
+   * True if the prompt is the JSON of its messages unless it is one text, as promptfoo sends it;
+   * default false.
+   */
   readonly sendsChats?: boolean;
 }
 
@@ -66,6 +71,8 @@ export function usesPlaceholder(
 
 /** Returns the environment variables that an entry sends. */
 export function listSentVariables({ placeholders }: DeclaredModel): string[] {
-  const names = placeholders.flatMap(placeholder => (placeholder.name === 'env' ? [placeholder.key] : []));
+  const names = placeholders.flatMap(placeholder =>
+    placeholder.name === 'env' ? [placeholder.key] : [],
+  );
   return [...new Set(names)];
 }

@@ -5,8 +5,8 @@ import { isJsonObject } from '../utils/bounded-json.ts';
 import type { ModelEntry } from './model-entry.ts';
 
 /**
- * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be held by the store, the
- * service and the client in more memory than one answer may take.
+ * Maximum size of the texts of one answer. Many times what any model writes; a larger text would be
+ * held by the store, the service and the client in more memory than one answer may take.
  */
 export const MAX_TEXT_MIB = 8;
 
@@ -28,7 +28,10 @@ export interface JobInputs {
   readonly values: Readonly<Record<string, JsonValue>>;
 }
 
-/** The values that expressions select in an answer, by name; a fault if it is not JSON, or one can't be evaluated. */
+/**
+ * The values that expressions select in an answer, by name; a fault if it is not JSON, or one can't
+ * be evaluated.
+ */
 export type SelectedValues =
   | { readonly found: Readonly<Record<string, JsonValue>> }
   | { readonly fault: string };
@@ -47,13 +50,19 @@ export interface EngineJob extends PromptJob {
 export interface PromptJob {
   readonly model: ModelEntry;
   readonly prompt: RenderedPrompt;
-  /** The options of the prompt, overridden by those of the run. The prompt's have types, the run's are text. */
+  /**
+   * The options of the prompt, overridden by those of the run. The prompt's have types, the run's
+   * are text.
+   */
   readonly runOptions: Readonly<Record<string, unknown>>;
   /** Set if the prompt asks for JSON. */
   readonly json?:
     | {
         readonly schema?: unknown;
-        /** The name and strictness of the schema at the provider; default `output`, and strict if possible. */
+        /**
+         * The name and strictness of the schema at the provider; default `output`, and strict if
+         * possible.
+         */
         readonly schemaName?: SchemaName | undefined;
       }
     | undefined;
@@ -81,11 +90,17 @@ export interface ProviderUsage {
 }
 
 /**
- * The reason why a run failed before a model answered: the provider refused the key or the account, the account's quota
- * is used up, the provider stayed busy through all retries, or no request reached it; the program could not be started, or
- * can't take a value of the prompt (`unfit`).
+ * The reason why a run failed before a model answered: the provider refused the key or the account,
+ * the account's quota is used up, the provider stayed busy through all retries, or no request
+ * reached it; the program could not be started, or can't take a value of the prompt (`unfit`).
  */
-export type EngineFault = 'unauthorised' | 'quota' | 'busy' | 'unreachable' | 'not-started' | 'unfit';
+export type EngineFault =
+  | 'unauthorised'
+  | 'quota'
+  | 'busy'
+  | 'unreachable'
+  | 'not-started'
+  | 'unfit';
 
 export interface EngineResult {
   readonly outputs: readonly EngineOutput[];
@@ -97,17 +112,25 @@ export interface EngineResult {
   readonly dollars?: number | undefined;
   /** True if the provider refused the run or never received it, so that it cost nothing. */
   readonly isRefused?: boolean;
-  /** Set only if `failed`; undefined for other faults, and for one after the model began to answer. */
+  /**
+   * Set only if `failed`; undefined for other faults, and for one after the model began to answer.
+   */
   readonly fault?: EngineFault | undefined;
   /** True if the request was sent and nothing came back; default false. */
   readonly isUnanswered?: boolean;
-  /** Notes on what was left out of the request, such as `gpt-5.6 does not take temperature: left out`. */
+  /**
+   * Notes on what was left out of the request, such as
+   * `gpt-5.6 does not take temperature: left out`.
+   */
   readonly warnings?: readonly string[] | undefined;
   /** True if the run failed; a successful one may have error outputs too. */
   readonly failed: boolean;
 }
 
-/** Runs rendered prompts. Rejects only with the signal's reason; faults of a model become error outputs. */
+/**
+ * Runs rendered prompts. Rejects only with the signal's reason; faults of a model become error
+ * outputs.
+ */
 export interface Engine {
   run(job: EngineJob): Promise<EngineResult>;
   /** Reads an answer to this job from a provider batch. */
@@ -135,14 +158,18 @@ export function joinMessageText(parts: readonly MessagePart[]): string {
   return parts.map(part => ('text' in part ? part.text : '')).join('');
 }
 
-/** Estimates the tokens of a text, for engines that report none: one for four characters, at least one. */
+/**
+ * Estimates the tokens of a text, for engines that report none: one for four characters, at least
+ * one.
+ */
 export function estimateTokens(text: string): number {
   return Math.max(1, Math.ceil(text.length / 4));
 }
 
 /**
- * Returns the instruction to answer with JSON. Undefined if the prompt does not ask for JSON, or says so itself and has no
- * schema to add. Some providers answer with JSON only if the prompt has the word.
+ * Returns the instruction to answer with JSON. Undefined if the prompt does not ask for JSON, or
+ * says so itself and has no schema to add. Some providers answer with JSON only if the prompt has
+ * the word.
  */
 export function buildJsonInstruction({
   prompt,

@@ -31,7 +31,11 @@ export function createEngines({
       (await import('./providers/provider-engine.ts')).createProviderEngine(env, { privateRules }),
     ),
     program: createLazyEngine(async () =>
-      (await import('./programs/program-engine.ts')).createProgramEngine({ env, dataDir, directory }),
+      (await import('./programs/program-engine.ts')).createProgramEngine({
+        env,
+        dataDir,
+        directory,
+      }),
     ),
     address: createLazyEngine(async () =>
       (await import('./programs/address-engine.ts')).createAddressEngine({ env }),

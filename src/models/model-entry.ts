@@ -45,7 +45,10 @@ export interface Provider {
   /** The base URL of requests, without a trailing slash. */
   readonly baseUrl: string;
   readonly engine: InterfaceName;
-  /** The environment variables of its key; the first that is set counts. Without one, no key is sent. */
+  /**
+   * The environment variables of its key; the first that is set counts. Without one, no key is
+   * sent.
+   */
   readonly keyVariables: readonly string[];
   readonly needsKey: boolean;
   /** Variables that would complete its address; any one of them is enough. */
@@ -75,7 +78,10 @@ export interface ModelEntry {
   /** The provider's name for it, if it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
-  /** Set if models.yaml doesn't describe it: its provider follows from a `prefix`, or from the only `key`. */
+  /**
+   * Set if models.yaml doesn't describe it: its provider follows from a `prefix`, or from the only
+   * `key`.
+   */
   readonly guessed?: 'prefix' | 'key';
   /** The way to request JSON from it; default: with the prompt's schema, if there is one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
@@ -117,8 +123,8 @@ export const NUMBER_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Settings that a prompt may have for any model. They are not listed among a model's run options, because their values
- * can't be; models without a use for them ignore them.
+ * Settings that a prompt may have for any model. They are not listed among a model's run options,
+ * because their values can't be; models without a use for them ignore them.
  */
 export const PROVIDER_SETTINGS: ReadonlySet<string> = new Set([
   ...NUMBER_SETTINGS,
@@ -160,7 +166,9 @@ export const BUILT_IN_MODELS: readonly ModelEntry[] = [
 ];
 
 /** Names that no other model may have. */
-export const RESERVED_NAMES: ReadonlySet<string> = new Set(BUILT_IN_MODELS.map(({ model }) => model));
+export const RESERVED_NAMES: ReadonlySet<string> = new Set(
+  BUILT_IN_MODELS.map(({ model }) => model),
+);
 
 const SOON_MS = 90 * 24 * 60 * 60_000;
 

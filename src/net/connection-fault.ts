@@ -27,6 +27,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'CERT_UNTRUSTED',
 ]);
+
 /** Codes for other certificate faults that a retry can't change. */
 const WRONG_CERTIFICATE = new Set([
   'CERT_HAS_EXPIRED',
@@ -69,7 +70,10 @@ export function explainConnectionFailure(error: unknown): string {
   return isUndiciCode(code) ? cause : `${cause} (${code})`;
 }
 
-/** Explains a failed connection like `explainConnectionFailure`, without the address that some of Node's own messages repeat. */
+/**
+ * Explains a failed connection like `explainConnectionFailure`, without the address that some of
+ * Node's own messages repeat.
+ */
 export function explainCauseWithoutAddress(error: unknown): string {
   const code = findFaultCode(error);
   const isKnown = code !== undefined && (UNTRUSTED.has(code) || code in CAUSES);

@@ -32,14 +32,21 @@ function parseEncodings(header: string): string[] {
     .split(',')
     .map(name => name.trim());
   const applied = names.filter(name => name !== '' && name !== 'identity');
-  if (applied.length > MAX_ENCODINGS) throw new EncodingFault('the answer is encoded too many times');
+  if (applied.length > MAX_ENCODINGS) {
+    throw new EncodingFault('the answer is encoded too many times');
+  }
+
   return applied.reverse();
 }
 
-async function* decodeLayer(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+async function* decodeLayer(
+  body: AsyncIterable<Uint8Array>,
+  name: string,
+): AsyncGenerator<Uint8Array> {
   const encodedPieces = body[Symbol.asyncIterator]();
   const firstPiece = await encodedPieces.next();
   if (firstPiece.done) return;
+
   const decoder = await createDecoder(name, firstPiece.value);
   let fault: { readonly error: unknown } | undefined;
   const readSource = async function* (): AsyncGenerator<Uint8Array> {
@@ -51,7 +58,9 @@ async function* decodeLayer(body: AsyncIterable<Uint8Array>, name: string): Asyn
       throw error;
     }
   };
+
   pipeline(readSource, decoder, () => {});
+
   try {
     yield* decoder as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -66,9 +75,13 @@ async function createDecoder(name: string, firstPiece: Uint8Array): Promise<Tran
   const zlib = await import('node:zlib');
   if (name === 'gzip' || name === 'x-gzip') return zlib.createGunzip();
   if (name === 'br') return zlib.createBrotliDecompress();
+
   if (name !== 'deflate') {
-    throw new EncodingFault(`the answer is encoded as ${name.slice(0, 40)}, which was not requested`);
+    throw new EncodingFault(
+      `the answer is encoded as ${name.slice(0, 40)}, which was not requested`,
+    );
   }
+
   // Some servers send raw deflate data under this name.
   return ((firstPiece[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

@@ -22,7 +22,9 @@ export interface AgentOptions {
   readonly connections?: number;
   /** Closes all connections when aborted, including those that are being made. */
   readonly signal?: AbortSignal;
-  /** Resolves host names instead of the system; not used with a proxy, which resolves them itself. */
+  /**
+   * Resolves host names instead of the system; not used with a proxy, which resolves them itself.
+   */
   readonly lookup?: LookupFunction | undefined;
   /** PEM certificates to trust instead of the system's, for tests. */
   readonly ca?: string | undefined;
@@ -36,11 +38,13 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
   const { proxy, keepAlive, connections, connectTimeoutMs: timeout, lookup, ca, signal } = options;
   const tls = { timeout, ...(ca !== undefined && { ca }) };
   if (proxy) return await createTunnelAgent(proxy, tls, options);
+
   const [{ default: Agent }, { default: connector }] = await Promise.all([
     import('undici/lib/dispatcher/agent.js'),
     import('undici/lib/core/connect.js'),
   ]);
   const connect = connector({ ...tls, ...(lookup && { lookup }) });
+
   return new Agent({
     ...keepAlive,
     ...(connections !== undefined && { connections }),
@@ -58,13 +62,19 @@ async function createTunnelAgent(
     import('undici/lib/dispatcher/pool.js'),
     import('undici/lib/api/api-connect.js'),
   ]);
+
   const clientFactory = (_: URL, { connect }: { readonly connect?: Connector }): Dispatcher => {
-    const pool = new Pool(proxy.origin, connect && { connect: createAbortableConnector(signal, connect) });
-    // undici itself would retry forever if the proxy closes the connection, and hides the proxy's answer.
+    const pool = new Pool(
+      proxy.origin,
+      connect && { connect: createAbortableConnector(signal, connect) },
+    );
+    // undici itself would retry forever if the proxy closes the connection, and hides the proxy's
+    // answer.
     const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
       checkTunnel(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
     return Object.assign(pool, { connect: open });
   };
+
   const token = buildProxyAuthorization(proxy);
   return new ProxyAgent({
     uri: proxy.href,
@@ -82,17 +92,26 @@ async function checkTunnel(
 ): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
     const closed = findFaultCode(error) === 'UND_ERR_SOCKET';
-    throw new ProxyFault(proxy.host, closed ? 'it closed the connection' : explainConnectionFailure(error), {
-      mayPass: !isAboutCertificate(error),
-      cause: error,
-    });
+    throw new ProxyFault(
+      proxy.host,
+      closed ? 'it closed the connection' : explainConnectionFailure(error),
+      {
+        mayPass: !isAboutCertificate(error),
+        cause: error,
+      },
+    );
   });
   if (statusCode === 200) return { statusCode, socket, ...rest };
   socket.on('error', () => {}).destroy();
-  throw new ProxyFault(proxy.host, explainProxyRefusal(proxy, statusCode), { mayPass: statusCode >= 500 });
+  throw new ProxyFault(proxy.host, explainProxyRefusal(proxy, statusCode), {
+    mayPass: statusCode >= 500,
+  });
 }
 
-/** Wraps a connector so that `signal` also ends connections that are being made, which undici doesn't do. */
+/**
+ * Wraps a connector so that `signal` also ends connections that are being made, which undici
+ * doesn't do.
+ */
 function createAbortableConnector(signal: AbortSignal | undefined, connect: Connector): Connector {
   if (!signal) return connect;
   return (target, callback) => {
@@ -105,7 +124,10 @@ function createAbortableConnector(signal: AbortSignal | undefined, connect: Conn
   };
 }
 
-/** Returns the `Proxy-Authorization` header for the name and password in a proxy's URL; undefined if it has neither. */
+/**
+ * Returns the `Proxy-Authorization` header for the name and password in a proxy's URL; undefined if
+ * it has neither.
+ */
 export function buildProxyAuthorization({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const credentials = `${tryDecodePercent(username)}:${tryDecodePercent(password)}`;

@@ -11,19 +11,27 @@ export class ProxySettingError extends Error {
 }
 
 /**
- * Reads the proxy settings. As in curl, lower-case names win, and `HTTP_PROXY` is ignored in CGI scripts, where the web
- * server sets it from a request header.
+ * Reads the proxy settings. As in curl, lower-case names win, and `HTTP_PROXY` is ignored in CGI
+ * scripts, where the web server sets it from a request header.
  */
-export function readProxyVariables(env: Readonly<Record<string, string | undefined>>): ProxyVariables {
+export function readProxyVariables(
+  env: Readonly<Record<string, string | undefined>>,
+): ProxyVariables {
   const httpsProxy = env['https_proxy'] || env['HTTPS_PROXY'];
   const httpProxy =
     env['http_proxy'] || (env['REQUEST_METHOD'] === undefined ? env['HTTP_PROXY'] : undefined);
   const noProxy = env['no_proxy'] || env['NO_PROXY'];
-  return { ...(httpsProxy && { httpsProxy }), ...(httpProxy && { httpProxy }), ...(noProxy && { noProxy }) };
+
+  return {
+    ...(httpsProxy && { httpsProxy }),
+    ...(httpProxy && { httpProxy }),
+    ...(noProxy && { noProxy }),
+  };
 }
 
 /**
- * Returns the proxy for the URL's scheme; undefined if there is none or `noProxy` excludes the host.
+ * Returns the proxy for the URL's scheme; undefined if there is none or `noProxy` excludes the
+ * host.
  *
  * @throws {ProxySettingError} if the setting is not the URL of an http or https proxy
  */
@@ -43,14 +51,17 @@ export function checkProxies({ httpsProxy, httpProxy }: ProxyVariables): void {
   parseProxyUrl('HTTP_PROXY', httpProxy);
 }
 
-// `host:port` without a scheme is common too. Messages don't repeat the value, because it may hold a password.
+// `host:port` without a scheme is common too. Messages don't repeat the value, because it may hold
+// a password.
 function parseProxyUrl(name: string, value = ''): URL | undefined {
   const trimmed = value.trim();
   if (trimmed === '') return undefined;
+
   const text = trimmed.includes('://') ? trimmed : `http://${trimmed}`;
   if (!URL.canParse(text)) {
     throw new ProxySettingError(`the proxy in ${name} is not a URL; give it as http://host:port`);
   }
+
   const url = new URL(text);
   if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   throw new ProxySettingError(
@@ -58,7 +69,10 @@ function parseProxyUrl(name: string, value = ''): URL | undefined {
   );
 }
 
-/** Returns true if a list such as `example.com,.internal:8080,*` names the host or one of its parent domains. */
+/**
+ * Returns true if a list such as `example.com,.internal:8080,*` names the host or one of its parent
+ * domains.
+ */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const ownPort = port || (protocol === 'https:' ? '443' : '80');
   const host = hostname.toLowerCase();

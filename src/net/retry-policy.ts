@@ -2,7 +2,9 @@
 export interface RetryPolicy {
   /** Maximum number of attempts, the first included. */
   readonly attempts: number;
-  /** The wait after the first attempt if the answer asks for none; it doubles after each attempt. */
+  /**
+   * The wait after the first attempt if the answer asks for none; it doubles after each attempt.
+   */
   readonly firstWaitMs: number;
   readonly maxWaitMs: number;
   /** True to wait at least as long as usual, even if the answer asks for less. */
@@ -16,10 +18,17 @@ export const SERVICE_RETRIES: RetryPolicy = {
   maxWaitMs: 4000,
   backoffIsMinimum: true,
 };
+
 /** Creations of a batch after a 429: other rows use up the limit too. */
 export const CREATION_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, attempts: 10 };
+
 /** One creation whose answer was lost, at a service that keeps idempotency keys. */
-export const LOST_ANSWER_RETRIES: RetryPolicy = { ...SERVICE_RETRIES, attempts: 6, maxWaitMs: 8000 };
+export const LOST_ANSWER_RETRIES: RetryPolicy = {
+  ...SERVICE_RETRIES,
+  attempts: 6,
+  maxWaitMs: 8000,
+};
+
 /** Requests to a model provider, whose rate limits take longer to reset. */
 export const PROVIDER_RETRIES: RetryPolicy = {
   attempts: 4,
@@ -32,15 +41,18 @@ export const PROVIDER_RETRIES: RetryPolicy = {
 export const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
- * Returns the wait before the next attempt, in milliseconds; undefined to give up. The caller decides if the request may
- * be sent again at all.
+ * Returns the wait before the next attempt, in milliseconds; undefined to give up. The caller
+ * decides if the request may be sent again at all.
  *
  * @param attempt the number of the failed attempt, from 1
  * @param retryAfterMs the wait that its answer asked for
  */
 export function waitBeforeRetry(
   { attempts, firstWaitMs, maxWaitMs, backoffIsMinimum }: RetryPolicy,
-  { attempt, retryAfterMs }: { readonly attempt: number; readonly retryAfterMs?: number | undefined },
+  {
+    attempt,
+    retryAfterMs,
+  }: { readonly attempt: number; readonly retryAfterMs?: number | undefined },
   random: () => number = Math.random,
 ): number | undefined {
   if (attempt >= attempts) return undefined;
@@ -50,15 +62,20 @@ export function waitBeforeRetry(
   return backoffIsMinimum ? Math.max(backoffMs, retryAfterMs ?? 0) : (retryAfterMs ?? backoffMs);
 }
 
-/** Parses a `Retry-After` header into milliseconds; undefined if it is neither a finite number nor a date. */
+/**
+ * Parses a `Retry-After` header into milliseconds; undefined if it is neither a finite number nor a
+ * date.
+ */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   const value = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(value)) {
     const ms = Math.ceil(Number(value) * 1000);
     return Number.isFinite(ms) ? ms : undefined;
   }
+
   // Dates have letters. Without this check, `Date.parse` would read `-5` as a month.
   if (!/[a-z]/i.test(value)) return undefined;
+
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -3,7 +3,10 @@ export function resolvePageUrl(path: string): URL {
   return new URL(path, document.baseURI);
 }
 
-/** Returns the URL of an output's media below that of the page; undefined if it is not the service's own. */
+/**
+ * Returns the URL of an output's media below that of the page; undefined if it is not the service's
+ * own.
+ */
 export function findMediaUrl(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { pathname, search } = new URL(url);

@@ -31,7 +31,10 @@ export class BrowserService implements Requester {
     return rows;
   }
 
-  /** Returns all models, in the order of the prompts' indexes; none if they can't be read, because they are optional. */
+  /**
+   * Returns all models, in the order of the prompts' indexes; none if they can't be read, because
+   * they are optional.
+   */
   async models(): Promise<readonly Model[]> {
     const answer = await new ResourcesApi(this).get().catch(() => undefined);
     return answer?.resources.models ?? [];
@@ -49,17 +52,22 @@ export class BrowserService implements Requester {
     return version;
   }
 
-  /** Sends a request with retries, also of requests with an idempotency key, because this service supports it. */
+  /**
+   * Sends a request with retries, also of requests with an idempotency key, because this service
+   * supports it.
+   */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     for (let attempt = 1; ; attempt += 1) {
       const { answer, error, retryAfterMs } = await this.#attempt(method, path, options);
       if (answer && !error) return { ...answer, data: answer.envelope.data as T };
+
       const repeatable = options.idempotencyKey === undefined ? method : 'GET';
       const failed = { method: repeatable, attempt, error, retryAfterMs };
       const policy = retryPolicy(options.retries);
       const waitMs =
         error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random, policy);
       if (error && waitMs === undefined) throw error;
+
       await pause(waitMs ?? 0, options.signal);
     }
   }
@@ -70,6 +78,7 @@ export class BrowserService implements Requester {
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
+
     try {
       const response = await fetch(url, {
         method,
@@ -94,10 +103,13 @@ export class BrowserService implements Requester {
         text,
         receivedAt: Date.now(),
       };
+
       return parseResponse(answer, new Redaction(this.#key));
     } catch (cause) {
       signal?.throwIfAborted();
-      return { error: new NetworkError('The service does not answer.', { nothingSent: false, cause }) };
+      return {
+        error: new NetworkError('The service does not answer.', { nothingSent: false, cause }),
+      };
     }
   }
 }

@@ -1,9 +1,13 @@
 /** A child of an element. Text is never parsed as markup. */
 export type Child = Node | string | number | undefined | false;
 
-type Properties = Readonly<Record<string, string | number | boolean | ((event: Event) => void) | undefined>>;
+type Properties = Readonly<
+  Record<string, string | number | boolean | ((event: Event) => void) | undefined>
+>;
 
-/** Creates an element. A function listens to the event of its name; `true` sets an empty attribute. */
+/**
+ * Creates an element. A function listens to the event of its name; `true` sets an empty attribute.
+ */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   properties: Properties = {},
@@ -12,9 +16,13 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === false) continue;
-    if (typeof value === 'function') element.addEventListener(name, value);
-    else element.setAttribute(name, value === true ? '' : String(value));
+    if (typeof value === 'function') {
+      element.addEventListener(name, value);
+    } else {
+      element.setAttribute(name, value === true ? '' : String(value));
+    }
   }
+
   element.append(...children.filter(child => child !== undefined && child !== false).map(toNode));
   return element;
 }
@@ -42,12 +50,16 @@ export function selectBox(
   return el(
     'select',
     properties,
-    ...options.map(([value, text]) => el('option', { value, selected: value === chosenValue }, text)),
+    ...options.map(([value, text]) =>
+      el('option', { value, selected: value === chosenValue }, text),
+    ),
   );
 }
 
 /** Returns options whose texts are their values. */
-export function toPlainOptions(values: readonly string[]): (readonly [value: string, text: string])[] {
+export function toPlainOptions(
+  values: readonly string[],
+): (readonly [value: string, text: string])[] {
   return values.map(value => [value, value]);
 }
 
@@ -67,7 +79,9 @@ export function scrollingTable(
   columns: readonly PageColumn[],
   rows: readonly (readonly Child[])[],
 ): HTMLElement {
-  const head = columns.map(({ title, class: name }) => el('th', { scope: 'col', class: name }, title));
+  const head = columns.map(({ title, class: name }) =>
+    el('th', { scope: 'col', class: name }, title),
+  );
   const body = rows.map(row =>
     el('tr', {}, ...row.map((cell, index) => el('td', { class: columns[index]?.class }, cell))),
   );
@@ -81,7 +95,11 @@ export function scrollingTable(
 /** Creates a list of names and values, without empty values. */
 export function factList(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
   const shown = entries.filter(([, value]) => value !== undefined && value !== '');
-  return el('dl', {}, ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]));
+  return el(
+    'dl',
+    {},
+    ...shown.flatMap(([name, value]) => [el('dt', {}, name), el('dd', {}, value)]),
+  );
 }
 
 /** Formats a time for the user's locale, with the exact time as a tooltip. */

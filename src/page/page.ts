@@ -14,7 +14,10 @@ const STORED_KEY = 'promptrun.key';
 const VIEWS: Readonly<
   Record<string, { readonly title: string; readonly show: (context: ViewContext) => Promise<void> }>
 > = {
-  runs: { title: 'Runs', show: context => (context.path.length > 0 ? showRun(context) : showRuns(context)) },
+  runs: {
+    title: 'Runs',
+    show: context => (context.path.length > 0 ? showRun(context) : showRuns(context)),
+  },
   prompts: {
     title: 'Prompts',
     show: context => (context.path.length > 0 ? showPrompt(context) : showPrompts(context)),
@@ -32,18 +35,22 @@ function showView(): void {
   viewLeft = new AbortController();
   const key = sessionStorage.getItem(STORED_KEY);
   if (key === null) return showSignIn();
+
   service ??= new BrowserService(key);
   const { name, path } = parseLocation();
   const view = VIEWS[name];
   if (view === undefined) return;
+
   const heading = el('h1', { tabindex: -1 });
   const content = el('div', {}, el('p', { class: 'quiet', role: 'status' }, 'Loading…'));
   document.body.replaceChildren(renderHeader(view.title), el('main', {}, heading, content));
   heading.focus();
+
   const setTitle = (title: string): void => {
     heading.textContent = title;
     document.title = `${title} · promptrun`;
   };
+
   setTitle(view.title);
   const { signal } = viewLeft;
   const guard: ViewContext['guard'] = (work, at = content) => {
@@ -51,6 +58,7 @@ function showView(): void {
       if (!signal.aborted) showFault(error, at);
     });
   };
+
   guard(view.show({ service, main: content, signal, path, guard, setTitle }));
 }
 
@@ -65,8 +73,11 @@ function parseLocation(): Pick<ViewContext, 'path'> & { readonly name: string } 
 /** Shows an error in place of what failed. Signs out if the key is refused. */
 function showFault(error: unknown, at: HTMLElement): void {
   const isKeyRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
-  if (isKeyRefused) signOut('The service no longer accepts this key.');
-  else at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, getErrorMessage(error)));
+  if (isKeyRefused) {
+    signOut('The service no longer accepts this key.');
+  } else {
+    at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, getErrorMessage(error)));
+  }
 }
 
 function renderHeader(current: string): HTMLElement {
@@ -94,12 +105,14 @@ function showSignIn(message = ''): void {
     autocomplete: 'off',
     spellcheck: 'false',
   });
+
   const fault = el('p', { class: 'fault', role: 'alert' }, message);
   const button = el('button', { class: 'main' }, 'Sign in');
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     button.disabled = true;
     fault.textContent = '';
+
     try {
       const tried = new BrowserService(key.value.trim());
       await tried.account.get({ signal: viewLeft.signal });
@@ -112,6 +125,7 @@ function showSignIn(message = ''): void {
       key.focus();
     }
   };
+
   const hint = 'It stays in this tab and goes to this service only.';
   document.title = 'Sign in · promptrun';
   document.body.replaceChildren(
@@ -119,7 +133,13 @@ function showSignIn(message = ''): void {
       'main',
       {},
       el('h1', {}, 'promptrun'),
-      el('form', { submit: event => void submit(event) }, labelled('API key', key, hint), fault, button),
+      el(
+        'form',
+        { submit: event => void submit(event) },
+        labelled('API key', key, hint),
+        fault,
+        button,
+      ),
     ),
   );
   key.focus();
@@ -135,7 +155,10 @@ function signOut(message = ''): void {
   showSignIn(message);
 }
 
-/** Decodes a part of the address; returns it unchanged if it is badly encoded, because anybody can write a link here. */
+/**
+ * Decodes a part of the address; returns it unchanged if it is badly encoded, because anybody can
+ * write a link here.
+ */
 function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -31,8 +31,10 @@ function formatSpan(ms: number): string {
   if (Number.isNaN(ms)) return '';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
+
   const minutes = Math.floor(seconds / 60);
   return minutes < 60
     ? `${minutes} min ${seconds % 60} s`
@@ -45,7 +47,9 @@ export function formatFirstWords(outputs: readonly OutputItem[]): string {
   if (first === undefined) return '';
   if (first.type === 'image' || first.type === 'video') return `(${first.type})`;
   const words = first.data.slice(0, 400).replace(/\s+/gu, ' ').trim();
-  return words.length > FACT_EXCERPT_LENGTH ? `${words.slice(0, FACT_EXCERPT_LENGTH).trimEnd()}…` : words;
+  return words.length > FACT_EXCERPT_LENGTH
+    ? `${words.slice(0, FACT_EXCERPT_LENGTH).trimEnd()}…`
+    : words;
 }
 
 const FACT_EXCERPT_LENGTH = 90;

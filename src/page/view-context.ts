@@ -8,6 +8,9 @@ export interface ViewContext {
   readonly signal: AbortSignal;
   /** The parts of the address after the name of the view. */
   readonly path: readonly string[];
-  /** Shows the error if `work` fails, in `at`, or instead of the view. Signs out if the key is refused. */
+  /**
+   * Shows the error if `work` fails, in `at`, or instead of the view. Signs out if the key is
+   * refused.
+   */
   guard(work: Promise<void>, at?: HTMLElement): void;
 }

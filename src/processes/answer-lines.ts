@@ -1,11 +1,14 @@
-/** Code for `node -e` that keeps standard output for `write`: what other code prints goes to standard error. */
+/**
+ * Code for `node -e` that keeps standard output for `write`: what other code prints goes to
+ * standard error.
+ */
 export const OWN_OUTPUT = `
 const write = self.stdout.write.bind(self.stdout);
 self.stdout.write = self.stderr.write.bind(self.stderr);`;
 
 /**
- * Code for `node -e` that defines `answerLines(ask)`: it answers each line of standard input by the text that `ask` makes of
- * it, as KeptPrograms expect. It needs OWN_OUTPUT.
+ * Code for `node -e` that defines `answerLines(ask)`: it answers each line of standard input by the
+ * text that `ask` makes of it, as KeptPrograms expect. It needs OWN_OUTPUT.
  */
 export const ANSWER_LINES = `
 const answerLines = async ask => {

@@ -20,15 +20,19 @@ export interface OrderLimits {
   readonly signal?: AbortSignal;
 }
 
-/** Extra time for an order to end itself with a better message before its process is killed, in milliseconds. */
+/**
+ * Extra time for an order to end itself with a better message before its process is killed, in
+ * milliseconds.
+ */
 const PROCESS_GRACE_MS = 2000;
 
 /** The exit code of an aborted process on Windows, which has no signals. */
 const ABORTED_ON_WINDOWS = 134;
 
 /**
- * A child process with a memory limit, which performs one order at a time. Exceeding a limit ends only the child; a thread
- * that runs out of memory could end the whole process. Starts with the first order.
+ * A child process with a memory limit, which performs one order at a time. Exceeding a limit ends
+ * only the child; a thread that runs out of memory could end the whole process. Starts with the
+ * first order.
  */
 export class BoundedProcess {
   #child: ChildProcess | undefined;
@@ -49,17 +53,23 @@ export class BoundedProcess {
     this.#child ??= this.#start();
     const reply = await this.#askFor(this.#child, order, limits);
     if (reply.state === 'done') return reply.result;
+
     const error = restoreError(reply.fault, this.#options.errors ?? new Map());
+
     // An interrupted order may leave the process in any state.
     if (error instanceof LimitExceeded) this.end();
     throw error;
   }
 
-  /** Sends an order and returns its reply; kills the process if none comes. Keeps this process alive meanwhile. */
+  /**
+   * Sends an order and returns its reply; kills the process if none comes. Keeps this process alive
+   * meanwhile.
+   */
   async #askFor(child: ChildProcess, order: object, limits: OrderLimits): Promise<FinalReply> {
     let stopWatching = (): void => {};
     child.ref();
     child.channel?.ref();
+
     try {
       return await new Promise<FinalReply>((resolve, reject) => {
         stopWatching = watchOrder(child, { ...limits, ...this.#options }, resolve, reject);
@@ -100,7 +110,8 @@ type FinalReply = Exclude<ProcessReply, { readonly state: 'begun' }>;
 type WatchedLimits = OrderLimits & Pick<BoundedProcessOptions, 'memoryMiB'>;
 
 /**
- * Calls `resolve` with the final reply, or `reject` if the child ends, the time is up or the signal is aborted first.
+ * Calls `resolve` with the final reply, or `reject` if the child ends, the time is up or the signal
+ * is aborted first.
  *
  * @returns a function that stops watching
  */
@@ -112,17 +123,24 @@ function watchOrder(
 ): () => void {
   const { timeMs, what, signal } = limits;
   let timer: NodeJS.Timeout | undefined;
+
   // After a busy period, timers fire before replies that have arrived already.
   const onTimeUp = (): void => void setImmediate(() => reject(pastTimeError(what, timeMs)));
+
   const onReply = (reply: ProcessReply): void => {
-    if (reply.state === 'begun') timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
-    else resolve(reply);
+    if (reply.state === 'begun') {
+      timer = setTimeout(onTimeUp, timeMs + PROCESS_GRACE_MS);
+    } else {
+      resolve(reply);
+    }
   };
+
   const onExit = (code: number | null, killedBy: NodeJS.Signals | null): void =>
     reject(exitError(limits, code, killedBy));
   const onAbort = (): void => reject(toError(signal?.reason));
   child.on('message', onReply).on('error', reject).on('exit', onExit);
   signal?.addEventListener('abort', onAbort);
+
   return () => {
     clearTimeout(timer);
     child.off('message', onReply).off('error', reject).off('exit', onExit);
@@ -130,7 +148,10 @@ function watchOrder(
   };
 }
 
-/** Returns the error for the end of the child. V8 and the system end a process by a signal if memory runs out. */
+/**
+ * Returns the error for the end of the child. V8 and the system end a process by a signal if memory
+ * runs out.
+ */
 function exitError(
   { what, memoryMiB }: WatchedLimits,
   code: number | null,

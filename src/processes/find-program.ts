@@ -6,8 +6,8 @@ import { getErrorCode } from '../utils/error-utils.ts';
 import { readVariable } from './program-environment.ts';
 
 /**
- * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`, because the working
- * directory may be untrusted. Windows would even search it first.
+ * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`,
+ * because the working directory may be untrusted. Windows would even search it first.
  *
  * @returns the absolute path; undefined if there is none
  */
@@ -22,7 +22,8 @@ export function findProgram(
 }
 
 /**
- * Finds the program of a command line: a bare name in PATH, a path relative to the program's working directory.
+ * Finds the program of a command line: a bare name in PATH, a path relative to the program's
+ * working directory.
  *
  * @returns the absolute path; undefined if there is none
  */
@@ -38,7 +39,10 @@ export function resolveProgram(
 }
 
 /** Returns true if a program is a Windows batch file, which cmd.exe runs. */
-export function isBatchFile(program: string, platform: NodeJS.Platform = process.platform): boolean {
+export function isBatchFile(
+  program: string,
+  platform: NodeJS.Platform = process.platform,
+): boolean {
   return platform === 'win32' && /\.(?:bat|cmd)$/iu.test(program);
 }
 
@@ -47,22 +51,33 @@ function listPathDirectories(env: Env, platform: NodeJS.Platform): string[] {
   return (readVariable(env, 'PATH', platform) ?? '').split(delimiter).filter(isAbsolute);
 }
 
-/** Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need other programs. */
+/**
+ * Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need
+ * other programs.
+ */
 const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
 
-/** Returns the file of that name, on Windows also with an extension of PATHEXT; undefined if there is none. */
+/**
+ * Returns the file of that name, on Windows also with an extension of PATHEXT; undefined if there
+ * is none.
+ */
 function findProgramAt(file: string, env: Env, platform: NodeJS.Platform): string | undefined {
   const endings = platform === 'win32' ? listWindowsEndings(file, env) : [''];
   return endings.map(ending => file + ending).find(whole => isProgram(whole, platform));
 }
 
 function listWindowsEndings(file: string, env: Env): string[] {
-  const preferred = (readVariable(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';')).toLowerCase().split(';');
+  const preferred = (readVariable(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';'))
+    .toLowerCase()
+    .split(';');
   const endings = preferred.filter(ending => STARTABLE.includes(ending));
   return STARTABLE.includes(path.extname(file).toLowerCase()) ? ['', ...endings] : endings;
 }
 
-/** Returns true if a file can be started. Programs of the Microsoft Store are links that can't be followed. */
+/**
+ * Returns true if a file can be started. Programs of the Microsoft Store are links that can't be
+ * followed.
+ */
 function isProgram(file: string, platform: NodeJS.Platform): boolean {
   try {
     if (platform !== 'win32') accessSync(file, constants.X_OK);

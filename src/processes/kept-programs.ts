@@ -26,9 +26,9 @@ export interface ProgramQuestion<P extends StartedProgram> {
 }
 
 /**
- * Programs that stay, because they take long to start. Each answers one question at a time: a line of JSON with an `id` on
- * its standard input asks, and a line on its standard output that begins with this id answers. Whatever else it prints is
- * no answer.
+ * Programs that stay, because they take long to start. Each answers one question at a time: a line
+ * of JSON with an `id` on its standard input asks, and a line on its standard output that begins
+ * with this id answers. Whatever else it prints is no answer.
  */
 export class KeptPrograms<P extends StartedProgram> {
   readonly #pools = new Map<string, ProgramPool<P>>();
@@ -51,10 +51,16 @@ export class KeptPrograms<P extends StartedProgram> {
   }
 }
 
-/** Time after which a question that waits for a program starts another one, in milliseconds: about what a start takes. */
+/**
+ * Time after which a question that waits for a program starts another one, in milliseconds: about
+ * what a start takes.
+ */
 const GROWTH_MS = 100;
 
-/** The programs for questions with the same key: few if they answer at once, up to one for each question if they don't. */
+/**
+ * The programs for questions with the same key: few if they answer at once, up to one for each
+ * question if they don't.
+ */
 class ProgramPool<P extends StartedProgram> {
   readonly #idle: KeptProgram<P>[] = [];
   /** The questions that wait for a program, in their order. */
@@ -66,6 +72,7 @@ class ProgramPool<P extends StartedProgram> {
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
     const free = this.#takeIdle() ?? (this.#busy === 0 ? undefined : await this.#waitForFree());
     this.#busy += 1;
+
     let kept = free;
     let hasAnswered = false;
     try {
@@ -75,8 +82,11 @@ class ProgramPool<P extends StartedProgram> {
       return output;
     } finally {
       this.#busy -= 1;
-      if (kept && hasAnswered && kept.isRunning) this.#release(kept);
-      else await kept?.end();
+      if (kept && hasAnswered && kept.isRunning) {
+        this.#release(kept);
+      } else {
+        await kept?.end();
+      }
     }
   }
 
@@ -96,20 +106,25 @@ class ProgramPool<P extends StartedProgram> {
         this.#waiting.splice(this.#waiting.indexOf(take), 1);
         resolve(undefined);
       };
+
       // One after the other, so that programs which take long to start are not all started at once.
       const timer = setTimeout(startAnother, GROWTH_MS * (this.#waiting.length + 1));
       const take = (kept: KeptProgram<P>): void => {
         clearTimeout(timer);
         resolve(kept);
       };
+
       this.#waiting.push(take);
     });
   }
 
   #release(kept: KeptProgram<P>): void {
     const next = this.#waiting.shift();
-    if (next) next(kept);
-    else this.#idle.push(kept);
+    if (next) {
+      next(kept);
+    } else {
+      this.#idle.push(kept);
+    }
   }
 }
 
@@ -133,6 +148,7 @@ class KeptProgram<P extends StartedProgram> {
     const id = randomUUID();
     const { tree, printed } = this.#program;
     await prepare(this.#program);
+
     // Nothing is asked for a run that has been cancelled meanwhile.
     limits.signal.throwIfAborted();
     const answer = printed.waitForLine(`${id} `);

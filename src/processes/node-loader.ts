@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module';
 import { isSingleFile } from '../files/installed/single-file.ts';
 
-/** Returns the path of the jiti that is installed with promptrun, as a list; empty in the single executable. */
+/**
+ * Returns the path of the jiti that is installed with promptrun, as a list; empty in the single
+ * executable.
+ */
 function findInstalledJiti(): string[] {
   if (isSingleFile()) return [];
   try {
@@ -12,14 +15,19 @@ function findInstalledJiti(): string[] {
 }
 
 /**
- * Returns code for `node -e` that loads a module of the user's. TypeScript runs with the `tsx` or `jiti` of the module's
- * project, or else with the jiti that came with promptrun. The single executable leaves it to Node, which accepts no enums
- * and no imports without an extension. `tsx` and jiti know the `paths` of the project's tsconfig.json, unless it extends one
- * that is not installed.
+ * Returns code for `node -e` that loads a module of the user's. TypeScript runs with the `tsx` or
+ * `jiti` of the module's project, or else with the jiti that came with promptrun. The single
+ * executable leaves it to Node, which accepts no enums and no imports without an extension. `tsx`
+ * and jiti know the `paths` of the project's tsconfig.json, unless it extends one that is not
+ * installed.
  *
  * @param isWritten true if the code is written to a file, which another machine may run
  */
-export function buildNodeLoader({ isWritten = false }: { readonly isWritten?: boolean } = {}): string {
+export function buildNodeLoader({
+  isWritten = false,
+}: {
+  readonly isWritten?: boolean;
+} = {}): string {
   return `
 const load = async file => {
   const modulePath = require('node:path').resolve(file);

@@ -15,7 +15,10 @@ export function hasImports(code: string): boolean {
   return IMPORTS.test(code);
 }
 
-/** Returns true if only Node can run a JavaScript file of promptfoo: it imports something, or uses what Node alone has. */
+/**
+ * Returns true if only Node can run a JavaScript file of promptfoo: it imports something, or uses
+ * what Node alone has.
+ */
 export function needsNode(code: string): boolean {
   return hasImports(code) || findNodeOnlyName(code) !== undefined;
 }

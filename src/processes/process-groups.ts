@@ -15,6 +15,7 @@ export async function endProcessGroup(leader: Lifetime): Promise<void> {
   });
   const members = parseMembers((await listing.catch(() => ({ stdout: '' }))).stdout, Date.now());
   if (!hasLed(leader, members)) return;
+
   try {
     process.kill(-leader.pid, 'SIGKILL');
   } catch {
@@ -22,23 +23,31 @@ export async function endProcessGroup(leader: Lifetime): Promise<void> {
   }
 }
 
-/** Parses lines with the id of a group and the age of a process, such as `2-03:04:05` or `04:05`. */
+/**
+ * Parses lines with the id of a group and the age of a process, such as `2-03:04:05` or `04:05`.
+ */
 export function parseMembers(listing: string, now: number): GroupMember[] {
   return [...listing.matchAll(/^ *(\d+) +(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+) *$/gmu)].map(
     ([, group, days = 0, hours = 0, minutes, seconds]) => ({
       group: Number(group),
       began:
-        now - (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000,
+        now -
+        (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) *
+          1000,
     }),
   );
 }
 
 const ROUNDED_MS = 1000;
 
-/** Returns true if a group was led by this process. If its id was reused, all members began later. */
+/**
+ * Returns true if a group was led by this process. If its id was reused, all members began later.
+ */
 export function hasLed({ pid, began, ended }: Lifetime, members: readonly GroupMember[]): boolean {
   return members.some(
     member =>
-      member.group === pid && member.began >= began - ROUNDED_MS && member.began <= ended + ROUNDED_MS,
+      member.group === pid &&
+      member.began >= began - ROUNDED_MS &&
+      member.began <= ended + ROUNDED_MS,
   );
 }

@@ -22,7 +22,10 @@ export type TreeRoot = Omit<Lifetime, 'ended'>;
 /** A running program with all processes that it starts. */
 export class ProcessTree {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Resolves when the program ends, on its own or through `end`; rejects if it could not be started. */
+  /**
+   * Resolves when the program ends, on its own or through `end`; rejects if it could not be
+   * started.
+   */
   readonly ended: Promise<ProgramEnd>;
   /** Resolves once it has ended and all of its output was read. */
   readonly closed: Promise<void>;
@@ -35,7 +38,8 @@ export class ProcessTree {
   /**
    * Starts a program without a shell, in its own process group if the system has groups.
    *
-   * @param mark an environment variable with a unique value, which identifies processes that have left the group
+   * @param mark an environment variable with a unique value, which identifies processes that have
+   * left the group
    * @throws {UnsafeArgument} or errors of starting it
    */
   constructor(start: ProgramStart, mark: string) {
@@ -51,8 +55,10 @@ export class ProcessTree {
       windowsHide: true,
       windowsVerbatimArguments: isQuoted,
     });
+
     // The program may not read its input.
     this.child.stdin.on('error', () => {});
+
     this.ended = new Promise((resolve, reject) => {
       this.child.once('error', reject);
       this.child.once('exit', (code, signal) => {
@@ -60,12 +66,17 @@ export class ProcessTree {
         resolve({ code, signal });
       });
     });
+
     this.closed = new Promise(resolve => this.child.once('close', () => resolve()));
+
     // Callers that await `ended` see the fault; without any, it is not an unhandled rejection.
     this.ended.catch(() => {});
   }
 
-  /** The data with which a later process can end the rest of this tree; undefined if it was not started. */
+  /**
+   * The data with which a later process can end the rest of this tree; undefined if it was not
+   * started.
+   */
   get root(): TreeRoot | undefined {
     const { pid } = this.child;
     return pid === undefined ? undefined : { pid, began: this.#began };
@@ -79,19 +90,27 @@ export class ProcessTree {
 
   async #endAll(pid: number | undefined): Promise<void> {
     if (pid === undefined) return;
-    if (process.platform === 'win32') await this.#endOnWindows(pid);
-    else await this.#endGroup(pid);
+    if (process.platform === 'win32') {
+      await this.#endOnWindows(pid);
+    } else {
+      await this.#endGroup(pid);
+    }
     void this.#closeOutput();
   }
 
-  /** Closes the output, which a process that has left the tree unseen keeps open for as long as it runs. Never rejects. */
+  /**
+   * Closes the output, which a process that has left the tree unseen keeps open for as long as it
+   * runs. Never rejects.
+   */
   async #closeOutput(): Promise<void> {
     const { stdout, stderr } = this.child;
+
     // In several steps, so that a process that was suspended meanwhile still reads what is there.
     for (let waits = 0; waits < OUTPUT_GRACE.waits; waits += 1) {
       if (stdout.closed && stderr.closed) return;
       await delay(OUTPUT_GRACE.ms, undefined, { ref: false });
     }
+
     stdout.destroy();
     stderr.destroy();
   }
@@ -105,7 +124,10 @@ export class ProcessTree {
     }
   }
 
-  /** Kills the group; on Linux also processes that have left it but have the mark in their environment. */
+  /**
+   * Kills the group; on Linux also processes that have left it but have the mark in their
+   * environment.
+   */
   async #endGroup(pid: number): Promise<void> {
     kill(-pid);
     await endMarked(this.#mark);
@@ -130,12 +152,20 @@ export async function endOrphanedTree(
   env: ProgramStart['env'],
   platform: NodeJS.Platform = process.platform,
 ): Promise<void> {
-  if (platform === 'linux') await endMarked(mark);
-  else if (root !== undefined && platform === 'win32') await endOrphans({ ...root, ended: killed }, env);
-  else if (root !== undefined) await endProcessGroup({ ...root, ended: killed });
+  if (platform === 'linux') {
+    await endMarked(mark);
+  } else if (root !== undefined && platform === 'win32') {
+    await endOrphans({ ...root, ended: killed }, env);
+  } else if (root !== undefined) {
+    await endProcessGroup({ ...root, ended: killed });
+  }
 }
 
-/** Ends processes with a mark in their environment, if the system shows it. @param mark `NAME=value` */
+/**
+ * Ends processes with a mark in their environment, if the system shows it.
+ *
+ * @param mark `NAME=value`
+ */
 async function endMarked(mark: string): Promise<void> {
   // A starting process shows no environment yet, so only two empty scans in a row count.
   for (let scans = 0, quiet = 0; scans < MAX_SCANS && quiet < 2; scans += 1) {

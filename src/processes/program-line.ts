@@ -20,7 +20,9 @@ export interface ProgramLine {
   readonly isQuoted: boolean;
 }
 
-/** An argument that can't be passed to a batch file unchanged. The message names it and what to do. */
+/**
+ * An argument that can't be passed to a batch file unchanged. The message names it and what to do.
+ */
 export class UnsafeArgument extends Error {
   readonly code = 'UNSAFE_ARGUMENT';
 }
@@ -39,20 +41,35 @@ export function buildProgramLine(
   if (program === undefined) {
     const isPath = /[\\/]/u.test(typed);
     throw new Error(
-      isPath ? 'the file at that path is missing or not executable' : 'no program of that name in PATH',
+      isPath
+        ? 'the file at that path is missing or not executable'
+        : 'no program of that name in PATH',
     );
   }
+
   if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };
+
   for (const [index, argument] of args.entries()) {
-    const unsafe = (filled?.has(index + 1) === true ? UNSAFE_IF_FILLED : LINE_BREAK).exec(argument)?.[0];
+    const unsafe = (filled?.has(index + 1) === true ? UNSAFE_IF_FILLED : LINE_BREAK).exec(
+      argument,
+    )?.[0];
     if (unsafe !== undefined) throw unsafeArgumentError(typed, unsafe);
   }
+
   const line = [program, ...args].map(escapeForCmd).join(' ');
-  return { file: getWindowsProgram('cmd.exe', env), args: ['/d', '/s', '/c', `"${line}"`], isQuoted: true };
+  return {
+    file: getWindowsProgram('cmd.exe', env),
+    args: ['/d', '/s', '/c', `"${line}"`],
+    isQuoted: true,
+  };
 }
 
 const LINE_BREAK = /[\0\r\n]/u;
-/** Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file parses its line again. */
+
+/**
+ * Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file
+ * parses its line again.
+ */
 const UNSAFE_IF_FILLED = /[%!"&|<>^\0\r\n]/u;
 
 function unsafeArgumentError(program: string, unsafe: string): UnsafeArgument {

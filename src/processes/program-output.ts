@@ -8,7 +8,10 @@ export interface ProgramOutput {
   /** The beginning of standard error. */
   readonly complaint: string;
   readonly isTooLong: boolean;
-  /** The way it ended; `answered` for a program that stays once it has; undefined if this process ended it. */
+  /**
+   * The way it ended; `answered` for a program that stays once it has; undefined if this process
+   * ended it.
+   */
   readonly end: ProgramEnd | 'answered' | undefined;
 }
 
@@ -18,6 +21,7 @@ export interface ProgramLimits {
 }
 
 const MAX_MIB = 8;
+
 /** Maximum number of characters of standard error to keep. */
 const MAX_STDERR_LENGTH = 2000;
 
@@ -33,6 +37,7 @@ export class OutputCollector {
   constructor({ stdout, stderr }: { stdout: Readable; stderr: Readable }) {
     stdout.on('error', () => {});
     stderr.on('error', () => {});
+
     stdout.on('data', (chunk: Buffer) => {
       this.#length += chunk.length;
       if (this.#length <= MAX_MIB * 1024 * 1024) {
@@ -43,6 +48,7 @@ export class OutputCollector {
         this.#tooLong.abort();
       }
     });
+
     stderr.setEncoding('utf8').on('data', (piece: string) => {
       if (this.#complaint.length < MAX_STDERR_LENGTH) {
         this.#complaint = (this.#complaint + piece).slice(0, MAX_STDERR_LENGTH);
@@ -82,9 +88,11 @@ export class OutputCollector {
 }
 
 /**
- * Returns the output of a program once it has answered, or once it has ended with all of its processes.
+ * Returns the output of a program once it has answered, or once it has ended with all of its
+ * processes.
  *
- * @param answered resolves with the answer of a program that stays; without it, the program answers by its end
+ * @param answered resolves with the answer of a program that stays; without it, the program answers
+ * by its end
  * @throws if it can't be started, and the signal's reason
  */
 export async function collectOutput(
@@ -97,17 +105,24 @@ export async function collectOutput(
     stop = () => resolve(undefined);
   });
   const timer = setTimeout(stop, timeoutMs);
+
   const signals = [signal, printed.tooLong];
   for (const one of signals) {
-    if (one.aborted) stop();
-    else one.addEventListener('abort', stop, { once: true });
+    if (one.aborted) {
+      stop();
+    } else {
+      one.addEventListener('abort', stop, { once: true });
+    }
   }
+
   try {
     const end = await Promise.race([tree.ended, stopped, ...(answered ? [answered] : [])]);
     if (typeof end === 'string') return { ...printed.takeOutput(), answer: end, end: 'answered' };
+
     await tree.end();
     signal.throwIfAborted();
     await waitForOutput(tree);
+
     // It may have answered just before it ended by itself.
     const answer = end && (await Promise.race([answered ?? NO_ANSWER, NO_ANSWER]));
     return answer === undefined
@@ -124,10 +139,15 @@ const NO_ANSWER = Promise.resolve(undefined);
 /** Maximum time to wait for the rest of the output after the program has ended. */
 const PROGRAM_OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
 
-/** Waits for the output in several steps, so that a process that was suspended meanwhile still reads what is there. */
+/**
+ * Waits for the output in several steps, so that a process that was suspended meanwhile still reads
+ * what is there.
+ */
 async function waitForOutput({ closed }: ProcessTree): Promise<void> {
   const isClosed = closed.then(() => true);
   for (let waits = 0; waits < PROGRAM_OUTPUT_GRACE.waits; waits += 1) {
-    if (await Promise.race([isClosed, delay(PROGRAM_OUTPUT_GRACE.ms, false, { ref: false })])) return;
+    if (await Promise.race([isClosed, delay(PROGRAM_OUTPUT_GRACE.ms, false, { ref: false })])) {
+      return;
+    }
   }
 }

@@ -4,7 +4,11 @@ import { readVariable } from './program-environment.ts';
 
 /** Returns the full path of a Windows system program, such as `cmd.exe`. */
 export function getWindowsProgram(name: string, env: Env): string {
-  return path.win32.join(readVariable(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows', 'System32', name);
+  return path.win32.join(
+    readVariable(env, 'SYSTEMROOT', 'win32') ?? 'C:\\Windows',
+    'System32',
+    name,
+  );
 }
 
 /** Returns the shell for command lines that the user wrote. */

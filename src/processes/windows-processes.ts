@@ -24,13 +24,19 @@ export async function endTree(pid: number, env: Env): Promise<void> {
   await runSystemProgram('taskkill.exe', ['/PID', String(pid), '/T', '/F'], env);
 }
 
-/** Ends the processes that a process left running, which taskkill no longer finds. Never rejects. */
+/**
+ * Ends the processes that a process left running, which taskkill no longer finds. Never rejects.
+ */
 export async function endOrphans(root: Lifetime, env: Env): Promise<void> {
-  const orphans = findOrphans(root, parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)));
+  const orphans = findOrphans(
+    root,
+    parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)),
+  );
   await Promise.all(orphans.map(pid => endTree(pid, env)));
 }
 
 const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
+
 const LIST_PROCESSES = [
   '-NoProfile',
   '-NonInteractive',
@@ -49,10 +55,15 @@ export function parseProcesses(listing: string): ListedProcess[] {
   }));
 }
 
-/** Returns the children of a process that has ended. If its id was reused, the other children began later. */
+/**
+ * Returns the children of a process that has ended. If its id was reused, the other children began
+ * later.
+ */
 export function findOrphans(root: Lifetime, processes: readonly ListedProcess[]): number[] {
   return processes
-    .filter(({ parent, began }) => parent === root.pid && began >= root.began && began <= root.ended)
+    .filter(
+      ({ parent, began }) => parent === root.pid && began >= root.began && began <= root.ended,
+    )
     .map(({ pid }) => pid);
 }
 

@@ -19,7 +19,10 @@ export const BOUNDS = {
   openBlocks: 100,
   /** Maximum depth of nested parentheses. */
   openParentheses: 50,
-  /** Maximum number of consecutive blanks; the template parser's time grows faster than their number. */
+  /**
+   * Maximum number of consecutive blanks; the template parser's time grows faster than their
+   * number.
+   */
   blanksInARow: 4096,
   /** Maximum depth of partials while rendering. */
   renderDepth: 200,
@@ -32,7 +35,9 @@ export const BOUNDS = {
   /** Time to compile a template, in milliseconds: several times what the largest one takes. */
   compileMs: 8000,
   checkMs: 1000,
-  /** Time to parse a prompt or test file, in milliseconds: several times what the largest one takes. */
+  /**
+   * Time to parse a prompt or test file, in milliseconds: several times what the largest one takes.
+   */
   parseMs: 60_000,
   /** Memory of the process that runs long tasks, in MiB. */
   processMiB: 512,

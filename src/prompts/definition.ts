@@ -46,8 +46,12 @@ export interface PromptOutput {
 }
 
 /** Returns the fields of a definition that follow from its `config`. */
-export function toConfigFields(config: JsonObject): Pick<PromptDefinition, 'config' | 'runOptions'> {
-  const scalars = Object.entries(config).filter(([, value]) => value !== null && typeof value !== 'object');
+export function toConfigFields(
+  config: JsonObject,
+): Pick<PromptDefinition, 'config' | 'runOptions'> {
+  const scalars = Object.entries(config).filter(
+    ([, value]) => value !== null && typeof value !== 'object',
+  );
   return {
     config,
     runOptions: Object.fromEntries(scalars.map(([key, value]) => [key, toTextOrJson(value)])),
@@ -63,7 +67,9 @@ export interface PromptDefinition {
   /** The model; `echo` if the file names none. */
   readonly model: string;
   readonly namesModel: boolean;
-  /** The model with its provider in front, if another tool's file names it without, as it may there. */
+  /**
+   * The model with its provider in front, if another tool's file names it without, as it may there.
+   */
   readonly providerModel?: string;
   /** `config` as written, for the model's provider; numbers stay numbers. */
   readonly config: JsonObject;
@@ -77,7 +83,10 @@ export interface PromptDefinition {
   /** Fields with a dot in their name, grouped by the part before the last dot. */
   readonly ext: JsonObject;
   readonly frontMatter: JsonObject;
-  /** The whole file without a byte-order mark and with LF line ends. Equal sources are the same version. */
+  /**
+   * The whole file without a byte-order mark and with LF line ends. Equal sources are the same
+   * version.
+   */
   readonly source: string;
   /** The sources of the partials by name, including those that partials use. */
   readonly partials: Readonly<Record<string, string>>;
@@ -151,7 +160,10 @@ export function serialiseDefinition(definition: PromptDefinition): string {
   return JSON.stringify({ form: STORED_FORM, definition });
 }
 
-/** Parses what `serialiseDefinition` wrote. In the form of another release, only the partials are reliable. */
+/**
+ * Parses what `serialiseDefinition` wrote. In the form of another release, only the partials are
+ * reliable.
+ */
 export function readStoredForm(
   text: string,
 ): { readonly definition: PromptDefinition } | { readonly partials: PromptDefinition['partials'] } {

@@ -61,7 +61,10 @@ export class Findings {
     );
   }
 
-  /** Returns the findings in the order of the file; those of other files, such as partials, come last. */
+  /**
+   * Returns the findings in the order of the file; those of other files, such as partials, come
+   * last.
+   */
   list(): Finding[] {
     const rankByFile = ({ file }: Finding): number => (file === this.file ? 0 : 1);
     return this.#findings.toSorted(
@@ -69,12 +72,20 @@ export class Findings {
     );
   }
 
-  #add(severity: Finding['severity'], { line, column }: FilePosition, message: string, file: string): void {
+  #add(
+    severity: Finding['severity'],
+    { line, column }: FilePosition,
+    message: string,
+    file: string,
+  ): void {
     if (this.#findings.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
     const isKnown = this.#findings.some(
       other =>
-        other.line === line && other.column === column && other.message === message && other.file === file,
+        other.line === line &&
+        other.column === column &&
+        other.message === message &&
+        other.file === file,
     );
     if (!isKnown) this.#findings.push(finding);
   }
@@ -87,5 +98,10 @@ const MAX_FINDINGS = 200;
 export function invalidPromptFileError(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');
-  return new InvalidPromptFile(first?.file ?? findings.file, first?.line ?? 1, first?.message ?? '', list);
+  return new InvalidPromptFile(
+    first?.file ?? findings.file,
+    first?.line ?? 1,
+    first?.message ?? '',
+    list,
+  );
 }

@@ -36,6 +36,7 @@ export type ServiceParts<R extends Runner> = Awaited<ReturnType<typeof compose<R
 
 /** Default number of queued runs of a user. */
 const MAX_QUEUED = 10_000;
+
 /** Default space for the media of a user, in bytes. */
 const DEFAULT_MEDIA_BYTES = 2 * 1024 ** 3;
 
@@ -66,7 +67,10 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
   allowsPrograms?: () => Promise<boolean>;
   /** See PrivateRules. */
   onUnresolved: (host: string) => string;
-  /** Aborted once load balancers should send no new requests, although the service still accepts them; default `closing`. */
+  /**
+   * Aborted once load balancers should send no new requests, although the service still accepts
+   * them; default `closing`.
+   */
   draining?: AbortSignal;
   /** Aborted once the service accepts no new requests. */
   closing: AbortSignal;
@@ -89,7 +93,10 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     queued: options.maxQueued ?? MAX_QUEUED,
     mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
-  const runner = options.runner({ ...parts, executor, onEnd, limits, meter: options.meter }, models);
+  const runner = options.runner(
+    { ...parts, executor, onEnd, limits, meter: options.meter },
+    models,
+  );
   const resources = createResourcesView(models);
   const services = buildServices({ ...parts, runner, limits, resources, toOperator }, options);
   const sessionKey = generateKeyText();
@@ -97,10 +104,18 @@ export async function compose<R extends Runner>(store: Store, options: ComposeOp
     { ...parts, services, sessionKey: { hash: hashKey(sessionKey), userId: user.id } },
     options,
   );
+
   const loadProviderBatches = async (): Promise<ProviderBatches> => {
     const { createProviderBatches } = await import('./runs/provider-batches.ts');
-    return createProviderBatches({ services, userId: user.id, env, answers: batchAnswers, signal: stopped });
+    return createProviderBatches({
+      services,
+      userId: user.id,
+      env,
+      answers: batchAnswers,
+      signal: stopped,
+    });
   };
+
   return {
     ...parts,
     api,
@@ -135,8 +150,12 @@ async function openBaseParts(
 ) {
   const report = createNoticeLimiter(onNotice, clock);
   const onFault = (error: unknown): void => report(`fault: ${explainStoreFault(dataDir, error)}`);
+
   const onHeld = (error: unknown): void =>
-    report(`an answer waits in memory until it can be stored: ${explainStoreFault(dataDir, error)}`);
+    report(
+      `an answer waits in memory until it can be stored: ${explainStoreFault(dataDir, error)}`,
+    );
+
   const models = await loadModels({
     dataDir,
     env,
@@ -145,6 +164,7 @@ async function openBaseParts(
     watch: watchModels,
     onProblem: error => onNotice(error.message),
   });
+
   const tasks = new SharedTasks({ isForOneUser });
   return {
     store,
@@ -180,7 +200,10 @@ function buildExecutor(
   });
 }
 
-function privateRulesIn({ allowPrivate, onUnresolved }: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
+function privateRulesIn({
+  allowPrivate,
+  onUnresolved,
+}: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
   return { allowPrivate, onUnresolved };
 }
 

@@ -24,7 +24,10 @@ export interface LocalRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: { readonly length: number; chunks(): AsyncIterable<Uint8Array> } | string | undefined;
+  readonly body?:
+    | { readonly length: number; chunks(): AsyncIterable<Uint8Array> }
+    | string
+    | undefined;
   /** Rejects the request with the signal's reason. A created run continues until it is stopped. */
   readonly signal?: AbortSignal | undefined;
   readonly onSent?: () => void;
@@ -43,12 +46,13 @@ export type EmbeddedService = Awaited<ReturnType<typeof startEmbedded>>;
 export type RunsHere = EmbeddedService['runsHere'];
 
 const ORIGIN = 'http://localhost';
+
 /** Delay of housekeeping. A process that ends sooner leaves it to others. */
 const HOUSEKEEPING_DELAY_MS = 1000;
 
 /**
- * Starts the service on a data directory for the commands of one process. It creates no first key, and runs only its own
- * runs.
+ * Starts the service on a data directory for the commands of one process. It creates no first key,
+ * and runs only its own runs.
  *
  * @throws {DataDirectoryError} if the data directory can't be used
  */
@@ -56,6 +60,7 @@ export async function startEmbedded(options: CommonOptions) {
   const { parts, close } = await openForCommand(options);
   const { media } = parts;
   const requests = new PendingWork();
+
   return {
     /** The base URL, which ends in /v1 and works with `request` only. */
     url: `${ORIGIN}${PATH_PREFIX}`,
@@ -83,25 +88,36 @@ export async function startEmbedded(options: CommonOptions) {
 
 type CommandParts = ServiceParts<CommandRunner>;
 
-function createRunsHere({ runner, texts, models, engines, userId }: CommandParts, options: CommonOptions) {
+function createRunsHere(
+  { runner, texts, models, engines, userId }: CommandParts,
+  options: CommonOptions,
+) {
   return {
-    /** Calls the listener with pieces of text as models stream them; returns a function that stops it. */
+    /**
+     * Calls the listener with pieces of text as models stream them; returns a function that stops
+     * it.
+     */
     onText: (listener: (piece: TextPiece) => void) => {
       texts.on('text', listener);
       return () => texts.off('text', listener);
     },
     /**
-     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined without a run;
-     * `stopped` is false if the run had already ended.
+     * Stops the run of a creation, which then fails, or prevents the creation. Returns undefined
+     * without a run; `stopped` is false if the run had already ended.
      *
      * @param by the cause, such as Ctrl-C
      */
     stop: (idempotencyKey: string, by: string) => runner.stop(userId, idempotencyKey, by),
-    /** Returns the fault of a run that failed before a model answered; undefined for any other end. */
+    /**
+     * Returns the fault of a run that failed before a model answered; undefined for any other end.
+     */
     findFault: (runId: string) => runner.findFault(runId),
     /** Returns true if the model of a run of this process was asked and nothing came back. */
     isUnanswered: (runId: string) => runner.isUnanswered(runId),
-    /** Reads declared models again, and ends programs that stay for further runs, so that both follow changed files. */
+    /**
+     * Reads declared models again, and ends programs that stay for further runs, so that both
+     * follow changed files.
+     */
     async renewModels(): Promise<void> {
       await models.readNamed();
       await endKeptPrograms(engines);
@@ -122,6 +138,7 @@ function createRunsHere({ runner, texts, models, engines, userId }: CommandParts
 export async function openForCommand(options: CommonOptions) {
   const { clock = serviceClock, onNotice = () => {} } = options;
   const closing = new AbortController();
+
   /** True once media was created; this process then also deletes expired media. */
   let hasCreatedMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
@@ -171,7 +188,11 @@ export async function openForCommand(options: CommonOptions) {
   }
 }
 
-function callApi(api: Api, { method, url, headers }: LocalRequest, bytes: Buffer): Promise<ApiAnswer> {
+function callApi(
+  api: Api,
+  { method, url, headers }: LocalRequest,
+  bytes: Buffer,
+): Promise<ApiAnswer> {
   const readBody = (): Promise<Buffer> =>
     bytes.length > MAX_BODY_BYTES ? Promise.reject(tooLarge()) : Promise.resolve(bytes);
   return api({ method, target: url.slice(ORIGIN.length), headers, origin: ORIGIN, readBody });

@@ -10,7 +10,11 @@ import { createKey, ensureLocalUser, type NewKey, updateUser } from './keys/keys
 import { Definitions } from './prompts/definitions.ts';
 import { type PublishContext, type PublishedFile, publishPrompt } from './prompts/publish.ts';
 import { seedSamples } from './prompts/seed-samples.ts';
-import { ensureUnlistedVersion, type UnlistedRequest, type UnlistedVersion } from './prompts/unlisted.ts';
+import {
+  ensureUnlistedVersion,
+  type UnlistedRequest,
+  type UnlistedVersion,
+} from './prompts/unlisted.ts';
 import { checkRunOptions } from './runs/run-request.ts';
 import type { StoredKey, UserChanges, UserSummary } from './store/accounts-store.ts';
 import { openDatabase } from './store/open-database.ts';
@@ -103,17 +107,26 @@ export class LocalStore {
     return await publishPrompt(context, await readPromptFile(file, { tasks: this.#tasks }), file);
   }
 
-  /** Stores a version that can be run but is not published. @throws {InvalidPromptFile | UnlistedFault} */
+  /**
+   * Stores a version that can be run but is not published.
+   *
+   * @throws {InvalidPromptFile | UnlistedFault}
+   */
   async ensureUnlistedVersion(request: UnlistedRequest): Promise<UnlistedVersion> {
     return await ensureUnlistedVersion(await this.#publishContext(), request);
   }
 
-  /** Checks run options against the model of a version, or of a prompt's latest version. @throws {InvalidInputs} */
+  /**
+   * Checks run options against the model of a version, or of a prompt's latest version.
+   *
+   * @throws {InvalidInputs}
+   */
   async checkRunOptions(id: string, options: Readonly<Record<string, string>>): Promise<void> {
     const { prompts } = this.#store;
     const version = (await prompts.version(id)) ?? (await prompts.latest(id));
     const model = version && (await this.#loadModels()).get(version.model);
     if (!model) return;
+
     try {
       checkRunOptions({ ...options }, model);
     } catch (error) {
@@ -153,7 +166,8 @@ export class LocalStore {
 /**
  * Calls `use` with the store of a data directory, then closes the store.
  *
- * @throws {DataDirectoryError} if the directory can't be used, for example because the disk has become full
+ * @throws {DataDirectoryError} if the directory can't be used, for example because the disk has
+ * become full
  */
 export async function withStore<T>(
   options: LocalStoreOptions,
@@ -170,7 +184,10 @@ export async function withStore<T>(
   }
 }
 
-/** A key as it is displayed. Times are ISO 8601; `lastUsedAt` is null if it was never used; an `author` may publish. */
+/**
+ * A key as it is displayed. Times are ISO 8601; `lastUsedAt` is null if it was never used; an
+ * `author` may publish.
+ */
 export type KeyView = ReturnType<typeof toKeyView>;
 
 function toKeyView({ createdAt, lastUsedAt, author, ...key }: StoredKey) {

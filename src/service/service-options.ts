@@ -12,7 +12,10 @@ export interface CommonOptions {
   syncWindowMs?: number;
   /** Space for the media of a user, in bytes; default 2 GiB. */
   maxMediaBytes?: number | undefined;
-  /** Called with a line for the operator about each published prompt, refused file, warning or fault. */
+  /**
+   * Called with a line for the operator about each published prompt, refused file, warning or
+   * fault.
+   */
   onNotice?: (line: string) => void;
   /** The absolute path of a file with more models, which override those in `models.yaml`. */
   modelsFile?: string | undefined;
@@ -40,11 +43,20 @@ export interface RunEndEvent extends RunEnd {
 
 /** Options of the service over HTTP. */
 export interface ServiceOptions extends CommonOptions {
-  /** The URL of a PostgreSQL database that several machines may share; default an SQLite file in the data directory. */
+  /**
+   * The URL of a PostgreSQL database that several machines may share; default an SQLite file in the
+   * data directory.
+   */
   database?: string | undefined;
-  /** A directory for media and inputs, shared by all instances on the database; default the database. */
+  /**
+   * A directory for media and inputs, shared by all instances on the database; default the
+   * database.
+   */
   mediaDir?: string | undefined;
-  /** Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object store. */
+  /**
+   * Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object
+   * store.
+   */
   media?: string | undefined;
   /** True to rename an existing SQLite file and start a new one; default false. */
   newStore?: boolean | undefined;
@@ -54,7 +66,10 @@ export interface ServiceOptions extends CommonOptions {
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  /** The public origin of the service, for URLs in answers, without a trailing slash; default the request's. */
+  /**
+   * The public origin of the service, for URLs in answers, without a trailing slash; default the
+   * request's.
+   */
   publicUrl?: string | undefined;
   /** False to leave out the web page at the root; default true. */
   page?: boolean | undefined;
@@ -76,7 +91,10 @@ export interface ServiceOptions extends CommonOptions {
   graceMs?: number;
   /** Time for which a draining service still accepts requests, in milliseconds; default 0. */
   drainMs?: number;
-  /** Maximum bytes of bodies, fetched pictures and answers in memory, half of them for one user; default 256 MiB. */
+  /**
+   * Maximum bytes of bodies, fetched pictures and answers in memory, half of them for one user;
+   * default 256 MiB.
+   */
   maxRequestBytes?: number | undefined;
   /** Called for each request after its answer has been sent. */
   onRequest?: (event: ServedRequest) => void;
@@ -100,6 +118,9 @@ export interface Service {
    * @param signal ends the wait at once
    */
   drain(signal: AbortSignal): Promise<void>;
-  /** Refuses new requests, gives runs their grace period, answers creations in flight, and closes the store. */
+  /**
+   * Refuses new requests, gives runs their grace period, answers creations in flight, and closes
+   * the store.
+   */
   close(): Promise<void>;
 }

@@ -26,9 +26,14 @@ import type { Store } from './store/store.ts';
 import { wrapStoreFault } from './store/store-errors.ts';
 
 const DEFAULT_HOST = '127.0.0.1';
+
 /** Time for callers to receive their last answers after all runs have ended or been released. */
 const LAST_HTTP_ANSWERS_MS = 2000;
-/** The advertised rate of a service without a limit, in requests per second, which it can easily answer. */
+
+/**
+ * The advertised rate of a service without a limit, in requests per second, which it can easily
+ * answer.
+ */
 const UNLIMITED_RATE = 1000;
 
 /**
@@ -43,6 +48,7 @@ const UNLIMITED_RATE = 1000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { clock = serviceClock } = options;
   const metrics = options.metrics && (await import('./http/metrics.ts')).createMetrics();
+
   const store = await openDatabase({ ...options, clock, onQuery: metrics?.query });
   try {
     await endOrphanedPrograms(options.dataDir, options.env ?? {});
@@ -75,13 +81,19 @@ async function serveFrom(
     closing: new AbortController(),
     stopped: new AbortController(),
   };
+
   const thread = new WorkThread();
-  const parts = await compose(store, await buildComposeOptions(store, options, { metrics, thread, stops }));
+  const parts = await compose(
+    store,
+    await buildComposeOptions(store, options, { metrics, thread, stops }),
+  );
   const http = createServiceServer(parts, options, stops, metrics);
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
-    queued: () => store.queue.countClaimable(store.shared ? parts.models.capabilities() : undefined),
+    queued: () =>
+      store.queue.countClaimable(store.shared ? parts.models.capabilities() : undefined),
   });
+
   const watchedPrompts =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
   const stop = async (grace: number): Promise<void> => {
@@ -93,15 +105,18 @@ async function serveFrom(
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
+
   const newKey = await startServers(store, options, [http.server, metricsServer]).catch(
     async (error: unknown) => {
       await stop(0);
       throw error;
     },
   );
+
   warnIfUnencrypted(options);
   parts.runner.start();
   const housekeeping = runHousekeeping(parts, stops.closing.signal);
+
   return {
     ...serviceUrls(options, [http.server, metricsServer]),
     newKey,
@@ -146,7 +161,8 @@ function serviceUrls(
   return {
     url: `${origin}${PATH_PREFIX}`,
     pageUrl: page === false ? undefined : `${publicUrl ?? origin}/`,
-    metricsUrl: metricsServer && metrics && `${getServerOrigin(metricsServer, metrics.host)}/metrics`,
+    metricsUrl:
+      metricsServer && metrics && `${getServerOrigin(metricsServer, metrics.host)}/metrics`,
   };
 }
 
@@ -165,6 +181,7 @@ async function buildComposeOptions(
   const { onNotice = () => {}, clock, rateLimit, parallel, rerun } = options;
   const urls = await createSignedUrls(store, clock);
   const documentedRoutes = [...INTERFACE_ROUTES, ...createMediaRoutes(urls), ...healthRoutes];
+
   return {
     ...options,
     runner: (work, models) =>
@@ -187,7 +204,9 @@ async function buildComposeOptions(
     thread,
     // Only the operator can add the flag, so the caller doesn't see the remedy.
     onUnresolved: host => {
-      onNotice(`can't resolve the host ${host}; use --allow-private to let the proxy resolve such names`);
+      onNotice(
+        `can't resolve the host ${host}; use --allow-private to let the proxy resolve such names`,
+      );
       return '';
     },
     draining: stops.draining.signal,
@@ -196,7 +215,10 @@ async function buildComposeOptions(
   };
 }
 
-/** Returns the limiter of a shared store if it has one, because several services then share the limit. */
+/**
+ * Returns the limiter of a shared store if it has one, because several services then share the
+ * limit.
+ */
 function createLimiter(store: Store, perSecond: number, clock: Clock): RateLimiter {
   return store.requestRates?.(perSecond) ?? createRateLimiter(perSecond, clock);
 }
@@ -208,14 +230,22 @@ async function startServers(
   [server, metricsServer]: Servers,
 ): Promise<string | undefined> {
   await listen(server, host, port);
+
   if (metricsServer && metrics) {
-    await listen(metricsServer, metrics.host, metrics.port, { host: '--metrics', port: '--metrics' });
+    await listen(metricsServer, metrics.host, metrics.port, {
+      host: '--metrics',
+      port: '--metrics',
+    });
   }
+
   await store.workers.register();
   return await createFirstKey(store, clock);
 }
 
-/** Closes the server. Creations in flight are answered when their runs end, or when the grace period is over. */
+/**
+ * Closes the server. Creations in flight are answered when their runs end, or when the grace period
+ * is over.
+ */
 async function stopServing(
   {
     server,
@@ -232,12 +262,14 @@ async function stopServing(
 ): Promise<void> {
   const serverClosed = new Promise<void>(resolve => server.close(() => resolve()));
   endUnused();
+
   // The headers of a request may still be arriving.
   const arriving = graceMs > 0 ? waitAtMost(graceMs, clock, serverClosed) : undefined;
   await Promise.all([runner.close(graceMs), requests.waitForAllWithin(graceMs, clock), arriving]);
   stopping.abort(new Error('the service is stopping'));
   await Promise.all([tasks.close(), thread.close(), endKeptPrograms(engines)]);
   await requests.waitForAllWithin(LAST_HTTP_ANSWERS_MS, clock);
+
   // The remaining connections are idle, or have had their time.
   server.closeAllConnections();
   await serverClosed;

@@ -1,14 +1,16 @@
 import { setMaxListeners } from 'node:events';
 
-/** Lets many requests listen to one signal: otherwise Node warns of a leak at the eleventh listener. */
+/**
+ * Lets many requests listen to one signal: otherwise Node warns of a leak at the eleventh listener.
+ */
 export function withoutListenerLimit<S extends AbortSignal | undefined>(signal: S): S {
   if (signal) setMaxListeners(0, signal);
   return signal;
 }
 
 /**
- * Resolves like `work`, or rejects with the signal's reason as soon as it is aborted. A late result is passed to
- * `discard`; a late error is ignored.
+ * Resolves like `work`, or rejects with the signal's reason as soon as it is aborted. A late result
+ * is passed to `discard`; a late error is ignored.
  */
 export async function unlessAborted<T>(
   work: Promise<T>,
@@ -17,10 +19,14 @@ export async function unlessAborted<T>(
 ): Promise<T> {
   if (signal === undefined) return work;
   let stop = (): void => {};
+
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) {
+      stop();
+    } else {
+      signal.addEventListener('abort', stop, { once: true });
+    }
   });
   try {
     return await Promise.race([work, aborted]);
@@ -49,7 +55,10 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** Aborts after `ms` milliseconds with the error that `reason` makes at that time; undefined sets no limit. */
+  /**
+   * Aborts after `ms` milliseconds with the error that `reason` makes at that time; undefined sets
+   * no limit.
+   */
   limit(ms: number | undefined, reason: () => Error): void {
     if (ms !== undefined) this.#timers.push(setTimeout(() => this.#controller.abort(reason()), ms));
   }
@@ -62,8 +71,9 @@ export class Deadline {
 }
 
 /**
- * Runs `work` with a signal that follows `signal` and is aborted after `ms`. `AbortSignal.any` with an
- * `AbortSignal.timeout` won't do: Node 20 collects a timeout that nothing else references, and it never fires.
+ * Runs `work` with a signal that follows `signal` and is aborted after `ms`. `AbortSignal.any` with
+ * an `AbortSignal.timeout` won't do: Node 20 collects a timeout that nothing else references, and
+ * it never fires.
  */
 export async function withTimeout<T>(
   ms: number,
@@ -80,7 +90,10 @@ export async function withTimeout<T>(
 }
 
 /** Returns the result of `work`; undefined as soon as the signal is aborted. */
-export function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export function waitUnlessAborted<T>(
+  work: Promise<T>,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   const aborted = new Promise<undefined>(resolve => {
     if (signal.aborted) resolve(undefined);
     signal.addEventListener('abort', () => resolve(undefined), { once: true });
@@ -89,17 +102,19 @@ export function waitUnlessAborted<T>(work: Promise<T>, signal: AbortSignal): Pro
 }
 
 /**
- * Waits `ms` milliseconds; rejects with the signal's reason once it is aborted. Node's own promised timer would make an
- * error with a stack for each sleep that is ended.
+ * Waits `ms` milliseconds; rejects with the signal's reason once it is aborted. Node's own promised
+ * timer would make an error with a stack for each sleep that is ended.
  */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   withoutListenerLimit(signal);
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason as Error);
+
     const end = (): void => {
       clearTimeout(timer);
       reject(signal?.reason as Error);
     };
+
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', end);
       resolve();

@@ -1,6 +1,8 @@
 import { formatNumber } from './grouped-digits.ts';
 
-/** Limits on foreign JSON. Three characters of it can take sixty bytes of memory and a microsecond. */
+/**
+ * Limits on foreign JSON. Three characters of it can take sixty bytes of memory and a microsecond.
+ */
 export interface JsonLimits {
   /** Maximum number of values, nested ones included. */
   readonly values: number;
@@ -17,7 +19,8 @@ export class JsonLimitExceeded extends Error {
 }
 
 /**
- * Parses JSON that may be malicious. Counts its values and levels first, which takes no longer than parsing.
+ * Parses JSON that may be malicious. Counts its values and levels first, which takes no longer than
+ * parsing.
  *
  * @throws {SyntaxError} for text that is not JSON
  * @throws {JsonPastBound} that names the limit
@@ -29,7 +32,10 @@ export function parseBoundedJson(text: string, bounds: JsonLimits): unknown {
   return JSON.parse(text) as unknown;
 }
 
-/** Makes JavaScript forget the text of the last match, which would stay in memory until the next match of any pattern. */
+/**
+ * Makes JavaScript forget the text of the last match, which would stay in memory until the next
+ * match of any pattern.
+ */
 function forgetLastMatch(): void {
   /./.test('x');
 }
@@ -37,6 +43,7 @@ function forgetLastMatch(): void {
 function countWithin(json: string, { values, levels }: Required<JsonLimits>): void {
   const marks = /["[\]{},]/g;
   let separators = 0;
+
   let strings = 0;
   let depth = 0;
   for (let match = marks.exec(json); match; match = marks.exec(json)) {
@@ -50,12 +57,15 @@ function countWithin(json: string, { values, levels }: Required<JsonLimits>): vo
       if (mark !== ',') depth += 1;
       if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separators += 1;
     }
+
     if (depth > levels) throw new JsonLimitExceeded(`has more than ${formatNumber(levels)} levels`);
+
     // Field names are strings too.
     if (separators >= values || strings > 2 * values) {
       throw new JsonLimitExceeded(`holds more than ${formatNumber(values)} values`);
     }
   }
+
   forgetLastMatch();
 }
 
@@ -66,24 +76,33 @@ export function replaceOutsideStrings(
   replace: (part: string) => string,
 ): string {
   // With escaped quotes rewritten, every second part between quotes is the content of a string.
-  const parts = json.replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c')).split('"');
-  return parts.map((part, index) => (index % 2 === 1 ? part : part.replace(pattern, replace))).join('"');
+  const parts = json
+    .replace(/\\["\\]/gu, escape => (escape === '\\"' ? '\\u0022' : '\\u005c'))
+    .split('"');
+  return parts
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(pattern, replace)))
+    .join('"');
 }
 
 const EMPTY_JSON: ReadonlySet<string> = new Set(['[]', '{}']);
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Returns the index of the quote that ends the string starting at `start`; the first quote usually does. */
+/**
+ * Returns the index of the quote that ends the string starting at `start`; the first quote usually
+ * does.
+ */
 function findStringEnd(json: string, start: number): number {
   const next = json.indexOf('"', start + 1);
   if (next < 0) return json.length;
   if (json.charCodeAt(next - 1) !== BACKSLASH) return next;
+
   for (let at = start + 1; at < json.length; at++) {
     const code = json.charCodeAt(at);
     if (code === QUOTE) return at;
     if (code === BACKSLASH) at += 1;
   }
+
   return json.length;
 }
 
@@ -104,13 +123,19 @@ export function readValueAt(json: unknown, ...path: readonly (string | number)[]
 }
 
 /** Returns the string at a path; undefined if there is none. */
-export function readTextAt(json: unknown, ...path: readonly (string | number)[]): string | undefined {
+export function readTextAt(
+  json: unknown,
+  ...path: readonly (string | number)[]
+): string | undefined {
   const value = readValueAt(json, ...path);
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Returns the list at a path; empty if there is none. */
-export function readListAt(json: unknown, ...path: readonly (string | number)[]): readonly unknown[] {
+export function readListAt(
+  json: unknown,
+  ...path: readonly (string | number)[]
+): readonly unknown[] {
   const value = readValueAt(json, ...path);
   return Array.isArray(value) ? value : [];
 }

@@ -22,7 +22,10 @@ export function findExpressionFault(expression: string): ExpressionFault | undef
   return findJmespathFault(expression) ?? functionFault(expression);
 }
 
-/** A selected value as text, because serialising a small value can take forever if it contains itself often enough. */
+/**
+ * A selected value as text, because serialising a small value can take forever if it contains
+ * itself often enough.
+ */
 export interface SelectedText {
   readonly json: string;
   /** The value itself, if it is a string. */
@@ -37,7 +40,11 @@ export interface SelectedText {
  * @param indent the number of spaces to indent JSON by
  * @throws the library's error if a function gets an argument of the wrong type
  */
-export function evaluateExpression(expression: string, value: unknown, indent: number): SelectedText {
+export function evaluateExpression(
+  expression: string,
+  value: unknown,
+  indent: number,
+): SelectedText {
   const selection = search(copyOwnFields(value), expression, JMESPATH_OPTIONS) ?? null;
   return {
     json: JSON.stringify(selection, undefined, indent),
@@ -51,7 +58,9 @@ function isTrue(value: JSONValue): boolean {
   return typeof value === 'object' ? Object.keys(value).length > 0 : true;
 }
 
-/** Copies a value without prototypes, so that `constructor` is a field only if the value has one. */
+/**
+ * Copies a value without prototypes, so that `constructor` is a field only if the value has one.
+ */
 function copyOwnFields(value: unknown): JSONValue {
   if (Array.isArray(value)) return value.map(copyOwnFields);
   if (typeof value !== 'object' || value === null) return (value ?? null) as JSONValue;
@@ -64,25 +73,39 @@ function findJmespathFault(expression: string): ExpressionFault | undefined {
   const message = catchMessage(() => compile(expression, JMESPATH_OPTIONS));
   if (message === undefined) return undefined;
   if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
+
   if (catchMessage(() => tokenize(expression, JMESPATH_OPTIONS)) !== undefined) {
-    return { message: 'unfinished quote or unknown character', at: computeTokenizableLength(expression) };
+    return {
+      message: 'unfinished quote or unknown character',
+      at: computeTokenizableLength(expression),
+    };
   }
+
   const at = findFirstWrongToken(expression);
   return at === expression.length
     ? { message: 'the expression is not finished', at }
-    : { message: `unexpected \`${expression.slice(at).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``, at };
+    : {
+        message: `unexpected \`${expression.slice(at).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``,
+        at,
+      };
 }
 
 /** Returns the index of the first character that is not part of a token. */
 function computeTokenizableLength(expression: string): number {
   let end = expression.length;
-  while (end > 0 && catchMessage(() => tokenize(expression.slice(0, end), JMESPATH_OPTIONS)) !== undefined) {
+  while (
+    end > 0 &&
+    catchMessage(() => tokenize(expression.slice(0, end), JMESPATH_OPTIONS)) !== undefined
+  ) {
     end -= 1;
   }
   return end;
 }
 
-/** Returns the start of the wrong token. The parser gives no position, so this parses longer and longer prefixes. */
+/**
+ * Returns the start of the wrong token. The parser gives no position, so this parses longer and
+ * longer prefixes.
+ */
 function findFirstWrongToken(expression: string): number {
   const starts = tokenize(expression, JMESPATH_OPTIONS).map(token => token.start);
   for (const [index, start] of starts.entries()) {
@@ -93,7 +116,10 @@ function findFirstWrongToken(expression: string): number {
   return expression.length;
 }
 
-/** Returns the fault of an unknown function, which the library reports only once it is applied to a value. */
+/**
+ * Returns the fault of an unknown function, which the library reports only once it is applied to a
+ * value.
+ */
 function functionFault(expression: string): ExpressionFault | undefined {
   const functions = new Set(getRegisteredFunctions());
   const name = collectFunctionNames(compile(expression, JMESPATH_OPTIONS)).find(

@@ -1,4 +1,7 @@
-/** Returns the name nearest to the typed one, or the only one that it begins; undefined if more than a third of the letters differ. */
+/**
+ * Returns the name nearest to the typed one, or the only one that it begins; undefined if more than
+ * a third of the letters differ.
+ */
 export function findNearest(typed: string, names: readonly string[]): string | undefined {
   const { length } = typed;
   const limit = Math.floor(length / 3);
@@ -7,10 +10,13 @@ export function findNearest(typed: string, names: readonly string[]): string | u
     .filter(({ distance }) => distance <= limit)
     .sort((one, other) => one.distance - other.distance);
   const [begun, ...others] = names.filter(name => name.startsWith(typed));
+
   return best?.name ?? (length > 3 && others.length === 0 ? begun : undefined);
 }
 
-/** Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near. */
+/**
+ * Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near.
+ */
 export function didYouMean(typed: string, names: readonly string[]): string {
   return suggest(findNearest(typed, names));
 }
@@ -29,23 +35,34 @@ export function isTypo(typed: string, name: string): boolean {
   );
 }
 
-/** Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone need more. */
+/**
+ * Counts the letters to insert, delete, replace or swap; `limit + 1` as soon as the lengths alone
+ * need more.
+ */
 function editDistance(from: string, to: string, limit: number): number {
   if (Math.abs(from.length - to.length) > limit) return limit + 1;
+
   let rowBefore: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
     const nextRow = [i];
     for (let j = 1; j <= to.length; j += 1) {
       const same = from[i - 1] === to[j - 1];
-      const costs = [getCell(row, j) + 1, getCell(nextRow, j - 1) + 1, getCell(row, j - 1) + (same ? 0 : 1)];
+      const costs = [
+        getCell(row, j) + 1,
+        getCell(nextRow, j - 1) + 1,
+        getCell(row, j - 1) + (same ? 0 : 1),
+      ];
+
       const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
       if (swapped) costs.push(getCell(rowBefore, j - 2) + 1);
       nextRow.push(Math.min(...costs));
     }
+
     rowBefore = row;
     row = nextRow;
   }
+
   return getCell(row, to.length);
 }
 
@@ -54,12 +71,14 @@ function getCell(row: readonly number[], index: number): number {
 }
 
 /**
- * Returns the names, nearest first, by the pairs of neighbouring letters that they share. The lengths of model names
- * differ so much that an edit distance says little.
+ * Returns the names, nearest first, by the pairs of neighbouring letters that they share. The
+ * lengths of model names differ so much that an edit distance says little.
  */
 export function sortByNearness(typed: string, names: readonly string[]): string[] {
   const similarities = new Map(names.map(name => [name, computeSimilarity(name, typed)]));
-  return names.toSorted((one, other) => (similarities.get(other) ?? 0) - (similarities.get(one) ?? 0));
+  return names.toSorted(
+    (one, other) => (similarities.get(other) ?? 0) - (similarities.get(one) ?? 0),
+  );
 }
 
 /** Returns the share of letter pairs that two names have in common, from 0 to 1. */
@@ -72,6 +91,8 @@ function computeSimilarity(one: string, other: string): number {
 function collectLetterPairs(name: string): Set<string> {
   const text = name.toLowerCase();
   return new Set(
-    Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)),
+    Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) =>
+      text.slice(index, index + 2),
+    ),
   );
 }

@@ -9,17 +9,24 @@ export class LimitExceeded extends Error {
 const timedAction: { run?: () => void } = {};
 
 /**
- * Runs an action that V8 itself stops at a time limit: counting steps can't stop a regular expression.
+ * Runs an action that V8 itself stops at a time limit: counting steps can't stop a regular
+ * expression.
  *
  * @param what the subject of the message
  * @param leftMs the rest of the limit, in milliseconds; default all of it
  * @throws {PastBound} if it takes longer
  */
-export function runWithinTime<T>(what: string, limitMs: number, action: () => T, leftMs = limitMs): T {
+export function runWithinTime<T>(
+  what: string,
+  limitMs: number,
+  action: () => T,
+  leftMs = limitMs,
+): T {
   const result: { value?: T } = {};
   timedAction.run = () => {
     result.value = action();
   };
+
   const context = isContext(timedAction) ? timedAction : createContext(timedAction);
   try {
     runInContext('run()', context, { timeout: Math.max(1, Math.ceil(leftMs)) });
@@ -30,6 +37,7 @@ export function runWithinTime<T>(what: string, limitMs: number, action: () => T,
   } finally {
     delete timedAction.run;
   }
+
   return result.value as T;
 }
 

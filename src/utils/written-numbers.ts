@@ -1,14 +1,16 @@
 import { type JsonLimits, parseBoundedJson, replaceOutsideStrings } from './bounded-json.ts';
 
 /**
- * Parses JSON as `parseBoundedJson` does, and keeps how a number is written if JavaScript can't hold it exactly: more digits
- * than 2^53 has, or a larger exponent. `stringifyAsWritten` writes such numbers as they came.
+ * Parses JSON as `parseBoundedJson` does, and keeps how a number is written if JavaScript can't
+ * hold it exactly: more digits than 2^53 has, or a larger exponent. `stringifyAsWritten` writes
+ * such numbers as they came.
  */
 export function parseKeepingNumbers(text: string, bounds: JsonLimits): unknown {
   const value = parseBoundedJson(text, bounds);
   const mark = crypto.randomUUID();
   const marked = markNumbers(text, mark);
   if (!marked.includes(mark)) return value;
+
   return JSON.parse(marked, function keepNumber(this: object, key, part: unknown) {
     if (typeof part !== 'string' || !part.startsWith(mark)) return part;
     const source = part.slice(mark.length);
@@ -17,7 +19,9 @@ export function parseKeepingNumbers(text: string, bounds: JsonLimits): unknown {
   }) as unknown;
 }
 
-/** Returns a value as JSON, with the numbers that `parseKeepingNumbers` kept as they were written. */
+/**
+ * Returns a value as JSON, with the numbers that `parseKeepingNumbers` kept as they were written.
+ */
 export function stringifyAsWritten(value: unknown, indent = 0): string {
   const mark = crypto.randomUUID();
   let hasMarks = false;
@@ -35,14 +39,19 @@ export function stringifyAsWritten(value: unknown, indent = 0): string {
   return hasMarks ? text.replaceAll(new RegExp(`"${mark}([^"]*)"`, 'gu'), '$1') : text;
 }
 
-/** The property, copied with the others of an object, that says how the number in field `key` is written. */
+/**
+ * The property, copied with the others of an object, that says how the number in field `key` is
+ * written.
+ */
 function getWrittenSymbol(key: string): symbol {
   return Symbol.for(`promptrun: ${key} as written`);
 }
 
 /** Replaces the inexact numbers of valid JSON by strings that begin with a mark. */
 function markNumbers(json: string, mark: string): string {
-  return replaceOutsideStrings(json, /-?\d[\d.eE+-]*/gu, part => (isExact(part) ? part : `"${mark}${part}"`));
+  return replaceOutsideStrings(json, /-?\d[\d.eE+-]*/gu, part =>
+    isExact(part) ? part : `"${mark}${part}"`,
+  );
 }
 
 function isExact(source: string): boolean {

@@ -19,7 +19,10 @@ const CLOSED_V4 = [
   '240.0.0.0/4',
 ];
 
-/** The block of public IPv6 addresses, and the parts of it that are not public: Teredo, 6to4, documentation. */
+/**
+ * The block of public IPv6 addresses, and the parts of it that are not public: Teredo, 6to4,
+ * documentation.
+ */
 const OPEN_V6 = '2000::/3';
 const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
@@ -37,13 +40,21 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Returns true if a host, in the form of `URL.hostname` or a bind address, can only be this machine. Resolves no names. */
+/**
+ * Returns true if a host, in the form of `URL.hostname` or a bind address, can only be this
+ * machine. Resolves no names.
+ */
 export function isLoopbackHost(host: string): boolean {
   const name = toBareHost(host);
-  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || LOOPBACK_V4.test(name);
+  return (
+    name === 'localhost' || name.endsWith('.localhost') || name === '::1' || LOOPBACK_V4.test(name)
+  );
 }
 
-/** Returns true if a host, in the form of `URL.hostname`, is written as a loopback name or a private address. */
+/**
+ * Returns true if a host, in the form of `URL.hostname`, is written as a loopback name or a private
+ * address.
+ */
 export function isPrivateHost(host: string): boolean {
   const name = toBareHost(host);
   return isLoopbackHost(name) || (isIP(name) !== 0 && !isPublicAddress(name));

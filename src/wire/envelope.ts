@@ -17,6 +17,7 @@ export const ERROR_HTTP_STATUS = {
   GATEWAY_TIMEOUT_ERROR: 504,
   INSUFFICIENT_STORAGE_ERROR: 507,
 } as const satisfies Record<string, number>;
+
 export type ErrorStatus = keyof typeof ERROR_HTTP_STATUS;
 
 /** The `status` of every success envelope. */
@@ -41,13 +42,18 @@ export type Envelope<T> = SuccessEnvelope<T> | ErrorEnvelope;
 
 /** Request header with the hash of the resources that a command-line client has cached. */
 export const CLI_AGENT_HEADER = 'cli-agent';
+
 /** Response header whose presence asks the client to refresh its resources. */
 export const ACTION_REQUIRE_HEADER = 'action-require';
+
 /** Request header that identifies a creation, so that sending it again returns the same run. */
 export const IDEMPOTENCY_KEY_HEADER = 'idempotency-key';
+
 /** Response header that announces that the service keeps idempotency keys for 24 hours. */
 export const IDEMPOTENCY_HEADER = 'idempotency';
+
 /** The one value of `IDEMPOTENCY_HEADER`. */
 export const IDEMPOTENCY_SUPPORTED = 'supported';
+
 /** Response header that says how fast a client may send requests (IETF draft). */
 export const RATE_LIMIT_POLICY_HEADER = 'ratelimit-policy';

@@ -22,7 +22,9 @@ const HYPHENS: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 
 /** Explains why a text can't be a label; undefined if it can. */
 export function findLabelFault(label: string): string | undefined {
-  if (!LABEL.test(label)) return 'a label is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens';
+  if (!LABEL.test(label)) {
+    return 'a label is 1 to 64 of the characters a–z, 0–9 and, within it, hyphens';
+  }
   if (!canBeginUuid(label)) return undefined;
   return 'a label must not look like the beginning of an id, such as dead';
 }

@@ -13,7 +13,10 @@ export function toDollars(amount: Money): number {
   return amount / DOLLAR;
 }
 
-/** Formats an amount such as `$0.0123` or `$2.50`: to the cent, below a dollar with three significant digits. */
+/**
+ * Formats an amount such as `$0.0123` or `$2.50`: to the cent, below a dollar with three
+ * significant digits.
+ */
 export function formatDollars(amount: Money): string {
   const value = toDollars(amount);
   if (value >= 1 || value === 0) return `$${value.toFixed(2)}`;

@@ -7,7 +7,10 @@ export interface PromptVersion {
   title: string;
   /** ISO 8601. */
   publishedAt: string;
-  /** The inputs that the prompt expects. The interface does not specify its fields; three shapes are known. */
+  /**
+   * The inputs that the prompt expects. The interface does not specify its fields; three shapes are
+   * known.
+   */
   config: unknown;
 }
 
@@ -78,7 +81,9 @@ export interface PromptListQuery {
 
 /** A text input in the shape that the local service uses. */
 export interface TextInputConfig {
-  /** The type of the value that the text represents; `any` if the prompt's schema allows several. */
+  /**
+   * The type of the value that the text represents; `any` if the prompt's schema allows several.
+   */
   type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object' | 'any';
   description?: string;
   required: boolean;

@@ -31,7 +31,9 @@ export interface Run {
   runStatus: RunStatus;
   /** Service tokens consumed; 0 while in progress. */
   tokens: number;
-  /** The options that were left out of the request to the model, if any; only from a local service. */
+  /**
+   * The options that were left out of the request to the model, if any; only from a local service.
+   */
   warnings?: string[];
 }
 
@@ -47,19 +49,26 @@ export interface RunRow {
   /** ISO 8601. */
   createdAt: string;
   /**
-   * The key of the creation; only in the answer to a query for this key, from a service that keeps idempotency keys.
+   * The key of the creation; only in the answer to a query for this key, from a service that keeps
+   * idempotency keys.
    */
   idempotencyKey?: string;
   /** The tokens and the cost; only in the answer to a query with `usage`, from a local service. */
   usage?: RunUsage;
-  /** ISO 8601; null if unknown or not ended. Only in the answer to a query with `times`, from a local service. */
+  /**
+   * ISO 8601; null if unknown or not ended. Only in the answer to a query with `times`, from a
+   * local service.
+   */
   endedAt?: string | null;
 }
 
 /** The model of a run, its tokens and cost. */
 export interface RunUsage {
   model: string;
-  /** The tokens as the provider counts them, with cached tokens included in `input`; null if it reported none. */
+  /**
+   * The tokens as the provider counts them, with cached tokens included in `input`; null if it
+   * reported none.
+   */
   tokens: { input: number; output: number; cached: number } | null;
   /** The cost in US dollars; null if it is unknown or the run has not ended. */
   cost: number | null;
@@ -87,7 +96,10 @@ export interface RunListQuery {
   since?: number;
   /** Unix seconds; runs created before it. */
   until?: number;
-  /** Lists only the run that the creation with this key made; ignored by services that don't keep keys. */
+  /**
+   * Lists only the run that the creation with this key made; ignored by services that don't keep
+   * keys.
+   */
   idempotencyKey?: string;
   /** `true` adds `usage` to rows; ignored by services other than a local one. */
   usage?: 'true' | 'false';

@@ -6,6 +6,8 @@ const TRACEPARENT =
   /^(?!ff|00.{54})[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]{1,200})?$/;
 
 /** Returns the value of a header if it is a `traceparent`, else undefined. */
-export function parseTraceparent(value: string | readonly string[] | undefined): string | undefined {
+export function parseTraceparent(
+  value: string | readonly string[] | undefined,
+): string | undefined {
   return typeof value === 'string' && TRACEPARENT.test(value) ? value : undefined;
 }

@@ -11,6 +11,7 @@ import { commandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
 const root = path.resolve(import.meta.dirname, '..', '..');
+
 const ACTION = parse(readFileSync(path.join(root, 'action.yml'), 'utf8')) as {
   readonly inputs: Record<string, unknown>;
   readonly outputs: Record<string, unknown>;
@@ -26,7 +27,10 @@ interface Step {
   readonly home: string;
 }
 
-/** Runs the step of action.yml as a runner would: its inputs in the variables it names, its outputs in a file. */
+/**
+ * Runs the step of action.yml as a runner would: its inputs in the variables it names, its outputs
+ * in a file.
+ */
 async function runStep(
   inputs: Readonly<Record<string, string>>,
   files: Readonly<Record<string, string>> = {},
@@ -56,6 +60,7 @@ async function runStep(
   child.stdout.on('data', (piece: Buffer) => (log += piece.toString()));
   child.stderr.on('data', (piece: Buffer) => (log += piece.toString()));
   const code = await new Promise<number | null>(resolve => child.on('close', resolve));
+
   return { code, log, home, outputs: readOutputs(readFileSync(output, 'utf8')) };
 }
 
@@ -71,6 +76,7 @@ function readOutputs(text: string): Record<string, string> {
       .slice(0, -1)
       .join('\n');
   }
+
   return outputs;
 }
 
@@ -83,10 +89,14 @@ function commandsIn(log: string): string[] {
     stopped ??= /^::stop-commands::(.+)$/u.exec(line)?.[1];
     if (line === `::${stopped}::`) stopped = undefined;
   }
+
   return commands;
 }
 
-/** Returns the environment of a runner whose checkout is not built, and whose `npm` is a shell script. */
+/**
+ * Returns the environment of a runner whose checkout is not built, and whose `npm` is a shell
+ * script.
+ */
 function notBuilt(npm: string): Record<string, string> {
   const checkout = temporaryDirectory();
   cpSync(path.join(root, 'action'), path.join(checkout, 'action'), { recursive: true });
@@ -96,7 +106,9 @@ function notBuilt(npm: string): Record<string, string> {
   return { GITHUB_ACTION_PATH: checkout, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
 }
 
-const readResponse = ({ outputs }: Step): string => readFileSync(outputs['response-file'] ?? '', 'utf8');
+const readResponse = ({ outputs }: Step): string =>
+  readFileSync(outputs['response-file'] ?? '', 'utf8');
+
 const HELLO = { prompt: 'hello.prompt', input: 'name=Ada' };
 const FILES = { 'hello.prompt': '---\nmodel: echo\n---\nHi {{name}}' };
 const ECHO = '---\nmodel: echo\n---\n{{text}}';
@@ -130,6 +142,7 @@ describe.runIf(isPosix)('the action', () => {
     symlinkSync(link === file ? path.join(outside, target) : outside, path.join(home, link));
     const workspace = { GITHUB_WORKSPACE: home };
     const step = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
+
     expect([step.code, step.outputs]).toEqual([2, {}]);
     expect(step.log).toContain(path.join(home, link));
     expect(readFileSync(path.join(outside, 'file'), 'utf8')).toBe('former');
@@ -140,12 +153,22 @@ describe.runIf(isPosix)('the action', () => {
     const home = temporaryDirectory();
     symlinkSync(home, path.join(home, 'workspace'));
     const workspace = { GITHUB_WORKSPACE: path.join(home, 'workspace') };
-    const below = await runStep({ ...HELLO, 'response-file': 'made/in/answer.txt' }, FILES, workspace);
-    expect(readFileSync(path.join(home, 'made/in/answer.txt'), 'utf8')).toBe(below.outputs['response']);
+    const below = await runStep(
+      { ...HELLO, 'response-file': 'made/in/answer.txt' },
+      FILES,
+      workspace,
+    );
+
+    expect(readFileSync(path.join(home, 'made/in/answer.txt'), 'utf8')).toBe(
+      below.outputs['response'],
+    );
+
     const absolute = path.join(home, 'workspace/absolute.txt');
     const step = await runStep({ ...HELLO, 'response-file': absolute }, FILES, workspace);
+
     expect([step.code, step.outputs['response-file']]).toEqual([0, absolute]);
     expect(readResponse(step)).toBe(step.outputs['response']);
+
     for (const file of ['../answer.txt', 'a/../../answer.txt', path.join(home, 'link.txt')]) {
       if (path.isAbsolute(file)) symlinkSync('absolute.txt', file);
       const refused = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
@@ -160,6 +183,7 @@ describe.runIf(isPosix)('the action', () => {
       { prompt: 'say.prompt', 'file-input': 'text=hostile.txt' },
       { 'say.prompt': ECHO, 'hostile.txt': hostile },
     );
+
     expect(readResponse(step)).toContain(hostile.trimEnd());
     expect(Object.keys(step.outputs)).toEqual(['response', 'response-file', 'json', 'run-id']);
     expect(step.outputs['run-id']).toMatch(/^[0-9a-f-]{36}$/u);
@@ -175,7 +199,9 @@ describe.runIf(isPosix)('the action', () => {
     const env = { GITHUB_OUTPUT: output, VALUE: value };
     execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: root, env });
     const text = readFileSync(output, 'utf8');
+
     expect(readOutputs(text)).toEqual({ json: value, 'run-id': value });
+
     const delimiters = [...text.matchAll(/^(?:json|run-id)<<(promptrun-[0-9a-f]{32})$/gmu)].map(
       found => found[1],
     );
@@ -196,6 +222,7 @@ describe.runIf(isPosix)('the action', () => {
         'model: echo\nmessages:\n  - role: user\n    content: "Hi {{name}}, {{#if}} {{letter}}"\n',
       'letter.txt': 'a letter',
     };
+
     const step = await runStep(
       {
         'prompt-file': 'Greet_1.prompt.yml',
@@ -213,6 +240,7 @@ describe.runIf(isPosix)('the action', () => {
       expect.stringContaining('Hi Ada: @x, {{#if}} a letter'),
     ]);
     expect(readFileSync(path.join(step.home, 'answer.txt'), 'utf8')).toBe(step.outputs['response']);
+
     const warnings = commandsIn(step.log).filter(line => line.startsWith('::warning'));
     expect(warnings.join('\n')).toMatch(
       /unknown.*no such placeholder[\s\S]*provider[\s\S]*token is ignored/u,
@@ -222,10 +250,15 @@ describe.runIf(isPosix)('the action', () => {
   it('takes a prompt in words as text, not as a target or a template, with the system prompt before it', async () => {
     const words = { prompt: 'hello {{name}}', model: 'echo', 'system-prompt': 'Be {{kind}}' };
     const step = await runStep(words);
+
     expect([step.code, step.log.includes('::error')], step.log).toEqual([0, false]);
     expect(step.outputs['response']).toContain('hello {{name}}');
+
     const missing = await runStep({ prompt: 'gone.prompt' });
-    expect([missing.code, missing.log]).toEqual([2, expect.stringContaining("isn't there: gone.prompt")]);
+    expect([missing.code, missing.log]).toEqual([
+      2,
+      expect.stringContaining("isn't there: gone.prompt"),
+    ]);
   });
 
   it('runs prompt files of other tools, but takes a bare name of Markdown or text as words', async () => {
@@ -238,6 +271,7 @@ describe.runIf(isPosix)('the action', () => {
       expect(step.code, step.log).toBe(0);
       return step.outputs['response'];
     };
+
     expect(await run('./review.md', 'arguments=Code')).toBe('Code, reviewed');
     expect(await run('ask.yaml', 'who=Ada')).toBe('Ask Ada');
     expect(await run('review.md')).toContain('review.md');
@@ -250,7 +284,10 @@ describe.runIf(isPosix)('the action', () => {
       let body = '';
       request.on('data', (piece: Buffer) => (body += piece.toString()));
       request.on('end', () => {
-        calls.push({ key: request.headers.authorization, body: JSON.parse(body) as { model: string } });
+        calls.push({
+          key: request.headers.authorization,
+          body: JSON.parse(body) as { model: string },
+        });
         const message = { role: 'assistant', content: 'Hi' };
         response.setHeader('content-type', 'application/json');
         response.end(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message }] }));
@@ -259,9 +296,17 @@ describe.runIf(isPosix)('the action', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
-    const step = await runStep({ prompt: 'Say hi', model: 'meta/llama', endpoint, token: 'a-token' });
+    const step = await runStep({
+      prompt: 'Say hi',
+      model: 'meta/llama',
+      endpoint,
+      token: 'a-token',
+    });
+
     expect(step.outputs['response'], step.log).toBe('Hi');
-    expect(calls.map(({ key, body }) => [key, body.model])).toEqual([['Bearer a-token', 'meta/llama']]);
+    expect(calls.map(({ key, body }) => [key, body.model])).toEqual([
+      ['Bearer a-token', 'meta/llama'],
+    ]);
   });
 
   it('fails with the exit code of the command, and says why in one annotation', async () => {
@@ -283,7 +328,8 @@ describe.runIf(isPosix)('the action', () => {
   it('runs the tests of prompts, with their report in the log', async () => {
     const files = {
       'say.prompt': ECHO,
-      'say.test.yaml': 'cases:\n  - name: says no\n    inputs: { text: yes }\n    expect: [contains: no]\n',
+      'say.test.yaml':
+        'cases:\n  - name: says no\n    inputs: { text: yes }\n    expect: [contains: no]\n',
     };
     const step = await runStep({ test: '.' }, files);
     expect(step.code).toBe(5);
@@ -304,16 +350,25 @@ describe.runIf(isPosix)('the action', () => {
       OUR_OPENAI_KEY: 'a-secret',
       npm_config_registry: 'http://evil.example.com',
     };
-    const own = await runStep({ test: 'a b\n--c', 'api-key': 'a-key' }, files, { ...runner, ...keys });
+    const own = await runStep({ test: 'a b\n--c', 'api-key': 'a-key' }, files, {
+      ...runner,
+      ...keys,
+    });
+
     expect(own.log).toBe('::add-mask::a-key\ntest\n--\na b\n--c\n');
-    const [cwd = '', ...npm] = readFileSync(path.join(own.home, 'runner', 'npm.log'), 'utf8').split('\n');
+
+    const [cwd = '', ...npm] = readFileSync(path.join(own.home, 'runner', 'npm.log'), 'utf8').split(
+      '\n',
+    );
     expect(cwd).toContain(path.join(own.home, 'runner', 'promptrun-'));
     expect(npm).toContain(`promptrun@${packageJson.version}`);
     expect(npm).toContain('--ignore-scripts');
     expect(npm.filter(line => /registry/iu.test(line))).toEqual([]);
     expect(npm.join('\n')).not.toMatch(/evil|a-secret|a-key|^PROMPTRUN_/mu);
+
     const named = { test: '.', version: '0.3.1', registry: 'http://127.0.0.1:4873' };
     const other = await runStep(named, {}, runner);
+
     expect(readFileSync(path.join(other.home, 'runner', 'npm.log'), 'utf8')).toMatch(
       /--registry=http:\/\/127\.0\.0\.1:4873\/\n[\s\S]*promptrun@0\.3\.1\n/u,
     );
@@ -321,7 +376,10 @@ describe.runIf(isPosix)('the action', () => {
 
   it.each([
     [{ version: '1 --call=touch' }, 'The input version is not a version of promptrun'],
-    [{ registry: 'http://npm.example.com', version: '1.0.0' }, 'The input registry must be an https URL'],
+    [
+      { registry: 'http://npm.example.com', version: '1.0.0' },
+      'The input registry must be an https URL',
+    ],
   ])('refuses %j', async (inputs, message) => {
     const { code, log } = await runStep({ test: '.', ...inputs }, {}, notBuilt(NPM));
     expect([code, log]).toEqual([2, `::error title=promptrun::${message}\n`]);

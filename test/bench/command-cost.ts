@@ -21,8 +21,12 @@ export function costsInTurns(bare: Run, own: Run, rounds: number): { bare: Cost;
   findCost(own); // what only the first call does, such as making a store, is not measured
   let least = { bare: findCost(bare), own: findCost(own) };
   for (let round = 1; round < rounds; round += 1) {
-    least = { bare: lowerCost(least.bare, findCost(bare)), own: lowerCost(least.own, findCost(own)) };
+    least = {
+      bare: lowerCost(least.bare, findCost(bare)),
+      own: lowerCost(least.own, findCost(own)),
+    };
   }
+
   return least;
 }
 
@@ -31,7 +35,9 @@ export function lowerCost(one: Cost, other: Cost): Cost {
   return { cpu: Math.min(one.cpu, other.cpu), wall: Math.min(one.wall, other.wall) };
 }
 
-/** Measures a command with the shell's own clock, because Node can't tell the CPU time of one child. */
+/**
+ * Measures a command with the shell's own clock, because Node can't tell the CPU time of one child.
+ */
 export function findCost({ argv, env, cwd }: Run): Cost {
   const script = 'TIMEFORMAT="%3R %3U %3S"; time "$@" > /dev/null 2> /dev/null < /dev/null';
   const { status, stderr } = spawnSync('bash', ['-c', script, 'bash', ...argv], {
@@ -40,6 +46,7 @@ export function findCost({ argv, env, cwd }: Run): Cost {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`${argv.join(' ')} failed with ${status}`);
+
   const [wall = 0, user = 0, system = 0] = stderr
     .trim()
     .split(' ')

@@ -2,26 +2,36 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../support/databases/postgres.ts';
 import { addRuns, type Measured, measureServer } from './service.bench.ts';
 import { creation, type Server, sampleVersion, startServer } from './service-server.ts';
 
 const ROWS = 1_000_000;
 
-/** Creations and pages of the list on PostgreSQL, by one instance and by three, beside SQLite in the same run. */
+/**
+ * Creations and pages of the list on PostgreSQL, by one instance and by three, beside SQLite in the
+ * same run.
+ */
 export default async function benchDatabases(): Promise<void> {
   if (postgresPrograms() === undefined) {
     process.stdout.write('PostgreSQL is not installed: nothing is measured of it.\n');
     return;
   }
+
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-bench-'));
   const cluster = await startPostgres({ durable: true });
+
   const servers: Server[] = [];
   const start = async (name: string, database?: string): Promise<Server> => {
     const server = await startServer('service', path.join(directory, name), database);
     servers.push(server);
     return server;
   };
+
   try {
     await measureAll(directory, cluster, start);
   } finally {
@@ -33,7 +43,11 @@ export default async function benchDatabases(): Promise<void> {
 
 type Start = (name: string, database?: string) => Promise<Server>;
 
-async function measureAll(directory: string, cluster: PostgresCluster, start: Start): Promise<void> {
+async function measureAll(
+  directory: string,
+  cluster: PostgresCluster,
+  start: Start,
+): Promise<void> {
   await addRuns(path.join(directory, 'sqlite'), ROWS);
   const sqlite = await start('sqlite');
   const one = await start('one', cluster.url);
@@ -46,9 +60,16 @@ async function measureAll(directory: string, cluster: PostgresCluster, start: St
 
   const created = await measureServer(sqlite, '/runs', creation(version));
   report('POST /runs, SQLite', created, created);
-  report('the same, PostgreSQL, 1 instance', await measureServer(one, '/runs', creation(version)), created);
+  report(
+    'the same, PostgreSQL, 1 instance',
+    await measureServer(one, '/runs', creation(version)),
+    created,
+  );
+
   const three = [one, await start('two', cluster.url), await start('three', cluster.url)];
-  const together = await Promise.all(three.map(server => measureServer(server, '/runs', creation(version))));
+  const together = await Promise.all(
+    three.map(server => measureServer(server, '/runs', creation(version))),
+  );
   report('the same, PostgreSQL, 3 instances', addUp(together), created);
 }
 
@@ -62,7 +83,9 @@ function addUp(measured: readonly Measured[]): Measured {
 function report(name: string, measured: Measured, sqlite: Measured): void {
   const ratio = (measured.perSecond / sqlite.perSecond).toFixed(2);
   const perSecond = `${Math.round(measured.perSecond)}/s`.padStart(9);
-  process.stdout.write(`${name.padEnd(36)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of SQLite\n`);
+  process.stdout.write(
+    `${name.padEnd(36)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of SQLite\n`,
+  );
 }
 
 /** Copies SQLite's rows into a database that has the tables. */

@@ -18,17 +18,27 @@ const BEFORE_MS = 1500;
 const SILENT_MS = 2000;
 const AFTER_MS = 3000;
 const GIVEN_UP_MS = 60_000;
+
 /** The credits of a new user. */
 const CREDITS = 1_000_000;
+
 /** The credits of a run. */
 const COST = 2;
 
 /**
- * Loses the primary of a database under load again and again, killed and silent in turn, and promotes its synchronous
- * standby. Counts what became of the runs, and how often the model was asked for each.
+ * Loses the primary of a database under load again and again, killed and silent in turn, and
+ * promotes its synchronous standby. Counts what became of the runs, and how often the model was
+ * asked for each.
  */
 export default async function soakFailovers(): Promise<void> {
-  const sums = { acknowledged: 0, lost: 0, askedTwice: 0, unended: 0, wrongCredits: 0, slowestMs: 0 };
+  const sums = {
+    acknowledged: 0,
+    lost: 0,
+    askedTwice: 0,
+    unended: 0,
+    wrongCredits: 0,
+    slowestMs: 0,
+  };
   for (let turn = 0; turn < TURNS; turn += 1) {
     const result = await failOver(turn % 2 === 0 ? 'kill' : 'freeze');
     process.stdout.write(`${JSON.stringify({ turn, ...result })}\n`);
@@ -47,11 +57,13 @@ async function failOver(how: 'kill' | 'freeze') {
   writeFileSync(path.join(prompts, 'ask.prompt'), '---\nmodel: ollama/tiny\n---\n{{id}}\n');
   const primary = await startPostgres({ durable: true });
   const standby = await primary.standby();
+
   const model = await countingModel();
   const children: ChildProcess[] = [];
   try {
     const hosts = [primary.url, standby.url].map(url => new URL(url).host).join(',');
-    const start = () => startInstance(directory, prompts, `postgres://postgres@${hosts}/postgres`, model);
+    const start = () =>
+      startInstance(directory, prompts, `postgres://postgres@${hosts}/postgres`, model);
     const first = await start();
     const instances = [first, ...(await Promise.all(Array.from({ length: INSTANCES - 1 }, start)))];
     children.push(...instances.map(({ child }) => child));
@@ -66,6 +78,7 @@ async function failOver(how: 'kill' | 'freeze') {
         acknowledged.set(id, await createOnce(urls, headers, { version, id }));
       }
     });
+
     await sleep(BEFORE_MS);
     primary[how]();
     await sleep(how === 'freeze' ? SILENT_MS : 0);
@@ -76,6 +89,7 @@ async function failOver(how: 'kill' | 'freeze') {
     await sleep(AFTER_MS);
     over.abort();
     await Promise.all(callers);
+
     return { how, backAfterMs, ...(await ledger(standby.url, acknowledged, model.asked)) };
   } finally {
     for (const child of children) child.kill('SIGKILL');
@@ -103,14 +117,25 @@ async function countingModel(): Promise<CountingModel> {
     const message = { role: 'assistant', content: prompt };
     const choices = [{ index: 0, message, finish_reason: 'stop' }];
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'tiny', choices }));
+    response.end(
+      JSON.stringify({ id: 'x', object: 'chat.completion', created: 1, model: 'tiny', choices }),
+    );
   };
-  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+
+  const server = createServer((request, response) => void answer(request, response)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(server, 'listening');
   return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-async function startInstance(directory: string, prompts: string, database: string, { host }: CountingModel) {
+async function startInstance(
+  directory: string,
+  prompts: string,
+  database: string,
+  { host }: CountingModel,
+) {
   const flags = ['--port', '0', '-q', '--sync-window', '1s', '--prompts', prompts];
   const child = spawn(process.execPath, [path.resolve('bin/promptrun.js'), 'serve', ...flags], {
     env: {
@@ -122,14 +147,17 @@ async function startInstance(directory: string, prompts: string, database: strin
     },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     said += piece;
   });
+
   while (!said.includes('\npage: ')) {
     if (child.exitCode !== null) throw new Error('an instance could not be started');
     await sleep(20);
   }
+
   const printedValue = (name: RegExp): string => name.exec(said)?.[1] ?? '';
   return { child, url: printedValue(/^listening on (\S+)$/m), key: printedValue(/^key: (\S+)$/m) };
 }
@@ -139,14 +167,18 @@ type Headers = Record<string, string>;
 async function findVersion(url: string, headers: Headers): Promise<string> {
   for (;;) {
     const answer = await fetch(`${url}/prompts/publish?q=ask`, { headers });
-    const { data } = (await answer.json()) as { data: { rows: { slug: string; promptVersionId: string }[] } };
+    const { data } = (await answer.json()) as {
+      data: { rows: { slug: string; promptVersionId: string }[] };
+    };
     const found = data.rows.find(({ slug }) => slug === 'ask');
     if (found) return found.promptVersionId;
     await sleep(50);
   }
 }
 
-/** Sends a creation to one instance after the other until one acknowledges it, and returns its run. */
+/**
+ * Sends a creation to one instance after the other until one acknowledges it, and returns its run.
+ */
 async function createOnce(
   urls: readonly string[],
   headers: Headers,
@@ -194,14 +226,18 @@ async function ledger(
       );
       return rows[0]?.count ?? 0;
     };
+
     const since = performance.now();
     while ((await unended()) > 0 && performance.now() - since < GIVEN_UP_MS) await sleep(250);
-    const { rows } = await client.query<{ id: string; status: string }>('select id, status from runs');
+    const { rows } = await client.query<{ id: string; status: string }>(
+      'select id, status from runs',
+    );
     const known = new Map(rows.map(({ id, status }) => [id, status]));
     const { rows: users } = await client.query<{ credits: string }>(
       `select credits from users where name = 'local'`,
     );
     const paid = rows.filter(({ status }) => status === 'succeeded').length * COST;
+
     return {
       acknowledged: acknowledged.size,
       runs: rows.length,

@@ -13,10 +13,16 @@ const RUNS = Number(process.env['RUNS'] ?? 10_000);
 const INSTANCES = 3;
 const AT_ONCE = 24;
 const KILL_EVERY_MS = 4000;
+
 /** The signal that ends instances; SIGTERM is a restart by an operator. */
 const SIGNAL = process.env['SIGNAL'] === 'SIGTERM' ? 'SIGTERM' : 'SIGKILL';
-/** The build that those run which are ended, such as an earlier version's: a rolling upgrade under load. */
+
+/**
+ * The build that those run which are ended, such as an earlier version's: a rolling upgrade under
+ * load.
+ */
 const FORMER_COMMAND = process.env['FORMER_COMMAND'] ?? 'bin/promptrun.js';
+
 /** The credits of a new user. */
 const CREDITS = 1_000_000;
 
@@ -27,8 +33,8 @@ interface Instance {
 }
 
 /**
- * Runs three instances on one database: one of them is ended every few seconds and started again, and the database is
- * restarted once. Counts what became of the runs.
+ * Runs three instances on one database: one of them is ended every few seconds and started again,
+ * and the database is restarted once. Counts what became of the runs.
  */
 export default async function soakInstances(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-instances-'));
@@ -37,6 +43,7 @@ export default async function soakInstances(): Promise<void> {
   const first = await startFormer();
   const instances: Instance[] = [first.instance];
   while (instances.length < INSTANCES) instances.push((await startFormer()).instance);
+
   try {
     const headers = { authorization: `Bearer ${first.key}` };
     const finished = new AbortController();
@@ -46,6 +53,7 @@ export default async function soakInstances(): Promise<void> {
       await sleep(3000);
       cluster.start();
     });
+
     finished.abort();
     await killing;
     await report(instances, headers, acknowledged);
@@ -62,19 +70,27 @@ async function startInstance(
   build = 'bin/promptrun.js',
 ): Promise<{ instance: Instance; key: string }> {
   const command = path.resolve(build);
-  const child = spawn(process.execPath, [command, 'serve', '--port', '0', '-q', '--sync-window', '1s'], {
-    env: {
-      PATH: process.env['PATH'],
-      HOME: directory,
-      PROMPTRUN_DATA_DIR: path.join(directory, randomUUID()),
-      PROMPTRUN_DATABASE_URL: database,
+  const child = spawn(
+    process.execPath,
+    [command, 'serve', '--port', '0', '-q', '--sync-window', '1s'],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: directory,
+        PROMPTRUN_DATA_DIR: path.join(directory, randomUUID()),
+        PROMPTRUN_DATABASE_URL: database,
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
     },
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  );
   const lines = createInterface(child.stdout);
-  const [listening] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [string | number];
+  const [listening] = (await Promise.race([once(lines, 'line'), once(child, 'exit')])) as [
+    string | number,
+  ];
+
   // While the database is away none can be started.
   if (typeof listening !== 'string') throw new Error('an instance could not be started');
+
   const key = await Promise.race([once(lines, 'line'), sleep(10_000)]);
   return {
     instance: { process: child, url: listening.replace('listening on ', '') },
@@ -121,6 +137,7 @@ async function createAll(
       acknowledged.add(await createOnce(instances, headers, body));
     }
   };
+
   await Promise.all(Array.from({ length: AT_ONCE }, createOneAfterAnother));
   return acknowledged;
 }
@@ -132,7 +149,11 @@ async function sandboxRun(instances: readonly Instance[], headers: Headers): Pro
 }
 
 /** Sends a creation to one instance after the other until one acknowledges it. */
-async function createOnce(instances: readonly Instance[], headers: Headers, body: string): Promise<string> {
+async function createOnce(
+  instances: readonly Instance[],
+  headers: Headers,
+  body: string,
+): Promise<string> {
   const key = randomUUID();
   for (let attempt = Math.floor(Math.random() * INSTANCES); ; attempt += 1) {
     const url = `${instances[attempt % INSTANCES]?.url}/runs`;
@@ -176,6 +197,7 @@ async function settled({ url }: Instance, headers: Headers): Promise<Map<string,
   for (const status of ['queued', 'running']) {
     while ((await page(url, headers, `status=${status}`)).rows.length > 0) await sleep(250);
   }
+
   const rows = new Map<string, RunRow>();
   for (let after = '', more = true; more; ) {
     const { rows: found, hasMore } = await page(url, headers, `limit=50${after}`);
@@ -183,6 +205,7 @@ async function settled({ url }: Instance, headers: Headers): Promise<Map<string,
     more = hasMore;
     after = `&startingAfter=${found.at(-1)?.runId}`;
   }
+
   return rows;
 }
 

@@ -8,10 +8,13 @@ import { creation, fetchData, type Server, sampleVersion, startServer } from './
 
 const ROUNDS = 50;
 const AT_ONCE = 8;
+
 /** The credits of every new user. */
 const CREDITS = 1_000_000;
 
-/** Kills the service with SIGKILL at random moments, and counts what became of acknowledged runs. */
+/**
+ * Kills the service with SIGKILL at random moments, and counts what became of acknowledged runs.
+ */
 export default async function soakKills(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-kills-'));
   try {
@@ -35,11 +38,13 @@ async function createUntilKilled(dataDir: string): Promise<Run[]> {
       if (run) runs.push(run);
     }
   };
+
   const creating = Array.from({ length: AT_ONCE }, createOneAfterAnother);
   await sleep(50 + Math.random() * 400);
   const gone = once(server.process, 'exit');
   server.process.kill('SIGKILL');
   await Promise.all([...creating, gone]);
+
   return runs;
 }
 
@@ -61,7 +66,9 @@ async function report(server: Server, acknowledged: ReadonlyMap<string, Run>): P
 
 async function inProgress(server: Server): Promise<boolean> {
   const pages = await Promise.all(
-    ['queued', 'running'].map(status => fetchData<RunPage>(server, `/runs?limit=1&status=${status}`)),
+    ['queued', 'running'].map(status =>
+      fetchData<RunPage>(server, `/runs?limit=1&status=${status}`),
+    ),
   );
   return pages.some(page => page.rows.length > 0);
 }

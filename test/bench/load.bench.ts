@@ -14,13 +14,16 @@ const SECONDS = 5;
 const AT_ONCE = 24;
 const MANY_AT_ONCE = 64;
 const ROUNDS = 3;
+
 /** The time between two requests of the neighbour, in milliseconds. */
 const NEIGHBOUR_EVERY_MS = 20;
 
 /** Measures what one user's load costs, and how it slows others, on SQLite and on PostgreSQL. */
 export default async function benchLoad(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-load-'));
-  const cluster = postgresPrograms() === undefined ? undefined : await startPostgres({ durable: true });
+  const cluster =
+    postgresPrograms() === undefined ? undefined : await startPostgres({ durable: true });
+
   const servers: Server[] = [];
   const start = async (name: string, database?: string): Promise<Users> => {
     const dataDir = path.join(directory, name);
@@ -28,6 +31,7 @@ export default async function benchLoad(): Promise<void> {
     servers.push(server);
     return { server, keys: await createKeys(dataDir, database) };
   };
+
   try {
     await measureNeighbour('SQLite', await start('sqlite'));
     if (!cluster) return;
@@ -59,17 +63,32 @@ async function createKeys(dataDir: string, database: string | undefined): Promis
 }
 
 /** Measures how long `GET /me` takes a user while another user creates runs. */
-async function measureNeighbour(store: string, { server, keys: [neighbour = ''] }: Users): Promise<void> {
+async function measureNeighbour(
+  store: string,
+  { server, keys: [neighbour = ''] }: Users,
+): Promise<void> {
   const body = creation(await sampleVersion(server));
   const quiet = await typicalAnswerMs(server, neighbour, sleep(SECONDS * 1000));
-  const busy = await typicalAnswerMs(server, neighbour, creations(server, server.key, body, { apart: true }));
-  line(`GET /me of a neighbour, ${store}`, `p95 ${busy.toFixed(1)} ms, ${quiet.toFixed(1)} ms without load`);
+  const busy = await typicalAnswerMs(
+    server,
+    neighbour,
+    creations(server, server.key, body, { apart: true }),
+  );
+  line(
+    `GET /me of a neighbour, ${store}`,
+    `p95 ${busy.toFixed(1)} ms, ${quiet.toFixed(1)} ms without load`,
+  );
 }
 
-async function typicalAnswerMs(server: Server, key: string, load: Promise<unknown>): Promise<number> {
+async function typicalAnswerMs(
+  server: Server,
+  key: string,
+  load: Promise<unknown>,
+): Promise<number> {
   const times: number[] = [];
   const over = new AbortController();
   const ended = load.finally(() => over.abort());
+
   while (!over.signal.aborted) {
     const startedAt = performance.now();
     const answer = await fetch(`${server.url}/me`, { headers: headers({ ...server, key }) });
@@ -77,6 +96,7 @@ async function typicalAnswerMs(server: Server, key: string, load: Promise<unknow
     times.push(performance.now() - startedAt);
     await sleep(NEIGHBOUR_EVERY_MS);
   }
+
   await ended;
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.95)] ?? 0;
 }
@@ -92,7 +112,10 @@ interface Round {
   readonly postgres: number;
 }
 
-/** Creations a second over those that pgbench makes with the same statement, and what one costs: medians of rounds. */
+/**
+ * Creations a second over those that pgbench makes with the same statement, and what one costs:
+ * medians of rounds.
+ */
 async function measureStatements(users: Users, database: string): Promise<void> {
   const body = creation(await sampleVersion(users.server));
   const postmaster = await findPostmaster(database);
@@ -100,12 +123,15 @@ async function measureStatements(users: Users, database: string): Promise<void> 
   while (rounds.length < ROUNDS) rounds.push(await measureRound(users, body, database, postmaster));
   const median = (of: (round: Round) => number): number =>
     rounds.map(of).sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? 0;
-  const perSecond = (of: (round: Round) => number): string => `${Math.round(median(of))}/s`.padStart(7);
+  const perSecond = (of: (round: Round) => number): string =>
+    `${Math.round(median(of))}/s`.padStart(7);
+
   const compare = (name: string, part: keyof Round, whole: keyof Round, base: string): void =>
     line(
       name,
       `${perSecond(round => round[part])}  ${median(round => round[part] / round[whole]).toFixed(2)} of ${base}`,
     );
+
   line(
     `pgbench, the statement of a creation, ${AT_ONCE} connections`,
     perSecond(({ pgbench }) => pgbench),
@@ -114,10 +140,15 @@ async function measureStatements(users: Users, database: string): Promise<void> 
   compare(`POST /runs, ${MANY_AT_ONCE} connections`, 'many', 'one', `${AT_ONCE} connections`);
   compare(`POST /runs, ${AT_ONCE} connections of 4 users`, 'four', 'one', 'one user');
   line('the slowest of the 4 users', `${median(({ share }) => share).toFixed(2)} of the fastest`);
+
   // Only Linux has /proc, which the figures come from.
   if (process.platform !== 'linux') return;
+
   const [node, postgres] = [median(({ node }) => node), median(({ postgres }) => postgres)];
-  line('processor time of a creation', `Node ${node.toFixed(2)} ms, PostgreSQL ${postgres.toFixed(2)} ms`);
+  line(
+    'processor time of a creation',
+    `Node ${node.toFixed(2)} ms, PostgreSQL ${postgres.toFixed(2)} ms`,
+  );
 }
 
 async function measureRound(
@@ -135,6 +166,7 @@ async function measureRound(
   const four = await Promise.all(
     [server.key, ...keys].map(key => creations(server, key, body, { connections: AT_ONCE / 4 })),
   );
+
   return {
     pgbench: bench,
     one,
@@ -168,7 +200,9 @@ async function creations(
     duration: SECONDS,
     ...(apart && { workers: 1 }),
   });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} creations were refused`);
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${result.non2xx} creations were refused`);
+  }
   return result.requests.average;
 }
 
@@ -217,6 +251,7 @@ function pgbench(database: string): number {
     '-',
     database,
   ];
+
   const report = execFileSync(program, flags, {
     input: script,
     encoding: 'utf8',

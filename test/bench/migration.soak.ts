@@ -9,15 +9,21 @@ import { startPostgres } from '../support/databases/postgres.ts';
 const RUNS = Number(process.env['RUNS'] ?? 1_000_000);
 const CALLERS = 8;
 const BEFORE_MS = 3000;
+
 /** A database that an earlier version kept, and a creation as that version writes it. */
 const DUMP = 'test/service/postgres/version-5.sql';
+
 const CREATION = `insert into runs (id, "userId", "promptVersionId", name, status, "createdAt", credits, request, model)
   values (gen_random_uuid()::text, 1, '1ab23f49-f5ef-505a-a7d5-56c9957e2c97', 'Hello', 'succeeded', $1, 1, '{}', 'echo')`;
 
-/** Migrates a database of many runs while runs are created, and prints how long it blocked a creation. */
+/**
+ * Migrates a database of many runs while runs are created, and prints how long it blocked a
+ * creation.
+ */
 export default async function soakMigration(): Promise<void> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'promptrun-migration-'));
   const cluster = await startPostgres({ durable: true });
+
   const pool = new pg.Pool({ connectionString: cluster.url, max: CALLERS });
   try {
     await pool.query(readFileSync(DUMP, 'utf8'));
@@ -28,6 +34,7 @@ export default async function soakMigration(): Promise<void> {
        from public.runs, generate_series(1, $1) as n where name = 'Hello' limit $1`,
       [RUNS],
     );
+
     await pool.query('vacuum analyze public.runs');
     const over = new AbortController();
     let slowestMs = 0;
@@ -40,6 +47,7 @@ export default async function soakMigration(): Promise<void> {
         creations += 1;
       }
     });
+
     await sleep(BEFORE_MS);
     const usualMs = slowestMs;
     slowestMs = 0;

@@ -25,6 +25,7 @@ export async function readCpuTimes(
   const all = await Promise.all(names.filter(name => /^\d+$/.test(name)).map(readStat));
   const sumTimes = (isCounted: (stat: Stat) => boolean): number =>
     all.reduce((sum, stat) => sum + (stat && isCounted(stat) ? stat.seconds : 0), 0);
+
   return [
     sumTimes(stat => stat.pid === pid),
     sumTimes(stat => stat.pid === postmaster || stat.parent === postmaster),
@@ -39,12 +40,15 @@ interface Stat {
 
 async function readStat(name: string): Promise<Stat | undefined> {
   const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => undefined);
-  // The name may hold anything. The state, the parent and, from the 12th field on, the times come after it.
+
+  // The name may hold anything. The state, the parent and, from the 12th field on, the times come
+  // after it.
   const fields = text
     ?.slice(text.lastIndexOf(')') + 2)
     .split(' ')
     .map(Number);
   if (!fields) return undefined;
+
   const ticks = fields.slice(11, 15).reduce((sum, time) => sum + time, 0);
   return { pid: Number(name), parent: fields[1] ?? 0, seconds: ticks / TICKS };
 }

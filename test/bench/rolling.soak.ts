@@ -10,11 +10,18 @@ import { freePort } from '../support/free-port.ts';
 
 const INSTANCES = 3;
 const CALLERS = 20;
-/** The balancer asks once a second and waits for two failures: longer than that, and one interval more. */
+
+/**
+ * The balancer asks once a second and waits for two failures: longer than that, and one interval
+ * more.
+ */
 const DRAIN = '4s';
 const SETTLE_MS = 3000;
 
-/** Restarts instances one after the other behind haproxy, under load. It asks /readyz, and sends no request twice. */
+/**
+ * Restarts instances one after the other behind haproxy, under load. It asks /readyz, and sends no
+ * request twice.
+ */
 export default async function soakRollingRestart(): Promise<void> {
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-rolling-'));
   const cluster = await startPostgres();
@@ -22,11 +29,13 @@ export default async function soakRollingRestart(): Promise<void> {
   try {
     const front = await freePort();
     const ports = await Promise.all(Array.from({ length: INSTANCES }, freePort));
+
     const start = async (port: number) => {
       const instance = await startInstance(directory, cluster.url, { port, front });
       children.push(instance.child);
       return instance;
     };
+
     const first = await start(ports[0] ?? 0);
     const instances = [first];
     for (const port of ports.slice(1)) instances.push(await start(port));
@@ -40,6 +49,7 @@ export default async function soakRollingRestart(): Promise<void> {
         answers.set(answer, (answers.get(answer) ?? 0) + 1);
       }
     });
+
     for (const [at, port] of ports.entries()) {
       const child = instances[at]?.child;
       child?.kill('SIGTERM');
@@ -47,6 +57,7 @@ export default async function soakRollingRestart(): Promise<void> {
       await start(port);
       await sleep(SETTLE_MS);
     }
+
     over.abort();
     await Promise.all(callers);
     process.stdout.write(`${JSON.stringify(Object.fromEntries(answers))}\n`);
@@ -62,7 +73,16 @@ async function startInstance(
   database: string,
   { port, front }: { readonly port: number; readonly front: number },
 ): Promise<{ child: ChildProcess; key: string }> {
-  const flags = ['-q', '--port', String(port), '--drain', DRAIN, '--public-url', `http://127.0.0.1:${front}`];
+  const flags = [
+    '-q',
+    '--port',
+    String(port),
+    '--drain',
+    DRAIN,
+    '--public-url',
+    `http://127.0.0.1:${front}`,
+  ];
+
   const child = spawn(process.execPath, [path.resolve('bin/promptrun.js'), 'serve', ...flags], {
     env: {
       PATH: process.env['PATH'],
@@ -72,14 +92,17 @@ async function startInstance(
     },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     said += piece;
   });
+
   while (!said.includes('\npage: ')) {
     if (child.exitCode !== null) throw new Error('an instance could not be started');
     await sleep(20);
   }
+
   return { child, key: /^key: (\S+)$/m.exec(said)?.[1] ?? '' };
 }
 
@@ -103,6 +126,7 @@ backend instances
   default-server check inter 1s fall 2 rise 1
 ${servers}`,
   );
+
   return spawn('haproxy', ['-f', file, '-db'], {
     stdio: 'ignore',
     env: { PATH: `${process.env['PATH']}:/usr/sbin` },
@@ -115,10 +139,19 @@ const SHOWN = 120;
 /** Returns the status of the answer, with a refusal's text, or the fault. */
 async function createRun(front: number, key: string): Promise<string> {
   const delaySeconds = Math.random() < 0.1 ? '1' : '0';
-  const body = JSON.stringify({ promptVersionId: SANDBOX, inputs: {}, runOptions: { delaySeconds } });
+  const body = JSON.stringify({
+    promptVersionId: SANDBOX,
+    inputs: {},
+    runOptions: { delaySeconds },
+  });
+
   const url = `http://127.0.0.1:${front}/v1/runs`;
   try {
-    const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body,
+    });
     const text = await answer.text();
     return answer.ok ? String(answer.status) : `${answer.status} ${text.slice(0, SHOWN)}`;
   } catch (error) {

@@ -16,7 +16,13 @@ const bundle = await rolldown({
     .filter(name => name.endsWith('.ts'))
     .map(name => path.join(here, name)),
   platform: 'node',
-  external: ['@photostructure/sqlite', '@resvg/resvg-js', '@napi-rs/keyring', 'autocannon', 'rolldown'],
+  external: [
+    '@photostructure/sqlite',
+    '@resvg/resvg-js',
+    '@napi-rs/keyring',
+    'autocannon',
+    'rolldown',
+  ],
   transform: { target: 'node20.19', define: { 'process.env.NODE_ENV': '"production"' } },
 });
 await bundle.write({
@@ -29,7 +35,8 @@ await bundle.write({
 // Soaks take long and measure nothing: they run only where they are named.
 const byDefault = readdirSync(outdir).filter(name => name.endsWith('.bench.mjs'));
 const named = wanted.flatMap(name => [`${name}.bench.mjs`, `${name}.soak.mjs`]);
-const chosen = wanted.length > 0 ? readdirSync(outdir).filter(name => named.includes(name)) : byDefault;
+const chosen =
+  wanted.length > 0 ? readdirSync(outdir).filter(name => named.includes(name)) : byDefault;
 for (const file of chosen.sort()) {
   /** @type {{ default: () => Promise<void> }} */
   const { default: bench } = await import(pathToFileURL(path.join(outdir, file)).href);

@@ -32,28 +32,37 @@ export interface Installation {
 export interface Prediction {
   /** Creations a second, each run carried out. */
   readonly perSecond: number;
-  /** Share of its processors that the database uses, and of the time that the busiest instance's thread works. */
+  /**
+   * Share of its processors that the database uses, and of the time that the busiest instance's
+   * thread works.
+   */
   readonly database: number;
   readonly instance: number;
 }
 
 const SIMULATED_MS = 2000;
+
 /** Not counted: until all creations are spread over the stages. */
 const WARM_UP_MS = 250;
 const SEED = 42;
+
 /** Runs that go into one statement, as the service has it. */
 const MOST_TOGETHER = 64;
+
 /** The share of an instance's work that comes before the run is created. */
 const BEFORE_CREATION = 0.6;
 
-/** Simulates creations that follow one another as soon as they are answered. The same figures come each time. */
+/**
+ * Simulates creations that follow one another as soon as they are answered. The same figures come
+ * each time.
+ */
 export function predict(costs: Costs, installation: Installation): Prediction {
   return new Simulation(costs, installation).run();
 }
 
 /**
- * The costs behind the table of docs/scale.md: what `npm run bench load` measures in all on two processors, divided between
- * runs and statements as `npm run simulate` finds it.
+ * The costs behind the table of docs/scale.md: what `npm run bench load` measures in all on two
+ * processors, divided between runs and statements as `npm run simulate` finds it.
  */
 export const REFERENCE: Costs = {
   client: 0.2,
@@ -64,11 +73,23 @@ export const REFERENCE: Costs = {
   commit: 1,
 };
 
-/** Predicts what one machine can't show: instances and a database of four processors, each on its own machine. */
+/**
+ * Predicts what one machine can't show: instances and a database of four processors, each on its
+ * own machine.
+ */
 export function predictFleets(costs: Costs) {
   return [1, 2, 4, 8, 16].map(instances => {
-    const installation = { instances, open: 64 * instances, users: 64, processors: 4, roundTrip: 0.5 };
-    return { instances, ...predict({ ...costs, client: 0 }, { ...installation, isOneMachine: false }) };
+    const installation = {
+      instances,
+      open: 64 * instances,
+      users: 64,
+      processors: 4,
+      roundTrip: 0.5,
+    };
+    return {
+      instances,
+      ...predict({ ...costs, client: 0 }, { ...installation, isOneMachine: false }),
+    };
   });
 }
 
@@ -137,8 +158,11 @@ class Lock {
 
   free(): void {
     const next = this.#waiting.shift();
-    if (next) next();
-    else this.#isHeld = false;
+    if (next) {
+      next();
+    } else {
+      this.#isHeld = false;
+    }
   }
 }
 
@@ -159,9 +183,11 @@ class Disk {
 
   #start(): void {
     if (this.#isWriting || this.#next.length === 0) return;
+
     const written = this.#next;
     this.#next = [];
     this.#isWriting = true;
+
     this.after(this.ms(), () => {
       this.#isWriting = false;
       for (const done of written) done();
@@ -186,6 +212,7 @@ class Together {
     if (this.#isOnItsWay || this.#waiting.length === 0) return;
     const sent = this.#waiting.splice(0, MOST_TOGETHER);
     this.#isOnItsWay = true;
+
     this.send(sent.length, () => {
       this.#isOnItsWay = false;
       for (const done of sent) done();
@@ -222,6 +249,7 @@ class Simulation {
       { length: instances },
       () => new Thread(isOneMachine ? shared : this.#machine()),
     );
+
     let databaseUsed = 0;
     const statement = (thread: Thread, lock: Lock | undefined) =>
       new Together((rows, done) => {
@@ -239,22 +267,27 @@ class Simulation {
               }),
           });
         };
+
         thread.work(this.#about(nodeStatement), () =>
           this.#after(roundTrip / 2, () => (lock ? lock.take(execute) : execute())),
         );
       });
+
     const services = threads.map(thread => ({
       thread,
       creations: locks.map(lock => statement(thread, lock)),
       endings: statement(thread, undefined),
     }));
+
     for (let at = 0; at < open; at += 1) {
       const service = services[at % instances];
       const creations = service?.creations[Math.floor(at / instances) % users];
       if (service && creations) this.#createForEver(client, { ...service, creations });
     }
+
     this.#pass();
     const seconds = (SIMULATED_MS - WARM_UP_MS) / 1000;
+
     return {
       perSecond: this.#created / seconds,
       database: databaseUsed / (SIMULATED_MS * database.processors),
@@ -308,11 +341,13 @@ class Simulation {
       );
       const next = Math.min(...ends, (this.#timers[0]?.at ?? Number.POSITIVE_INFINITY) - this.#now);
       if (!Number.isFinite(next)) return;
+
       this.#now += next;
       for (const machine of this.#machines) machine.pass(next);
       const due = this.#timers.filter(({ at }) => at <= this.#now);
       this.#timers.splice(0, due.length);
       for (const { done } of due) done();
+
       for (const { jobs } of this.#machines) {
         for (const job of [...jobs].filter(({ left }) => left <= 1e-9)) {
           jobs.delete(job);

@@ -11,7 +11,10 @@ export interface Started {
 
 const [kind, dataDir, database] = process.argv.slice(2);
 
-/** Starts a server that does the least it can: it sends the same bytes, without any service behind them. */
+/**
+ * Starts a server that does the least it can: it sends the same bytes, without any service behind
+ * them.
+ */
 function startBare(): Promise<Started> {
   return answering(() => ({ runId: 'x', tokens: 1 }));
 }
@@ -19,7 +22,13 @@ function startBare(): Promise<Started> {
 /** Starts a service that takes no time: every run has ended when it is created. */
 function startInstant(): Promise<Started> {
   const runId = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
-  const run = { runId, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
+  const run = {
+    runId,
+    outputs: [{ type: 'text', data: 'hello' }],
+    runStatus: 'succeeded',
+    tokens: 1,
+  };
+
   const model = { model: 'echo', modality: 'text', availableRunOptions: [] };
   const resources = { hash: 'bW9kZWxz', resources: { models: [model] } };
   return answering(url => (url === '/v1/resources' ? resources : run));
@@ -29,7 +38,10 @@ async function answering(dataFor: (url: string | undefined) => object): Promise<
   const server = createServer((request, response) => {
     request.resume().on('end', () => {
       const body = JSON.stringify({ status: 'SUCCESS', data: dataFor(request.url) });
-      const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': body.length };
+      const headers = {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': body.length,
+      };
       response.writeHead(200, headers).end(body);
     });
   });

@@ -8,13 +8,20 @@ export interface Server extends Started {
   process: ChildProcess;
 }
 
-/** Starts the local service on a data directory or a database, a bare `node:http`, or one that answers as a service would, at once. */
+/**
+ * Starts the local service on a data directory or a database, a bare `node:http`, or one that
+ * answers as a service would, at once.
+ */
 export async function startServer(
   kind: 'service' | 'bare' | 'instant',
   dataDir: string,
   database = '',
 ): Promise<Server> {
-  const child = fork(path.join(import.meta.dirname, 'service-process.mjs'), [kind, dataDir, database]);
+  const child = fork(path.join(import.meta.dirname, 'service-process.mjs'), [
+    kind,
+    dataDir,
+    database,
+  ]);
   const [started] = (await once(child, 'message')) as [Started];
   return { ...started, process: child };
 }

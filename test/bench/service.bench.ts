@@ -4,7 +4,14 @@ import path from 'node:path';
 import autocannon from 'autocannon';
 import { openStore } from '../../src/service/index.ts';
 import { openSqlite } from '../../src/service/store/sqlite/binding.ts';
-import { creation, fetchData, headers, type Server, sampleVersion, startServer } from './service-server.ts';
+import {
+  creation,
+  fetchData,
+  headers,
+  type Server,
+  sampleVersion,
+  startServer,
+} from './service-server.ts';
 
 const ROWS = 1_000_000;
 const SECONDS = 5;
@@ -15,7 +22,10 @@ export interface Measured {
   p99: number;
 }
 
-/** Requests a second and 99th percentiles of the local service, beside a bare `node:http` in the same run. */
+/**
+ * Requests a second and 99th percentiles of the local service, beside a bare `node:http` in the
+ * same run.
+ */
 export default async function benchService(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-bench-'));
   const servers: Server[] = [];
@@ -24,6 +34,7 @@ export default async function benchService(): Promise<void> {
     servers.push(server);
     return server;
   };
+
   try {
     await addRuns(path.join(directory, 'full'), ROWS);
     const bare = await start('bare', 'none');
@@ -46,7 +57,12 @@ async function measureAll(bare: Server, full: Server, empty: Server): Promise<vo
   report('GET /resources', await measureServer(full, '/resources'), get);
   report('GET /runs, few rows', await measureServer(empty, '/runs'), get);
   report('GET /runs, a million rows', await measureServer(full, '/runs'), get);
-  report('GET /runs, from the middle', await measureServer(full, `/runs?startingAfter=${middle}`), get);
+  report(
+    'GET /runs, from the middle',
+    await measureServer(full, `/runs?startingAfter=${middle}`),
+    get,
+  );
+
   report('GET /runs, backwards', await measureServer(full, `/runs?endingBefore=${middle}`), get);
   report('GET /runs, rare status', await measureServer(full, '/runs?status=failed&limit=50'), get);
   report('GET /runs/:runId', await measureServer(full, `/runs/${middle}`), get);
@@ -57,11 +73,17 @@ async function measureAll(bare: Server, full: Server, empty: Server): Promise<vo
 function report(name: string, measured: Measured, bare: Measured): void {
   const ratio = (measured.perSecond / bare.perSecond).toFixed(2);
   const perSecond = `${Math.round(measured.perSecond)}/s`.padStart(9);
-  process.stdout.write(`${name.padEnd(28)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of bare\n`);
+  process.stdout.write(
+    `${name.padEnd(28)}${perSecond}  p99 ${measured.p99} ms  ${ratio} of bare\n`,
+  );
 }
 
 /** Measures a server under load. */
-export async function measureServer(server: Server, target: string, body?: string): Promise<Measured> {
+export async function measureServer(
+  server: Server,
+  target: string,
+  body?: string,
+): Promise<Measured> {
   const result = await autocannon({
     url: `${server.url}${target}`,
     method: body === undefined ? 'GET' : 'POST',
@@ -70,13 +92,18 @@ export async function measureServer(server: Server, target: string, body?: strin
     connections: CONNECTIONS,
     duration: SECONDS,
   });
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${target}: ${result.non2xx} refused`);
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${target}: ${result.non2xx} refused`);
+  }
   return { perSecond: result.requests.average, p99: result.latency.p99 };
 }
 
 async function cursorInTheMiddle(server: Server): Promise<string> {
   const since = Math.floor(Date.now() / 1000) - ROWS / 2;
-  const { rows } = await fetchData<{ rows: { runId: string }[] }>(server, `/runs?limit=1&until=${since}`);
+  const { rows } = await fetchData<{ rows: { runId: string }[] }>(
+    server,
+    `/runs?limit=1&until=${since}`,
+  );
   return rows[0]?.runId ?? '';
 }
 

@@ -27,8 +27,8 @@ interface Measured {
 }
 
 /**
- * Measures what creations cost with one instance, predicts how many several make, and measures these too. What one machine
- * can't show is predicted only. `--json` prints the comparison alone.
+ * Measures what creations cost with one instance, predicts how many several make, and measures
+ * these too. What one machine can't show is predicted only. `--json` prints the comparison alone.
  */
 export default async function simulate(): Promise<void> {
   const directory = await mkdtemp(path.join(tmpdir(), 'promptrun-simulate-'));
@@ -36,20 +36,27 @@ export default async function simulate(): Promise<void> {
   const servers: Server[] = [];
   try {
     const start = async (): Promise<Server> => {
-      const server = await startServer('service', path.join(directory, String(servers.length)), cluster.url);
+      const server = await startServer(
+        'service',
+        path.join(directory, String(servers.length)),
+        cluster.url,
+      );
       servers.push(server);
       return server;
     };
+
     await start();
     const key = await keyIn(path.join(directory, 'keys'), cluster.url);
     const measure = (open: number) => measured(servers, { key, database: cluster.url, open });
     await measure(OPEN);
     const alone = await measure(1);
+
     const measurements = new Map<number, Measured>();
     for (const count of COUNTS) {
       while (servers.length < count) await start();
       measurements.set(count, await measure(OPEN));
     }
+
     const costs = runCosts(alone, measurements.get(1) ?? alone);
     const rows = [...measurements].map(([instances, { perSecond, processors }]) => ({
       instances,
@@ -69,6 +76,7 @@ export default async function simulate(): Promise<void> {
 }
 
 const HERE = { open: OPEN, users: 1, isOneMachine: true };
+
 /** The unit of processor times in `/proc`, in ticks per second. */
 const TICKS = 100;
 
@@ -87,7 +95,10 @@ interface Load {
   readonly open: number;
 }
 
-async function measured(servers: readonly Server[], { key, database, open }: Load): Promise<Measured> {
+async function measured(
+  servers: readonly Server[],
+  { key, database, open }: Load,
+): Promise<Measured> {
   const [first] = servers as [Server];
   const body = creation(await sampleVersion({ ...first, key }));
   const used = servers.slice(0, open);
@@ -104,12 +115,15 @@ async function measured(servers: readonly Server[], { key, database, open }: Loa
       }),
     ),
   );
+
   const after = await measureNow(used, database);
   const refused = results.reduce((sum, { non2xx, errors }) => sum + non2xx + errors, 0);
   if (refused > 0) throw new Error(`${refused} creations were refused`);
+
   const made = results.reduce((sum, result) => sum + result['2xx'], 0);
   const spent = (of: keyof typeof before): number => after[of] - before[of];
   const others = Math.max(0, spent('all') - spent('client') - spent('node') - spent('database'));
+
   return {
     perSecond: made / SECONDS,
     client: spent('client') / made,
@@ -123,10 +137,13 @@ async function measured(servers: readonly Server[], { key, database, open }: Loa
 /** Milliseconds of processors used so far, and commits. */
 async function measureNow(servers: readonly Server[], database: string) {
   const postmaster = await findPostmaster(database);
-  const times = await Promise.all(servers.map(server => readCpuTimes(server.process.pid, postmaster)));
+  const times = await Promise.all(
+    servers.map(server => readCpuTimes(server.process.pid, postmaster)),
+  );
   const { user, system } = process.cpuUsage();
   const client = new pg.Client(database);
   await client.connect();
+
   try {
     // Figures of other connections arrive up to a second later.
     await sleep(1100);
@@ -146,7 +163,10 @@ async function measureNow(servers: readonly Server[], database: string) {
   }
 }
 
-/** Milliseconds of processors that the whole machine has used so far; undefined if that is not known. */
+/**
+ * Milliseconds of processors that the whole machine has used so far; undefined if that is not
+ * known.
+ */
 async function usedByAll(): Promise<number | undefined> {
   const text = await readFile('/proc/stat', 'utf8').catch(() => undefined);
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] =
@@ -161,6 +181,7 @@ function runCosts(alone: Measured, together: Measured): Costs {
   const node = splitCosts(alone.node, together.node, fewer, alone.statements);
   const database = splitCosts(alone.database, together.database, fewer, alone.statements);
   const busy = alone.client + alone.node + alone.database;
+
   return {
     client: together.client,
     node: node.run,
@@ -175,7 +196,8 @@ function runCosts(alone: Measured, together: Measured): Costs {
 const ROWS = 2;
 
 function splitCosts(alone: number, together: number, fewer: number, statements: number) {
-  const statement = fewer > 0 ? Math.min(Math.max(0, (alone - together) / fewer), alone / statements) : 0;
+  const statement =
+    fewer > 0 ? Math.min(Math.max(0, (alone - together) / fewer), alone / statements) : 0;
   return { statement, run: alone - statement * statements };
 }
 
@@ -189,12 +211,17 @@ function report(costs: Costs, rows: readonly Row[]): void {
   const line = (text: string): void => void process.stdout.write(`${text}\n`);
   line(`a creation, in milliseconds: ${JSON.stringify(costs, (_, cost) => rounded(cost))}`);
   line('instances on this machine   predicted   measured');
+
   for (const { instances, predicted, measured } of rows) {
     line(`${String(instances).padEnd(28)}${`${predicted}/s`.padEnd(12)}${measured}/s`);
   }
+
   line('instances on their own machines, 64 users   predicted   database   busiest instance');
+
   for (const { instances, perSecond, database, instance } of predictFleets(costs)) {
-    const [ofDatabase, ofInstance] = [database, instance].map(share => `${Math.round(100 * share)} %`);
+    const [ofDatabase, ofInstance] = [database, instance].map(
+      share => `${Math.round(100 * share)} %`,
+    );
     line(
       `${String(instances).padEnd(47)}${`${Math.round(perSecond)}/s`.padEnd(12)}${ofDatabase?.padEnd(11)}${ofInstance}`,
     );

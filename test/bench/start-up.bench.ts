@@ -18,14 +18,16 @@ interface Subject {
 }
 
 /**
- * Measures a command from start to end, as multiples of a bare `node -e 0`, in an environment that has nothing in it:
- * `NODE_EXTRA_CA_CERTS`, for one, makes the bare Node slower and so flatters the rest. Each command takes turns with the
- * bare Node, and the least of all rounds counts, of CPU time and of time on the clock. `BENCH_NODES` names other Node
- * binaries to measure too, separated by colons.
+ * Measures a command from start to end, as multiples of a bare `node -e 0`, in an environment that
+ * has nothing in it: `NODE_EXTRA_CA_CERTS`, for one, makes the bare Node slower and so flatters the
+ * rest. Each command takes turns with the bare Node, and the least of all rounds counts, of CPU
+ * time and of time on the clock. `BENCH_NODES` names other Node binaries to measure too, separated
+ * by colons.
  */
 export default async function benchStartUp(): Promise<void> {
   execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
+
   const service = await startServer('instant', home);
   try {
     const nodes = [process.execPath, ...(process.env['BENCH_NODES']?.split(':') ?? [])];
@@ -40,20 +42,32 @@ function measureNode(node: string, home: string, baseUrl: string): void {
   const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
   const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: home };
   report(`Node ${version}`, node, plain, subjects(node, plain, baseUrl));
+
   // Targets are for what is installed; the first call after that, which compiles, is only shown.
   const compiling = { ...plain, NODE_DISABLE_COMPILE_CACHE: '1' };
-  const first = subjects(node, compiling, baseUrl).map(({ name, argv, env }) => ({ name, argv, env }));
+  const first = subjects(node, compiling, baseUrl).map(({ name, argv, env }) => ({
+    name,
+    argv,
+    env,
+  }));
   report(`Node ${version}, nothing kept of what was compiled`, node, plain, first);
 }
 
 function subjects(node: string, plain: Environment, baseUrl: string): Subject[] {
   const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
-  const promptrun = (name: string, target: number, env: Environment, ...args: string[]): Subject => ({
+
+  const promptrun = (
+    name: string,
+    target: number,
+    env: Environment,
+    ...args: string[]
+  ): Subject => ({
     name,
     target,
     env,
     argv: [node, COMMAND, ...args],
   });
+
   findCost({ argv: [node, COMMAND, 'resources', 'refresh'], env: hosted });
   return [
     { name: 'curl, one POST', argv: ['curl', '-sS', '-d', '{}', `${baseUrl}/runs`], env: plain },
@@ -71,7 +85,8 @@ function report(title: string, node: string, plain: Environment, all: readonly S
   for (const subject of all) {
     const { bare, own } = costsInTurns({ argv: [node, '-e', '0'], env: plain }, subject, ROUNDS);
     const ratio = own.cpu / bare.cpu;
-    const over = subject.target !== undefined && ratio > subject.target ? `  over ${subject.target}` : '';
+    const over =
+      subject.target !== undefined && ratio > subject.target ? `  over ${subject.target}` : '';
     process.stdout.write(
       `  ${subject.name.padEnd(20)} CPU ${own.cpu.toFixed(0).padStart(4)} ms ${ratio.toFixed(2).padStart(5)} ×` +
         `   clock ${own.wall.toFixed(0).padStart(4)} ms ${(own.wall / bare.wall).toFixed(2).padStart(5)} ×${over}\n`,

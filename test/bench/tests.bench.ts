@@ -11,7 +11,10 @@ const CONCURRENCY = 16;
 const ANSWER_MS = 50;
 const ROUNDS = 3;
 
-/** A chat model that repeats what it is asked; in a separate process, so that it costs neither side anything. */
+/**
+ * A chat model that repeats what it is asked; in a separate process, so that it costs neither side
+ * anything.
+ */
 const PROVIDER = `
 const server = require('node:http').createServer((request, response) => {
   const pieces = [];
@@ -32,10 +35,15 @@ const server = require('node:http').createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 `;
 
-/** Runs the same 200 cases of one prompt, against promptfoo if `PROMPTFOO_BIN` names an installed one. */
+/**
+ * Runs the same 200 cases of one prompt, against promptfoo if `PROMPTFOO_BIN` names an installed
+ * one.
+ */
 export default async function testsBench(): Promise<void> {
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
-  const provider = spawn(process.execPath, ['-e', PROVIDER], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const provider = spawn(process.execPath, ['-e', PROVIDER], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     const [port] = (await once(provider.stdout, 'data')) as [Buffer];
     const baseUrl = `http://127.0.0.1:${String(port).trim()}/v1`;
@@ -47,13 +55,21 @@ export default async function testsBench(): Promise<void> {
       `test, ${CASES} cases at concurrency ${CONCURRENCY}, answers after ${ANSWER_MS} ms: ${costText(own)}`,
     );
     const { PROMPTFOO_BIN: promptfoo } = process.env;
-    if (promptfoo === undefined) return write('  name an installed promptfoo with PROMPTFOO_BIN to compare');
+    if (promptfoo === undefined) {
+      return write('  name an installed promptfoo with PROMPTFOO_BIN to compare');
+    }
+
     const quiet = {
       PROMPTFOO_DISABLE_TELEMETRY: '1',
       PROMPTFOO_DISABLE_UPDATE: '1',
       PROMPTFOO_CONFIG_DIR: home,
     };
-    const other = leastCost([process.execPath, path.resolve(promptfoo), ...EVAL], { ...env, ...quiet }, home);
+
+    const other = leastCost(
+      [process.execPath, path.resolve(promptfoo), ...EVAL],
+      { ...env, ...quiet },
+      home,
+    );
     write(
       `  promptfoo: ${costText(other)}; of that ${(own.wall / other.wall).toFixed(2)} wall (at most 0.30), ` +
         `${(own.cpu / other.cpu).toFixed(2)} CPU (at most 0.25)`,
@@ -64,7 +80,10 @@ export default async function testsBench(): Promise<void> {
   }
 }
 
-/** Both keep every result on disk, as they come; an answer from a cache would be none of the provider's. */
+/**
+ * Both keep every result on disk, as they come; an answer from a cache would be none of the
+ * provider's.
+ */
 const EVAL = ['eval', '-c', 'promptfooconfig.yaml', '-j', String(CONCURRENCY), '--no-cache'];
 
 function writeCases(home: string, apiBaseUrl: string): void {
@@ -72,6 +91,7 @@ function writeCases(home: string, apiBaseUrl: string): void {
   const front = 'model: openai/gpt-4o-mini\ninput: { schema: { name: string } }';
   writeFileSync(path.join(home, 'say.prompt'), `---\n${front}\n---\nSay {{name}}\n`);
   const cases = names.map(name => ({ inputs: { name }, expect: [{ contains: name }] }));
+
   // JSON is YAML.
   writeFileSync(path.join(home, 'say.test.yaml'), JSON.stringify({ cases }));
   const config = {

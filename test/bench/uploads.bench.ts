@@ -3,7 +3,14 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Cost, costsInTurns, type Environment, findCost, lowerCost, type Run } from './command-cost.ts';
+import {
+  type Cost,
+  costsInTurns,
+  type Environment,
+  findCost,
+  lowerCost,
+  type Run,
+} from './command-cost.ts';
 import { startServer } from './service-server.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 21);
@@ -12,10 +19,14 @@ const VERSION = '6a1f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b11';
 const PICTURE_BYTES = 20 * 1024 * 1024;
 const SIGNATURE = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 
-/** Measures two pictures of 20 MiB against curl with an encoded body, and against a call without pictures. */
+/**
+ * Measures two pictures of 20 MiB against curl with an encoded body, and against a call without
+ * pictures.
+ */
 export default async function benchUploads(): Promise<void> {
   execFileSync(process.execPath, ['scripts/build.js'], { stdio: 'inherit' });
   const directory = mkdtempSync(path.join(tmpdir(), 'promptrun-bench-'));
+
   const service = await startServer('instant', directory);
   try {
     measure(directory, service.url);
@@ -30,10 +41,18 @@ function measure(directory: string, baseUrl: string): void {
   const pictures = ['a.png', 'b.png'].map(name => path.join(directory, name));
   writePictures(pictures, body);
   const plain: Environment = { PATH: process.env['PATH'] ?? '', HOME: directory };
+
   const hosted = { ...plain, PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'a-key' };
-  const promptrun = (...args: string[]) => ({ argv: [process.execPath, COMMAND, ...args], env: hosted });
+  const promptrun = (...args: string[]) => ({
+    argv: [process.execPath, COMMAND, ...args],
+    env: hosted,
+  });
+
   findCost(promptrun('resources', 'refresh'));
-  const curl = { argv: ['curl', '-sS', '--data-binary', `@${body}`, `${baseUrl}/runs`], env: plain };
+  const curl = {
+    argv: ['curl', '-sS', '--data-binary', `@${body}`, `${baseUrl}/runs`],
+    env: plain,
+  };
   const upload = promptrun('run', VERSION, ...pictures.flatMap(picture => ['--image', picture]));
   const call = promptrun('run', VERSION);
   const sent = costsInTurns(curl, upload, ROUNDS);
@@ -49,7 +68,10 @@ function measure(directory: string, baseUrl: string): void {
   );
 }
 
-/** Digests as many bytes as both pictures have: a processor without instructions for it takes three times as long. */
+/**
+ * Digests as many bytes as both pictures have: a processor without instructions for it takes three
+ * times as long.
+ */
 function digestCost(): Cost {
   const bytes = Buffer.alloc(PICTURE_BYTES, 'picture');
   const costs = Array.from({ length: ROUNDS }, (): Cost => {
@@ -62,7 +84,10 @@ function digestCost(): Cost {
 }
 
 function writePictures(pictures: readonly string[], body: string): void {
-  const bytes = Buffer.concat([SIGNATURE, Buffer.alloc(PICTURE_BYTES - SIGNATURE.length, 'picture')]);
+  const bytes = Buffer.concat([
+    SIGNATURE,
+    Buffer.alloc(PICTURE_BYTES - SIGNATURE.length, 'picture'),
+  ]);
   for (const picture of pictures) writeFileSync(picture, bytes);
   const imageInputs = pictures.map(() => ({ type: 'base64', base64: bytes.toString('base64') }));
   writeFileSync(body, JSON.stringify({ promptVersionId: VERSION, inputs: { imageInputs } }));

@@ -1,7 +1,13 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type ChaosOptions, ChaosService, type LedgerRun, mulberry, VERSION } from './chaos-service.ts';
+import {
+  type ChaosOptions,
+  ChaosService,
+  type LedgerRun,
+  mulberry,
+  VERSION,
+} from './chaos-service.ts';
 import { startCommand } from './start-command.ts';
 
 export interface ChaosPlan extends ChaosOptions {
@@ -49,10 +55,14 @@ interface Step {
 
 const MOST_STARTS = 40;
 
-/** Runs a batch against a chaos service, killing it now and then, until it gets no further; asks the ledger then. */
+/**
+ * Runs a batch against a chaos service, killing it now and then, until it gets no further; asks the
+ * ledger then.
+ */
 export async function chaosBatch(plan: ChaosPlan): Promise<ChaosVerdict> {
   const service = new ChaosService(plan);
   await service.listen();
+
   const home = mkdtempSync(path.join(tmpdir(), 'promptrun-chaos-'));
   try {
     const names = Array.from({ length: plan.rows }, (_, at) => rowName(at));
@@ -85,10 +95,16 @@ async function runToTheEnd(
     const { code, stderr } = await ended;
     clearTimeout(timer);
     if (isKilled && code === null) continue;
+
     const isComplete = !existsSync(path.join(home, 'results.jsonl.journal'));
-    // One that sent nothing only looked at the list, which had caught up by then unless a kill came just before.
+
+    // One that sent nothing only looked at the list, which had caught up by then unless a kill came
+    // just before.
     const isSettled = service.creations === before && starts > plan.kills + 1;
-    if (isComplete || isSettled || starts === MOST_STARTS) return { starts, exitCode: code, stderr };
+    if (isComplete || isSettled || starts === MOST_STARTS) {
+      return { starts, exitCode: code, stderr };
+    }
+
     await new Promise(resolve => setTimeout(resolve, plan.lagMs));
   }
 }
@@ -115,6 +131,7 @@ function judge(names: readonly string[], ledger: readonly LedgerRun[], home: str
   const lines = readJsonLines<Line>(path.join(home, 'results.jsonl'));
   const steps = readJsonLines<Step>(path.join(home, 'results.jsonl.journal'));
   const byRun = new Map(ledger.map(run => [run.runId, run]));
+
   const seen = new Set<string>();
   const wrong: string[] = [];
   for (const { id, runId, outputs } of lines) {
@@ -124,10 +141,14 @@ function judge(names: readonly string[], ledger: readonly LedgerRun[], home: str
     if (!isRight || seen.has(runId)) wrong.push(`row ${id} has run ${runId}`);
     seen.add(runId);
   }
+
   const byRow = new Map(lines.map(line => [line.id, line]));
-  const open = new Map(steps.flatMap(step => (step.id === undefined ? [] : [[step.id, step] as const])));
+  const open = new Map(
+    steps.flatMap(step => (step.id === undefined ? [] : [[step.id, step] as const])),
+  );
   const ids = names.map((_, at) => String(at + 1));
   const inDoubt = ids.filter(id => !byRow.has(id) && open.has(id));
+
   return {
     succeeded: lines.filter(({ runStatus }) => runStatus === 'succeeded').length,
     failed: lines.filter(({ runStatus }) => runStatus === 'failed').length,
@@ -145,6 +166,7 @@ function paidTwice(names: readonly string[], ledger: readonly LedgerRun[]): stri
     for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1);
     return counts;
   };
+
   const wanted = count(names);
   const made = count(ledger.map(({ name }) => name));
   return [...made].flatMap(([name, runs]) =>
@@ -157,8 +179,8 @@ function stepsOfRow(steps: readonly Step[], id: string): Step[] {
 }
 
 /**
- * Returns true if a row in doubt names the runs that its creations made as candidates. Goes by keys, because a row with the
- * same inputs may have made a run before this one was sent.
+ * Returns true if a row in doubt names the runs that its creations made as candidates. Goes by
+ * keys, because a row with the same inputs may have made a run before this one was sent.
  */
 function isNamed(ledger: readonly LedgerRun[], steps: readonly Step[]): boolean {
   const keys = new Set(steps.flatMap(({ journalId }) => journalId ?? []));

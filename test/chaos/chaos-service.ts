@@ -32,7 +32,14 @@ export const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const ANSWER_MS = 5;
 const DEAD_MS = 300;
 
-type Fault = 'reset before' | 'reset after' | '500' | '502 before' | '502 after' | '504 without id' | '504';
+type Fault =
+  | 'reset before'
+  | 'reset after'
+  | '500'
+  | '502 before'
+  | '502 after'
+  | '504 without id'
+  | '504';
 
 /** The faults of creations with their probabilities. */
 const FAULTS: readonly (readonly [Fault, number])[] = [
@@ -45,7 +52,10 @@ const FAULTS: readonly (readonly [Fault, number])[] = [
   ['504', 0.04],
 ];
 
-/** A service that knows every creation, and misbehaves by a seed. It survives its own death, as its store would. */
+/**
+ * A service that knows every creation, and misbehaves by a seed. It survives its own death, as its
+ * store would.
+ */
 export class ChaosService {
   readonly ledger: LedgerRun[] = [];
   readonly #options: ChaosOptions;
@@ -101,9 +111,16 @@ export class ChaosService {
     if (request.method === 'POST') return this.#create(request, response, text);
     if (place === '/runs') return this.#list(response, url.searchParams);
     if (place.startsWith('/runs/')) return this.#get(response, place.slice('/runs/'.length));
+
     return this.#answer(response, 200, {
       status: 'SUCCESS',
-      data: { promptVersionId: VERSION, promptId: VERSION, title: 't', publishedAt: '', config: {} },
+      data: {
+        promptVersionId: VERSION,
+        promptId: VERSION,
+        title: 't',
+        publishedAt: '',
+        config: {},
+      },
     });
   }
 
@@ -115,19 +132,29 @@ export class ChaosService {
     const known = this.#options.idempotency ? this.#byKey.get(key) : undefined;
     if (fault === 'reset before') return reset(response);
     if (fault === '502 before') return badGateway(response);
+
     const { inputs } = JSON.parse(text) as { inputs: { textInputs: { name: string } } };
     const run = known ?? this.#made(inputs.textInputs.name, key, fault === '504');
     if (this.#random() < others) this.#made(undefined, undefined, false);
     if (diesEvery > 0 && this.creations % diesEvery === 0) return this.#die();
+
     switch (fault) {
       case 'reset after':
         return reset(response);
       case '500':
-        return this.#answer(response, 500, { status: 'SERVER_ERROR', message: 'oh no', data: null });
+        return this.#answer(response, 500, {
+          status: 'SERVER_ERROR',
+          message: 'oh no',
+          data: null,
+        });
       case '502 after':
         return badGateway(response);
       case '504 without id':
-        return this.#answer(response, 504, { status: 'GATEWAY_TIMEOUT_ERROR', message: 'late', data: null });
+        return this.#answer(response, 504, {
+          status: 'GATEWAY_TIMEOUT_ERROR',
+          message: 'late',
+          data: null,
+        });
       case '504':
         return this.#answer(response, 504, {
           status: 'GATEWAY_TIMEOUT_ERROR',
@@ -151,17 +178,28 @@ export class ChaosService {
 
   #made(name: string | undefined, key: string | undefined, isLong: boolean): LedgerRun {
     const createdAt = Date.now();
-    const run = { runId: randomUUID(), name, key, createdAt, doneAt: createdAt + (isLong ? 500 : 0) };
+    const run = {
+      runId: randomUUID(),
+      name,
+      key,
+      createdAt,
+      doneAt: createdAt + (isLong ? 500 : 0),
+    };
     this.ledger.push(run);
     this.#byId.set(run.runId, run);
     if (key !== undefined) this.#byKey.set(key, run);
+
     return run;
   }
 
   #get(response: ServerResponse, runId: string): void {
     const run = this.#byId.get(runId);
     if (run === undefined || this.#isHidden(run)) {
-      return this.#answer(response, 404, { status: 'NOT_FOUND_ERROR', message: 'no such run', data: null });
+      return this.#answer(response, 404, {
+        status: 'NOT_FOUND_ERROR',
+        message: 'no such run',
+        data: null,
+      });
     }
     return this.#answer(response, 200, { status: 'SUCCESS', data: runData(run) });
   }
@@ -174,7 +212,9 @@ export class ChaosService {
     this.lists += 1;
     const after = query.get('startingAfter');
     const limit = Number(query.get('limit') ?? 10);
-    const fitting = this.ledger.filter(run => !this.#isHidden(run) && this.#isWithin(run, query)).reverse();
+    const fitting = this.ledger
+      .filter(run => !this.#isHidden(run) && this.#isWithin(run, query))
+      .reverse();
     const start = after === null ? 0 : fitting.findIndex(({ runId }) => runId === after) + 1;
     const rows = fitting.slice(start, start + limit).map(run => ({
       ...runData(run),
@@ -183,13 +223,16 @@ export class ChaosService {
       runName: '',
       createdAt: new Date(run.createdAt + this.#options.skewMs).toISOString(),
     }));
+
     const hasMore = fitting.length > start + limit;
     this.#answer(response, 200, { status: 'SUCCESS', data: { rows, hasMore } });
   }
 
   #isWithin({ createdAt }: LedgerRun, query: URLSearchParams): boolean {
     const second = Math.floor((createdAt + this.#options.skewMs) / 1000);
-    return second >= Number(query.get('since') ?? 0) && second < Number(query.get('until') ?? Infinity);
+    return (
+      second >= Number(query.get('since') ?? 0) && second < Number(query.get('until') ?? Infinity)
+    );
   }
 
   #answer(response: ServerResponse, status: number, body: object): void {

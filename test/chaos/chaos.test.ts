@@ -2,17 +2,42 @@ import { describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/command.ts';
 import { chaosBatch } from './chaos-batch.ts';
 
-const SMALL = { command: COMMAND, seed: 7, rows: 200, kills: 2, lagMs: 300, skewMs: -420_000, diesEvery: 90 };
+const SMALL = {
+  command: COMMAND,
+  seed: 7,
+  rows: 200,
+  kills: 2,
+  lagMs: 300,
+  skewMs: -420_000,
+  diesEvery: 90,
+};
+
 const NO_HARM = { doubles: [], wrong: [], lost: [], unnamed: [] };
 
 describe('200 rows on a service that resets, lags, dies and answers wrongly, the client killed twice', () => {
   it('all end and none is in doubt if the service keeps idempotency keys', async () => {
-    const verdict = await chaosBatch({ ...SMALL, idempotency: true, others: 0.1, exclusive: false });
-    expect(verdict).toMatchObject({ ...NO_HARM, succeeded: 200, failed: 0, inDoubt: 0, exitCode: 0 });
+    const verdict = await chaosBatch({
+      ...SMALL,
+      idempotency: true,
+      others: 0.1,
+      exclusive: false,
+    });
+    expect(verdict).toMatchObject({
+      ...NO_HARM,
+      succeeded: 200,
+      failed: 0,
+      inDoubt: 0,
+      exitCode: 0,
+    });
   });
 
   it("no row is paid twice or gets another row's run if the service keeps no keys and a second client uses the same API key", async () => {
-    const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0.1, exclusive: false });
+    const verdict = await chaosBatch({
+      ...SMALL,
+      idempotency: false,
+      others: 0.1,
+      exclusive: false,
+    });
     expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
   });

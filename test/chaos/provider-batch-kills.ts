@@ -47,7 +47,10 @@ interface Line {
   readonly cost: number | null;
 }
 
-/** Hands rows over to a provider in a batch, with the command killed at each step of it; asks the ledger then. */
+/**
+ * Hands rows over to a provider in a batch, with the command killed at each step of it; asks the
+ * ledger then.
+ */
 export async function killAtEachStep(
   engine: 'openai' | 'anthropic',
   rows: number,
@@ -74,6 +77,7 @@ async function run(
     rows,
     `{baseUrl: "${engine === 'openai' ? provider.baseUrl : ledger.origin}", batch: true, engine: ${engine}, apiKeyEnv: P_KEY}`,
   );
+
   const out = path.join(home, 'out.jsonl');
   let starts = 0;
   for (const [at, point] of STEPS[engine]) {
@@ -83,6 +87,7 @@ async function run(
       Promise.reject(new Error(`ended (${code}) before ${String(at)}: ${stderr}`)),
     );
     await Promise.race([stopped, early]);
+
     // A kill in the middle of the answers comes once some of them are in the results.
     const wanted = point === 'within' ? rows / 4 : 0;
     while (readLines(out).length < wanted) await Promise.race([pause(20), early]);
@@ -90,10 +95,13 @@ async function run(
     child.kill('SIGKILL');
     await ended;
   }
+
   const { code: exitCode, stderr } = await start(home, true).ended;
   const lines = readLines(out);
-  const isRight = ({ id, outputs: [output] }: Line): boolean => output?.data.includes(`<row ${id}>`) ?? false;
+  const isRight = ({ id, outputs: [output] }: Line): boolean =>
+    output?.data.includes(`<row ${id}>`) ?? false;
   const right = new Set(lines.filter(isRight).map(({ id }) => id));
+
   return {
     starts: starts + 1,
     exitCode,
@@ -120,8 +128,18 @@ function writeBatch(home: string, rows: number, provider: string): void {
 
 function start(home: string, resumes: boolean): ReturnType<typeof startCommand> {
   const flags = ['--out', 'out.jsonl', '--provider-batch', ...(resumes ? ['--resume'] : [])];
-  const argv = [path.resolve('bin/promptrun.js'), 'batch', 'ask.prompt', '--from', 'rows.csv', ...flags];
-  return startCommand(argv, home, { PROMPTRUN_DATA_DIR: path.join(home, 'data'), P_KEY: 'k-12345678' });
+  const argv = [
+    path.resolve('bin/promptrun.js'),
+    'batch',
+    'ask.prompt',
+    '--from',
+    'rows.csv',
+    ...flags,
+  ];
+  return startCommand(argv, home, {
+    PROMPTRUN_DATA_DIR: path.join(home, 'data'),
+    P_KEY: 'k-12345678',
+  });
 }
 
 function readLines(file: string): Line[] {

@@ -6,7 +6,10 @@ interface Started {
   readonly ended: Promise<{ code: number | null; stderr: string }>;
 }
 
-/** Starts a command in its own directory, to be killed; it needs no test around it, so that soaks can do it too. */
+/**
+ * Starts a command in its own directory, to be killed; it needs no test around it, so that soaks
+ * can do it too.
+ */
 export function startCommand(
   argv: readonly string[],
   home: string,
@@ -17,6 +20,7 @@ export function startCommand(
     env: commandEnvironment(home, env),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
+
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;

@@ -71,7 +71,12 @@ describe('an error envelope', () => {
   ])('with HTTP %i %s becomes a separate class of error', async (httpStatus, status, type) => {
     await answering(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
     const error = await rejection(client.request('GET', '/me', once), type);
-    expect(error).toMatchObject({ status, httpStatus, message: 'what is wrong', data: { field: 'x' } });
+    expect(error).toMatchObject({
+      status,
+      httpStatus,
+      message: 'what is wrong',
+      data: { field: 'x' },
+    });
   });
 
   it('needs no message and no data', async () => {
@@ -84,14 +89,20 @@ describe('an error envelope', () => {
   it('of a creation that takes longer holds the run', async () => {
     await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r-1' }));
     const creation = client.runs.create({ promptVersionId: 'v', inputs: {} });
-    expect(await rejection(creation, GatewayTimeoutError)).toMatchObject({ runId: 'r-1', httpStatus: 504 });
+    expect(await rejection(creation, GatewayTimeoutError)).toMatchObject({
+      runId: 'r-1',
+      httpStatus: 504,
+    });
   });
 
   it.each([null, {}, { runId: '' }, { runId: 7 }, { runId: '../me' }])(
     'of a creation with data %j names no run',
     async data => {
       await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
-      const error = await rejection(client.runs.create({ promptVersionId: 'v', inputs: {} }), ServiceError);
+      const error = await rejection(
+        client.runs.create({ promptVersionId: 'v', inputs: {} }),
+        ServiceError,
+      );
       expect(error).not.toBeInstanceOf(GatewayTimeoutError);
     },
   );
@@ -99,7 +110,10 @@ describe('an error envelope', () => {
   it('is returned, not thrown, by `raw`', async () => {
     await answering(failure(404, 'NOT_FOUND_ERROR', 'no such run'));
     const answer = await client.raw('GET', '/runs/x');
-    expect(answer).toMatchObject({ httpStatus: 404, envelope: { status: 'NOT_FOUND_ERROR', data: null } });
+    expect(answer).toMatchObject({
+      httpStatus: 404,
+      envelope: { status: 'NOT_FOUND_ERROR', data: null },
+    });
     expect(answer.error).toBeInstanceOf(NotFoundError);
   });
 });
@@ -116,7 +130,11 @@ describe('an answer that is not an envelope', () => {
     ['nothing', { status: 200 }, /an empty answer/],
     ['white space', { status: 503, body: ' \n' }, /HTTP 503 and an empty answer/],
     ['truncated JSON', { body: '{"status":"SUCCESS","data":{"run' }, /broken or truncated JSON/],
-    ['other JSON', { status: 404, body: { error: 'missing' } }, /JSON without an envelope: {"error"/],
+    [
+      'other JSON',
+      { status: 404, body: { error: 'missing' } },
+      /JSON without an envelope: {"error"/,
+    ],
     ['a list', { body: [] }, /JSON without an envelope/],
     ['null', { body: 'null' }, /JSON without an envelope/],
     ['a status that is not text', { body: { status: 200, data: {} } }, /JSON without an envelope/],
@@ -202,7 +220,11 @@ describe('a payload of another shape than expected', () => {
     ['a version', {}, c => c.versions.get('v')],
     ['resources without a hash', { resources: { models: [] } }, c => c.resources.get()],
     ['resources that are a list', { hash: 'h', resources: [] }, c => c.resources.get()],
-    ['models that are not a list', { hash: 'h', resources: { models: {} } }, c => c.resources.get()],
+    [
+      'models that are not a list',
+      { hash: 'h', resources: { models: {} } },
+      c => c.resources.get(),
+    ],
     ['a balance', { credits: '5' }, c => c.account.credits()],
     ['an account', 'me', c => c.account.get()],
   ])('%s', async (_, data, call) => {

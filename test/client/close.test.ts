@@ -4,7 +4,9 @@ import { NetworkError } from '../../src/client/errors.ts';
 import { failure, startScriptedService } from '../support/scripted-service.ts';
 
 it('closing a client fails the requests that wait to be tried again', async () => {
-  const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '60' });
+  const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
+    'retry-after': '60',
+  });
   const service = await startScriptedService([{ answer: limited }]);
   let waits = (): void => {};
   const waiting = new Promise<void>(resolve => {
@@ -21,7 +23,9 @@ it('closing a client fails the requests that wait to be tried again', async () =
   asked.catch(() => {});
   await waiting;
   await client.close();
+
   await expect(asked).rejects.toThrow(NetworkError);
+
   service.verify();
   await service.close();
 });

@@ -1,11 +1,21 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { NetworkError, NotFoundError, ProtocolError, RateLimitError } from '../../src/client/errors.ts';
+import {
+  NetworkError,
+  NotFoundError,
+  ProtocolError,
+  RateLimitError,
+} from '../../src/client/errors.ts';
 import type { AnswerHeaders, Transport, TransportResponse } from '../../src/client/transport.ts';
 import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
-import { type Exchange, type ScriptedService, startScriptedService } from '../support/scripted-service.ts';
+import {
+  type Exchange,
+  type ScriptedService,
+  startScriptedService,
+} from '../support/scripted-service.ts';
 
 const picture = Buffer.from('not quite a picture');
+
 const png = {
   headers: { 'content-type': 'image/png', 'content-length': String(picture.length) },
   body: picture,
@@ -37,30 +47,40 @@ describe('a download', () => {
       answer: png,
     });
     const { body, ...rest } = await client.download(url);
+
     expect(rest).toEqual({ status: 200, contentType: 'image/png', length: picture.length });
+
     const pieces: Uint8Array[] = [];
     for await (const piece of body) pieces.push(piece);
+
     expect(Buffer.concat(pieces)).toEqual(picture);
   });
 
   it('asks for an unencoded answer, and decodes what a server encodes anyway', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'image/png' };
     const expect_ = { headers: { 'accept-encoding': 'identity' } };
-    const url = await startScript({ expect: expect_, answer: { headers, body: gzipSync(picture) } });
+    const url = await startScript({
+      expect: expect_,
+      answer: { headers, body: gzipSync(picture) },
+    });
     const { length, body } = await client.download(url);
+
     expect(length).toBeUndefined();
+
     for await (const piece of body) expect(Buffer.from(piece)).toEqual(picture);
   });
 
   it('is not kept in memory', async () => {
     const size = 32 * 1024 * 1024;
     const url = await startScript({ answer: { body: Buffer.alloc(size) } });
+
     let largest = 0;
     let bytes = 0;
     for await (const piece of (await client.download(url)).body) {
       largest = Math.max(largest, piece.byteLength);
       bytes += piece.byteLength;
     }
+
     expect(bytes).toBe(size);
     expect(largest).toBeLessThan(1024 * 1024);
   });
@@ -136,6 +156,7 @@ describe('a download', () => {
     const reading = (async () => {
       for await (const piece of body) if (piece.byteLength > 0) controller.abort(reason);
     })();
+
     await expect(reading).rejects.toBe(reason);
   });
 });
@@ -143,10 +164,15 @@ describe('a download', () => {
 describe('redirects of a download', () => {
   it('are followed, to another origin as well, without the key', async () => {
     const other = await startScriptedService([
-      { expect: { path: '/b.png', headers: { authorization: null, 'cli-agent': null } }, answer: png },
+      {
+        expect: { path: '/b.png', headers: { authorization: null, 'cli-agent': null } },
+        answer: png,
+      },
     ]);
     const url = await startScript(redirect('/media/next.png'), redirect(`${other.origin}/b.png`));
+
     expect(await saved(url)).toEqual(picture);
+
     await other.close();
     other.verify();
   });

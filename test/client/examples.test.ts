@@ -30,14 +30,20 @@ it('finds a prompt, runs it, and waits if that takes longer', async () => {
   const { rows } = await service.prompts.search('hello');
   const prompt = rows.find(({ slug }) => slug === 'hello');
   if (prompt === undefined) throw new Error('there is no such prompt');
+
   const { promptVersionId } = prompt;
   const request = { promptVersionId, inputs: { textInputs: { name: 'Ada' } } };
   const run = await service.runs.create(request).catch((error: unknown) => {
-    if (error instanceof GatewayTimeoutError) return service.waitForRun(error.runId, { idFromService: true });
+    if (error instanceof GatewayTimeoutError) {
+      return service.waitForRun(error.runId, { idFromService: true });
+    }
     throw error;
   });
+
   expect(run.runStatus).toBe('succeeded');
-  expect(run.outputs.map(({ type, data }) => [type, data.includes('Ada')])).toEqual([['text', true]]);
+  expect(run.outputs.map(({ type, data }) => [type, data.includes('Ada')])).toEqual([
+    ['text', true],
+  ]);
 });
 
 it('goes through all prompts of a local service', async () => {
@@ -53,17 +59,21 @@ it('goes through all runs, a page at a time, for as long as it likes', async () 
       if (!(error instanceof GatewayTimeoutError)) throw error;
     });
   }
+
   const newest: RunRow[] = [];
   for await (const row of service.runs.all({ since: 1 })) {
     newest.push(row);
     if (newest.length === 2) break;
   }
+
   expect(newest.map(row => row.promptVersionId)).toEqual([promptVersionId, promptVersionId]);
 });
 
 it('distinguishes errors by their class, status and data', async () => {
   const runId = '00000000-0000-4000-8000-000000000000';
-  const error = await service.runs.get(runId).catch((thrown: unknown) => thrown as PromptServiceError);
+  const error = await service.runs
+    .get(runId)
+    .catch((thrown: unknown) => thrown as PromptServiceError);
   expect(error).toBeInstanceOf(NotFoundError);
   expect(error).toMatchObject({ status: 'NOT_FOUND_ERROR', httpStatus: 404, data: null });
   expect(answerIsLost(error)).toBe(false);
@@ -76,13 +86,18 @@ it('gives up when its signal aborts, with the reason of the signal', async () =>
 
 it('reports progress while it waits', async () => {
   const promptVersionId = await local.versionOf('sandbox');
-  const created = await service.runs.create({ promptVersionId, inputs: {} }).catch((error: unknown) => {
-    if (error instanceof GatewayTimeoutError) return error;
-    throw error;
-  });
+  const created = await service.runs
+    .create({ promptVersionId, inputs: {} })
+    .catch((error: unknown) => {
+      if (error instanceof GatewayTimeoutError) return error;
+      throw error;
+    });
+
   const seen: (string | undefined)[] = [];
-  const onPoll = ({ run, error }: PollEvent): void => void seen.push(run?.runStatus ?? error?.message);
+  const onPoll = ({ run, error }: PollEvent): void =>
+    void seen.push(run?.runStatus ?? error?.message);
   await service.waitForRun(created.runId, { onPoll });
+
   expect(seen.at(-1)).toBe('succeeded');
 });
 
@@ -97,6 +112,7 @@ it('sends the same creation again without paying twice if the service keeps its 
     });
     return runId;
   };
+
   const runId = await create();
   expect(service.keepsIdempotencyKeys).toBe(true);
   expect(await create()).toBe(runId);
@@ -115,5 +131,6 @@ it('goes through a proxy, and reports every request', async () => {
   });
   await through.account.credits();
   await through.close();
+
   expect(heard).toEqual(['request GET', 'answer GET 200']);
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../../src/client/errors.ts';
+import {
+  NetworkError,
+  ProtocolError,
+  RateLimitError,
+  ServiceError,
+} from '../../src/client/errors.ts';
 import type { ClientOptions } from '../../src/client/request-options.ts';
 import type { Transport, TransportRequest } from '../../src/client/transport.ts';
 import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
@@ -39,12 +44,19 @@ describe('a GET', () => {
     ['429', limited],
     ['429 without an envelope', html(429)],
   ])('survives %s', async (_, fault) => {
-    await startScript({ answer: fault }, { answer: fault }, { answer: fault }, { answer: success(run) });
+    await startScript(
+      { answer: fault },
+      { answer: fault },
+      { answer: fault },
+      { answer: success(run) },
+    );
     await expect(client.runs.get('r')).resolves.toEqual(run);
     expect(client.slept).toEqual([500, 1000, 2000]);
   });
 
-  it.each<[string, ScriptedAnswer, typeof NetworkError | typeof ServiceError | typeof ProtocolError]>([
+  it.each<
+    [string, ScriptedAnswer, typeof NetworkError | typeof ServiceError | typeof ProtocolError]
+  >([
     ['resets', 'reset-after-body', NetworkError],
     ['cut answers', cut, NetworkError],
     ['500', serverError, ServiceError],
@@ -126,7 +138,13 @@ describe('a port on which nothing listens', () => {
     let sent = 0;
     const onSent = (): number => sent++;
     const error = await rejection(client.request(method, '/runs', { onSent }), NetworkError);
-    expect(error).toMatchObject({ nothingSent: true, status: 'NETWORK_ERROR', httpStatus: undefined });
+
+    expect(error).toMatchObject({
+      nothingSent: true,
+      status: 'NETWORK_ERROR',
+      httpStatus: undefined,
+    });
+
     expect(error.message).toMatch(
       /can't connect to http:\/\/127\.0\.0\.1:\d+: connection refused \(ECONNREFUSED\)/,
     );
@@ -137,7 +155,10 @@ describe('a port on which nothing listens', () => {
 
 describe('Retry-After', () => {
   it('may be a date, read by the clock of the service', async () => {
-    const headers = { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'retry-after': 'Fri, 02 Jan 2026 03:04:47 GMT' };
+    const headers = {
+      date: 'Fri, 02 Jan 2026 03:04:05 GMT',
+      'retry-after': 'Fri, 02 Jan 2026 03:04:47 GMT',
+    };
     await startScript({ answer: { ...limited, headers } }, { answer: success(run) });
     await client.runs.get('r');
     expect(client.slept).toEqual([42_000]);
@@ -150,6 +171,7 @@ describe('Retry-After', () => {
       { answer: { ...html(429), headers } },
       { answer: success(run) },
     );
+
     await client.runs.get('r');
     expect(client.slept).toEqual([9000, 9000]);
   });
@@ -202,6 +224,7 @@ describe('an aborted signal', () => {
       },
     };
     client = testClient(service.baseUrl, options);
+
     await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
   });
 
@@ -219,6 +242,7 @@ describe('an aborted signal', () => {
     await Promise.all(calls.flat());
     await new Promise(resolve => setImmediate(resolve));
     process.off('warning', note);
+
     expect(warnings).toEqual([]);
   });
 
@@ -232,10 +256,16 @@ describe('an aborted signal', () => {
 
 describe('events', () => {
   it('report each attempt with its duration, and each wait', async () => {
-    await startScript({ answer: 'reset-after-body' }, { answer: serverError }, { answer: success(run) });
+    await startScript(
+      { answer: 'reset-after-body' },
+      { answer: serverError },
+      { answer: success(run) },
+    );
+
     await client.runs.get('r');
     const url = `${service.baseUrl}/runs/r`;
     const ms = expect.any(Number) as number;
+
     expect(client.events).toEqual([
       { kind: 'request', method: 'GET', url, attempt: 1 },
       {

@@ -17,8 +17,10 @@ import { type Exchange, success } from '../support/scripted-service.ts';
 const HOUR = 3_600_000;
 const LOCAL = Date.parse('2026-01-02T04:04:05.700Z');
 const SERVICE = LOCAL - HOUR;
+
 /** The time before the request from which runs are listed. */
 const MARGIN = 2000;
+
 /** The longest time between a request and the creation of its run. */
 const WINDOW = 600_000;
 const NONE: ReadonlySet<string> = new Set();
@@ -51,6 +53,7 @@ function page(
 }
 
 const seconds = (ms: number): string => String(Math.floor(ms / 1000));
+
 const find = (knownRunIds = NONE): ReturnType<typeof findLostRun> =>
   findLostRun(client, { promptVersionId: 'v', sentAt: LOCAL, knownRunIds });
 
@@ -62,10 +65,14 @@ describe('findLostRun', () => {
     await startScript(
       { answer: before },
       {
-        expect: { path: '/runs', query: { since, until: seconds(SERVICE - 700 + WINDOW), limit: '50' } },
+        expect: {
+          path: '/runs',
+          query: { since, until: seconds(SERVICE - 700 + WINDOW), limit: '50' },
+        },
         answer: page([row('other', SERVICE, 'w'), mine]),
       },
     );
+
     await client.runs.list();
     await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
@@ -87,6 +94,7 @@ describe('findLostRun', () => {
       expect: { query: { since: seconds(LOCAL - MARGIN) } },
       answer: page([mine, older], { at }),
     });
+
     await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
@@ -117,7 +125,9 @@ describe('findLostRun', () => {
   });
 
   it('finds nothing if nothing matches', async () => {
-    await startScript({ answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }) });
+    await startScript({
+      answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }),
+    });
     await expect(find()).resolves.toEqual({ candidates: [], complete: true });
   });
 
@@ -163,7 +173,13 @@ describe('findLostRun', () => {
       expect: { query: { since: seconds(SERVICE - 700) } },
       answer: page([mine, row('older', SERVICE - 60_000)], { at: LOCAL + HOUR }),
     });
-    const lost = { promptVersionId: 'v', sentAt: LOCAL, clockOffsetMs: -HOUR - 700, knownRunIds: NONE };
+    const lost = {
+      promptVersionId: 'v',
+      sentAt: LOCAL,
+      clockOffsetMs: -HOUR - 700,
+      knownRunIds: NONE,
+    };
+
     await expect(findLostRun(client, lost)).resolves.toMatchObject({ candidates: [mine] });
     expect(client.clock.offsetMs).toBe(HOUR - 700);
   });
@@ -185,6 +201,7 @@ describe('findLostRuns', () => {
       { promptVersionId: 'v', sentAt: LOCAL },
     ];
     const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+
     expect(found.map(({ candidates }) => candidates)).toEqual([[second], [], [first]]);
   });
 
@@ -193,7 +210,9 @@ describe('findLostRuns', () => {
     await startScript(
       { answer: page([], { at: LOCAL }) },
       {
-        expect: { query: { since: seconds(LOCAL - 700), until: seconds(LOCAL + 60_000 - 700 + WINDOW) } },
+        expect: {
+          query: { since: seconds(LOCAL - 700), until: seconds(LOCAL + 60_000 - 700 + WINDOW) },
+        },
         answer: page([row('new', LOCAL)], { at: LOCAL }),
       },
       {
@@ -201,9 +220,14 @@ describe('findLostRuns', () => {
         answer: page([row('old', old)], { at: LOCAL }),
       },
     );
+
     await client.runs.list();
-    const creations = [old, LOCAL + 60_000, LOCAL].map(sentAt => ({ promptVersionId: 'v', sentAt }));
+    const creations = [old, LOCAL + 60_000, LOCAL].map(sentAt => ({
+      promptVersionId: 'v',
+      sentAt,
+    }));
     const found = await findLostRuns(client, creations, { knownRunIds: NONE });
+
     expect(found.map(({ candidates }) => candidates.map(({ runId }) => runId))).toEqual([
       ['old'],
       [],
@@ -219,6 +243,7 @@ describe('findLostRuns', () => {
     await client.runs.list();
     const creations = [LOCAL, LOCAL - 50 * HOUR].map(sentAt => ({ promptVersionId: 'v', sentAt }));
     const found = await findLostRuns(client, creations, { knownRunIds: NONE, maxPages: 1 });
+
     expect(found.map(({ complete }) => complete)).toEqual([false, false]);
   });
 

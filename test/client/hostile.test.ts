@@ -6,6 +6,7 @@ import { fillsSegment } from '../../src/client/url-path.ts';
 import { parseRetryAfter } from '../../src/net/retry-policy.ts';
 
 const MANY = 300_000;
+
 /** A time of a processor that quadratic work on so many characters exceeds by minutes. */
 const BOUND_MS = 3000;
 
@@ -28,6 +29,7 @@ const PIECES = [
   'key-',
   '\u{1f600}',
 ];
+
 const redaction = new Redaction('key-key-key-key-0');
 
 /** The functions that read text which a server or a file may have chosen. */
@@ -84,5 +86,7 @@ describe.each(Object.entries(READERS))('%s of many characters', (_, read) => {
 
 it('an answer without an envelope, however long, is described in a line that fits on a screen', () => {
   const received = { method: 'GET', url: 'x', httpStatus: 200, headers: {}, receivedAt: 0 };
-  expect(() => parseEnvelope({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(/^.{60,200}$/);
+  expect(() => parseEnvelope({ ...received, text: 'a'.repeat(MANY) }, redaction)).toThrow(
+    /^.{60,200}$/,
+  );
 });

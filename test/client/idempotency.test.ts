@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError } from '../../src/client/errors.ts';
 import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
-import { type Exchange, failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type ScriptedAnswer,
+  success,
+} from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };
@@ -21,7 +27,9 @@ describe('the key of a creation', () => {
       { expect: { headers }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
       { expect: { headers }, answer: success(run) },
     );
-    await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).resolves.toEqual(run);
+    await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).resolves.toEqual(
+      run,
+    );
   });
 
   it('is sent only if the caller has one', async () => {
@@ -72,10 +80,13 @@ describe("what a client knows about a service's keys", () => {
       { answer: failure(503, 'UNAVAILABLE', 'x') },
       { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') },
     );
+
     await client.account.get();
     await expect(client.account.get(options)).rejects.toThrow('502');
+
     await rejection(client.account.get(options), ServiceError);
     await rejection(client.account.get(options), ServiceError);
+
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 

@@ -38,7 +38,9 @@ describe('the library', () => {
     ['a query', 'https://service.example/v1?a=b'],
     ['plain http to another machine', 'http://service.example/v1'],
   ])('refuses a base URL with %s', (_, baseUrl) => {
-    expect(() => new library.PromptService({ baseUrl, apiKey: 'key' })).toThrow(library.InvalidRequestError);
+    expect(() => new library.PromptService({ baseUrl, apiKey: 'key' })).toThrow(
+      library.InvalidRequestError,
+    );
   });
 
   it('takes plain http to another machine if the option says so', () => {
@@ -66,14 +68,17 @@ describe('the library', () => {
   );
 
   it("speaks https with Node's extra authorities, reads no other environment, prints nothing and ends", async () => {
-    const server = createServer({ cert: CERTIFICATE, key: CERTIFICATE_KEY }, (request, response) => {
-      response.end(
-        JSON.stringify({
-          status: 'SUCCESS',
-          data: { username: request.headers.authorization?.slice(0, 10) },
-        }),
-      );
-    });
+    const server = createServer(
+      { cert: CERTIFICATE, key: CERTIFICATE_KEY },
+      (request, response) => {
+        response.end(
+          JSON.stringify({
+            status: 'SUCCESS',
+            data: { username: request.headers.authorization?.slice(0, 10) },
+          }),
+        );
+      },
+    );
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
     const baseUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
     const ca = path.join(home, 'ca.pem');
@@ -85,10 +90,17 @@ describe('the library', () => {
        const account = await service.account.get();
        await service.close();
        console.log(account.username);`,
-      { NODE_EXTRA_CA_CERTS: ca, HTTPS_PROXY: proxy, https_proxy: proxy, PROMPTRUN_BASE_URL: proxy },
+      {
+        NODE_EXTRA_CA_CERTS: ca,
+        HTTPS_PROXY: proxy,
+        https_proxy: proxy,
+        PROMPTRUN_BASE_URL: proxy,
+      },
     );
+
     server.closeAllConnections();
     await new Promise(resolve => server.close(resolve));
+
     expect(outcome).toEqual({ code: 0, stdout: 'Bearer a-k\n', stderr: '' });
   });
 });
@@ -128,15 +140,22 @@ describe('the package', () => {
       }
       // @ts-expect-error: an id is a text
       void service.runs.get(1);`;
+
     await mkdir(path.join(home, 'node_modules/@types'), { recursive: true });
     await symlink(root, path.join(home, 'node_modules/promptrun'));
+
     for (const types of ['@types/node', 'undici-types']) {
       await symlink(path.join(root, 'node_modules', types), path.join(home, 'node_modules', types));
     }
+
     await writeFile(path.join(home, name), caller);
     const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
-    const options = '--noEmit --strict --target es2022 --module nodenext --skipLibCheck false --types node';
-    const checked = spawnSync(process.execPath, [compiler, ...options.split(' '), name], { cwd: home });
+    const options =
+      '--noEmit --strict --target es2022 --module nodenext --skipLibCheck false --types node';
+    const checked = spawnSync(process.execPath, [compiler, ...options.split(' '), name], {
+      cwd: home,
+    });
+
     expect(checked.stdout.toString()).toBe('');
     expect(checked.status).toBe(0);
   });
@@ -158,6 +177,7 @@ async function runScript(
       printed[name] += text;
     });
   }
+
   const code = await new Promise<number | null>(resolve => child.on('close', resolve));
   return { code, ...printed };
 }

@@ -10,9 +10,13 @@ describe('checkedMediaUrl', () => {
   it('allows a file that the transport owns, but no other file, and no redirect to one', () => {
     const ownFile = 'file:///data/media/a.png';
     const owns = (url: URL): boolean => url.href === ownFile;
+
     expect(checkMediaUrl(ownFile, { baseUrl: LOCAL, owns }).href).toBe(ownFile);
-    expect(() => checkMediaUrl('file:///etc/passwd', { baseUrl: LOCAL, owns })).toThrow(ProtocolError);
+    expect(() => checkMediaUrl('file:///etc/passwd', { baseUrl: LOCAL, owns })).toThrow(
+      ProtocolError,
+    );
     expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL })).toThrow(ProtocolError);
+
     const from = new URL('http://127.0.0.1:8787/b.png');
     expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
   });
@@ -74,7 +78,9 @@ describe('checkedMediaUrl', () => {
 
   it('resolves a redirect against the URL that it came from', () => {
     const from = new URL('https://cdn.example/a/b.png');
-    expect(checkMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe('https://cdn.example/c.png');
+    expect(checkMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe(
+      'https://cdn.example/c.png',
+    );
   });
 
   it('never lets a redirect leave https', () => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Pace } from '../../src/client/request-options.ts';
 import { scriptedClient, type TestClient } from '../support/client.ts';
-import { type Exchange, failure, html, type ScriptedService, success } from '../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type ScriptedService,
+  success,
+} from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '2' });
@@ -45,7 +51,10 @@ describe('a pace', () => {
   });
 
   it('is asked before each poll', async () => {
-    await startScript({ answer: success({ ...run, runStatus: 'running' }) }, { answer: success(run) });
+    await startScript(
+      { answer: success({ ...run, runStatus: 'running' }) },
+      { answer: success(run) },
+    );
     await client.waitForRun('r', { pace });
     expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
   });
@@ -57,13 +66,16 @@ describe('a pace', () => {
       { answer: html(200, 'picture') },
       { answer: success(run) },
     );
+
     const paced = client.withPace(pace);
     await paced.runs.get('r');
     const { body } = await paced.download(`${service.origin}/a.png`);
     await body[Symbol.asyncIterator]().return?.();
+
     expect(pace.heard).toEqual([TURN, 'answered', TURN, 'answered']);
     expect(client.keepsIdempotencyKeys).toBe(true);
     expect(client.clock.offsetMs).toBe(paced.clock.offsetMs);
+
     await client.runs.get('r');
     expect(pace.heard).toHaveLength(4);
   });
@@ -72,11 +84,18 @@ describe('a pace', () => {
     await startScript({ answer: limited }, { answer: success(run) });
     const stopping = new AbortController();
     const waiting: Pace = { turn: async signal => signal?.throwIfAborted(), answered: () => {} };
-    const request = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
+    const request = client.request('GET', '/runs/r', {
+      pace: waiting,
+      unsentSignal: stopping.signal,
+    });
+
     await expect(request).resolves.toMatchObject({ data: run });
+
     stopping.abort(new Error('enough'));
     const late = client.request('GET', '/runs/r', { pace: waiting, unsentSignal: stopping.signal });
+
     await expect(late).rejects.toThrow('enough');
+
     service.verify();
   });
 
@@ -84,6 +103,8 @@ describe('a pace', () => {
     await startScript();
     const refusing = { turn: () => Promise.reject(new Error('enough')), answered: () => {} };
     await expect(client.runs.get('r', { pace: refusing })).rejects.toThrow('enough');
-    await expect(client.download(`${service.origin}/a.png`, { pace: refusing })).rejects.toThrow('enough');
+    await expect(client.download(`${service.origin}/a.png`, { pace: refusing })).rejects.toThrow(
+      'enough',
+    );
   });
 });

@@ -39,8 +39,10 @@ describe('path', () => {
         } catch (error) {
           return error instanceof InvalidRequestError;
         }
+
         const { pathname, search, hash } = new URL(`http://loopback/v1${built}`);
         const parts = pathname.split('/');
+
         return (
           parts.length === 5 &&
           parts[4] === 'end' &&
@@ -54,9 +56,12 @@ describe('path', () => {
 });
 
 describe('staysBelowBase', () => {
-  it.each(['/runs', '/runs?limit=1', '/runs/', '/a.b/..c', '/runs?next=/../x'])('takes %j', given => {
-    expect(staysBelowBase(given)).toBe(true);
-  });
+  it.each(['/runs', '/runs?limit=1', '/runs/', '/a.b/..c', '/runs?next=/../x'])(
+    'takes %j',
+    given => {
+      expect(staysBelowBase(given)).toBe(true);
+    },
+  );
 
   it.each([
     'runs',

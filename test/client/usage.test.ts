@@ -12,6 +12,7 @@ const row = (more: Partial<RunRow> = {}): RunRow => ({
   outputs: [],
   ...more,
 });
+
 const usage = (cost: number | null): Pick<RunRow, 'usage'> => ({
   usage: { model: 'clever', tokens: { input: 3, output: 2, cached: 1 }, cost, estimated: false },
 });
@@ -46,13 +47,18 @@ it('counts a run of unknown cost as unknown beside runs that cost nothing', () =
 it('counts a run that broke off as one of unknown cost, and leaves out runs that have not ended', () => {
   const broken = { model: 'clever', tokens: null, cost: null, estimated: false };
   const sum = new UsageTotal();
-  for (const runStatus of ['failed', 'running'] as const) sum.add(row({ runStatus, usage: broken }));
+  for (const runStatus of ['failed', 'running'] as const) {
+    sum.add(row({ runStatus, usage: broken }));
+  }
   expect([sum.unpriced, sum.toGroupUsage('clever').cost]).toEqual([1, null]);
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {
   expect(
-    chooseMeasure([groupUsage('a', [row()]), groupUsage('b', [row({ credits: 1, ...usage(0.1) })])]),
+    chooseMeasure([
+      groupUsage('a', [row()]),
+      groupUsage('b', [row({ credits: 1, ...usage(0.1) })]),
+    ]),
   ).toBe('cost');
   expect(chooseMeasure([groupUsage('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
   expect(chooseMeasure([groupUsage('a', [row()])])).toBe('runs');

@@ -7,11 +7,24 @@ import {
 } from '../../src/client/errors.ts';
 import { type PollEvent, waitForRun } from '../../src/client/wait-for-run.ts';
 import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
-import { type Exchange, failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  html,
+  type ScriptedAnswer,
+  success,
+} from '../support/scripted-service.ts';
 
 const running = success({ runId: 'r', runStatus: 'running', outputs: [], tokens: 0 });
 const queued = success({ runId: 'r', runStatus: 'queued', outputs: [], tokens: 0 });
-const done = { runId: 'r', runStatus: 'succeeded', outputs: [{ type: 'text', data: 'x' }], tokens: 3 };
+
+const done = {
+  runId: 'r',
+  runStatus: 'succeeded',
+  outputs: [{ type: 'text', data: 'x' }],
+  tokens: 3,
+};
+
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
 let client: TestClient;
@@ -28,6 +41,7 @@ describe('waitForRun', () => {
     );
     const statuses: (string | undefined)[] = [];
     const onPoll = ({ run }: PollEvent): void => void statuses.push(run?.runStatus);
+
     await expect(client.waitForRun('r', { onPoll })).resolves.toEqual(done);
     expect(statuses).toEqual(['running', 'succeeded']);
   });
@@ -46,7 +60,9 @@ describe('waitForRun', () => {
   it('asks at once, then from every second up to every ten', async () => {
     await startScript({ answer: running, times: 9 }, { answer: success(done) });
     await waitForRun(client, 'r');
-    expect(client.slept.map(Math.round)).toEqual([1000, 1500, 2250, 3375, 5063, 7594, 9000, 9000, 9000]);
+    expect(client.slept.map(Math.round)).toEqual([
+      1000, 1500, 2250, 3375, 5063, 7594, 9000, 9000, 9000,
+    ]);
   });
 
   it('can let one interval pass first', async () => {
@@ -74,7 +90,10 @@ describe('waitForRun', () => {
     ];
     await startScript(...faults.map(answer => ({ answer })), { answer: success(done) });
     const events: PollEvent[] = [];
-    await expect(waitForRun(client, 'r', { onPoll: event => events.push(event) })).resolves.toEqual(done);
+
+    await expect(waitForRun(client, 'r', { onPoll: event => events.push(event) })).resolves.toEqual(
+      done,
+    );
     expect(events.map(({ polls }) => polls)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(events.filter(({ error }) => error !== undefined)).toHaveLength(7);
     expect(events.at(-1)?.run).toEqual(done);
@@ -115,12 +134,17 @@ describe('waitForRun', () => {
       { answer: html(503) },
       { answer: success(done) },
     );
+
     const events: PollEvent[] = [];
     await waitForRun(client, 'r', { onPoll: event => events.push(event) });
     const seconds = events.map(({ failingMs }) => Math.round(failingMs / 1000));
+
     // The waits in between are 1, 1.5, 2.25, … s.
     expect(seconds).toEqual([0, 0, 2, 0, 0, 0]);
-    const reasons = events.map(({ error }) => error?.message.replace(/.*(HTTP \d+|closed).*/s, '$1'));
+
+    const reasons = events.map(({ error }) =>
+      error?.message.replace(/.*(HTTP \d+|closed).*/s, '$1'),
+    );
     expect(reasons).toEqual([undefined, 'HTTP 502', 'closed', undefined, 'HTTP 503', undefined]);
   });
 
@@ -155,7 +179,10 @@ describe('waitForRun', () => {
   });
 
   it('is ended at once by a 401 in the midst of faults that pass', async () => {
-    await startScript({ answer: html(502), times: 2 }, { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') });
+    await startScript(
+      { answer: html(502), times: 2 },
+      { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') },
+    );
     await rejection(waitForRun(client, 'r', { idFromService: true }), UnauthorizedError);
   });
 
@@ -165,7 +192,13 @@ describe('waitForRun', () => {
     const onPoll = (): void => {
       now = now === 0 ? 60_000 : 60_020;
     };
-    const asked = waitForRun(client, 'r', { timeoutMs: 60_020, intervalMs: 0, now: () => now, onPoll });
+
+    const asked = waitForRun(client, 'r', {
+      timeoutMs: 60_020,
+      intervalMs: 0,
+      now: () => now,
+      onPoll,
+    });
     await rejection(asked, WaitTimeoutError);
   });
 
@@ -184,6 +217,9 @@ describe('waitForRun', () => {
     const onPoll = ({ polls }: PollEvent): void => {
       if (polls === 2) controller.abort(reason);
     };
-    await expect(waitForRun(client, 'r', { signal: controller.signal, onPoll })).rejects.toBe(reason);
+
+    await expect(waitForRun(client, 'r', { signal: controller.signal, onPoll })).rejects.toBe(
+      reason,
+    );
   });
 });

@@ -4,12 +4,19 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Resources } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { createKeyIn, storeForTest, TestService, temporaryDataDir } from '../support/local-service.ts';
+import {
+  createKeyIn,
+  storeForTest,
+  TestService,
+  temporaryDataDir,
+} from '../support/local-service.ts';
 
 let service: TestService;
+
 beforeAll(async () => {
   service = await TestService.start();
 });
+
 afterAll(() => service.close());
 
 const ROUTES: [string, string][] = [
@@ -29,7 +36,10 @@ describe('authentication', () => {
   test.each(ROUTES)(
     '401 for %s %s without a key, before anything else is looked at',
     async (method, target) => {
-      const answer = await service.call(method, target, { key: '', ...(method === 'POST' && { body: '{' }) });
+      const answer = await service.call(method, target, {
+        key: '',
+        ...(method === 'POST' && { body: '{' }),
+      });
       expect(answer).toMatchObject({ http: 401, status: 'UNAUTHORIZED_ERROR', data: null });
     },
   );
@@ -50,7 +60,8 @@ describe('authentication', () => {
 
   test('the scheme is read in any case', async () => {
     expect(
-      (await service.get('/me', { key: '', headers: { authorization: `bearer ${service.key}` } })).http,
+      (await service.get('/me', { key: '', headers: { authorization: `bearer ${service.key}` } }))
+        .http,
     ).toBe(200);
   });
 
@@ -58,7 +69,10 @@ describe('authentication', () => {
     '402 for %s %s without a paid plan, before anything else is looked at',
     async (method, target) => {
       const key = await lapsedKey;
-      const answer = await service.call(method, target, { key, ...(method === 'POST' && { body: '{' }) });
+      const answer = await service.call(method, target, {
+        key,
+        ...(method === 'POST' && { body: '{' }),
+      });
       expect(answer).toMatchObject({ http: 402, status: 'PAYMENT_REQUIRED_ERROR', data: null });
     },
   );
@@ -74,6 +88,7 @@ describe('authentication', () => {
 });
 
 let lapsedKey: Promise<string>;
+
 beforeAll(() => {
   lapsedKey = createKeyIn(service.dataDir, { user: 'lapsed', plan: 'none' });
 });
@@ -81,7 +96,11 @@ beforeAll(() => {
 describe('account', () => {
   test('GET /me says who the key belongs to', async () => {
     const key = await createKeyIn(service.dataDir, { user: 'ann' });
-    expect(await service.data('/me', { key })).toEqual({ username: 'ann', displayName: null, userFlags: 0 });
+    expect(await service.data('/me', { key })).toEqual({
+      username: 'ann',
+      displayName: null,
+      userFlags: 0,
+    });
     expect(await service.data('/me')).toMatchObject({ username: 'local' });
   });
 
@@ -101,6 +120,7 @@ describe('GET /resources', () => {
       ['clip', 'video'],
       ['sandbox', 'text'],
     ]);
+
     expect(resources.models[0]?.availableRunOptions).toEqual([]);
     expect(resources.models[3]?.availableRunOptions).toContainEqual({
       key: 'delaySeconds',
@@ -111,10 +131,14 @@ describe('GET /resources', () => {
   const asking = (hash: string) => ({ headers: { 'cli-agent': hash } });
 
   test('action-require is on every authenticated answer to another hash, errors too', async () => {
-    for (const [method, target] of [...ROUTES, ['GET', '/nowhere'], ['PUT', '/runs']] as [string, string][]) {
+    for (const [method, target] of [...ROUTES, ['GET', '/nowhere'], ['PUT', '/runs']] as [
+      string,
+      string,
+    ][]) {
       const answer = await service.call(method, target, asking('old'));
       expect(answer.headers.get('action-require'), `${method} ${target}`).toBeTruthy();
     }
+
     const lapsed = await service.get('/me', { ...asking('old'), key: await lapsedKey });
     expect(lapsed).toMatchObject({ http: 402 });
     expect(lapsed.headers.get('action-require')).toBeTruthy();
@@ -129,7 +153,9 @@ describe('GET /resources', () => {
       { ...asking('old'), key: 'wrong' },
     ]) {
       for (const [method, target] of [...ROUTES, ['GET', '/nowhere']] as [string, string][]) {
-        expect((await service.call(method, target, options)).headers.has('action-require')).toBe(false);
+        expect((await service.call(method, target, options)).headers.has('action-require')).toBe(
+          false,
+        );
       }
     }
   });
@@ -137,27 +163,37 @@ describe('GET /resources', () => {
 
 describe('--rate-limit: 429 TOO_MANY_REQUESTS_ERROR', () => {
   // PostgreSQL counts by its own clock.
-  test.skipIf(inject('postgres'))('so many requests a second for each key, then Retry-After', async () => {
-    const clock = new HandClock();
-    const limited = await TestService.forTest({ clock, rateLimit: 3 });
-    const other = await createKeyIn(limited.dataDir, { user: 'other' });
-    const statuses = async (count: number, key?: string): Promise<number[]> => {
-      const all: number[] = [];
-      for (let index = 0; index < count; index += 1) all.push((await limited.get('/me', { key })).http);
-      return all;
-    };
-    expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
-    expect(await statuses(1, other)).toEqual([200]);
-    const refused = await limited.get('/nowhere', { headers: { 'cli-agent': 'old' } });
-    expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR', data: null });
-    expect(refused.headers.get('retry-after')).toBe('1');
-    expect(refused.headers.get('action-require')).toBeTruthy();
-    clock.advance(1000);
-    expect(await statuses(4)).toEqual([200, 200, 200, 429]);
-    clock.advance(334);
-    expect(await statuses(2)).toEqual([200, 429]);
-    expect(await statuses(1, 'wrong')).toEqual([401]);
-  });
+  test.skipIf(inject('postgres'))(
+    'so many requests a second for each key, then Retry-After',
+    async () => {
+      const clock = new HandClock();
+      const limited = await TestService.forTest({ clock, rateLimit: 3 });
+      const other = await createKeyIn(limited.dataDir, { user: 'other' });
+
+      const statuses = async (count: number, key?: string): Promise<number[]> => {
+        const all: number[] = [];
+        for (let index = 0; index < count; index += 1) {
+          all.push((await limited.get('/me', { key })).http);
+        }
+        return all;
+      };
+
+      expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
+      expect(await statuses(1, other)).toEqual([200]);
+
+      const refused = await limited.get('/nowhere', { headers: { 'cli-agent': 'old' } });
+      expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR', data: null });
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(refused.headers.get('action-require')).toBeTruthy();
+
+      clock.advance(1000);
+      expect(await statuses(4)).toEqual([200, 200, 200, 429]);
+
+      clock.advance(334);
+      expect(await statuses(2)).toEqual([200, 429]);
+      expect(await statuses(1, 'wrong')).toEqual([401]);
+    },
+  );
 
   test('is left out without the option', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => service.get('/me')));
@@ -171,9 +207,12 @@ describe('keys of the local store', () => {
     const key = await createKeyIn(dataDir, {
       user: 'secret',
     });
+
     expect(key).toMatch(/^pr_[A-Za-z0-9_-]{43}$/);
+
     const files = readdirSync(dataDir).map(name => readFileSync(path.join(dataDir, name)));
     const stored = Buffer.concat(files);
+
     expect(stored.includes(key)).toBe(false);
     expect(stored.includes(createHash('sha256').update(key).digest('hex'))).toBe(true);
   });
@@ -190,11 +229,17 @@ describe('keys of the local store', () => {
   test("a user's plan and credits can be changed, never below zero", async () => {
     const store = await storeForTest(service.dataDir);
     const { key } = await store.createKey({ user: 'zoe', credits: 5 });
+
     expect(await store.changeUser('zoe', { credits: { by: -2 } })).toMatchObject({ credits: 3 });
     await expect(store.changeUser('zoe', { credits: { by: -4 } })).rejects.toThrow('has 3 credits');
-    expect(await store.changeUser('zoe', { plan: 'none' })).toMatchObject({ plan: 'none', credits: 3 });
+    expect(await store.changeUser('zoe', { plan: 'none' })).toMatchObject({
+      plan: 'none',
+      credits: 3,
+    });
     expect((await service.get('/me', { key })).http).toBe(402);
-    expect(await store.changeUser('zoe', { plan: 'pro', credits: { to: 0 } })).toMatchObject({ credits: 0 });
+    expect(await store.changeUser('zoe', { plan: 'pro', credits: { to: 0 } })).toMatchObject({
+      credits: 0,
+    });
     expect(await store.changeUser('nobody', { plan: 'pro' })).toBeUndefined();
   });
 
@@ -229,6 +274,7 @@ describe('keys of the local store', () => {
     const first = await TestService.forTest({ dataDir });
     await first.close();
     const second = await TestService.forTest({ dataDir });
+
     expect(first.service.newKey).toMatch(/^pr_/);
     expect(second.service.newKey).toBeUndefined();
     expect((await second.get('/me', { key: first.key })).http).toBe(200);

@@ -16,6 +16,7 @@ beforeAll(async () => {
   sandbox = await service.versionOf('sandbox');
   describePicture = await service.versionOf('describe');
 });
+
 afterAll(() => service.close());
 
 const create = (body: unknown) => service.post<Run>('/runs', body);
@@ -60,12 +61,18 @@ describe('POST /runs: success', () => {
       inputs: {},
       runOptions: { outcome: 'partial' },
     });
-    expect(data).toMatchObject({ runStatus: 'succeeded', outputs: [{ type: 'text' }, { type: 'error' }] });
+    expect(data).toMatchObject({
+      runStatus: 'succeeded',
+      outputs: [{ type: 'text' }, { type: 'error' }],
+    });
   });
 
   test('takes a picture as base64', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
-    const { data } = await create({ promptVersionId: describePicture, inputs: { imageInputs: [image] } });
+    const { data } = await create({
+      promptVersionId: describePicture,
+      inputs: { imageInputs: [image] },
+    });
     expect(data.outputs[0]?.data).toContain('3 × 2');
   });
 
@@ -83,8 +90,14 @@ describe('POST /runs: success', () => {
 
   test.each([
     ['at the top', () => ({ ...greet(), extra: 1 })],
-    ['in the inputs', () => ({ ...greet(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } })],
-    ['as a text input', () => ({ ...greet(), inputs: { textInputs: { name: 'Ann', other: 'x' } } })],
+    [
+      'in the inputs',
+      () => ({ ...greet(), inputs: { textInputs: { name: 'Ann' }, videoInputs: 7 } }),
+    ],
+    [
+      'as a text input',
+      () => ({ ...greet(), inputs: { textInputs: { name: 'Ann', other: 'x' } } }),
+    ],
   ])('ignores a field that is not listed: %s', async (_, body) => {
     expect((await create(body())).http).toBe(200);
   });
@@ -96,16 +109,23 @@ describe('POST /runs: success', () => {
       await service.publish(`odd-${key.replaceAll('_', '')}`, source);
       const promptVersionId = await service.versionOf(`odd-${key.replaceAll('_', '')}`);
       const missing = await service.post('/runs', { promptVersionId, inputs: { textInputs: {} } });
+
       expect(missing.message).toBe(`the input ${key} is required`);
+
       const body = `{"promptVersionId":"${promptVersionId}","inputs":{"textInputs":{"${key}":"in"}}}`;
       const { data } = await create(body);
+
       expect(data.outputs).toEqual([{ type: 'text', data: '<in>' }]);
     },
   );
 });
 
 describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => {
-  const image = (input: object) => ({ promptVersionId: describePicture, inputs: { imageInputs: [input] } });
+  const image = (input: object) => ({
+    promptVersionId: describePicture,
+    inputs: { imageInputs: [input] },
+  });
+
   const cases: [string, () => unknown, string][] = [
     ['no object: a list', () => [], 'the body must be an object'],
     ['no object: a text', () => '"x"', 'the body must be an object'],
@@ -127,8 +147,16 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
       'promptVersionId must be a UUID',
     ],
     ['no inputs', () => ({ promptVersionId: hello }), 'inputs is required'],
-    ['inputs that are null', () => ({ promptVersionId: hello, inputs: null }), 'inputs must be an object'],
-    ['inputs that are a list', () => ({ promptVersionId: hello, inputs: [] }), 'inputs must be an object'],
+    [
+      'inputs that are null',
+      () => ({ promptVersionId: hello, inputs: null }),
+      'inputs must be an object',
+    ],
+    [
+      'inputs that are a list',
+      () => ({ promptVersionId: hello, inputs: [] }),
+      'inputs must be an object',
+    ],
     [
       'a required input missing',
       () => ({ promptVersionId: hello, inputs: {} }),
@@ -151,7 +179,10 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     ],
     [
       'an enum value that is not listed',
-      () => ({ promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo', mood: 'foggy' } } }),
+      () => ({
+        promptVersionId: postcard,
+        inputs: { textInputs: { place: 'Oslo', mood: 'foggy' } },
+      }),
       'the input mood must be one of sunny, rainy, snowy',
     ],
     [
@@ -185,7 +216,11 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
       () => image({ url: 'https://example.com' }),
       'inputs.imageInputs[0].type is required',
     ],
-    ['a URL picture without a URL', () => image({ type: 'url' }), 'inputs.imageInputs[0].url is required'],
+    [
+      'a URL picture without a URL',
+      () => image({ type: 'url' }),
+      'inputs.imageInputs[0].url is required',
+    ],
     [
       'a base64 picture without base64',
       () => image({ type: 'base64', url: 'x' }),
@@ -203,7 +238,8 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
     ],
     [
       'a data URL as base64',
-      () => image({ type: 'base64', base64: `data:image/png;base64,${png(1, 1).toString('base64')}` }),
+      () =>
+        image({ type: 'base64', base64: `data:image/png;base64,${png(1, 1).toString('base64')}` }),
       'inputs.imageInputs[0].base64: ',
     ],
     [
@@ -236,7 +272,11 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
       () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: 1 } }),
       'runOptions.delaySeconds must be a string',
     ],
-    ['run options that are null', () => ({ ...greet(), runOptions: null }), 'runOptions must be an object'],
+    [
+      'run options that are null',
+      () => ({ ...greet(), runOptions: null }),
+      'runOptions must be an object',
+    ],
   ];
 
   test.each(cases)('%s', async (_, body, message) => {
@@ -253,16 +293,22 @@ describe('POST /runs: 422 VALIDATION_ERROR names the field and the rule', () => 
 });
 
 describe('POST /runs: other errors', () => {
-  test.each(['{', '', 'a=b', '{"a":1}}', '\u0000'])('400 for a body that is not JSON: %j', async body => {
-    expect(await service.post('/runs', body)).toMatchObject({
-      http: 400,
-      status: 'BAD_REQUEST_ERROR',
-      data: null,
-    });
-  });
+  test.each(['{', '', 'a=b', '{"a":1}}', '\u0000'])(
+    '400 for a body that is not JSON: %j',
+    async body => {
+      expect(await service.post('/runs', body)).toMatchObject({
+        http: 400,
+        status: 'BAD_REQUEST_ERROR',
+        data: null,
+      });
+    },
+  );
 
   test('400 for no body at all', async () => {
-    expect(await service.call('POST', '/runs')).toMatchObject({ http: 400, status: 'BAD_REQUEST_ERROR' });
+    expect(await service.call('POST', '/runs')).toMatchObject({
+      http: 400,
+      status: 'BAD_REQUEST_ERROR',
+    });
   });
 
   test('404 for a prompt version that does not exist, whatever its inputs', async () => {
@@ -276,7 +322,10 @@ describe('POST /runs: other errors', () => {
 
   test('413 for a body over 64 MiB', async () => {
     const body = JSON.stringify({ ...greet(), filler: 'x'.repeat(64 * 1024 * 1024) });
-    expect(await service.post('/runs', body)).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
+    expect(await service.post('/runs', body)).toMatchObject({
+      http: 413,
+      status: 'PAYLOAD_TOO_LARGE_ERROR',
+    });
   });
 
   test.each(['a key', 'no key'])(
@@ -286,6 +335,7 @@ describe('POST /runs: other errors', () => {
       const body = async function* (): AsyncGenerator<Uint8Array> {
         for (let count = 0; count < 66; count += 1) yield mebibyte;
       };
+
       const answer = await fetch(`${service.service.url}/runs`, {
         method: 'POST',
         headers: which === 'a key' ? { authorization: `Bearer ${service.key}` } : {},
@@ -293,6 +343,7 @@ describe('POST /runs: other errors', () => {
         duplex: 'half',
       });
       expect(answer.status).toBe(which === 'a key' ? 413 : 401);
+
       const what = which === 'a key' ? '64 MiB' : 'key';
       expect(await answer.json()).toMatchObject({
         data: null,
@@ -319,10 +370,13 @@ describe('POST /runs: other errors', () => {
     );
     const run = (text: string) =>
       service.post<Run>('/runs', { promptVersionId, inputs: { textInputs: { text } } }, { key });
+
     expect(await run('1')).toMatchObject({ data: { runStatus: 'succeeded' } });
     expect(await run('two')).toMatchObject({ data: { runStatus: 'failed' } });
+
     const { rows } = await service.data<RunPage>('/runs', { key });
     expect(rows).toMatchObject([{ credits: null }, { credits: 1 }]);
+
     const answers = await Promise.all(['3', '4', '5'].map(run));
     expect(answers.map(({ http }) => http).sort()).toEqual([200, 200, 402]);
   });

@@ -7,12 +7,19 @@ import { TestService } from '../support/local-service.ts';
 
 const REFUSED = {
   http: 421,
-  envelope: { status: 'MISDIRECTED_REQUEST_ERROR', message: expect.any(String) as string, data: null },
+  envelope: {
+    status: 'MISDIRECTED_REQUEST_ERROR',
+    message: expect.any(String) as string,
+    data: null,
+  },
 };
+
 const ADDRESSES = Object.values(networkInterfaces()).flatMap(each => each ?? []);
 const OUTER = ADDRESSES.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-/** Asks under a name of the caller's choice, as a browser does after its name was made to lead here. */
+/**
+ * Asks under a name of the caller's choice, as a browser does after its name was made to lead here.
+ */
 async function ask(service: TestService, host: string, path = '/v1/me'): Promise<object> {
   const { hostname, port } = new URL(service.service.url);
   const headers = { host, authorization: `Bearer ${service.key}` };
@@ -84,9 +91,12 @@ describe('a request without a host', () => {
     expect(await statusWithoutHost(service, path)).toBe('421');
   });
 
-  test.each(['/healthz', '/readyz'])('is answered if a load balancer asks for health: %s', async path => {
-    expect(await statusWithoutHost(service, path)).toBe('200');
-  });
+  test.each(['/healthz', '/readyz'])(
+    'is answered if a load balancer asks for health: %s',
+    async path => {
+      expect(await statusWithoutHost(service, path)).toBe('200');
+    },
+  );
 });
 
 describe('a service on every address', () => {
@@ -96,12 +106,14 @@ describe('a service on every address', () => {
   });
   afterAll(() => service.close());
 
-  test.each(['localhost', '127.0.0.1', '0.0.0.0', ...(OUTER === undefined ? [] : [OUTER, `${OUTER}:80`])])(
-    'answers as %s',
-    async host => {
-      expect(await ask(service, host)).toMatchObject({ http: 200 });
-    },
-  );
+  test.each([
+    'localhost',
+    '127.0.0.1',
+    '0.0.0.0',
+    ...(OUTER === undefined ? [] : [OUTER, `${OUTER}:80`]),
+  ])('answers as %s', async host => {
+    expect(await ask(service, host)).toMatchObject({ http: 200 });
+  });
 
   test.each(['evil.example', '203.0.113.9', '[2001:db8::1]'])('refuses %s', async host => {
     expect(await ask(service, host)).toEqual(REFUSED);

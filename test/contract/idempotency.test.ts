@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
-import { createKeyIn, openStoreIn, type ServiceAnswer, TestService } from '../support/local-service.ts';
+import {
+  createKeyIn,
+  openStoreIn,
+  type ServiceAnswer,
+  TestService,
+} from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
 const WINDOW = 120_000;
@@ -18,16 +23,19 @@ beforeEach(async () => {
   hello = await service.versionOf('hello');
   sandbox = await service.versionOf('sandbox');
 });
+
 afterEach(() => service.close());
 
 const greet = (name = 'Ann') => ({ promptVersionId: hello, inputs: { textInputs: { name } } });
 const slow = () => ({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } });
+
 const create = (
   body: unknown,
   idempotencyKey: string,
   key?: string,
 ): Promise<ServiceAnswer<Run & RunReference>> =>
   service.post('/runs', body, { key, headers: { 'idempotency-key': idempotencyKey } });
+
 const runCount = async () => (await service.data<RunPage>('/runs?limit=50')).rows.length;
 
 test('every authenticated answer says that keys are kept, refusals too; no other does', async () => {
@@ -61,9 +69,12 @@ describe('the same key with the same body', () => {
     const first = create(slow(), 'a');
     await clock.sleeping(130_000);
     const during = await create(slow(), 'a');
+
     expect(during).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
+
     clock.advance(WINDOW);
     expect((await first).data.runId).toBe(during.data.runId);
+
     clock.advance(10_000);
     await expect.poll(async () => (await create(slow(), 'a')).http).toBe(200);
     expect((await create(slow(), 'a')).data).toMatchObject({
@@ -82,7 +93,10 @@ describe('the same key with the same body', () => {
 
   test('makes one run with pictures, and keeps only its inputs', async () => {
     const image = { type: 'base64', base64: png(3, 2).toString('base64') };
-    const body = { promptVersionId: await service.versionOf('describe'), inputs: { imageInputs: [image] } };
+    const body = {
+      promptVersionId: await service.versionOf('describe'),
+      inputs: { imageInputs: [image] },
+    };
     const answers = await Promise.all(Array.from({ length: 4 }, () => create(body, 'a')));
     expect(new Set(answers.map(answer => answer.data.runId)).size).toBe(1);
   });
@@ -132,9 +146,11 @@ describe('a key', () => {
   test('of a creation that was refused is free again', async () => {
     const poor = await createKeyIn(service.dataDir, { user: 'poor', credits: 0 });
     expect((await create(greet(), 'a', poor)).http).toBe(402);
+
     const store = await openStoreIn(service.dataDir);
     await store.changeUser('poor', { credits: { by: 5 } });
     await store.close();
+
     expect((await create(greet(), 'a', poor)).http).toBe(200);
     expect((await create({ ...greet(), inputs: {} }, 'b')).http).toBe(422);
     expect((await create(greet(), 'b')).http).toBe(200);

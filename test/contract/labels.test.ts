@@ -14,16 +14,20 @@ beforeAll(async () => {
   ({ promptVersionId: first, promptId } = await service.publish('summary', 'One {{x}}'));
   ({ promptVersionId: second } = await service.publish('summary', 'Two {{x}}'));
 });
+
 afterAll(() => service.close());
 
 const put = (label: string, promptVersionId: string, key?: string) =>
   service.call('PUT', `/prompts/summary/labels/${label}`, { body: { promptVersionId }, key });
+
 const remove = (label: string, key?: string) =>
   service.call('DELETE', `/prompts/summary/labels/${label}`, { key });
+
 const labels = async (target = '/prompts/publish?q=summary') => {
   const { rows } = await service.data<PromptPage>(target, { key: ben });
   return rows.find(({ slug }) => slug === 'summary')?.labels;
 };
+
 const versions = async () =>
   (await service.data<PromptVersionList>(`/prompts/${promptId}/versions`, { key: ben })).versions;
 
@@ -33,11 +37,14 @@ test('a label is set, moved and removed, and its journal says who did it', async
     data: { slug: 'summary', label: 'production', promptVersionId: first, previous: null },
   });
   expect(await labels()).toEqual([{ label: 'production', promptVersionId: first }]);
-  expect(await labels('/prompts?limit=50')).toEqual([{ label: 'production', promptVersionId: first }]);
+  expect(await labels('/prompts?limit=50')).toEqual([
+    { label: 'production', promptVersionId: first },
+  ]);
   expect((await put('production', second.toUpperCase())).data).toMatchObject({
     promptVersionId: second,
     previous: first,
   });
+
   // Once more to where it leads is not a step.
   expect((await put('production', second)).data).toMatchObject({ previous: second });
   expect((await versions()).map(row => row.labels)).toEqual([['production'], []]);
@@ -46,10 +53,12 @@ test('a label is set, moved and removed, and its journal says who did it', async
     data: { label: 'production', promptVersionId: null, previous: second },
   });
   expect(await labels()).toEqual([]);
+
   const steps = (await versions()).map(row =>
     (row.history ?? []).map(({ label, by, from, to }: LabelMove) => ({ label, by, from, to })),
   );
   const by = { label: 'production', by: 'local' };
+
   expect(steps).toEqual([
     [
       { ...by, from: second, to: null },
@@ -78,10 +87,12 @@ test('a missing label is 404, an invalid version id 422', async () => {
   expect((await put('beta', '00000000-0000-4000-8000-000000000000')).http).toBe(404);
   expect((await put('beta', 'first')).http).toBe(422);
   expect((await remove('beta')).http).toBe(404);
+
   const unknown = await service.call('PUT', '/prompts/nobodys/labels/beta', {
     body: { promptVersionId: first },
   });
   expect(unknown.http).toBe(404);
+
   const sneaky = await service.call('PUT', '/prompts/x%2fsummary/labels/beta', {
     body: { promptVersionId: first },
   });
@@ -90,11 +101,14 @@ test('a missing label is 404, an invalid version id 422', async () => {
 });
 
 test('of several concurrent moves, each follows the one before', async () => {
-  await Promise.all(Array.from({ length: 10 }, (_, at) => put('busy', at % 2 === 0 ? first : second)));
+  await Promise.all(
+    Array.from({ length: 10 }, (_, at) => put('busy', at % 2 === 0 ? first : second)),
+  );
   const steps = (await versions())
     .flatMap(row => row.history ?? [])
     .filter(({ label }) => label === 'busy')
     .map(({ from, to }) => ({ from, to }));
+
   let at: string | null = null;
   const left = [...steps];
   while (left.length > 0) {
@@ -102,6 +116,7 @@ test('of several concurrent moves, each follows the one before', async () => {
     expect(next).toBeGreaterThanOrEqual(0);
     at = left.splice(next, 1)[0]?.to ?? null;
   }
+
   await remove('busy');
 });
 
@@ -111,11 +126,15 @@ test('the labels of a withdrawn prompt lead nowhere until it is published again'
   const target = '/prompts/seasonal/labels/production';
   await service.call('PUT', target, { body: { promptVersionId } });
   await service.call('DELETE', '/prompts/seasonal');
+
   expect((await service.call('PUT', target, { body: { promptVersionId } })).http).toBe(404);
   expect((await service.call('DELETE', target)).http).toBe(404);
+
   await service.publish('seasonal', 'Summer');
   const { rows } = await service.data<PromptPage>('/prompts/publish?q=seasonal');
+
   expect(rows[0]?.labels).toEqual([{ label: 'production', promptVersionId }]);
+
   const run = await service.post<Run>('/runs', { promptVersionId, inputs: {} });
   expect(run.data.outputs[0]?.data).toBe('Spring');
 });

@@ -5,16 +5,20 @@ import { TestService } from '../support/local-service.ts';
 type Page = PromptSearchResult & { readonly hasMore: boolean };
 
 let service: TestService;
+
 /** Newest first. */
 let all: readonly string[];
 
 beforeAll(async () => {
   service = await TestService.start();
-  for (const slug of ['one', 'two', 'three']) await service.publish(slug, `---\ntitle: ${slug}\n---\nHi`);
+  for (const slug of ['one', 'two', 'three']) {
+    await service.publish(slug, `---\ntitle: ${slug}\n---\nHi`);
+  }
   await service.publish('film', '---\ntitle: Film\nmodel: echo\n---\nHi');
   const { rows } = await page('limit=50');
   all = rows.map(row => row.slug);
 });
+
 afterAll(() => service.close());
 
 const page = (query = '') => service.data<Page>(`/prompts?${query}`);
@@ -44,10 +48,12 @@ describe('GET /prompts', () => {
   test('paging backward returns the nearest newer ones, newest first', async () => {
     const oldest = await findPromptId(all.at(-1) ?? '');
     const near = await page(`limit=3&endingBefore=${oldest}`);
+
     expect({ slugs: slugs(near), hasMore: near.hasMore }).toEqual({
       slugs: all.slice(-4, -1),
       hasMore: true,
     });
+
     const rest = await page(`limit=50&endingBefore=${oldest}`);
     expect({ slugs: slugs(rest), hasMore: rest.hasMore }).toEqual({
       slugs: all.slice(0, -1),

@@ -8,6 +8,7 @@ const START = Date.UTC(2026, 0, 2, 3, 4, 5);
 const COUNT = 60;
 
 let service: TestService;
+
 /** Newest first; one a second, every tenth failed. */
 let all: RunRow[];
 let otherKey: string;
@@ -15,15 +16,18 @@ let otherKey: string;
 beforeAll(async () => {
   const clock = new HandClock(START);
   service = await TestService.start({ clock });
+
   const promptVersionId = await service.versionOf('sandbox');
   for (let index = 0; index < COUNT; index += 1) {
     const outcome = index % 10 === 9 ? 'failed' : 'succeeded';
     await service.post('/runs', { promptVersionId, inputs: {}, runOptions: { outcome } });
     clock.advance(1000);
   }
+
   otherKey = await createKeyIn(service.dataDir, { user: 'somebody-else' });
   all = await everything('');
 }, 120_000);
+
 afterAll(() => service.close());
 
 const page = (query: string) => service.data<RunPage>(`/runs?${query}`);
@@ -52,7 +56,10 @@ describe('GET /runs', () => {
       'runName',
       'createdAt',
     ]);
-    expect(all.at(-1)).toMatchObject({ runName: 'Sandbox', createdAt: new Date(START).toISOString() });
+    expect(all.at(-1)).toMatchObject({
+      runName: 'Sandbox',
+      createdAt: new Date(START).toISOString(),
+    });
   });
 
   test('reports the usage of each run on request', async () => {
@@ -97,6 +104,7 @@ describe('GET /runs', () => {
         if (!hasMore) break;
         cursor = rows[0]?.runId;
       }
+
       expect(seen).toEqual(ids(all).slice(0, -1));
     },
   );
@@ -132,12 +140,16 @@ describe('GET /runs', () => {
     const failed = all.filter(row => row.runStatus === 'failed');
     expect(failed).toHaveLength(6);
     expect(ids(await everything('status=failed&'))).toEqual(ids(failed));
+
     const second = START / 1000;
     const query = `status=failed&since=${second}&until=${second + COUNT}&limit=2&startingAfter=${all[15]?.runId}`;
     const older = failed.filter(row => all.indexOf(row) > 15);
+
     expect(await page(query)).toEqual({ rows: older.slice(0, 2), hasMore: true });
+
     const back = await page(`status=failed&limit=2&endingBefore=${all[55]?.runId}`);
     const newer = failed.filter(row => all.indexOf(row) < 55);
+
     expect(back).toEqual({ rows: newer.slice(-2), hasMore: true });
   });
 
@@ -155,14 +167,21 @@ describe('GET /runs', () => {
   });
 
   test("returns only the caller's runs", async () => {
-    expect(await service.data<RunPage>('/runs', { key: otherKey })).toEqual({ rows: [], hasMore: false });
+    expect(await service.data<RunPage>('/runs', { key: otherKey })).toEqual({
+      rows: [],
+      hasMore: false,
+    });
   });
 });
 
 describe('GET /runs: 422 VALIDATION_ERROR', () => {
   const uuid = '00000000-0000-4000-8000-000000000000';
   test.each([
-    ['both cursors', `startingAfter=${uuid}&endingBefore=${uuid}`, 'startingAfter and endingBefore'],
+    [
+      'both cursors',
+      `startingAfter=${uuid}&endingBefore=${uuid}`,
+      'startingAfter and endingBefore',
+    ],
     ['since equal to until', 'since=5&until=5', 'since must be less than until'],
     ['since after until', 'since=6&until=5', 'since must be less than until'],
     ['a cursor that is not a UUID', 'startingAfter=x', 'startingAfter must be a UUID'],
@@ -177,7 +196,11 @@ describe('GET /runs: 422 VALIDATION_ERROR', () => {
     ['an empty limit', 'limit=', 'limit must be an integer'],
     ['two limits', 'limit=1&limit=2', 'limit must be an integer'],
     ['a since that is not a number', 'since=yesterday', 'since must be an integer'],
-    ['an unknown status', 'status=done', 'status must be one of queued, running, succeeded, failed'],
+    [
+      'an unknown status',
+      'status=done',
+      'status must be one of queued, running, succeeded, failed',
+    ],
     ['an empty status', 'status=', 'status must be one of'],
   ])('%s', async (_, query, message) => {
     const answer = await service.get(`/runs?${query}`);
@@ -226,6 +249,7 @@ describe('GET /runs/:runId', () => {
 test('runs created within one millisecond, or while the clock goes back, keep their order', async () => {
   const clock = new HandClock(START);
   const still = await TestService.forTest({ clock });
+
   const promptVersionId = await still.versionOf('hello');
   const created: string[] = [];
   for (let index = 0; index < 12; index += 1) {
@@ -236,8 +260,12 @@ test('runs created within one millisecond, or while the clock goes back, keep th
     created.unshift(data.runId);
     if (index === 6) clock.set(START - 3_600_000);
   }
+
   const first = await still.data<RunPage>('/runs?limit=5');
-  const rest = await still.data<RunPage>(`/runs?limit=50&startingAfter=${first.rows.at(-1)?.runId}`);
+  const rest = await still.data<RunPage>(
+    `/runs?limit=50&startingAfter=${first.rows.at(-1)?.runId}`,
+  );
+
   expect(ids([...first.rows, ...rest.rows])).toEqual(created);
 });
 
@@ -248,10 +276,12 @@ describe('rows with large outputs', () => {
     const runs = outputs.map(output => ({ output }));
     const created = await storeRuns({ service, slug: 'hello', user: 'writer' }, runs);
     const [a = '', b = '', c = '', d = '', e = ''] = created;
+
     const getPage = async (query: string): Promise<[string[], boolean]> => {
       const { rows, hasMore } = await service.data<RunPage>(`/runs?limit=50${query}`, { key });
       return [ids(rows), hasMore];
     };
+
     expect(await getPage('')).toEqual([[e, d, c], true]);
     expect(await getPage(`&startingAfter=${c}`)).toEqual([[b, a], false]);
     expect(await getPage(`&endingBefore=${a}`)).toEqual([[c, b], true]);

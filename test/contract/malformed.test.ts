@@ -4,9 +4,11 @@ import { MAX_BODY_BYTES, MAX_BODY_VALUES, type Run } from '../../src/wire/index.
 import { TestService } from '../support/local-service.ts';
 
 let service: TestService;
+
 beforeAll(async () => {
   service = await TestService.start();
 });
+
 afterAll(() => service.close());
 
 interface RawAnswer {
@@ -19,6 +21,7 @@ interface RawAnswer {
 async function send(...pieces: string[]): Promise<RawAnswer> {
   const text = await exchange(...pieces);
   const [head = '', body = ''] = text.split('\r\n\r\n');
+
   const [statusLine = '', ...headers] = head.split('\r\n');
   try {
     return { statusLine, headers: headers.join('\n').toLowerCase(), envelope: JSON.parse(body) };
@@ -75,7 +78,10 @@ describe('every answer is in the envelope', () => {
       'two ways to tell a length',
       `POST /v1/runs HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n${host}\r\n`,
     ],
-    ['a chunk that is none', `POST /v1/nowhere HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${host}\r\nzz\r\n`],
+    [
+      'a chunk that is none',
+      `POST /v1/nowhere HTTP/1.1\r\nTransfer-Encoding: chunked\r\n${host}\r\nzz\r\n`,
+    ],
     ['a path that is not a URL', `GET /v1/%zz HTTP/1.1\r\n${host}\r\n`],
     ['an expectation nobody knows', `GET /v1/me HTTP/1.1\r\nExpect: a-miracle\r\n${host}\r\n`],
   ])('400 for %s', async (_, request) => {
@@ -106,7 +112,11 @@ describe('every answer is in the envelope', () => {
 
   test.each([
     ['a request that is not HTTP', '400', () => 'nonsense\r\n\r\n'],
-    ['a path that is too long', '431', () => `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`],
+    [
+      'a path that is too long',
+      '431',
+      () => `GET /v1/${'x'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`,
+    ],
     ['a tunnel', '404', () => 'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n'],
     [
       'a body that is not chunked as it says',
@@ -146,14 +156,17 @@ describe('every answer is in the envelope', () => {
     // Above and below the size at which another thread parses the body.
     ['levels', '['.repeat(100_000), ']'.repeat(100_000), 'has more than 500 levels'],
     ['levels, if it is short', '['.repeat(8000), ']'.repeat(8000), 'has more than 500 levels'],
-  ])('413 for a body of too many %s, before they take any time', async (_, beginning, end, what) => {
-    const body = `{"inputs":{},"more":[${beginning}{}${end}]}`;
-    expect(await service.post('/runs', body)).toMatchObject({
-      http: 413,
-      status: 'PAYLOAD_TOO_LARGE_ERROR',
-      message: `the request body ${what}`,
-    });
-  });
+  ])(
+    '413 for a body of too many %s, before they take any time',
+    async (_, beginning, end, what) => {
+      const body = `{"inputs":{},"more":[${beginning}{}${end}]}`;
+      expect(await service.post('/runs', body)).toMatchObject({
+        http: 413,
+        status: 'PAYLOAD_TOO_LARGE_ERROR',
+        message: `the request body ${what}`,
+      });
+    },
+  );
 
   test('404 for a tunnel', async () => {
     const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
@@ -203,7 +216,9 @@ test('GET /openapi.json describes the interface without a key', async () => {
     openapi: string;
     paths: Record<string, Record<string, unknown>>;
   };
+
   expect(description.openapi).toBe('3.1.0');
+
   const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map(method => `${method} ${path}`),
   );
@@ -237,7 +252,10 @@ test('every header that an answer of the interface carries is described', async 
     paths: Record<string, Record<string, { responses: Record<string, { headers?: object }> }>>;
   };
   const described = (status: number): string[] =>
-    Object.keys(paths['/v1/runs']?.['get']?.responses[status]?.headers ?? {}).map(name => name.toLowerCase());
+    Object.keys(paths['/v1/runs']?.['get']?.responses[status]?.headers ?? {}).map(name =>
+      name.toLowerCase(),
+    );
+
   const ordinary = [
     'content-type',
     'content-length',
@@ -246,18 +264,21 @@ test('every header that an answer of the interface carries is described', async 
     'keep-alive',
     'x-content-type-options',
   ];
+
   for (const target of ['/runs', '/runs?limit=0']) {
     const { http, headers } = await service.get(target, { headers: { 'cli-agent': 'another' } });
     const own = [...headers.keys()].filter(name => !ordinary.includes(name));
     expect(own).toContain('idempotency');
     expect(own.filter(name => !described(http).includes(name))).toEqual([]);
   }
+
   expect(described(429)).toContain('retry-after');
   expect(described(401)).toEqual([]);
 });
 
 describe('the character NUL', () => {
   const refused = expect.stringMatching(/holds the character NUL \(U\+0000\)/);
+
   const run = async (inputs: object, runOptions = {}) => ({
     promptVersionId: await service.versionOf('hello'),
     inputs,
@@ -295,9 +316,14 @@ describe('the character NUL', () => {
   ])('in the %s of a published prompt is a fault with its place', async (name, line) => {
     const file = `---\n${line}\n---\nHello\n`;
     const message = `${name} can't hold the character NUL (U+0000): remove it`;
-    const answer = await service.call<{ faults: unknown }>('PUT', '/prompts/nul-in-text', { body: { file } });
+    const answer = await service.call<{ faults: unknown }>('PUT', '/prompts/nul-in-text', {
+      body: { file },
+    });
+
     expect(answer).toMatchObject({ http: 422, data: { faults: [{ line: 2, message }] } });
-    await expect(service.publish('nul-in-text', file)).rejects.toThrow(`nul-in-text.prompt:2: ${message}`);
+    await expect(service.publish('nul-in-text', file)).rejects.toThrow(
+      `nul-in-text.prompt:2: ${message}`,
+    );
   });
 
   test('in any other value of a published prompt is kept', async () => {
@@ -316,6 +342,7 @@ input: { schema: { "e?": "string, f\\0" }, default: { e: "g\\0" } }
     ]) {
       await service.data(target);
     }
+
     const { http } = await service.post('/runs', { promptVersionId, inputs: {} });
     expect(http).toBe(200);
   });
@@ -333,7 +360,10 @@ input: { schema: { "e?": "string, f\\0" }, default: { e: "g\\0" } }
     ['GET', '/prompt-versions/%00', undefined],
     ['POST', '/runs/a%00b/cancel', undefined],
   ])('in %s %s is a 400', async (method, target, body) => {
-    expect(await service.call(method, target, { body })).toMatchObject({ http: 400, message: refused });
+    expect(await service.call(method, target, { body })).toMatchObject({
+      http: 400,
+      message: refused,
+    });
   });
 
   test('in the answer of a model is U+FFFD', async () => {
@@ -343,6 +373,7 @@ input: { schema: { "e?": "string, f\\0" }, default: { e: "g\\0" } }
     );
     const body = { promptVersionId: await service.versionOf('nul'), inputs: {} };
     const { data } = await service.post<Run>('/runs', body);
+
     expect(data.outputs).toEqual([{ type: 'text', data: 'x\uFFFDy' }]);
     expect(await service.data(`/runs/${data.runId}`)).toEqual(data);
   });

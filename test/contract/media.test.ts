@@ -24,6 +24,7 @@ beforeAll(async () => {
   run = data;
   url = run.outputs[0]?.data ?? '';
 });
+
 afterAll(() => service.close());
 
 async function refusal(of: string): Promise<{ http: number; status: string; data: unknown }> {
@@ -59,7 +60,9 @@ describe('the URL of an image output, which is public and expires after 24 hours
     const whole = Buffer.from(await (await fetch(url)).arrayBuffer());
     const wanted = whole.subarray(from, to);
     const answer = await fetch(url, { headers: { range } });
+
     expect(answer.status).toBe(206);
+
     const first = whole.length - whole.subarray(from).length;
     expect(answer.headers.get('content-range')).toBe(
       `bytes ${first}-${first + wanted.length - 1}/${whole.length}`,
@@ -82,7 +85,10 @@ describe('the URL of an image output, which is public and expires after 24 hours
     const answer = await fetch(url, { headers: { range } });
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toMatch(/^bytes \*\/\d+$/);
-    expect(await answer.json()).toMatchObject({ status: 'RANGE_NOT_SATISFIABLE_ERROR', data: null });
+    expect(await answer.json()).toMatchObject({
+      status: 'RANGE_NOT_SATISFIABLE_ERROR',
+      data: null,
+    });
   });
 
   test('is the same wherever the run is read', async () => {
@@ -100,19 +106,30 @@ describe('the URL of an image output, which is public and expires after 24 hours
     ['the signature', (whole: string) => `${whole}x`],
     ['no signature', (whole: string) => whole.replace(/&signature=.*/, '')],
     ['no query', (whole: string) => whole.replace(/\?.*/, '')],
-    ['a path that climbs', (whole: string) => whole.replace(/media\/[^?]+/, 'media/..%2Fpromptrun.db')],
+    [
+      'a path that climbs',
+      (whole: string) => whole.replace(/media\/[^?]+/, 'media/..%2Fpromptrun.db'),
+    ],
   ])('404 if it was altered: %s', async (_, alter) => {
-    expect(await refusal(alter(url))).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR', data: null });
+    expect(await refusal(alter(url))).toMatchObject({
+      http: 404,
+      status: 'NOT_FOUND_ERROR',
+      data: null,
+    });
   });
 
   test('is right after a restart on another port, and expires a day after the picture was made', async () => {
     await service.close();
     clock.advance(DAY - 1000);
     service = await TestService.start({ dataDir, clock });
-    const { rows } = await service.data<RunPage>('/runs?limit=1', { key: service.service.sessionKey });
+    const { rows } = await service.data<RunPage>('/runs?limit=1', {
+      key: service.service.sessionKey,
+    });
     const now = rows[0]?.outputs[0]?.data ?? '';
+
     expect(new URL(now).origin).toBe(new URL(service.service.url).origin);
     expect((await fetch(now)).status).toBe(200);
+
     clock.advance(1000);
     expect(await refusal(now)).toMatchObject({ http: 410, status: 'GONE_ERROR', data: null });
   });

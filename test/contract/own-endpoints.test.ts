@@ -4,7 +4,8 @@ import { HandClock } from '../support/hand-clock.ts';
 import { createKeyIn, openStoreIn, TestService } from '../support/local-service.ts';
 import { png } from '../support/pictures.ts';
 
-// Endpoints that only this service has: cancelling runs, reading their requests, publishing by authors.
+// Endpoints that only this service has: cancelling runs, reading their requests, publishing by
+// authors.
 
 const DELAY = 130_000;
 
@@ -17,6 +18,7 @@ beforeAll(async () => {
   service = await TestService.start({ clock, syncWindowMs: 0, parallel: 1 });
   ben = await createKeyIn(service.dataDir, { user: 'ben' });
 });
+
 afterAll(() => service.close());
 
 async function start(delaySeconds: string, headers: Record<string, string> = {}): Promise<string> {
@@ -33,18 +35,24 @@ describe('POST /runs/:runId/cancel', () => {
     const before = await service.data('/me/credits');
     const [running, queued] = [await start('130'), await start('130')];
     await clock.sleeping(DELAY);
+
     for (const runId of [queued, running]) {
       const cancelled = await service.post<Run>(`/runs/${runId}/cancel`, undefined);
       const outputs = [{ type: 'error', data: 'cancelled' }];
       expect(cancelled.data).toEqual({ runId, runStatus: 'failed', outputs, tokens: 0 });
       expect(await service.data(`/runs/${runId}`)).toEqual(cancelled.data);
     }
+
     expect(await service.data('/me/credits')).toEqual(before);
+
     // Its place is free again.
     const next = await start('5');
     await clock.sleeping(5000);
     clock.advance(5000);
-    await expect.poll(() => service.data(`/runs/${next}`)).toMatchObject({ runStatus: 'succeeded' });
+
+    await expect
+      .poll(() => service.data(`/runs/${next}`))
+      .toMatchObject({ runStatus: 'succeeded' });
   });
 
   test('answers the creation that waits for the run', async () => {
@@ -56,10 +64,16 @@ describe('POST /runs/:runId/cancel', () => {
     };
     const creation = patient.post<Run>('/runs', body, { key: ben });
     const running = () => patient.data<RunPage>('/runs?status=running', { key: ben });
+
     await expect.poll(async () => (await running()).rows.length).toBe(1);
+
     const [row] = (await running()).rows;
     await patient.post(`/runs/${row?.runId}/cancel`, undefined, { key: ben });
-    expect(await creation).toMatchObject({ http: 200, data: { runId: row?.runId, runStatus: 'failed' } });
+
+    expect(await creation).toMatchObject({
+      http: 200,
+      data: { runId: row?.runId, runStatus: 'failed' },
+    });
   });
 
   test("leaves an ended run as it is; another user's is not there", async () => {
@@ -68,10 +82,16 @@ describe('POST /runs/:runId/cancel', () => {
       promptVersionId,
       inputs: { textInputs: { name: 'Ada' } },
     });
-    await expect.poll(() => service.data(`/runs/${data.runId}`)).toMatchObject({ runStatus: 'succeeded' });
+
+    await expect
+      .poll(() => service.data(`/runs/${data.runId}`))
+      .toMatchObject({ runStatus: 'succeeded' });
+
     const ended = await service.data(`/runs/${data.runId}`);
     expect((await service.post(`/runs/${data.runId}/cancel`, undefined)).data).toEqual(ended);
-    expect((await service.post(`/runs/${data.runId}/cancel`, undefined, { key: ben })).http).toBe(404);
+    expect((await service.post(`/runs/${data.runId}/cancel`, undefined, { key: ben })).http).toBe(
+      404,
+    );
     expect((await service.post('/runs/none/cancel', undefined)).http).toBe(404);
   });
 });
@@ -79,12 +99,19 @@ describe('POST /runs/:runId/cancel', () => {
 describe('GET /runs/:runId/request', () => {
   test("returns the body that created a run, only to the run's owner", async () => {
     const bodies = [
-      { promptVersionId: await service.versionOf('hello'), inputs: { textInputs: { name: 'Ada' } } },
+      {
+        promptVersionId: await service.versionOf('hello'),
+        inputs: { textInputs: { name: 'Ada' } },
+      },
       {
         promptVersionId: await service.versionOf('describe'),
         inputs: { imageInputs: [{ type: 'base64', base64: png(2, 2).toString('base64') }] },
       },
-      { promptVersionId: await service.versionOf('sandbox'), inputs: {}, runOptions: { outcome: 'failed' } },
+      {
+        promptVersionId: await service.versionOf('sandbox'),
+        inputs: {},
+        runOptions: { outcome: 'failed' },
+      },
     ];
     for (const body of bodies) {
       const { data } = await service.post<Run>('/runs', body);
@@ -96,11 +123,17 @@ describe('GET /runs/:runId/request', () => {
   test('returns a large text too, even after a restart', async () => {
     const large = await TestService.forTest();
     const name = 'é'.repeat(300_000);
-    const body = { promptVersionId: await large.versionOf('hello'), inputs: { textInputs: { name } } };
+    const body = {
+      promptVersionId: await large.versionOf('hello'),
+      inputs: { textInputs: { name } },
+    };
     const { data } = await large.post<Run>('/runs', body);
+
     expect(data.outputs[0]?.data).toContain(name);
+
     await large.close();
     const next = await TestService.forTest({ dataDir: large.dataDir });
+
     expect(await next.data(`/runs/${data.runId}/request`, { key: large.key })).toEqual(body);
   });
 
@@ -112,7 +145,10 @@ describe('GET /runs/:runId/request', () => {
     const textInputs = { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) };
     const body = { promptVersionId: await service.versionOf('endless'), inputs: { textInputs } };
     const { data } = await service.post<Run>('/runs', body);
-    await expect.poll(() => service.data(`/runs/${data.runId}`)).toMatchObject({ runStatus: 'failed' });
+
+    await expect
+      .poll(() => service.data(`/runs/${data.runId}`))
+      .toMatchObject({ runStatus: 'failed' });
     expect(await service.get(`/runs/${data.runId}/request`)).toMatchObject({
       http: 404,
       status: 'NOT_FOUND_ERROR',
@@ -124,6 +160,7 @@ describe('GET /runs/:runId/request', () => {
     await lonely.publish('remote', '---\nmodel: openai/gpt-6-luna\n---\nHello\n');
     const body = { promptVersionId: await lonely.versionOf('remote'), inputs: {} };
     const { data } = await lonely.post<Run>('/runs', body);
+
     expect(data.runStatus).toBe('failed');
     expect(data.outputs[0]?.data).not.toContain('OPENAI_BASE_URL');
     expect(lonely.notices.join('\n')).toContain('OPENAI_BASE_URL');
@@ -153,9 +190,13 @@ describe('GET /runs/:runId/request', () => {
       promptVersionId: await service.versionOf('describe'),
       inputs: { imageInputs: [{ type: 'base64', base64: png(3, 3).toString('base64') }] },
     });
-    await expect.poll(() => service.data(`/runs/${data.runId}`)).toMatchObject({ runStatus: 'succeeded' });
+    await expect
+      .poll(() => service.data(`/runs/${data.runId}`))
+      .toMatchObject({ runStatus: 'succeeded' });
     clock.advance(25 * 60 * 60 * 1000);
-    await expect.poll(async () => (await service.get(`/runs/${data.runId}/request`)).http).toBe(410);
+    await expect
+      .poll(async () => (await service.get(`/runs/${data.runId}/request`)).http)
+      .toBe(410);
   });
 });
 
@@ -163,10 +204,13 @@ describe('GET /runs', () => {
   test('finds the run of an idempotency key, with the key in its row', async () => {
     const runId = await start('0', { 'idempotency-key': 'k-1' });
     const { rows, hasMore } = await service.data<RunPage>('/runs?idempotencyKey=k-1');
+
     expect(rows).toMatchObject([{ runId, idempotencyKey: 'k-1' }]);
     expect(hasMore).toBe(false);
     expect((await service.data<RunPage>('/runs?idempotencyKey=k-2')).rows).toEqual([]);
-    expect((await service.data<RunPage>('/runs?idempotencyKey=k-1', { key: ben })).rows).toEqual([]);
+    expect((await service.data<RunPage>('/runs?idempotencyKey=k-1', { key: ben })).rows).toEqual(
+      [],
+    );
     expect((await service.data<RunPage>('/runs')).rows[0]).not.toHaveProperty('idempotencyKey');
   });
 
@@ -176,6 +220,7 @@ describe('GET /runs', () => {
     const ms = Date.parse(row?.createdAt ?? '');
     const ids = async (query: string) =>
       (await service.data<RunPage>(`/runs?${query}`)).rows.map(row => row.runId);
+
     expect(await ids(`since=${ms}`)).toContain(runId);
     expect(await ids(`since=${Math.floor(ms / 1000)}`)).toContain(runId);
     expect(await ids(`until=${ms}`)).not.toContain(runId);
@@ -198,7 +243,9 @@ describe('headers', () => {
     const limited = await TestService.forTest({ rateLimit: 1 });
     const answers = [await limited.get('/me'), await limited.get('/me')];
     expect(answers.map(({ http }) => http)).toEqual([200, 429]);
-    for (const { headers } of answers) expect(headers.get('ratelimit-policy')).toBe('"default";q=1;w=1');
+    for (const { headers } of answers) {
+      expect(headers.get('ratelimit-policy')).toBe('"default";q=1;w=1');
+    }
   });
 });
 
@@ -208,12 +255,17 @@ describe('publishing over HTTP', () => {
 
   beforeEach(async () => {
     const store = await openStoreIn(service.dataDir);
-    ada = (await store.createKey({ user: `ada-${Math.random().toString(36).slice(2)}`, author: true })).key;
+    ada = (
+      await store.createKey({ user: `ada-${Math.random().toString(36).slice(2)}`, author: true })
+    ).key;
     await store.close();
   });
 
   const put = (slug: string, body: unknown, key = ada) =>
-    service.call<{ promptVersionId: string; faults?: unknown }>('PUT', `/prompts/${slug}`, { body, key });
+    service.call<{ promptVersionId: string; faults?: unknown }>('PUT', `/prompts/${slug}`, {
+      body,
+      key,
+    });
 
   test('is for keys of authors, that of the first start among them', async () => {
     const refused = await put('essay', { file: 'Hello' }, ben);
@@ -228,11 +280,13 @@ describe('publishing over HTTP', () => {
     const { http, data } = await put('haiku', { file: FILE, partials: { tone: 'Softly.' } });
     expect(http).toBe(200);
     expect(data).toMatchObject({ slug: 'haiku', changed: true });
+
     const run = await service.post<Run>(
       '/runs',
       { promptVersionId: data.promptVersionId, inputs: { textInputs: { topic: 'rain' } } },
       { key: ben },
     );
+
     // It may have been answered before its end.
     await expect
       .poll(() => service.data(`/runs/${run.data.runId}`, { key: ben }))
@@ -249,6 +303,7 @@ describe('publishing over HTTP', () => {
       column: expect.any(Number) as number,
       message: expect.stringContaining('nobodys') as string,
     });
+
     const partial = await put('wrong', { file: FILE, partials: { tone: 'a\n{{#if}}' } });
     expect(partial.data.faults).toMatchObject([{ partial: 'tone', line: 2 }]);
     expect((await put('wrong', { file: FILE })).http).toBe(422);
@@ -259,6 +314,7 @@ describe('publishing over HTTP', () => {
 
   test('takes a slug as it arrived, and changes no other prompt', async () => {
     const before = await service.find('hello');
+
     for (const slug of [
       'other-team%2fhello',
       '%2fhello',
@@ -279,6 +335,7 @@ describe('publishing over HTTP', () => {
       });
       expect((await service.call('DELETE', `/prompts/${slug}`, { key: ada })).http, slug).toBe(422);
     }
+
     expect(await service.find('hello')).toEqual(before);
     expect((await put('a'.repeat(64), { file: 'Hello' })).http).toBe(200);
   });

@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { PromptSearchResult, PromptVersion, PromptVersionList, RunPage } from '../../src/wire/index.ts';
+import type {
+  PromptSearchResult,
+  PromptVersion,
+  PromptVersionList,
+  RunPage,
+} from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';
 import { openStoreIn, publishPromptFile, TestService } from '../support/local-service.ts';
 
 const NOWHERE = '00000000-0000-4000-8000-000000000000';
 
 let service: TestService;
+
 beforeAll(async () => {
   service = await TestService.start();
 });
+
 afterAll(() => service.close());
 
 const text = (words: string, title = 'Haiku'): string => `---\ntitle: ${title}\n---\n${words}`;
@@ -58,8 +65,11 @@ describe('GET /prompts/:promptId', () => {
     const first = await service.publish('older', text('one'));
     const second = await service.publish('older', text('two'));
     const of = (query: string) => service.data<PromptVersion>(`/prompts/${first.promptId}${query}`);
+
     expect((await of('')).promptVersionId).toBe(second.promptVersionId);
-    expect((await of(`?versionId=${first.promptVersionId}`)).promptVersionId).toBe(first.promptVersionId);
+    expect((await of(`?versionId=${first.promptVersionId}`)).promptVersionId).toBe(
+      first.promptVersionId,
+    );
     expect((await of(`?versionId=${first.promptVersionId.toUpperCase()}`)).promptVersionId).toBe(
       first.promptVersionId,
     );
@@ -73,7 +83,10 @@ describe('GET /prompts/:promptId', () => {
       `${promptId}?versionId=${NOWHERE}`,
       `${promptId}?versionId=${promptVersionId}`,
     ]) {
-      expect(await service.get(`/prompts/${target}`)).toMatchObject({ http: 404, status: 'NOT_FOUND_ERROR' });
+      expect(await service.get(`/prompts/${target}`)).toMatchObject({
+        http: 404,
+        status: 'NOT_FOUND_ERROR',
+      });
     }
   });
 
@@ -93,11 +106,14 @@ describe('GET /prompts/:promptId/versions', () => {
     const published: string[] = [];
     for (let number = 1; number <= 12; number += 1) {
       published.unshift(
-        (await service.publish('many', text(`version ${number}`, `Title ${number}`))).promptVersionId,
+        (await service.publish('many', text(`version ${number}`, `Title ${number}`)))
+          .promptVersionId,
       );
     }
+
     const { promptId } = await service.find('many');
     const list = await service.data<PromptVersionList>(`/prompts/${promptId}/versions`);
+
     expect(list).toMatchObject({ promptId, title: 'Title 12' });
     expect(list.versions.map(version => version.promptVersionId)).toEqual(published.slice(0, 10));
     expect(list.versions.map(version => version.isLatest)).toEqual([
@@ -153,18 +169,26 @@ describe('GET /prompts/publish?q=', () => {
   test('the best match comes first', async () => {
     await service.publish('lighthouse', text('a', 'Lighthouse'));
     await service.publish('tale-of-the-lighthouse', text('b', 'A tale of the lighthouse keeper'));
-    await service.publish('keeper', '---\ntitle: Keeper\ndescription: lives in a lighthouse\n---\nc');
+    await service.publish(
+      'keeper',
+      '---\ntitle: Keeper\ndescription: lives in a lighthouse\n---\nc',
+    );
+
     expect((await search('lighthouse')).map(row => row.slug)).toEqual([
       'lighthouse',
       'tale-of-the-lighthouse',
       'keeper',
     ]);
-    expect((await search('  LIGHTHOUSE keeper ')).map(row => row.slug)[0]).toBe('tale-of-the-lighthouse');
+    expect((await search('  LIGHTHOUSE keeper ')).map(row => row.slug)[0]).toBe(
+      'tale-of-the-lighthouse',
+    );
   });
 
   test('counts uses', async () => {
     const { promptVersionId } = await service.publish('used', text('x', 'Used'));
-    for (let run = 0; run < 3; run += 1) await service.post('/runs', { promptVersionId, inputs: {} });
+    for (let run = 0; run < 3; run += 1) {
+      await service.post('/runs', { promptVersionId, inputs: {} });
+    }
     expect((await search('used'))[0]).toMatchObject({ slug: 'used', uses: 3 });
   });
 
@@ -207,7 +231,9 @@ describe('publishing', () => {
   test("an older version's content published again makes that version the latest", async () => {
     const one = await service.publish('back', text('one'));
     const two = await service.publish('back', text('two'));
+
     expect(await service.publish('back', text('one'))).toMatchObject({ ...one, changed: true });
+
     const list = await service.data<PromptVersionList>(`/prompts/${one.promptId}/versions`);
     expect(list.versions).toMatchObject([
       { promptVersionId: one.promptVersionId, isLatest: true },
@@ -219,8 +245,10 @@ describe('publishing', () => {
   test('an unpublished prompt is gone everywhere but in its runs', async () => {
     const { promptId, promptVersionId } = await service.publish('gone', text('here'));
     const run = await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} });
+
     expect(await unpublish('gone')).toBe(true);
     expect(await unpublish('gone')).toBe(false);
+
     for (const target of [
       `/prompts/${promptId}`,
       `/prompts/${promptId}?versionId=${promptVersionId}`,
@@ -229,12 +257,16 @@ describe('publishing', () => {
     ]) {
       expect((await service.get(target)).http, target).toBe(404);
     }
+
     expect((await service.post('/runs', { promptVersionId, inputs: {} })).http).toBe(404);
     expect((await service.data<PromptSearchResult>('/prompts/publish?q=gone')).rows).toEqual([]);
     expect((await service.get(`/runs/${run.data.runId}`)).http).toBe(200);
     expect((await service.data<RunPage>('/runs?limit=1')).rows[0]?.runId).toBe(run.data.runId);
 
-    expect(await service.publish('gone', text('here'))).toMatchObject({ promptVersionId, changed: true });
+    expect(await service.publish('gone', text('here'))).toMatchObject({
+      promptVersionId,
+      changed: true,
+    });
     expect((await service.get(`/prompt-versions/${promptVersionId}`)).http).toBe(200);
   });
 
@@ -251,6 +283,7 @@ describe('publishing', () => {
     published.push(await publish('three'), await publish('one'));
     const { promptId } = await service.find('still');
     const { versions } = await service.data<PromptVersionList>(`/prompts/${promptId}/versions`);
+
     expect(versions.map(version => version.promptVersionId)).toEqual(
       [3, 2, 1].map(index => published[index]?.promptVersionId),
     );

@@ -8,6 +8,7 @@ import { FakeProvider } from '../support/providers/fake-provider.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
+
 /** The trace and its flags stay; the span may be another. */
 const SAME_TRACE = new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`);
 
@@ -30,6 +31,7 @@ beforeAll(async () => {
     OPENAI_API_KEY: 'none',
     OPENAI_BASE_URL: provider.baseUrl,
   };
+
   const onRequest = (event: ServedRequest): void => void events.push(event);
   service = await TestService.start({
     dataDir,
@@ -38,6 +40,7 @@ beforeAll(async () => {
     allowPrograms: true,
     allowPrivate: true,
   });
+
   for (const [slug, model] of [
     ['asked', 'openai/gpt-4.1'],
     ['program', 'bot'],
@@ -46,10 +49,12 @@ beforeAll(async () => {
     await service.publish(slug, `---\nmodel: ${model}\n---\nHello\n`);
   }
 });
+
 afterAll(async () => {
   await service.close();
   await provider.close();
 });
+
 beforeEach(() => provider.reset({ body: {} }));
 
 const create = async (slug: string, traceparent: string) =>
@@ -77,7 +82,11 @@ test('it is in the event of its request, for the log, and one that is malformed 
   await service.get('/me', { headers: { traceparent: TRACEPARENT } });
   await service.get('/me', { headers: { traceparent: 'x y' } });
   await service.get('/me', { headers: { traceparent: `${TRACEPARENT}-more` } });
-  expect((await create('program', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).outputs[0]?.data).toBe('none');
+
+  expect(
+    (await create('program', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`)).outputs[0]?.data,
+  ).toBe('none');
+
   const traces = events.map(({ path, traceparent }) => [path, traceparent]);
   expect(traces).toContainEqual(['/v1/me', TRACEPARENT]);
   expect(traces.filter(([, traceparent]) => traceparent !== undefined)).toHaveLength(1);

@@ -15,6 +15,7 @@ async function start(options: Parameters<typeof TestService.start>[0]): Promise<
   service = await TestService.start({ clock, syncWindowMs: 0, ...options });
   sandbox = await service.versionOf('sandbox');
 }
+
 afterEach(() => service.close());
 
 const slow = (key?: string) =>
@@ -23,6 +24,7 @@ const slow = (key?: string) =>
     { promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '130' } },
     { key },
   );
+
 const statuses = async (key?: string) =>
   (await service.data<RunPage>('/runs?limit=50', { key })).rows.map(row => row.runStatus);
 
@@ -30,15 +32,19 @@ test("a user's runs beyond the limit of the queue are refused until some have en
   await start({ parallel: 1, maxQueued: 2 });
   for (let run = 0; run < 3; run += 1) expect((await slow()).http).toBe(504);
   const refused = await slow();
+
   expect(refused).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });
   expect(refused.message).toContain('at most 2)');
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   expect(await statuses()).toEqual(['queued', 'queued', 'running']);
   expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
+
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   expect((await slow(ben)).http).toBe(504);
+
   await clock.sleeping(DELAY, 2);
   clock.advance(DELAY);
+
   // The next one starts a moment after this one has ended.
   await expect.poll(() => statuses()).toEqual(['queued', 'running', 'succeeded']);
   expect((await slow()).http).toBe(504);
@@ -57,9 +63,12 @@ test("users take turns, and each one's runs go in order", async () => {
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   for (let run = 0; run < 6; run += 1) await slow();
   for (let run = 0; run < 3; run += 1) await slow(ben);
+
   expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
+
   await clock.sleeping(DELAY, 3);
   clock.advance(DELAY);
+
   await expect.poll(() => statuses(ben)).toEqual(['queued', 'running', 'succeeded']);
   await expect
     .poll(() => statuses())
@@ -70,23 +79,28 @@ test('a user whose media takes up the space gets 507 until it expires, and can r
   await start({ maxMediaBytes: 2 ** 14, syncWindowMs: 120_000 });
   const postcard = await service.versionOf('postcard');
   const hello = await service.versionOf('hello');
+
   const draw = (key?: string) =>
     service.post<Run>(
       '/runs',
       { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } },
       { key },
     );
+
   let http = 200;
   for (let run = 0; run < 10 && http === 200; run += 1) ({ http } = await draw());
   const refused = await draw();
+
   expect(refused).toMatchObject({ http: 507, status: 'INSUFFICIENT_STORAGE_ERROR' });
   expect(refused.message).toContain(`${2 ** -16} GiB`);
+
   const greeting = await service.post('/runs', {
     promptVersionId: hello,
     inputs: { textInputs: { name: 'A' } },
   });
   expect(greeting.http).toBe(200);
   expect((await draw(await createKeyIn(service.dataDir, { user: 'ben' }))).http).toBe(200);
+
   clock.advance(25 * 60 * 60 * 1000);
   await expect.poll(async () => (await draw()).http).toBe(200);
 });
@@ -98,12 +112,19 @@ test('the pictures of unfinished runs count until the runs end', async () => {
     promptVersionId: describePicture,
     inputs: { imageInputs: [{ type: 'base64', base64: bytes.toString('base64') }] },
   });
-  for (let run = 0; run < 5; run += 1) expect((await service.post('/runs', image(png(3, 2)))).http).toBe(200);
-  expect((await service.post('/runs', image(Buffer.concat([png(3, 2), Buffer.alloc(200)])))).http).toBe(507);
+
+  for (let run = 0; run < 5; run += 1) {
+    expect((await service.post('/runs', image(png(3, 2)))).http).toBe(200);
+  }
+
+  expect(
+    (await service.post('/runs', image(Buffer.concat([png(3, 2), Buffer.alloc(200)])))).http,
+  ).toBe(507);
 });
 
 test('the texts of unfinished runs count until the runs end, in the queue too', async () => {
   await start({ maxMediaBytes: 200, parallel: 1 });
+
   const note = (length: number, key?: string) =>
     service.post<RunReference>(
       '/runs',
@@ -114,14 +135,18 @@ test('the texts of unfinished runs count until the runs end, in the queue too', 
       },
       { key },
     );
+
   expect((await note(90)).http).toBe(504);
   expect((await note(90)).http).toBe(504);
+
   const refused = await note(90);
   expect(refused).toMatchObject({ http: 507, status: 'INSUFFICIENT_STORAGE_ERROR' });
   expect(await service.data('/me/credits')).toEqual({ credits: 999_998 });
   expect((await note(90, await createKeyIn(service.dataDir, { user: 'ben' }))).http).toBe(504);
+
   await clock.sleeping(DELAY, 2);
   clock.advance(DELAY);
+
   await expect.poll(() => statuses()).toContain('succeeded');
   expect((await note(90)).http).toBe(504);
 });

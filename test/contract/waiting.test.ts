@@ -28,11 +28,13 @@ describe('a run that takes longer than the window', () => {
     await clock.sleeping(WINDOW);
     clock.advance(WINDOW);
     const answer = await creation;
+
     expect(answer).toMatchObject({
       http: 504,
       status: 'GATEWAY_TIMEOUT_ERROR',
       message: expect.any(String) as string,
     });
+
     const { runId } = answer.data;
     expect(answer.data).toEqual({ runId });
 
@@ -42,7 +44,9 @@ describe('a run that takes longer than the window', () => {
       runStatus: 'running',
       tokens: 0,
     });
+
     expect(await onlyRow()).toMatchObject({ runId, outputs: [], runStatus: 'running' });
+
     clock.advance(10_000);
     await expect
       .poll(() => service.data<Run>(`/runs/${runId}`))
@@ -70,16 +74,20 @@ describe('a run that takes longer than the window', () => {
     const second = service.post<Run>('/runs', await slowRun('5'));
     await clock.sleeping(WINDOW, 2);
     const statuses = (await service.data<RunPage>('/runs')).rows.map(row => row.runStatus);
+
     expect(statuses).toEqual(['queued', 'running']);
+
     const [queued] = (await service.data<RunPage>('/runs?status=queued')).rows;
     expect(await service.data<Run>(`/runs/${queued?.runId}`)).toMatchObject({
       runStatus: 'queued',
       outputs: [],
       tokens: 0,
     });
+
     clock.advance(30_000);
     await clock.sleeping(5000);
     clock.advance(5000);
+
     expect((await first).data.runStatus).toBe('succeeded');
     expect((await second).data.runStatus).toBe('succeeded');
   });
@@ -94,9 +102,12 @@ describe('a run that takes longer than the window', () => {
       body: JSON.stringify(await slowRun('30')),
       signal: gone.signal,
     });
+
     await clock.sleeping(30_000);
     gone.abort();
+
     await expect(creation).rejects.toThrow();
+
     clock.advance(30_000);
     await expect.poll(onlyRow).toMatchObject({ runStatus: 'succeeded' });
   });
@@ -109,9 +120,12 @@ describe('credits are reserved when a run is created and settled when it finishe
     const before = await service.data<{ credits: number }>('/me/credits');
     const creation = service.post<Run>('/runs', await slowRun('5'));
     await clock.sleeping(5000);
+
     expect(await service.data('/me/credits')).toEqual({ credits: before.credits - 1 });
+
     clock.advance(5000);
     await creation;
+
     expect(await service.data('/me/credits')).toEqual({ credits: before.credits - 1 });
     expect((await onlyRow()).credits).toBe(1);
   });

@@ -4,6 +4,7 @@ import { COMMAND_TABLE } from '../../src/cli/program/command-table.ts';
 import { runInProcess } from '../support/context.ts';
 
 const docs = path.resolve(import.meta.dirname, '..', '..', 'docs');
+
 const PATHS = COMMAND_TABLE.commands
   .filter(({ hidden, run, explain }) => !hidden && (run ?? explain) !== undefined)
   .map(({ path }) => path);
@@ -28,6 +29,7 @@ async function reference(): Promise<string> {
       `## promptrun ${command}\n\n\`\`\`text\n${(await printHelp(...command.split(' '))).trimEnd()}\n\`\`\`\n`,
     );
   }
+
   const topics = await Promise.all(['flags', 'environment', 'exit-codes'].map(topic));
   return [
     '# Commands\n\nGenerated from the help of each command by `npm run docs`.\n',
@@ -36,13 +38,16 @@ async function reference(): Promise<string> {
   ].join('\n');
 }
 
-/** Returns the same for `man`, to which a line that begins with a dot or a quote would be a request. */
+/**
+ * Returns the same for `man`, to which a line that begins with a dot or a quote would be a request.
+ */
 async function manPage(): Promise<string> {
   const roff = (text: string): string =>
     text
       .replaceAll('\\', '\\e')
       .replaceAll('-', '\\-')
       .replaceAll(/^(?=[.'])/gmu, '\\&');
+
   const lines = [
     '.TH PROMPTRUN 1',
     '.SH NAME',
@@ -56,9 +61,16 @@ async function manPage(): Promise<string> {
     const help = await printHelp(...command.split(' '));
     lines.push(`.SH ${roff(command).toUpperCase()}`, '.nf', roff(help.trimEnd()), '.fi');
   }
+
   for (const name of ['flags', 'environment', 'exit-codes']) {
-    lines.push(`.SH ${roff(name).toUpperCase()}`, '.nf', roff((await topic(name)).trimEnd()), '.fi');
+    lines.push(
+      `.SH ${roff(name).toUpperCase()}`,
+      '.nf',
+      roff((await topic(name)).trimEnd()),
+      '.fi',
+    );
   }
+
   return `${lines.join('\n')}\n`;
 }
 
@@ -69,10 +81,12 @@ describe('the command reference', () => {
   it('is at most 80 columns wide, and ends with the flags that matter to every command', async () => {
     for (const command of PATHS) {
       const help = await printWholeHelp(...command.split(' '));
-      expect(help.split('\n').filter(line => line.length > 80 && !INSTALLS_COMPLETION.test(line))).toEqual(
-        [],
+      expect(
+        help.split('\n').filter(line => line.length > 80 && !INSTALLS_COMPLETION.test(line)),
+      ).toEqual([]);
+      expect(help).toMatch(
+        /\n\nFlags of every command \(--json, --query,.*: promptrun help flags\n$/u,
       );
-      expect(help).toMatch(/\n\nFlags of every command \(--json, --query,.*: promptrun help flags\n$/u);
     }
   });
 

@@ -9,6 +9,7 @@ import { runInProcess } from '../support/context.ts';
 
 const GUIDE = readFileSync(path.resolve(import.meta.dirname, '../../docs/models.md'), 'utf8');
 const [, PART = ''] = GUIDE.split('## Programs and addresses\n');
+
 const fenced = (language: string): string =>
   new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'su').exec(PART)?.[1] ?? '';
 
@@ -21,9 +22,13 @@ interface Double {
   readonly refused?: { readonly stdout?: string; readonly stderr?: string; readonly code?: number };
 }
 
-/** The forms are those that the programs of these versions print; a scripted server stood in for their provider. */
+/**
+ * The forms are those that the programs of these versions print; a scripted server stood in for
+ * their provider.
+ */
 const PRINTED: Readonly<Record<string, Double>> = {
-  // Claude Code 2.1.332, with a subagent: `usage` counts its last part only, `modelUsage` and the cost count all of it.
+  // Claude Code 2.1.332, with a subagent: `usage` counts its last part only, `modelUsage` and the
+  // cost count all of it.
   claude: {
     args: /^-p --output-format json$/,
     isJson: true,
@@ -81,7 +86,9 @@ const PRINTED: Readonly<Record<string, Double>> = {
   ollama: { args: /^run --hidethinking llama3\.2$/, isJson: false, printed: 'ANSWER\n' },
 };
 
-/** Writes a program that answers with its input, in the format of the program that it stands for. */
+/**
+ * Writes a program that answers with its input, in the format of the program that it stands for.
+ */
 function double({
   args,
   isJson,
@@ -108,10 +115,12 @@ describe.skipIf(process.platform === 'win32')(
     afterAll(() => rmSync(home, { recursive: true, force: true }));
     const bin = path.join(home, 'bin');
     mkdirSync(bin);
+
     for (const [name, program] of Object.entries(PRINTED)) {
       writeFileSync(path.join(bin, name), double(program));
       chmodSync(path.join(bin, name), 0o755);
     }
+
     writeFileSync(path.join(home, 'rag.py'), fenced('python'));
     writeFileSync(
       path.join(home, 'ask.prompt'),
@@ -130,8 +139,15 @@ describe.skipIf(process.platform === 'win32')(
     async function ask(model: string, yaml?: string): Promise<{ text: string; usage: unknown }> {
       const { exitCode, stdout, stderr } = await run(model, '-"why"?', yaml);
       expect({ exitCode, said: stdout() + stderr() }).toMatchObject({ exitCode: 0 });
-      const { runId, outputs } = JSON.parse(stdout()) as { runId: string; outputs: { data: string }[] };
-      const shown = await runInProcess(['runs', 'show', runId, '--json'], { home, local: localService });
+
+      const { runId, outputs } = JSON.parse(stdout()) as {
+        runId: string;
+        outputs: { data: string }[];
+      };
+      const shown = await runInProcess(['runs', 'show', runId, '--json'], {
+        home,
+        local: localService,
+      });
       const { usage } = JSON.parse(shown.stdout()) as { usage: unknown };
       return { text: outputs[0]?.data ?? '', usage };
     }
@@ -139,7 +155,10 @@ describe.skipIf(process.platform === 'win32')(
     it.each([
       ['claude-code', { tokens: { input: 1003, output: 7, cached: 900 }, cost: 0.0125 }],
       ['codex', { tokens: { input: 24_763, output: 122, cached: 24_448 }, cost: 0.006_739_6 }],
-      ['gemini-cli', { tokens: { input: 24_939, output: 174, cached: 21_263 }, cost: 0.010_269_45 }],
+      [
+        'gemini-cli',
+        { tokens: { input: 24_939, output: 174, cached: 21_263 }, cost: 0.010_269_45 },
+      ],
       ['copilot', { tokens: null, cost: 0.3 }],
       ['llm', { tokens: null, cost: null }],
       ['ollama-cli', { tokens: null, cost: 0 }],
@@ -150,8 +169,14 @@ describe.skipIf(process.platform === 'win32')(
     });
 
     it.each([
-      ['claude-code', /claude-code ended with exit code 1: Invalid API key · Fix external API key$/m],
-      ['codex', /codex ended with exit code 1: WARNING: proceeding; unexpected status 401 Unauthorized: Inc/],
+      [
+        'claude-code',
+        /claude-code ended with exit code 1: Invalid API key · Fix external API key$/m,
+      ],
+      [
+        'codex',
+        /codex ended with exit code 1: WARNING: proceeding; unexpected status 401 Unauthorized: Inc/,
+      ],
       ['gemini-cli', /gemini-cli ended with exit code 41: .*Invalid auth method selected/s],
       ['copilot', /copilot ended with exit code 1: Authentication failed with provider/],
     ])('say why a run failed: %s', async (model, reason) => {
@@ -170,7 +195,9 @@ describe.skipIf(process.platform === 'win32')(
       const server = createServer((request, response) => {
         request
           .setEncoding('utf8')
-          .on('data', body => asked.push([request.headers.authorization, JSON.parse(String(body))]));
+          .on('data', body =>
+            asked.push([request.headers.authorization, JSON.parse(String(body))]),
+          );
         request.on('end', () =>
           response.end('{"answer": {"text": "Because."}, "usage": {"in": 1000, "out": 500}}'),
         );
@@ -179,10 +206,12 @@ describe.skipIf(process.platform === 'win32')(
       const { port } = server.address() as AddressInfo;
       const yaml = fenced('yaml').replace('https://bot.corner.example', `http://127.0.0.1:${port}`);
       const answer = await ask('our-bot', yaml).finally(() => server.close());
+
       expect(answer).toMatchObject({
         text: 'Because.',
         usage: { tokens: { input: 1000, output: 500, cached: 0 }, cost: 0.0015 },
       });
+
       const history = [{ role: 'user', content: [{ text: 'Say -"why"?' }] }];
       expect(asked).toEqual([['Bearer bot-key', { question: 'Say -"why"?', history }]]);
     });

@@ -36,9 +36,14 @@ describe('help of a guide', () => {
     for (const part of ['package.json', 'bin', 'docs', 'dist/main.cjs', 'dist/chunks']) {
       cpSync(path.join(root, part), path.join(directory, part), { recursive: true });
     }
+
     const command = path.join(directory, 'bin', 'promptrun.js');
     const env = { PATH: process.env['PATH'], HOME: directory };
-    const stdout = execFileSync(process.execPath, [command, 'help', 'tests'], { env, encoding: 'utf8' });
+    const stdout = execFileSync(process.execPath, [command, 'help', 'tests'], {
+      env,
+      encoding: 'utf8',
+    });
+
     expect(stdout).toBe(guide('tests-and-recordings.md'));
   });
 });

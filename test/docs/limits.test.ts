@@ -20,8 +20,11 @@ const LIMITS = {
   connections: '4,096',
 };
 
-it.each(Object.entries(LIMITS))('the limit of %s stands in help and guide of serve', async (_, limit) => {
-  const help = (await runInProcess(['serve', '--help'])).stdout();
-  const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/serve.md'), 'utf8');
-  for (const text of [help, guide]) expect(text.replace(/\s+/gu, ' ')).toMatch(limit);
-});
+it.each(Object.entries(LIMITS))(
+  'the limit of %s stands in help and guide of serve',
+  async (_, limit) => {
+    const help = (await runInProcess(['serve', '--help'])).stdout();
+    const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/serve.md'), 'utf8');
+    for (const text of [help, guide]) expect(text.replace(/\s+/gu, ' ')).toMatch(limit);
+  },
+);

@@ -10,6 +10,7 @@ import { commandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
 
 const TEXT = documentText('docs/moving.md');
+
 /** A part may use what the one before it wrote. */
 const PARTS = [...TEXT.matchAll(/^## ([^\n]+)\n([\s\S]*?)(?=^## |$(?![\s\S]))/gmu)].map(
   ([, title = '', text = '']) => ({ title, text }),
@@ -20,6 +21,7 @@ describe.runIf(isPosix)('moving here', () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
   const data = path.join(directory, 'data');
   mkdirSync(data, { mode: 0o700 });
+
   // The provider of the examples is not asked: a built-in model stands in for it.
   writeFileSync(path.join(data, 'models.yaml'), 'modelAliases:\n  openai/gpt-6-luna: echo\n');
 
@@ -40,8 +42,10 @@ describe.runIf(isPosix)('moving here', () => {
     for (const [, file = '', content = ''] of text.matchAll(/^```\w+ (\S+)\n([\s\S]*?)^```$/gmu)) {
       writeFileSync(path.join(directory, file), content);
     }
+
     const lines = shellLines(text);
     expect(lines.length).toBeGreaterThan(0);
+
     for (const line of lines) {
       const { code, stderr } = line.startsWith('promptrun ')
         ? await runCommandHere(splitCommand(line), { home: directory })

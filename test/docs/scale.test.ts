@@ -25,14 +25,19 @@ test('every metric that docs/scale.md names is there', () => {
 test('the simulation returns the same figures each time, and faster ones if one part is faster', () => {
   const here = { instances: 1, open: 24, users: 1, processors: 2, isOneMachine: true };
   const usual = predict(REFERENCE, here);
+
   expect(predict(REFERENCE, here)).toEqual(usual);
+
   // A single thread is the limit of one instance, and the processors that of several.
   expect(usual.instance).toBeGreaterThan(0.8);
+
   const fewer = predict(REFERENCE, { ...here, instances: 4, processors: 1 });
   expect(fewer.perSecond).toBeLessThan(predict(REFERENCE, { ...here, instances: 4 }).perSecond);
+
   // One open creation at a time waits for every step.
   const { client, node, nodeStatement, databaseRow, databaseStatement, commit } = REFERENCE;
   const stepsMs = client + node + 2 * (nodeStatement + databaseRow + databaseStatement + commit);
   const alone = predict(REFERENCE, { ...here, open: 1 }).perSecond;
+
   expect(Math.abs(alone / (1000 / stepsMs) - 1)).toBeLessThan(0.05);
 });

@@ -11,7 +11,14 @@ const proofs = [...table.matchAll(PROOF)].map(([, file = '', name = '']) => [fil
 
 describe('SECURITY.md', () => {
   it('has proofs for each kind of stranger', () => {
-    for (const stranger of ['repository', 'service', 'model', 'agent', 'user of a `serve`', 'author']) {
+    for (const stranger of [
+      'repository',
+      'service',
+      'model',
+      'agent',
+      'user of a `serve`',
+      'author',
+    ]) {
       const rows = table.split('\n').filter(line => line.startsWith(`| ${stranger} |`));
       expect(rows.length, stranger).toBeGreaterThan(0);
       for (const row of rows) expect(row).toMatch(/`test\/[\w./-]+`: "/u);

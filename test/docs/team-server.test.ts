@@ -5,16 +5,23 @@ import { parse } from 'yaml';
 import { type RunningCommand, runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../support/databases/postgres.ts';
 import { makeDatabase } from '../support/databases/test-database.ts';
 import { documentText, shellLines, splitCommand } from '../support/documents.ts';
 
-// The lines of the guide, word for word, but for what docker does: here the container `one` is a process, the container
-// `database` a server of the tests' own, and the address that of the process.
+// The lines of the guide, word for word, but for what docker does: here the container `one` is a
+// process, the container `database` a server of the tests' own, and the address that of the
+// process.
 
 const GUIDE =
-  documentText('docs/serve.md').split("\n## Set up a team's server in ten minutes\n")[1]?.split('\n## ')[0] ??
-  '';
+  documentText('docs/serve.md')
+    .split("\n## Set up a team's server in ten minutes\n")[1]
+    ?.split('\n## ')[0] ?? '';
+
 const COMPOSE = 'docker compose -f deploy/compose.yaml ';
 const IN_CONTAINER = `${COMPOSE}exec one `;
 const IN_DATABASE = `${COMPOSE}exec -T database `;
@@ -27,6 +34,7 @@ it.skipIf(programs === undefined)(
   async () => {
     const lines = shellLines(GUIDE);
     const database = await startDatabase();
+
     let server = await startInstance(database);
 
     const keys: string[] = [];
@@ -35,6 +43,7 @@ it.skipIf(programs === undefined)(
       expect([line, code]).toEqual([line, 0]);
       keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
     }
+
     expect(keys).toHaveLength(2);
 
     const homes = keys.map(() => temporaryDirectory());
@@ -48,10 +57,13 @@ it.skipIf(programs === undefined)(
       expect([line, outcome.code, outcome.stderr]).toEqual([line, 0, expect.any(String)]);
       printed = outcome.stdout;
     }
+
     expect(person).toBe(1);
     expect(await pictureAt(printed, server.url)).toBe('image/png');
+
     const [ada = '', ben = ''] = homes;
     const refused = ['prompts', 'publish', path.join(ada, 'poster.prompt'), '--profile', 'team'];
+
     expect(await runCommandHere(refused, { home: ben })).toMatchObject({ code: 3 });
 
     const place = temporaryDirectory();
@@ -61,8 +73,10 @@ it.skipIf(programs === undefined)(
     await database.empty();
     database.shell(restore.slice(IN_DATABASE.length), place);
     server = await startInstance(database, new URL(server.url).port);
+
     expect(server.key()).toBeUndefined();
     expect(await pictureAt(printed, server.url)).toBe('image/png');
+
     const { stdout } = await runCommandHere(['runs', 'list', '--profile', 'team'], { home: ben });
     expect(stdout).toMatch(/\tPoster\n$/u);
   },
@@ -74,13 +88,22 @@ async function startInstance({ url }: Database, port = '0') {
   const { one } = (parse(documentText('deploy/compose.yaml'), { merge: true }) as Compose).services;
   const filledIn = (text: string): string => text.replace(/\$\{PUBLIC_URL:[^}]*\}/u, ADDRESS);
   const options = { home: temporaryDirectory(), env: { PROMPTRUN_DATABASE_URL: url } };
+
   expect(one.environment['PROMPTRUN_DATABASE_URL']).toMatch(
     /^postgres:\/\/promptrun:\$\{[^}]*\}@database:5432\/promptrun$/u,
   );
-  const running: RunningCommand = startCommand([...one.command.map(filledIn), '--port', port], options);
+
+  const running: RunningCommand = startCommand(
+    [...one.command.map(filledIn), '--port', port],
+    options,
+  );
   onTestFinished(() => void running.child.kill());
-  const [, ownPort = ''] = await running.untilStdout(/^listening on http:\/\/0\.0\.0\.0:(\d+)\/v1$/mu);
+  const [, ownPort = ''] = await running.untilStdout(
+    /^listening on http:\/\/0\.0\.0\.0:(\d+)\/v1$/mu,
+  );
+
   expect(running.stderr()).not.toContain('warning:');
+
   return {
     url: `http://127.0.0.1:${ownPort}`,
     key: () => /^key: (\S+)$/mu.exec(running.stdout())?.[1],
@@ -103,14 +126,17 @@ async function startDatabase() {
   const cluster: PostgresCluster = await startPostgres();
   onTestFinished(() => cluster.remove());
   const { hostname, port } = new URL(cluster.url);
+
   const env = { PATH: `${programs}:/usr/bin:/bin`, PGHOST: hostname, PGPORT: port };
   const shell = (line: string, cwd: string): void => {
     const { status, stderr } = spawnSync('sh', ['-c', line], { cwd, env, encoding: 'utf8' });
     expect([line, status, stderr]).toEqual([line, 0, '']);
   };
+
   shell('createuser -U postgres --superuser promptrun', '/');
   const url = new URL(await makeDatabase(cluster.url, 'promptrun'));
   url.username = 'promptrun';
+
   return {
     url: url.href,
     shell,

@@ -36,7 +36,8 @@ const PHRASES: readonly Rule[] = [
   { pattern: /\b(?:be|is) had\b/, instead: '"is available", "get"' },
   { pattern: /\b(?:gone|goes|going|go) on with\b/, instead: '"continues", "resumes"' },
   {
-    pattern: /\b(?:the|a|what is|what was) (?:given|told|asked|found|held|said)\b(?! (?:[a-z]+s?\b))/,
+    pattern:
+      /\b(?:the|a|what is|what was) (?:given|told|asked|found|held|said)\b(?! (?:[a-z]+s?\b))/,
     instead: 'the thing itself',
   },
   { pattern: /\bwhat (?:is|was) known of\b/i, instead: 'the facts by their name' },
@@ -59,8 +60,14 @@ const PHRASES: readonly Rule[] = [
   { pattern: /\bnot all (?:of \w+ )?(?:could|can)\b/, instead: '"some … could not"' },
 ];
 
-const shipped = [...below('src', /\.(?:tsx?|html|css)$/), ...below('docs', /\.(?:md|txt)$/), 'README.md'];
+const shipped = [
+  ...below('src', /\.(?:tsx?|html|css)$/),
+  ...below('docs', /\.(?:md|txt)$/),
+  'README.md',
+];
+
 const guides = ['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+
 const tools = ['test', 'scripts', 'action', 'bin']
   .flatMap(folder => below(folder, /\.(?:ts|m?js)$/))
   .filter(file => !file.endsWith('/words.test.ts'));
@@ -77,7 +84,9 @@ function expectNone({ pattern, instead }: Rule, files: readonly string[]): void 
   const places = files.flatMap(file =>
     readFileSync(path.join(root, file), 'utf8')
       .split('\n')
-      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [])),
+      .flatMap((line, index) =>
+        pattern.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+      ),
   );
   expect(places, `write ${instead}`).toEqual([]);
 }

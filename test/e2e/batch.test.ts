@@ -17,7 +17,10 @@ function homeWithRows(): string {
   return home;
 }
 
-/** Rows whose creation has been announced and is not known to be over, as the batch's journal has it. */
+/**
+ * Rows whose creation has been announced and is not known to be over, as the batch's journal has
+ * it.
+ */
 function open(home: string): string[] {
   const states = new Map<string, string>();
   for (const line of wholeLines(path.join(home, 'results.jsonl.journal'))) {
@@ -44,15 +47,20 @@ test('if a batch is killed and resumed, each row runs once and none is lost', as
   const { env, runs, settled } = await startServiceForTest();
   const home = homeWithRows();
   const running = startCommand([...ARGS, '-o', 'delaySeconds=1'], { env, home });
+
   await expect.poll(() => open(home)).toContain('5');
+
   running.child.kill('SIGKILL');
   await running.ended;
+
   expect(open(home)).not.toEqual([]);
 
   const resumed = await runCommand([...ARGS, '-o', 'delaySeconds=1', '--resume'], { env, home });
   expect(resumed).toMatchObject({ code: 0 });
+
   await settled();
   const once = greetedRows(await runs());
+
   expect(once.toSorted()).toEqual(Array.from({ length: ROWS }, (_, at) => `row-${at + 1}`));
   expect(resultLines(home).map(({ runStatus }) => runStatus)).toEqual(
     Array.from({ length: ROWS }, () => 'succeeded'),
@@ -64,14 +72,18 @@ test('a second batch on the same results is refused, and not once the first one 
   const { env } = await startServiceForTest();
   const home = homeWithRows();
   const delayed = [...ARGS, '-o', 'delaySeconds=1'];
+
   // One row after the other, so that the first batch lasts until it is killed.
   const first = startCommand([...delayed, '--concurrency', '1'], { env, home });
   await expect.poll(() => open(home)).not.toEqual([]);
+
   const second = await runCommand([...delayed, '--resume'], { env, home });
   expect(second.code).toBe(2);
   expect(second.stderr).toContain('results.jsonl');
+
   first.child.kill('SIGKILL');
   await first.ended;
+
   expect((await runCommand([...delayed, '--resume', '--dry-run'], { env, home })).code).toBe(0);
   expect((await runCommand([...delayed, '--resume'], { env, home })).code).toBe(0);
 });
@@ -79,12 +91,20 @@ test('a second batch on the same results is refused, and not once the first one 
 test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () => {
   const { env, runs } = await startServiceForTest();
   const home = homeWithRows();
-  const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], { env, home });
+  const running = startCommand([...ARGS, '-o', 'delaySeconds=1', '--concurrency', '2'], {
+    env,
+    home,
+  });
+
   // A row that was not sent yet would be left for --resume.
   await expect.poll(async () => (await runs()).length).toBeGreaterThan(0);
+
   running.child.kill('SIGINT');
   const { code, stderr } = await running.ended;
+
   expect(code).toBe(130);
   expect(stderr).toContain('not done');
-  expect(new Set(lastLines(home).map(({ runStatus }) => runStatus))).toEqual(new Set(['succeeded']));
+  expect(new Set(lastLines(home).map(({ runStatus }) => runStatus))).toEqual(
+    new Set(['succeeded']),
+  );
 });

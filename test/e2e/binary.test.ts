@@ -21,6 +21,7 @@ import { COMMAND, runCommand } from '../support/command.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const CHROOT = '/usr/sbin/chroot';
+
 /** Somebody who owns nothing else on this machine. */
 const USER = 65_534;
 
@@ -29,15 +30,23 @@ const ALLOWED = /^(?:ld-linux|libc|libm|libdl|libpthread|librt|libstdc\+\+|libgc
 
 const NATIVE = ['@resvg/resvg-js-linux-x64-gnu', '@napi-rs/keyring-linux-x64-gnu'];
 
-/** Returns true if this machine has the Node that the executable is made of, and what an empty root needs. */
+/**
+ * Returns true if this machine has the Node that the executable is made of, and what an empty root
+ * needs.
+ */
 function canTest(): boolean {
-  if (process.platform !== 'linux' || process.arch !== 'x64' || process.getuid?.() !== 0) return false;
+  if (process.platform !== 'linux' || process.arch !== 'x64' || process.getuid?.() !== 0) {
+    return false;
+  }
+
   const device = path.join(root, 'node_modules', `.null-${process.pid}`);
-  const canMakeRoot = spawnSync('mknod', [device, 'c', '1', '3']).status === 0 && existsSync(CHROOT);
+  const canMakeRoot =
+    spawnSync('mknod', [device, 'c', '1', '3']).status === 0 && existsSync(CHROOT);
   rmSync(device, { force: true });
   const script = "import('./scripts/binary/base-node.js').then(({ baseNode }) => baseNode())";
   const hasNode = spawnSync(process.execPath, ['-e', script], { cwd: root }).status === 0;
   if (canMakeRoot && hasNode) return true;
+
   const why = canMakeRoot
     ? 'its Node is not installed, and npm cannot install it'
     : 'no empty root can be made here';
@@ -61,7 +70,10 @@ function neededBy(file: string): string[] {
   );
 }
 
-/** Returns everything below a folder, with facts that distinguish a written file from an untouched one. */
+/**
+ * Returns everything below a folder, with facts that distinguish a written file from an untouched
+ * one.
+ */
 function fileStates(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(name => {
@@ -83,9 +95,13 @@ describe.skipIf(!canTest())('the single executable', () => {
     mkdirSync(cache, { recursive: true });
     place = mkdtempSync(path.join(cache, 'binary-test-'));
     built = path.join(place, 'binary');
-    execFileSync(process.execPath, ['scripts/binary/build.js', built], { cwd: root, stdio: 'ignore' });
+    execFileSync(process.execPath, ['scripts/binary/build.js', built], {
+      cwd: root,
+      stdio: 'ignore',
+    });
     executable = path.join(built, 'promptrun');
   }, 300_000);
+
   afterAll(() => rmSync(place, { recursive: true, force: true }));
 
   /** An empty root of the user's: the executable, the libraries, and a /dev/null. */
@@ -95,14 +111,18 @@ describe.skipIf(!canTest())('the single executable', () => {
     execFileSync('mknod', ['-m', '666', path.join(home, 'dev/null'), 'c', '1', '3']);
     const natives = NATIVE.flatMap(name => {
       const folder = path.join(root, 'node_modules', name);
-      return readdirSync(folder).flatMap(file => (file.endsWith('.node') ? [path.join(folder, file)] : []));
+      return readdirSync(folder).flatMap(file =>
+        file.endsWith('.node') ? [path.join(folder, file)] : [],
+      );
     });
+
     for (const library of new Set([executable, ...natives].flatMap(neededBy))) {
       expect(path.basename(library)).toMatch(ALLOWED);
       const copy = path.join(home, library);
       mkdirSync(path.dirname(copy), { recursive: true });
       copyFileSync(realpathSync(library), copy);
     }
+
     linkSync(executable, path.join(home, 'promptrun'));
     mkdirSync(path.join(home, 'home'));
     for (const folder of ['', 'home']) chownSync(path.join(home, folder), USER, USER);
@@ -117,8 +137,10 @@ describe.skipIf(!canTest())('the single executable', () => {
     );
     return { code: status, stdout, stderr };
   };
+
   const postcard = (env?: Readonly<Record<string, string>>) =>
     promptrun(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy', '--save'], env);
+
   const unpackedIn = (folder: string): string[] =>
     readdirSync(path.join(home, folder), { recursive: true, encoding: 'utf8' }).map(name =>
       path.join(home, folder, name),
@@ -128,6 +150,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     expect(readdirSync(built)).toEqual(['promptrun']);
     expect(statSync(executable).mode & 0o777).toBe(0o755);
     expect(statSync(executable).size).toBeLessThan(160_000_000);
+
     const { files } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
       files: string[];
     };
@@ -156,6 +179,7 @@ describe.skipIf(!canTest())('the single executable', () => {
   it("takes the README's whole tour without Node, /proc, a PATH or anything else", () => {
     const lines = tourLines();
     expect(lines.length).toBeGreaterThanOrEqual(10);
+
     for (const line of lines) {
       const [program, ...args] = splitWords(line);
       if (program === 'promptrun') {
@@ -165,9 +189,13 @@ describe.skipIf(!canTest())('the single executable', () => {
         writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\n');
       }
     }
+
     const [picture = ''] = readdirSync(home).filter(name => name.endsWith('.png'));
     expect(readFileSync(path.join(home, picture)).subarray(1, 4).toString()).toBe('PNG');
-    expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2);
+    expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8').trim().split('\n')).toHaveLength(
+      2,
+    );
+
     const { stdout } = promptrun(['uninstall', '--dry-run']);
     expect(stdout).toMatch(/^\/home\/\.cache\/promptrun\/[0-9a-f]{64}\tunpacked parts/mu);
   }, 180_000);
@@ -187,13 +215,17 @@ describe.skipIf(!canTest())('the single executable', () => {
 
   it('unpacks once, into folders that are the user’s alone', () => {
     expect(postcard()).toMatchObject({ code: 0 });
+
     const cache = path.join(home, 'home/.cache/promptrun');
     const folders = readdirSync(cache);
+
     expect(folders.length).toBeGreaterThan(0);
+
     for (const folder of folders) {
       expect(folder).toMatch(/^[0-9a-f]{64}$/u);
       expect(statSync(path.join(cache, folder)).mode & 0o777).toBe(0o700);
     }
+
     const before = fileStates(cache);
     expect(postcard()).toMatchObject({ code: 0 });
     expect(fileStates(cache)).toEqual(before);
@@ -213,11 +245,14 @@ describe.skipIf(!canTest())('the single executable', () => {
     postcard();
     const files = unpackedIn('home/.cache/promptrun').filter(file => statSync(file).isFile());
     const whole = files.map(file => readFileSync(file));
+
     for (const file of files) {
       damage(file);
       chmodSync(path.dirname(file), 0o755);
     }
+
     expect(postcard()).toMatchObject({ code: 0 });
+
     for (const [at, file] of files.entries()) {
       expect(readFileSync(file).equals(whole[at] ?? Buffer.alloc(0))).toBe(true);
       expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
@@ -228,13 +263,17 @@ describe.skipIf(!canTest())('the single executable', () => {
     mkdirSync(path.join(home, 'tmp'));
     chmodSync(path.join(home, 'tmp'), 0o1777);
     const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: '/tmp' };
+
     expect(postcard(env)).toMatchObject({ code: 0 });
+
     const own = path.join(home, 'tmp', `promptrun-${USER}`);
     expect(statSync(own).mode & 0o777).toBe(0o700);
+
     // Another user's folder of that name is not used.
     chownSync(own, 0, 0);
     chmodSync(own, 0o777);
     const { code, stderr } = postcard(env);
+
     expect(code).toBe(5);
     expect(stderr).toContain('/dev/null/cache/promptrun');
     expect(stderr).toContain(`/tmp/promptrun-${USER} belongs to another user`);
@@ -242,16 +281,33 @@ describe.skipIf(!canTest())('the single executable', () => {
 
   it('loads nothing that lies beside it or in the working directory', () => {
     const evil = "throw new Error('loaded what is not mine')\n";
-    const names = ['main.cjs', 'binary.cjs', 'prompt-worker.cjs', 'check-worker.cjs', 'run-process.cjs'];
-    const modules = ['node_modules/@resvg/resvg-js/index.js', 'node_modules/@napi-rs/keyring/index.js'];
-    for (const name of [...names, ...names.map(file => `dist/${file}`), ...modules, 'resvgjs.node']) {
+    const names = [
+      'main.cjs',
+      'binary.cjs',
+      'prompt-worker.cjs',
+      'check-worker.cjs',
+      'run-process.cjs',
+    ];
+
+    const modules = [
+      'node_modules/@resvg/resvg-js/index.js',
+      'node_modules/@napi-rs/keyring/index.js',
+    ];
+    for (const name of [
+      ...names,
+      ...names.map(file => `dist/${file}`),
+      ...modules,
+      'resvgjs.node',
+    ]) {
       mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
       writeFileSync(path.join(home, name), evil);
     }
+
     writeFileSync(path.join(home, 'package.json'), 'not JSON');
     for (const folder of ['docs', 'completions']) mkdirSync(path.join(home, folder));
     writeFileSync(path.join(home, 'completions/promptrun.bash'), 'evil');
     writeFileSync(path.join(home, 'docs/batch.md'), 'evil');
+
     expect(postcard()).toMatchObject({ code: 0 });
     expect(promptrun(['run', 'sandbox', '--no-wait'])).toMatchObject({ code: 0 });
     expect(promptrun(['completion', 'bash']).stdout).not.toContain('evil');
@@ -259,7 +315,9 @@ describe.skipIf(!canTest())('the single executable', () => {
   });
 
   it('is the ordinary command if a user sets the variable of its own processes', () => {
-    const { code, stdout } = promptrun(['--version'], { PROMPTRUN_INTERNAL_FILE: 'run-process.cjs' });
+    const { code, stdout } = promptrun(['--version'], {
+      PROMPTRUN_INTERNAL_FILE: 'run-process.cjs',
+    });
     expect([code, stdout]).toEqual([
       0,
       execFileSync(process.execPath, [COMMAND, '--version'], { encoding: 'utf8' }),

@@ -5,7 +5,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { COMMAND, runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { filesEnteredBy } from '../support/entered-files.ts';
-import { type ScriptedService, startScriptedService, success } from '../support/scripted-service.ts';
+import {
+  type ScriptedService,
+  startScriptedService,
+  success,
+} from '../support/scripted-service.ts';
 
 const REPORTER = path.resolve(import.meta.dirname, '../support/report-loaded.cjs');
 const INSTALLED = path.resolve(path.dirname(COMMAND), '..');
@@ -33,7 +37,9 @@ async function loadedBy({ args, env = {}, command = COMMAND }: Call): Promise<Lo
     nodeArgs: ['--require', REPORTER],
     env: { ...env, LOADED_REPORT: report },
   });
+
   expect(code, stderr).toBe(0);
+
   const loaded = JSON.parse(readFileSync(report, 'utf8')) as Pick<Loaded, 'files' | 'builtins'>;
   const files = loaded.files.filter(
     file => file.startsWith(INSTALLED) && !file.includes('node_modules') && !file.endsWith('.node'),
@@ -43,8 +49,8 @@ async function loadedBy({ args, env = {}, command = COMMAND }: Call): Promise<Lo
 }
 
 /**
- * Node's modules that cost milliseconds; `net` is not among them: Node loads it itself where output is a pipe; nor `zlib`,
- * whose sum of compiled code is cheaper than reading it twice.
+ * Node's modules that cost milliseconds; `net` is not among them: Node loads it itself where output
+ * is a pipe; nor `zlib`, whose sum of compiled code is cheaper than reading it twice.
  */
 const COSTLY = [
   'assert',
@@ -108,7 +114,12 @@ describe('what the built command loads', () => {
   });
 
   it('for one call of a service', async () => {
-    const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
+    const run = {
+      runId: RUN,
+      outputs: [{ type: 'text', data: 'hello' }],
+      runStatus: 'succeeded',
+      tokens: 1,
+    };
     service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const loaded = await loadedBy({ args: ['run', RUN, '-i', 'name=Ada'], env });
@@ -117,10 +128,16 @@ describe('what the built command loads', () => {
   });
 
   it.skipIf(process.env['PROMPTRUN_COMMAND'])('and enters for one run on a service', async () => {
-    const run = { runId: RUN, outputs: [{ type: 'text', data: 'hello' }], runStatus: 'succeeded', tokens: 1 };
+    const run = {
+      runId: RUN,
+      outputs: [{ type: 'text', data: 'hello' }],
+      runStatus: 'succeeded',
+      tokens: 1,
+    };
     service = await startScriptedService([{ expect: { method: 'POST' }, answer: success(run) }]);
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const { loaded, entered } = await filesEnteredBy(['run', RUN, '-i', 'name=Ada'], env);
+
     expect(entered).toContain('src/cli/creation/create-run.ts');
     expect.soft(entered.length, entered.join('\n')).toBeLessThanOrEqual(50);
     expect

@@ -10,10 +10,14 @@ import { startServiceForTest } from '../support/service-for-test.ts';
 
 /** In hundred-millionths of a dollar: what a token costs by models.yaml. */
 const [INPUT, OUTPUT] = [200, 800];
+
 /** The dearest answer, and what is expected before the first: 10 tokens in, 100 out. */
 const DEAREST = 10 * INPUT + 100 * OUTPUT;
 
-/** A provider that answers late, refuses, breaks down and charges by its own ledger; the same every time. */
+/**
+ * A provider that answers late, refuses, breaks down and charges by its own ledger; the same every
+ * time.
+ */
 class ChargingProvider {
   readonly charges: number[] = [];
   #seed: number;
@@ -38,9 +42,11 @@ class ChargingProvider {
     const chance = this.#chance();
     if (chance < 0.05) return void response.writeHead(429, { 'retry-after': '0' }).end('{}');
     if (chance < 0.1) return void response.writeHead(400).end('{"error":{"message":"no"}}');
+
     const output = 10 * Math.ceil(this.#chance() * 10);
     if (this.charges.push(10 * INPUT + output * OUTPUT) >= this.#wanted) this.#reached();
     if (chance < 0.15) return void response.writeHead(500).end('{}');
+
     const usage = { prompt_tokens: 10, completion_tokens: output, total_tokens: 10 + output };
     const body = { ...(chatAnswer('an answer').body as object), usage };
     setTimeout(() => {
@@ -71,14 +77,19 @@ models:
   - {model: unpriced, modality: text, provider: p}
 `;
   writeFileSync(path.join(dataDir, 'models.yaml'), models);
+
   for (const model of ['priced', 'unpriced']) {
     const head = `model: ${model}\nconfig: { maxOutputTokens: 100 }\ninput:\n  schema:\n    name: string`;
     writeFileSync(path.join(home, `${model}.prompt`), `---\n${head}\n---\nName: {{name}}`);
   }
 });
+
 afterEach(() => provider.close());
 
-/** Kills the command each time so many more runs were charged for, resumes it, and finally lets it end. */
+/**
+ * Kills the command each time so many more runs were charged for, resumes it, and finally lets it
+ * end.
+ */
 async function killedAndResumed(
   args: readonly string[],
   ledger: ChargingProvider,
@@ -97,28 +108,39 @@ describe('a cap on what a command costs', () => {
   it.each([
     [1, 0.04],
     [16, 0.06],
-  ])('holds through kills and resumes, %i at a time', { timeout: 180_000 }, async (concurrency, cap) => {
-    const ledger = new ChargingProvider(concurrency);
-    provider.reset(ledger.handler);
-    // At most 130 or so reach the cap.
-    const names = Array.from({ length: 400 }, (_, at) => `n${at}\n`);
-    writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
-    const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
-    const capped = [...args, '--max-cost', String(cap), '--concurrency', String(concurrency)];
-    const ended = await killedAndResumed(capped, ledger, [40, 60]);
-    expect(ended).toMatchObject({
-      code: 8,
-      stderr: expect.stringContaining('--resume and --max-cost <more>'),
-    });
-    // The dearest had been seen before the first kill, so nothing cost more than was expected of it.
-    expect(Math.max(...ledger.charges.slice(0, 40 - concurrency))).toBe(DEAREST);
-    expect(ledger.sum).toBeLessThanOrEqual(cap * 1e8);
-    // All that is not known counts as the dearest: what was open when it was killed, and what broke down.
-    expect(ledger.sum).toBeGreaterThan(cap * 1e8 - (3 * concurrency + 20) * DEAREST);
-    const spent = ledger.sum;
-    expect((await runCommandHere([...capped, '--resume'], { env, home })).code).toBe(8);
-    expect(ledger.sum).toBe(spent);
-  });
+  ])(
+    'holds through kills and resumes, %i at a time',
+    { timeout: 180_000 },
+    async (concurrency, cap) => {
+      const ledger = new ChargingProvider(concurrency);
+      provider.reset(ledger.handler);
+
+      // At most 130 or so reach the cap.
+      const names = Array.from({ length: 400 }, (_, at) => `n${at}\n`);
+      writeFileSync(path.join(home, 'rows.csv'), `name\n${names.join('')}`);
+      const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
+      const capped = [...args, '--max-cost', String(cap), '--concurrency', String(concurrency)];
+      const ended = await killedAndResumed(capped, ledger, [40, 60]);
+
+      expect(ended).toMatchObject({
+        code: 8,
+        stderr: expect.stringContaining('--resume and --max-cost <more>'),
+      });
+
+      // The dearest had been seen before the first kill, so nothing cost more than was expected of
+      // it.
+      expect(Math.max(...ledger.charges.slice(0, 40 - concurrency))).toBe(DEAREST);
+      expect(ledger.sum).toBeLessThanOrEqual(cap * 1e8);
+
+      // All that is not known counts as the dearest: what was open when it was killed, and what
+      // broke down.
+      expect(ledger.sum).toBeGreaterThan(cap * 1e8 - (3 * concurrency + 20) * DEAREST);
+
+      const spent = ledger.sum;
+      expect((await runCommandHere([...capped, '--resume'], { env, home })).code).toBe(8);
+      expect(ledger.sum).toBe(spent);
+    },
+  );
 
   it('holds for tests that are killed and resumed', { timeout: 180_000 }, async () => {
     const ledger = new ChargingProvider(7);
@@ -129,6 +151,7 @@ describe('a cap on what a command costs', () => {
     );
     const args = ['test', '--max-cost', '0.04', '--concurrency', '8'];
     const ended = await killedAndResumed(args, ledger, [15, 30]);
+
     expect(ended).toMatchObject({
       code: 8,
       stderr: expect.stringContaining('--resume and --max-cost <more>'),
@@ -146,6 +169,7 @@ describe('a cap on what a command costs', () => {
       'cases:\n  - { inputs: { name: Ada }, repeat: 400, pass: 1, expect: [{ rubric: is polite }] }\n';
     writeFileSync(path.join(home, 'hello.test.yaml'), `target: hello\n${rubrics}`);
     const args = ['test', 'hello.test.yaml', '--judge', 'priced', '--max-cost', '0.06'];
+
     // Whatever a kill cuts off counts as the dearest, so that few are left for the last start.
     const ended = await killedAndResumed(args, ledger, [15, 30]);
     expect(ended.code).toBe(8);
@@ -162,19 +186,29 @@ describe('a cap on what a command costs', () => {
       const names = ['Ada', 'Bob', 'Eve'].map(
         name => `  - { inputs: { name: ${name} }, expect: [{ rubric: is kind }] }\n`,
       );
-      writeFileSync(path.join(home, 'judged.test.yaml'), `target: hello\ncases:\n${names.join('')}`);
+      writeFileSync(
+        path.join(home, 'judged.test.yaml'),
+        `target: hello\ncases:\n${names.join('')}`,
+      );
     });
 
     it('are paid once, however often the cap stopped the test', async () => {
       provider.reset(yes);
       const options = { env, home };
+
       // Each costs $0.004; the first is expected to cost more than twice that.
       expect((await runCommandHere([...test, '--max-cost', '0.009'], options)).code).toBe(8);
       expect(provider.requests).toHaveLength(2);
-      expect((await runCommandHere([...test, '--resume', '--max-cost', '0.0115'], options)).code).toBe(8);
+      expect(
+        (await runCommandHere([...test, '--resume', '--max-cost', '0.0115'], options)).code,
+      ).toBe(8);
       expect(provider.requests).toHaveLength(2);
+
       const ended = await runCommandHere([...test, '--resume', '--max-cost', '0.02'], options);
-      expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('1 passed now, 2 before') });
+      expect(ended).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('1 passed now, 2 before'),
+      });
       expect((await runCommandHere([...test, '--resume'], options)).code).toBe(0);
       expect(provider.requests).toHaveLength(3);
     });
@@ -185,23 +219,31 @@ describe('a cap on what a command costs', () => {
       const one = '  - { inputs: { name: Ada }, expect: [{ rubric: is kind }] }\n';
       writeFileSync(path.join(home, 'judged.test.yaml'), `target: hello\ncases:\n${one}`);
       const running = startCommand([...test, '--concurrency', '1'], options);
+
       await expect.poll(() => provider.requests.length).toBe(1);
+
       running.child.kill('SIGKILL');
       await running.ended;
       provider.reset(yes);
       const left = await runCommandHere([...test, '--resume'], options);
+
       expect(left).toMatchObject({
         code: 1,
         stdout: expect.stringMatching(
           /^ERROR .*\n +the judge's run failed: stopped by .* paid for \(.*\n.*--resume --retry-unknown\.$/mu,
         ),
       });
+
       expect(provider.requests).toHaveLength(0);
+
       const again = [...test, '--resume', '--retry-unknown', '--record', 'rec'];
       expect(await runCommandHere(again, options)).toMatchObject({ code: 0 });
       expect(provider.requests).toHaveLength(1);
+
       // The answer that counted was recorded, not the one that was cut off.
-      expect(await runCommandHere([...test, '--replay', 'rec'], options)).toMatchObject({ code: 0 });
+      expect(await runCommandHere([...test, '--replay', 'rec'], options)).toMatchObject({
+        code: 0,
+      });
     });
   });
 
@@ -217,9 +259,13 @@ describe('a cap on what a command costs', () => {
     running.child.kill('SIGKILL');
     await running.ended;
     const ended = await runCommandHere([...capped, '--resume', '--json'], options);
+
     expect(ended.code).toBe(8);
     expect(await service.runs()).toHaveLength(40);
-    expect(JSON.parse(ended.stdout)).toMatchObject({ succeeded: 40, totals: { runs: 40, credits: 40 } });
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      succeeded: 40,
+      totals: { runs: 40, credits: 40 },
+    });
   });
 
   it.each<[string, number]>([
@@ -239,6 +285,7 @@ describe('a cap on what a command costs', () => {
     const head = `model: priced\nconfig: { maxOutputTokens: 100, ${option} }`;
     writeFileSync(path.join(home, 'many.prompt'), `---\n${head}\n---\nHi`);
     const ran = await runCommandHere(['run', 'many.prompt', '--max-cost', '0.005'], { env, home });
+
     expect(ran).toMatchObject({ code });
     expect(provider.requests).toHaveLength(code === 0 ? 1 : 0);
     expect(ran.stderr).toContain(code === 2 ? `the option ${option.split(':')[0]} multiplies` : '');
@@ -248,6 +295,7 @@ describe('a cap on what a command costs', () => {
   it('takes the dearest run by the answer', async () => {
     const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 };
     provider.reset({ body: { ...(chatAnswer('Hi').body as object), usage } });
+
     for (const [name, answers] of [
       ['one', 1],
       ['nine', 9],
@@ -255,16 +303,22 @@ describe('a cap on what a command costs', () => {
       const head = `model: priced\nconfig: { maxOutputTokens: 10, n: ${answers} }\ninput:\n  schema:\n    name: string`;
       writeFileSync(path.join(home, `${name}.prompt`), `---\n${head}\n---\nName: {{name}}`);
     }
-    // One run of one answer costs 82,000; nine answers are expected to cost nine times as much, not the 72,400 of a guess.
+
+    // One run of one answer costs 82,000; nine answers are expected to cost nine times as much, not
+    // the 72,400 of a guess.
     writeFileSync(path.join(home, 'one.csv'), 'name\nAda\n');
     const targets = ['compare', './one.prompt', './nine.prompt', '--from', 'one.csv'];
     const args = [...targets, '--concurrency', '1', '--max-cost'];
+
     expect(await runCommandHere([...args, '0.005'], { env, home })).toMatchObject({ code: 8 });
     expect(provider.requests).toHaveLength(1);
     expect(await runCommandHere([...args, '0.009'], { env, home })).toMatchObject({ code: 0 });
+
     // The other way round, one answer is expected to cost a ninth of the 82,000.
     const [compare = '', one = '', nine = '', ...more] = args;
-    expect(await runCommandHere([compare, nine, one, ...more, '0.001'], { env, home })).toMatchObject({
+    expect(
+      await runCommandHere([compare, nine, one, ...more, '0.001'], { env, home }),
+    ).toMatchObject({
       code: 0,
     });
   });
@@ -282,16 +336,20 @@ describe('a cap on what a command costs', () => {
       ['batch', 'unpriced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'],
       ['batch', 'unpriced.prompt', '--from', '-', '--format', 'csv', '--out', 'out.jsonl'],
     ];
+
     writeFileSync(
       path.join(home, 'judged.test.yaml'),
       'target: priced.prompt\ncases:\n  - { inputs: { name: Ada }, expect: [{ rubric: is polite }] }\n',
     );
+
     for (const command of commands) {
       const args = [...command, '--max-cost', '1'];
       const { code, stderr } = await runCommandHere(args, { env, home, stdin: 'name\nAda\n' });
       expect([command, code, stderr]).toEqual([command, 2, expect.stringContaining('price')]);
     }
+
     expect(provider.requests).toEqual([]);
+
     // The corrected command needs the name of the results.
     expect(readdirSync(home).filter(name => name.startsWith('out.jsonl'))).toEqual([]);
   });
@@ -301,25 +359,37 @@ describe('a cap on what a command costs', () => {
     let fails = true;
     provider.reset(response => {
       if (!fails) return ledger.handler(response);
+
       const usage = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 };
-      const choices = [{ index: 0, finish_reason: 'length', message: { role: 'assistant', content: 'cut' } }];
+      const choices = [
+        { index: 0, finish_reason: 'length', message: { role: 'assistant', content: 'cut' } },
+      ];
       ledger.charges.push(DEAREST);
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices, usage }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ choices, usage }));
     });
+
     writeFileSync(path.join(home, 'rows.csv'), 'name\nAda\nBob\n');
     const args = ['batch', 'priced.prompt', '--from', 'rows.csv', '--out', 'out.jsonl'];
+
     expect((await runCommandHere(args, { env, home })).code).toBe(5);
+
     const again = [...args, '--resume', '--retry-failed', '--max-cost'];
+
     // Both rows have ended, so the journal is gone: what they cost stands in the results.
     expect((await runCommandHere([...again, '0.0020'], { env, home })).code).toBe(8);
     expect(ledger.charges).toHaveLength(2);
     expect((await runCommandHere([...again, '1'], { env, home })).code).toBe(5);
+
     fails = false;
     await runCommandHere([...again, '1'], { env, home });
     const lines = readFileSync(path.join(home, 'out.jsonl'), 'utf8').trim().split('\n');
-    expect(lines.map(line => (JSON.parse(line) as { earlierRunIds: string[] }).earlierRunIds.length)).toEqual(
-      [2, 2],
-    );
+
+    expect(
+      lines.map(line => (JSON.parse(line) as { earlierRunIds: string[] }).earlierRunIds.length),
+    ).toEqual([2, 2]);
+
     const report = await runCommandHere(['batch', 'report', 'out.jsonl', '--json'], { env, home });
     expect(JSON.parse(report.stdout)).toMatchObject({ runs: 6, cost: ledger.sum / 1e8 });
   });

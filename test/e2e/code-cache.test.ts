@@ -15,7 +15,14 @@ describe('the cache of compiled code', () => {
   beforeEach(() => {
     copy = temporaryDirectory();
     compiled = path.join(copy, 'dist/compiled');
-    for (const part of ['bin', 'package.json', 'completions', 'docs', 'dist/main.cjs', 'dist/chunks']) {
+    for (const part of [
+      'bin',
+      'package.json',
+      'completions',
+      'docs',
+      'dist/main.cjs',
+      'dist/chunks',
+    ]) {
       cpSync(path.join(INSTALLED, part), path.join(copy, part), { recursive: true });
     }
   });
@@ -25,7 +32,9 @@ describe('the cache of compiled code', () => {
       encoding: 'utf8',
       env: commandEnvironment(copy, env),
     });
+
   const version = (): string => run(['--version']);
+
   /** Keeps what was compiled, as any command does that may write. */
   const keep = (env?: Record<string, string>): string => run(['alias', 'list'], env);
 
@@ -37,8 +46,10 @@ describe('the cache of compiled code', () => {
   it('is kept beside it, once, for this version of Node', () => {
     const first = keep();
     const files = kept();
+
     expect(files.map(file => path.basename(file))).toContain('main.cjs.v8');
     expect(path.basename(path.dirname(files[0] ?? ''))).toContain(process.version);
+
     const before = files.map(file => readFileSync(file));
     expect(keep()).toBe(first);
     expect(kept()).toEqual(files);
@@ -51,26 +62,35 @@ describe('the cache of compiled code', () => {
     const after = before.replace(/\d+/, major => String((Number(major) + 1) % 10));
     const main = path.join(copy, 'dist/main.cjs');
     writeFileSync(main, readFileSync(main, 'utf8').replaceAll(before.trim(), after.trim()));
+
     expect(version()).toBe(after);
+
     keep();
     expect(version()).toBe(after);
   });
 
   it.each([
     ['cut off', bytes => bytes.subarray(0, -1000)],
-    ['changed in one bit', bytes => bytes.with(bytes.length - 50_000, (bytes.at(-50_000) ?? 0) ^ 1)],
+    [
+      'changed in one bit',
+      bytes => bytes.with(bytes.length - 50_000, (bytes.at(-50_000) ?? 0) ^ 1),
+    ],
     ['of something else', () => Buffer.from('foreign')],
-  ] satisfies [string, (bytes: Buffer) => Uint8Array][])('is written again if it is %s', (_, damage) => {
-    const before = keep();
-    const [main = ''] = kept().filter(file => path.basename(file) === 'main.cjs.v8');
-    const whole = readFileSync(main);
-    const damaged = damage(whole);
-    writeFileSync(main, damaged);
-    expect(keep()).toBe(before);
-    expect(readFileSync(main).equals(damaged)).toBe(false);
-    expect(readFileSync(main).length).toBeGreaterThan(whole.length / 2);
-    expect(keep()).toBe(before);
-  });
+  ] satisfies [string, (bytes: Buffer) => Uint8Array][])(
+    'is written again if it is %s',
+    (_, damage) => {
+      const before = keep();
+      const [main = ''] = kept().filter(file => path.basename(file) === 'main.cjs.v8');
+      const whole = readFileSync(main);
+      const damaged = damage(whole);
+      writeFileSync(main, damaged);
+
+      expect(keep()).toBe(before);
+      expect(readFileSync(main).equals(damaged)).toBe(false);
+      expect(readFileSync(main).length).toBeGreaterThan(whole.length / 2);
+      expect(keep()).toBe(before);
+    },
+  );
 
   it('is compiled anew if another V8 made it', () => {
     keep();
@@ -83,6 +103,7 @@ describe('the cache of compiled code', () => {
     const other = Buffer.concat([foreign, sums]);
     writeFileSync(main, other);
     keep();
+
     expect(readFileSync(main).equals(other)).toBe(false);
   });
 

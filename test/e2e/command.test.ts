@@ -40,10 +40,13 @@ describe('the command', () => {
           cwd: temporaryDirectory(),
           env: commandEnvironment(temporaryDirectory()),
         });
+
       expect((await run('--version')).stdout).toBe(`${packageJson.version}\n`);
       await expect(run('run', 'hello', '-i', 'name=Ada')).rejects.toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^error: the working directory no longer exists \(FILE_ERROR\)\n/),
+        stderr: expect.stringMatching(
+          /^error: the working directory no longer exists \(FILE_ERROR\)\n/,
+        ),
       });
     },
   );
@@ -80,6 +83,7 @@ describe('the command', () => {
       "const { Socket } = require('node:net'); const { connect } = Socket.prototype;\n" +
         'Socket.prototype.connect = function (...to) { return connect.apply(this, to).unref(); };\n',
     );
+
     const silent = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void silent.close());
     await once(silent, 'listening');
@@ -89,6 +93,7 @@ describe('the command', () => {
       env,
       nodeArgs: ['--require', preload],
     });
+
     expect(stderr).toMatch(/^error: promptrun ended before its work was done.*INTERNAL_ERROR/m);
     expect(code).toBe(1);
   });
@@ -118,6 +123,7 @@ it.runIf(isPosix)('a long result of a run may be read in part', async () => {
     cwd: home,
     env: commandEnvironment(home),
   });
+
   expect([stdout, stderr.replace(/^Using .*\n/, '')]).toEqual(['Hello, å 0\n', '']);
 });
 
@@ -133,6 +139,7 @@ describe('signals', () => {
     const stderr = expect.stringMatching(
       new RegExp(`^error: ${word}\\b.* \\(INTERRUPTED\\)$`, 'm'),
     ) as string;
+
     expect(await ended).toMatchObject({ code, signal: null, stdout: '', stderr });
   });
 
@@ -148,8 +155,12 @@ describe('settings', () => {
   it('lose nothing when several processes write at once', async () => {
     const home = temporaryDirectory();
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const codes = await Promise.all(names.map(name => runCommand(['alias', 'set', name, 'x'], { home })));
+    const codes = await Promise.all(
+      names.map(name => runCommand(['alias', 'set', name, 'x'], { home })),
+    );
+
     expect(codes.map(({ code }) => code)).toEqual(names.map(() => 0));
+
     const { stdout } = await runCommand(['alias', 'list', '--query', '[].name'], { home });
     expect(JSON.parse(stdout)).toEqual(names);
     expect(readdirSync(path.join(home, 'config'))).toEqual(['config.json']);

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LOCAL_SCOPE } from '../../src/cli/settings/caches/resource-cache.ts';
-import { type CompletingShell, completingShell, hasShell, type Shell } from '../support/terminals/shell.ts';
+import {
+  type CompletingShell,
+  completingShell,
+  hasShell,
+  type Shell,
+} from '../support/terminals/shell.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const PROMPT = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
@@ -32,6 +37,7 @@ function fill(home: string): void {
       profiles: { work: { baseUrl: 'https://work.example/v1' } },
     }),
   );
+
   const place = { type: 'string', required: true, enum: [...HOSTILE, 'New\nline', 'Zürich'] };
   writeFileSync(
     path.join(config, 'prompts.json'),
@@ -50,6 +56,7 @@ function fill(home: string): void {
       ],
     }),
   );
+
   const models = [
     {
       model: 'm-$(touch pwned)',
@@ -57,11 +64,18 @@ function fill(home: string): void {
       availableRunOptions: [{ key: 'size', options: ['16:9', '1x1'] }],
     },
   ];
+
   writeFileSync(
     path.join(config, 'resources.json'),
     JSON.stringify({
       services: [
-        { scope: LOCAL_SCOPE, service: 'local', hash: 'h', models, fetchedAt: '2026-01-01T00:00:00Z' },
+        {
+          scope: LOCAL_SCOPE,
+          service: 'local',
+          hash: 'h',
+          models,
+          fetchedAt: '2026-01-01T00:00:00Z',
+        },
       ],
     }),
   );
@@ -77,6 +91,7 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
       fill(home);
       line = await completingShell(shell, home);
     });
+
     afterAll(async () => {
       await line?.close();
       rmSync(home, { recursive: true, force: true });
@@ -101,12 +116,14 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
         'list',
         '--status',
       ]);
+
       expect(await line?.argumentsAfterTab('promptrun runs list --status q')).toEqual([
         'runs',
         'list',
         '--status',
         'queued',
       ]);
+
       expect(await line?.argumentsAfterTab('promptrun runs list --status=q')).toEqual([
         'runs',
         'list',
@@ -124,6 +141,7 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
         '-i',
         'my mood=sunny',
       ]);
+
       expect(await line?.argumentsAfterTab('promptrun run postcard -o size=16')).toEqual([
         'run',
         'postcard',
@@ -182,7 +200,11 @@ for (const shell of ['bash', 'zsh', 'fish'] satisfies Shell[]) {
         '--model',
         'm-$(touch pwned)',
       ]);
-      expect(await line?.argumentsAfterTab('promptrun run a')).toEqual(['run', 'a $(touch pwned).prompt']);
+
+      expect(await line?.argumentsAfterTab('promptrun run a')).toEqual([
+        'run',
+        'a $(touch pwned).prompt',
+      ]);
       expect(existsSync(path.join(home, 'pwned'))).toBe(false);
     });
   });
@@ -197,7 +219,10 @@ it.runIf(hasShell('fish'))('fish keeps the order of candidates: runs newest firs
     const line = `source ${script}; complete -C "promptrun runs get "`;
     const shell: Shell = 'fish';
     const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder };
-    expect(execFileSync(shell, ['-c', line], { env, encoding: 'utf8' })).toBe('9f2c\tnewest\n0a1b\tolder\n');
+
+    expect(execFileSync(shell, ['-c', line], { env, encoding: 'utf8' })).toBe(
+      '9f2c\tnewest\n0a1b\tolder\n',
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -213,6 +238,7 @@ it.runIf(process.getuid?.() === 0)('needs no home directory, and neither does un
       encoding: 'utf8',
       stdio: 'pipe',
     });
+
   expect(run('completion', 'bash')).toContain('complete -o nospace');
   expect(run('__complete', 'fish', '--', 'acc')).toContain('account');
   expect(run('uninstall', '--dry-run')).toBe('');

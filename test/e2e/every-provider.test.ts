@@ -10,12 +10,15 @@ import { answerInForm } from '../support/providers/answers.ts';
 import type { ChatDialect } from '../support/providers/chat-dialects.ts';
 import { FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
 
-// One prompt with every option of the guide, a picture and a schema, with every provider of the list.
-// The doubles refuse what the real services refuse, and each provider is asked once.
+// One prompt with every option of the guide, a picture and a schema, with every provider of the
+// list. The doubles refuse what the real services refuse, and each provider is asked once.
 
 interface Reached {
   readonly model: string;
-  /** Variable of its address, and the path below which its interface lies; default `<NAME>_BASE_URL` and `/v1`. */
+  /**
+   * Variable of its address, and the path below which its interface lies; default `<NAME>_BASE_URL`
+   * and `/v1`.
+   */
   readonly variable?: string;
   readonly path?: string;
   readonly dialect?: ChatDialect;
@@ -71,7 +74,12 @@ const REACHED: readonly (readonly [prefix: string, reached: Reached])[] = [
   ],
   [
     'vertexai',
-    { model: 'gemini-2.5-flash', path: '/v1/publishers/google', asks: /:generateContent$/, leftOut: MORE },
+    {
+      model: 'gemini-2.5-flash',
+      path: '/v1/publishers/google',
+      asks: /:generateContent$/,
+      leftOut: MORE,
+    },
   ],
   [
     'azure',
@@ -100,11 +108,19 @@ const REACHED: readonly (readonly [prefix: string, reached: Reached])[] = [
       leftOut: ['topK', 'seed', ...MORE, 'reasoningEffort', 'n'],
     },
   ],
-  ['openrouter', { model: 'meta-llama/llama-4-maverick', dialect: 'openrouter', asks: CHAT, leftOut: ['n'] }],
+  [
+    'openrouter',
+    { model: 'meta-llama/llama-4-maverick', dialect: 'openrouter', asks: CHAT, leftOut: ['n'] },
+  ],
   ['groq', { model: 'openai/gpt-oss-120b', dialect: 'groq', asks: CHAT, leftOut: ['topK', 'n'] }],
   [
     'mistral',
-    { model: 'mistral-large-latest', dialect: 'mistral', asks: CHAT, leftOut: ['topK', 'reasoningEffort'] },
+    {
+      model: 'mistral-large-latest',
+      dialect: 'mistral',
+      asks: CHAT,
+      leftOut: ['topK', 'reasoningEffort'],
+    },
   ],
   [
     'deepseek',
@@ -115,13 +131,27 @@ const REACHED: readonly (readonly [prefix: string, reached: Reached])[] = [
       leftOut: ['temperature', 'topP', 'topK', 'seed', ...MORE, 'n'],
     },
   ],
-  ['xai', { model: 'grok-4.5', dialect: 'xai', asks: CHAT, leftOut: ['topK', ...MORE, 'stopSequences'] }],
-  ['together', { model: 'meta-llama/Llama-4-Maverick', dialect: 'together', asks: CHAT, leftOut: [] }],
+  [
+    'xai',
+    { model: 'grok-4.5', dialect: 'xai', asks: CHAT, leftOut: ['topK', ...MORE, 'stopSequences'] },
+  ],
+  [
+    'together',
+    { model: 'meta-llama/Llama-4-Maverick', dialect: 'together', asks: CHAT, leftOut: [] },
+  ],
   [
     'fireworks',
-    { model: 'accounts/fireworks/models/deepseek-v3p2', dialect: 'fireworks', asks: CHAT, leftOut: [] },
+    {
+      model: 'accounts/fireworks/models/deepseek-v3p2',
+      dialect: 'fireworks',
+      asks: CHAT,
+      leftOut: [],
+    },
   ],
-  ['cerebras', { model: 'gpt-oss-120b', dialect: 'cerebras', asks: CHAT, leftOut: ['topK', ...MORE] }],
+  [
+    'cerebras',
+    { model: 'gpt-oss-120b', dialect: 'cerebras', asks: CHAT, leftOut: ['topK', ...MORE] },
+  ],
   ['ollama', { model: 'llama3.2', asks: CHAT, leftOut: [] }],
   ['lmstudio', { model: 'qwen3-8b', dialect: 'lmstudio', asks: CHAT, leftOut: [] }],
   ['llamacpp', { model: 'tiny', asks: CHAT, leftOut: [] }],
@@ -157,10 +187,13 @@ let provider: FakeProvider;
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 it('names every provider of the list', () => {
-  expect(new Set(REACHED.map(([prefix]) => prefix))).toEqual(new Set(PROVIDERS.map(({ name }) => name)));
+  expect(new Set(REACHED.map(([prefix]) => prefix))).toEqual(
+    new Set(PROVIDERS.map(({ name }) => name)),
+  );
 });
 
 it('has every option of the guide', () => {
@@ -170,11 +203,15 @@ it('has every option of the guide', () => {
   const named = [...table.matchAll(/^\|([^|]*)\|/gm)].flatMap(
     ([, cell = '']) => cell.match(/(?<=`)\w+(?=`)/g) ?? [],
   );
+
   expect(named.toSorted()).toEqual(Object.keys(SENT_AS).toSorted());
+
   for (const option of named) expect(PROMPT).toMatch(new RegExp(`^  ${option}: `, 'm'));
 });
 
-/** The options of the prompt as the bodies of requests have them, whatever their names are there. */
+/**
+ * The options of the prompt as the bodies of requests have them, whatever their names are there.
+ */
 const SENT_AS: Readonly<Record<string, RegExp>> = {
   temperature: /"temperature":0\.5/,
   topP: /"top_?p":0\.9/i,
@@ -195,6 +232,7 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
     const entry = `providers: {${name}: {baseUrl: "${urlBelow('/v1', provider)}", engine: ${engine}}}\n`;
     writeFileSync(path.join(dataDir, 'models.yaml'), entry);
   }
+
   provider.dialect = dialect;
   provider.reset(answering);
   const address = engine === undefined ? addressVariable(name, reached, provider) : {};
@@ -202,15 +240,19 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
     ['run', './all.prompt', '--image', 'picture=house.png', '-m', `${name}/${model}`],
     { home, env: { PROMPTRUN_DATA_DIR: dataDir, ...OTHER_KEY, ...address, ...keyVariable(name) } },
   );
+
   expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('A house');
+
   const left = [...stderr.matchAll(/^note: .* does not take (\w+): left out$/gmu)].map(
     ([, option]) => option,
   );
   expect(left.toSorted()).toEqual([...leftOut].toSorted());
   expect(stderr).toMatch(/^(?:(?:note: |Using the embedded service ).*\n)*$/);
+
   const { text = '' } = provider.requests[0] ?? {};
   const missing = Object.entries(SENT_AS).filter(([, field]) => !field.test(text));
+
   expect(missing.map(([option]) => option).toSorted()).toEqual([...leftOut].toSorted());
   expect(provider.requests.map(request => decodeURIComponent(request.path))).toEqual([
     expect.stringMatching(asks),
@@ -220,6 +262,7 @@ it.each(REACHED)('a prompt with every option runs with %s, %o', async (name, rea
 it('the built command reaches all of them, and nothing that a client writes reaches the terminal', async () => {
   const { home, dataDir } = homeWithPrompt();
   const sides = REACHED.filter(([, { engine }]) => engine === undefined);
+
   const env: Record<string, string> = { PROMPTRUN_DATA_DIR: dataDir, ...OTHER_KEY };
   const doubles = new Map<string, FakeProvider>();
   for (const [name, reached] of sides) {
@@ -230,14 +273,17 @@ it('the built command reaches all of them, and nothing that a client writes reac
     double.reset(answering);
     Object.assign(env, addressVariable(name, reached, double), keyVariable(name));
   }
+
   const models = sides.map(([name, { model }]) => `${name}/${model}`).join(',');
   const args = ['compare', './all.prompt', '--image', 'picture=house.png', '-m', models];
   const { code, stderr } = await runCommand(args, { home, env });
+
   expect({ code, stderr }).toEqual({
     code: 0,
     stderr: expect.stringMatching(/^(?:(?:note: |Using the embedded service ).*\n)*$/),
   });
   expect(stderr).toContain(`${sides.length} runs took`);
+
   for (const [name, double] of doubles) {
     const asked = double.requests.map(request => decodeURIComponent(request.path));
     const wanted = sides
@@ -260,7 +306,8 @@ function homeWithPrompt(): { home: string; dataDir: string } {
   return { home, dataDir };
 }
 
-const urlBelow = (below: string, at: FakeProvider): string => `${new URL(at.baseUrl).origin}${below}`;
+const urlBelow = (below: string, at: FakeProvider): string =>
+  `${new URL(at.baseUrl).origin}${below}`;
 
 /** Returns the variable of a provider's address. */
 function addressVariable(

@@ -4,7 +4,12 @@ import type { CommandOutcome } from '../support/command.ts';
 import { startCommandHere } from '../support/command-here.ts';
 import { splitCommand } from '../support/documents.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
-import { type Exchange, failure, startScriptedService, success } from '../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  startScriptedService,
+  success,
+} from '../support/scripted-service.ts';
 import { isPosix } from '../support/system.ts';
 
 // These tests run each command that a failed one advises, as printed, in the same environment.
@@ -14,7 +19,8 @@ const OTHER_ID = '0b6e4b54-8e54-4d60-8a1b-4d2e7f2f3b88';
 const VERSION_ID = '5f0d8a3e-2b61-4c8e-8f1d-94b7c6a5e210';
 
 const model = new PaidModel({
-  'prompts/ask.prompt': '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}',
+  'prompts/ask.prompt':
+    '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}',
   'rows.csv': 'who\nAda\n',
   'ask.test.yaml': 'cases:\n  - {name: a story, inputs: {who: Ada}, expect: [{contains: Once}]}\n',
 });
@@ -48,6 +54,7 @@ function advisedIn(stderr: string): string[] {
 async function hosted(window = '120s'): Promise<void> {
   key = await model.serve('--sync-window', window);
 }
+
 let key = '';
 
 /** Runs a command as the operator of that `serve`. */
@@ -194,8 +201,10 @@ const cases: {
           onprogress: ({ message = '' }) => /run [\da-f-]{36}/u.test(message) && cancel.abort(),
         },
       );
+
       await expect(call).rejects.toThrow();
       await expect.poll(agent.stderr).toContain('promptrun');
+
       return { code: 0, stderr: agent.stderr() } as CommandOutcome;
     },
     code: 0,
@@ -205,7 +214,9 @@ const cases: {
     name: `runs ${verb} of a run of another service`,
     bring: async () => {
       await hosted();
-      const { stdout } = await command('run hello -i name=Ada --profile local --no-wait'.split(' '));
+      const { stdout } = await command(
+        'run hello -i name=Ada --profile local --no-wait'.split(' '),
+      );
       return command(['runs', verb, verb === 'show' ? stdout.slice(0, 8) : stdout.trim()]);
     },
     code: 4,
@@ -221,8 +232,12 @@ const cases: {
       delete model.env['PROMPTRUN_BASE_URL'];
       await command(['login', '--profile', 'work', '--base-url', baseUrl], revoked);
       await command(['profile', 'use', 'work']);
-      const keys = JSON.parse(await asOperator('keys list --json')) as { id: string; user: string }[];
+      const keys = JSON.parse(await asOperator('keys list --json')) as {
+        id: string;
+        user: string;
+      }[];
       await asOperator(`keys revoke ${keys.find(({ user }) => user === 'bob')?.id}`);
+
       return command(['runs', 'list']);
     },
     code: 3,
@@ -280,15 +295,20 @@ it.each(isPosix ? cases : cases.filter(({ name }) => !/SIG|Ctrl-C/.test(name)))(
     const { where, bring, code, advises, ends = 0, stdin, afterwards } = one;
     await where?.();
     const outcome = await bring();
+
     expect(outcome).toMatchObject({ code });
+
     const advised = advisedIn(outcome.stderr);
     expect(advised).not.toHaveLength(0);
     expect(advised.filter(line => !advises.test(line))).toEqual([]);
+
     model.answerAll();
+
     for (const line of advised) {
       const { code: ended, stderr } = await command(splitCommand(line), stdin?.());
       expect({ line, ended, stderr }).toMatchObject({ line, ended: ends });
     }
+
     if (afterwards !== undefined) expect(await command(afterwards)).toMatchObject({ code: 0 });
   },
 );
@@ -297,11 +317,15 @@ it('batch ask.prompt, stopped by --timeout: the same command with the advised fl
   elsewhere();
   const line = 'batch ask.prompt --from rows.csv --out out.jsonl';
   const outcome = await stopped(line, '--timeout');
+
   expect(outcome).toMatchObject({ code: 6 });
+
   // Both that and the flags below would pay for the row.
   expect(outcome.stderr).not.toContain('runs rerun');
+
   const [, retry = ''] = /^Run the failed ones again with: (.+)$/mu.exec(outcome.stderr) ?? [];
   model.answerAll();
+
   expect(await command([...line.split(' '), ...retry.split(' ')])).toMatchObject({ code: 0 });
 });
 
@@ -310,15 +334,20 @@ it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
   async by => {
     elsewhere();
     const outcome = await stopped('test ask.test.yaml', by);
+
     expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
     expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
+
     model.answerAll();
     const words = ['test', 'ask.test.yaml'];
     const again = await command([...words, '--resume']);
+
     // The run was stopped, and may have been paid for: it is not made again unasked.
     expect(again).toMatchObject({ code: 5 });
     expect(again.stdout + again.stderr).not.toContain('runs rerun');
-    expect(again.stderr).toContain('note: the runs of 1 case were stopped; --failed runs them again\n');
+    expect(again.stderr).toContain(
+      'note: the runs of 1 case were stopped; --failed runs them again\n',
+    );
     expect(await command([...words, '--failed'])).toMatchObject({ code: 0 });
   },
 );
@@ -329,13 +358,17 @@ it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
     elsewhere();
     const line = 'compare ask.prompt ask.prompt --from rows.csv --fail-on failed --concurrency 1';
     const outcome = await stopped(line, by);
+
     expect(outcome).toMatchObject({ code: by === 'SIGINT' ? 130 : 6 });
     expect(outcome.stderr).toMatch(/^To continue, add --resume to the same command/m);
+
     model.answerAll();
     const words = line.split(' ');
     const again = await command([...words, '--resume']);
+
     expect(again).toMatchObject({ code: 5 });
     expect(again.stderr).not.toContain('runs rerun');
+
     const [retry = ''] = /--resume --retry-failed(?= makes)/u.exec(again.stderr) ?? [];
     expect(await command([...words, ...retry.split(' ')])).toMatchObject({ code: 0 });
   },
@@ -343,7 +376,11 @@ it.each(isPosix ? ['--timeout', 'SIGINT'] : ['--timeout'])(
 
 it.each([
   { what: 'no run that fits', rows: [], advises: [/^promptrun runs list --since \S+$/] },
-  { what: 'a run that fits', rows: [RUN_ID], advises: [new RegExp(`^promptrun runs wait ${RUN_ID}$`)] },
+  {
+    what: 'a run that fits',
+    rows: [RUN_ID],
+    advises: [new RegExp(`^promptrun runs wait ${RUN_ID}$`)],
+  },
   {
     what: 'two runs that fit',
     rows: [RUN_ID, OTHER_ID],
@@ -356,6 +393,7 @@ it.each([
       rows: rows.map(runId => ({ ...run, runId, createdAt: new Date().toISOString() })),
       hasMore: false,
     });
+
   await scripted(
     { expect: { method: 'POST', path: '/runs' }, answer: 'reset-after-body', times: 1 },
     { expect: { method: 'GET', path: '/runs' }, answer: listed },
@@ -364,6 +402,7 @@ it.each([
       answer: success({ ...run, runId, outputs: [] }),
     })),
   );
+
   for (const words of [
     ['run', VERSION_ID],
     ['runs', 'wait', '--last'],
@@ -374,6 +413,7 @@ it.each([
     expect(lines).toEqual(advises.map(wanted => expect.stringMatching(wanted) as string));
     for (const line of lines) expect(await command(splitCommand(line))).toMatchObject({ code: 0 });
   }
+
   expect((await command(['runs', 'journal'])).stdout).toContain('in doubt');
 });
 
@@ -385,13 +425,18 @@ it('several runs that begin alike: each of the ids that are named can be asked f
       expect: { method: 'GET', path: '/runs' },
       answer: success({ rows: ids.map(runId => ({ ...run, runId })), hasMore: false }),
     },
-    ...ids.map(runId => ({ expect: { path: `/runs/${runId}` }, answer: success({ ...run, runId }) })),
+    ...ids.map(runId => ({
+      expect: { path: `/runs/${runId}` },
+      answer: success({ ...run, runId }),
+    })),
   );
+
   const { code, stderr } = await command(['runs', 'get', RUN_ID.slice(0, 8)]);
   expect({ code, stderr }).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(ids.join(', ')) as string,
   });
+
   for (const id of ids) expect(await command(['runs', 'get', id])).toMatchObject({ code: 0 });
 });
 
@@ -406,10 +451,14 @@ it.each([
     model.answerAll();
     await where();
     const outcome = await command([...line.split(' '), flag, '0']);
+
     expect(outcome).toMatchObject({ code: 8 });
+
     const [, advised = ''] =
-      /^To continue, add (--resume and \S+ <more>) to the same command\.$/mu.exec(outcome.stderr) ?? [];
+      /^To continue, add (--resume and \S+ <more>) to the same command\.$/mu.exec(outcome.stderr) ??
+      [];
     const more = advised.replace('and ', '').replace('<more>', '10');
+
     expect(await command([...line.split(' '), ...more.split(' ')])).toMatchObject({ code: 0 });
   },
 );

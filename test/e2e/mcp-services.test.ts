@@ -29,8 +29,10 @@ describe('an agent of a serve', () => {
     expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28');
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toContain('postcard');
     expect(JSON.stringify(await call('search_prompts', { words: 'postcard' }))).toContain('mood');
+
     const run = await call('run_prompt', { prompt: 'postcard', inputs: { place: 'Oslo' } });
     expect(run.content[0]).toMatchObject({ type: 'image', mimeType: 'image/png' });
+
     const again = await call('get_run', { run: run.structuredContent?.runId });
     expect(again.structuredContent).toEqual(run.structuredContent);
     await expect(client.getPrompt({ name: 'hello', arguments: { name: 'Ada' } })).rejects.toThrow(
@@ -46,8 +48,10 @@ describe('an agent of a serve', () => {
       runId ??= /run ([\da-f-]{36}) is running/u.exec(message)?.[1];
       if (runId !== undefined) giveUp.abort();
     };
+
     const args = { prompt: 'sandbox', options: { delaySeconds: '1' } };
     await expect(call('run_prompt', args, { signal: giveUp.signal, onprogress })).rejects.toThrow();
+
     const { content } = await call('get_run', { run: runId });
     expect(content[0]?.text).toBe('The rehearsal is over.');
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
@@ -58,10 +62,17 @@ describe('an agent of a serve', () => {
     const outcomes = Array.from({ length: 20 }, (_, at) => (at === 7 ? 'failed' : 'succeeded'));
     const results = await Promise.all(
       outcomes.map((outcome, at) =>
-        call('run_prompt', { prompt: 'sandbox', inputs: { note: `N${at}.` }, options: { outcome } }),
+        call('run_prompt', {
+          prompt: 'sandbox',
+          inputs: { note: `N${at}.` },
+          options: { outcome },
+        }),
       ),
     );
-    expect(results.map(({ isError = false }) => isError)).toEqual(outcomes.map(one => one === 'failed'));
+
+    expect(results.map(({ isError = false }) => isError)).toEqual(
+      outcomes.map(one => one === 'failed'),
+    );
     expect(results[7]?.content[0]?.text).toContain('asked for with outcome=failed');
     expect(new Set(results.map(({ structuredContent }) => structuredContent?.runId)).size).toBe(20);
   });
@@ -83,8 +94,10 @@ const version = {
     imageInputs: [],
   },
 };
+
 const ended = { runId: RUN, runStatus: 'succeeded', tokens: 1 };
 const ofVersion = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
+
 const ofList: Exchange = {
   expect: { path: '/runs', method: 'GET' },
   answer: success({ rows: [], hasMore: false }),
@@ -121,6 +134,7 @@ describe('an agent of a service elsewhere', () => {
     const onprogress = ({ message = '' }: { message?: string | undefined }): void =>
       void messages.push(message);
     const result = await call('run_prompt', { prompt: VERSION }, { onprogress });
+
     expect(result.content[0]?.text).toBe('late');
     expect(messages.join('\n')).toContain(RUN);
   });
@@ -132,8 +146,11 @@ describe('an agent of a service elsewhere', () => {
     });
     const { call } = await startAgent([], { env });
     const { isError, content } = await call('run_prompt', { prompt: VERSION });
+
     expect(isError).toBe(true);
-    expect(content[0]?.text).toContain('(UNAUTHORIZED_ERROR)\nThe key in PROMPTRUN_API_KEY was refused');
+    expect(content[0]?.text).toContain(
+      '(UNAUTHORIZED_ERROR)\nThe key in PROMPTRUN_API_KEY was refused',
+    );
   });
 
   it('learns of an unknown input or option before anything is created, cached or not', async () => {
@@ -151,6 +168,7 @@ describe('an agent of a service elsewhere', () => {
       const { isError, content } = await call('run_prompt', { prompt: VERSION, ...args });
       expect([isError, content[0]?.text]).toEqual([true, expect.stringMatching(/outptus|size/u)]);
     }
+
     expect(service.calls.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 
@@ -169,6 +187,7 @@ describe('an agent of a service elsewhere', () => {
     });
     const { call } = await startAgent([], { env });
     const { content } = await call('search_prompts', { words: 'card' });
+
     expect(JSON.parse(content[0]?.text ?? '')).toMatchObject([
       { prompt: 'card', inputs: [{ name: 'place', required: true }] },
     ]);
@@ -191,6 +210,7 @@ describe('an agent of a service elsewhere', () => {
     );
     const { call } = await startAgent([], { env });
     const { isError, content } = await call('run_prompt', { prompt: VERSION });
+
     expect([isError, content.map(({ type }) => type)]).toEqual([true, ['text', 'text']]);
     expect(content[0]?.text).toContain('is not a picture');
     expect(content[1]?.text).toContain(RUN);
@@ -207,13 +227,16 @@ describe('an agent of a service elsewhere', () => {
       ofList,
     );
     const { call, stderr, client } = await startAgent([], { env });
+
     const onprogress = ({ message = '' }: { message?: string | undefined }): void => {
       if (message.includes('is running')) giveUp.abort();
     };
+
     await expect(
       call('run_prompt', { prompt: VERSION }, { signal: giveUp.signal, onprogress }),
     ).rejects.toThrow();
     await expect.poll(stderr).toContain(`runs wait ${RUN}`);
+
     await client.close();
     service.verify();
   });
@@ -225,14 +248,24 @@ describe('an agent of a service elsewhere', () => {
       { type: 'image', data: `ftp://x/${HOSTILE}` },
       { type: 'error', data: HOSTILE },
     ];
+
     const { env } = await scripted(
       ofVersion,
       { expect: { method: 'POST' }, answer: success({ ...ended, runStatus: 'failed', outputs }) },
       { expect: { path: '/prompts' }, answer: failure(404, 'NOT_FOUND_ERROR', HOSTILE) },
-      { expect: { path: '/prompts/publish' }, answer: failure(400, 'BAD_REQUEST_ERROR', HOSTILE, HOSTILE) },
+      {
+        expect: { path: '/prompts/publish' },
+        answer: failure(400, 'BAD_REQUEST_ERROR', HOSTILE, HOSTILE),
+      },
       ofList,
     );
-    const { child, ended: whole, untilStdout } = startCommand(['mcp'], { env, stdin: { open: true } });
+
+    const {
+      child,
+      ended: whole,
+      untilStdout,
+    } = startCommand(['mcp'], { env, stdin: { open: true } });
+
     const search = { name: 'search_prompts', arguments: { words: 'x' } };
     const messages = [
       OPENING,
@@ -241,20 +274,25 @@ describe('an agent of a service elsewhere', () => {
       { jsonrpc: '2.0', id: 4, method: 'tools/call', params: search },
     ];
     for (const message of messages) child.stdin.write(`${JSON.stringify(message)}\n`);
-    await Promise.all([1, 2, 3, 4].map(id => untilStdout(new RegExp(`^\\{.*"id":${id}\\b.*$`, 'mu'))));
+    await Promise.all(
+      [1, 2, 3, 4].map(id => untilStdout(new RegExp(`^\\{.*"id":${id}\\b.*$`, 'mu'))),
+    );
     child.stdin.end();
     const { code, stdout, stderr } = await whole;
     const answers = stdout
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line) as { id?: number; result?: { content?: unknown[] } });
+
     expect(code).toBe(0);
     expect(answers.flatMap(({ id }) => id ?? []).toSorted()).toEqual([1, 2, 3, 4]);
+
     const failed = answers.find(({ id }) => id === 2)?.result;
     expect(failed).toMatchObject({
       isError: true,
       content: [{ text: HOSTILE.replace(KEY, '[key]') }, {}, {}, {}, {}],
     });
+
     // oxlint-disable-next-line no-control-regex -- what a terminal would act on
     expect(JSON.stringify(failed?.content?.slice(1)) + stderr).not.toMatch(
       /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/u,
@@ -270,19 +308,27 @@ it('leaves a run that has failed, and was asked for once, when the command is ki
   provider.reset(response => void waiting.push(response));
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'prompts'));
-  writeFileSync(path.join(home, 'prompts/ask.prompt'), '---\nmodel: openai/tiny\n---\nTell a story.\n');
+  writeFileSync(
+    path.join(home, 'prompts/ask.prompt'),
+    '---\nmodel: openai/tiny\n---\nTell a story.\n',
+  );
   const env = { OPENAI_BASE_URL: provider.baseUrl };
   const { child, ended: whole } = startCommand(['mcp', '--prompts', 'prompts'], {
     home,
     env,
     stdin: { open: true },
   });
-  child.stdin.write(`${JSON.stringify(OPENING)}\n${JSON.stringify(runCall(2, { prompt: 'ask' }))}\n`);
+  child.stdin.write(
+    `${JSON.stringify(OPENING)}\n${JSON.stringify(runCall(2, { prompt: 'ask' }))}\n`,
+  );
+
   await expect.poll(() => waiting.length).toBe(1);
+
   const gone = new Promise(resolve => waiting[0]?.once('close', resolve));
   child.kill('SIGKILL');
   await Promise.all([whole, gone]); // nobody holds its streams, or waits for the provider
   const { stdout } = await runCommand(['runs', 'list', '--query', '[].runStatus'], { home, env });
+
   expect([JSON.parse(stdout), provider.requests.length]).toEqual([['failed'], 1]);
 });
 
@@ -301,12 +347,18 @@ it('gets no key of a provider that echoes it in an answer', async () => {
   const env = { PROMPTRUN_DATA_DIR: path.join(home, 'data'), ECHOED_KEY: key };
   const { call } = await startAgent([], { home, env });
   const { content } = await call('run_prompt', { prompt: 'ask.prompt' });
+
   expect(provider.requests[0]?.headers.authorization).toBe(`Bearer ${key}`);
   expect(content[0]?.text).toBe('Your key is [key].');
 });
 
 it.each([
-  ['a key without a base URL', { PROMPTRUN_API_KEY: KEY }, 2, 'PROMPTRUN_API_KEY is set, but no base URL'],
+  [
+    'a key without a base URL',
+    { PROMPTRUN_API_KEY: KEY },
+    2,
+    'PROMPTRUN_API_KEY is set, but no base URL',
+  ],
   [
     'a base URL without a key',
     { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' },

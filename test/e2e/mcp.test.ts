@@ -13,16 +13,20 @@ describe('an agent on a fresh machine', () => {
   it('finds all prompts, and renders one for free', async () => {
     const { client, call } = await startAgentProcess();
     const { tools } = await client.listTools();
+
     expect(tools.map(({ name }) => name)).toEqual(['search_prompts', 'run_prompt', 'get_run']);
+
     const prompts = (await client.listPrompts()).prompts;
     expect(prompts.find(({ name }) => name === 'postcard')?.arguments).toMatchObject([
       { name: 'place', required: true },
       { name: 'mood', required: false },
     ]);
+
     const rendered = await client.getPrompt({ name: 'hello', arguments: { name: 'Ada' } });
     expect(rendered.messages).toMatchObject([
       { role: 'user', content: { type: 'text', text: expect.stringContaining('Ada') as string } },
     ]);
+
     const { content } = await call('search_prompts', { words: 'postcard' });
     expect(JSON.parse(content[0]?.text ?? '')).toMatchObject([
       { prompt: 'postcard', inputs: [{ name: 'place' }, { name: 'mood' }] },
@@ -35,6 +39,7 @@ describe('an agent on a fresh machine', () => {
       prompt: 'postcard',
       inputs: { place: 'Lisbon' },
     });
+
     expect(isError ?? false).toBe(false);
     expect(content[0]).toMatchObject({ type: 'image', mimeType: 'image/png' });
     expect(
@@ -42,6 +47,7 @@ describe('an agent on a fresh machine', () => {
         .subarray(1, 4)
         .toString(),
     ).toBe('PNG');
+
     expect(content.at(-1)?.text).toContain(structuredContent?.runId);
     expect(structuredContent?.credits).toBe(4);
     expect(content.at(-1)?.text).toMatch(/ tokens?, \$0\.00$/);
@@ -59,11 +65,13 @@ describe('an agent on a fresh machine', () => {
       [{ prompt: 'describe', inputs: { picture: '/etc/hosts' } }, 'working directory'],
       [{ prompt: 'no-such-prompt' }, 'no-such-prompt'],
     ];
+
     for (const [args, named] of faults) {
       const { isError, content } = await call('run_prompt', args);
       expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining(named)]);
       expect(content[0]?.text).not.toMatch(/(?:^|\s)--?[a-z]|promptrun/u);
     }
+
     const { content } = await call('run_prompt', { prompt: 'no-such-prompt' });
     expect(content[0]?.text).toContain('Find prompts with the tool search_prompts.');
   });
@@ -86,8 +94,10 @@ describe('an agent on a fresh machine', () => {
       runId = /run ([\da-f-]{36})/u.exec(message)?.[1];
       if (runId !== undefined) giveUp.abort();
     };
+
     const args = { prompt: 'sandbox', options: { delaySeconds: '1' } };
     await expect(call('run_prompt', args, { signal: giveUp.signal, onprogress })).rejects.toThrow();
+
     const { content } = await call('get_run', { run: runId });
     expect(content[0]?.text).toBe('The rehearsal is over.');
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
@@ -98,9 +108,12 @@ describe('an agent on a fresh machine', () => {
     const giveUp = new AbortController();
     const args = { prompt: 'sandbox', options: { delaySeconds: '30' } };
     const onprogress = (): void => giveUp.abort();
+
     await expect(call('run_prompt', args, { signal: giveUp.signal, onprogress })).rejects.toThrow();
+
     await client.close();
     const [, runId] = /promptrun runs wait ([\da-f-]{36})/u.exec(stderr()) ?? [];
+
     expect(stderr()).toContain(`run ${runId} was stopped and may have been paid for`);
     expect(stderr()).toContain(`promptrun runs rerun ${runId}`);
   });
@@ -120,16 +133,19 @@ describe('an agent on a fresh machine', () => {
     const { call } = await startAgent(['--max-credits', '5']);
     const postcard = { prompt: 'postcard', inputs: { place: 'x' } };
     const { content, isError } = await call('run_prompt', postcard);
+
     expect([isError ?? false, content.at(-1)?.text]).toEqual([
       false,
       expect.stringMatching(/, 4 credits, \$0\.00$/),
     ]);
+
     const refused = await call('run_prompt', postcard);
     expect([refused.isError, refused.content[0]?.text]).toEqual([
       true,
       expect.stringContaining('CAP_REACHED'),
     ]);
     expect(refused.content[0]?.text).not.toContain('--');
+
     const small = await call('run_prompt', { prompt: 'hello', inputs: { name: 'Ada' } });
     expect(small.content[0]?.text).toContain('Ada');
   });
@@ -138,17 +154,26 @@ describe('an agent on a fresh machine', () => {
     const home = temporaryDirectory();
     const folder = path.join(home, 'prompts');
     mkdirSync(folder);
-    writeFileSync(path.join(folder, 'mine.prompt'), '---\ntitle: Mine\nmodel: echo\n---\nIt is mine.\n');
+    writeFileSync(
+      path.join(folder, 'mine.prompt'),
+      '---\ntitle: Mine\nmodel: echo\n---\nIt is mine.\n',
+    );
     writeFileSync(path.join(folder, 'broken.prompt'), '---\nmodel: [\n---\n');
     const flags = ['--prompts', 'prompts', '--allow', 'mine', '--allow', 'hello'];
     const { client, call, stderr } = await startAgent(flags, { home });
+
     expect(stderr()).toContain('broken.prompt');
+
     // Each search reads the files again.
     await call('search_prompts', { words: 'mine' });
     await call('search_prompts', { words: 'mine' });
+
     expect(stderr().match(/broken\.prompt/g)).toHaveLength(1);
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['mine', 'hello']);
-    expect((await call('run_prompt', { prompt: 'mine' })).content[0]?.text?.trim()).toBe('It is mine.');
+    expect((await call('run_prompt', { prompt: 'mine' })).content[0]?.text?.trim()).toBe(
+      'It is mine.',
+    );
+
     const refused = await call('run_prompt', { prompt: 'postcard', inputs: { place: 'x' } });
     expect([refused.isError, refused.content[0]?.text]).toEqual([
       true,
@@ -160,9 +185,12 @@ describe('an agent on a fresh machine', () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'a.prompt'), '---\nmodel: echo\n---\nNow.\n');
     await runCommandHere(['alias', 'set', 'old', 'a.prompt@git:HEAD'], { home });
+
     for (const flags of [[], ['--allow', 'a.prompt']]) {
       const { call } = await startAgent(flags, { home });
-      expect((await call('run_prompt', { prompt: 'a.prompt' })).content[0]?.text?.trim()).toBe('Now.');
+      expect((await call('run_prompt', { prompt: 'a.prompt' })).content[0]?.text?.trim()).toBe(
+        'Now.',
+      );
       for (const prompt of ['a.prompt@git:HEAD', 'old']) {
         const refused = await call('run_prompt', { prompt });
         expect([refused.isError, refused.content[0]?.text]).toEqual([
@@ -178,23 +206,30 @@ describe('an agent on a fresh machine', () => {
     const publish = async (text: string): Promise<string> => {
       writeFileSync(path.join(home, 'mine.prompt'), `---\nmodel: echo\n---\n${text}\n`);
       const query = ['--query', '[0].promptVersionId'];
-      return (await runCommandHere(['prompts', 'publish', 'mine.prompt', ...query], { home })).stdout.trim();
+      return (
+        await runCommandHere(['prompts', 'publish', 'mine.prompt', ...query], { home })
+      ).stdout.trim();
     };
+
     const first = await publish('one');
     const second = await publish('two');
     await runCommandHere(['alias', 'set', 'greet', 'hello'], { home });
+
     const { call } = await startAgent(['--allow', first, '--allow', 'greet'], { home });
     const run = async (prompt: string, by = call): Promise<unknown> =>
-      (await by('run_prompt', { prompt, inputs: prompt === 'hello' ? { name: 'Ada' } : {} })).content[0]
-        ?.text;
+      (await by('run_prompt', { prompt, inputs: prompt === 'hello' ? { name: 'Ada' } : {} }))
+        .content[0]?.text;
+
     expect(await run(first)).toBe('one');
     expect(await run('mine')).toContain('not allowed');
     expect(await run('hello')).toContain('Ada');
 
     await runCommandHere(['versions', 'label', 'mine', first, 'live'], { home });
     const labelled = await startAgent(['--allow', 'mine@live'], { home });
+
     expect(await run('mine@live', labelled.call)).toBe('one');
     expect(await run(second, labelled.call)).toContain('not allowed');
+
     await runCommandHere(['versions', 'label', 'mine', second, 'live'], { home });
     expect(await run('mine@live', labelled.call)).toBe('two');
     expect(await run('mine', labelled.call)).toBe('two');
@@ -206,7 +241,9 @@ describe('the end of a session', () => {
   /** Starts a session by hand: a client would end it in its own way. */
   function session(...messages: object[]): RunningCommand {
     const started = startCommand(['mcp'], { stdin: { open: true } });
-    for (const message of [OPENING, ...messages]) started.child.stdin.write(`${JSON.stringify(message)}\n`);
+    for (const message of [OPENING, ...messages]) {
+      started.child.stdin.write(`${JSON.stringify(message)}\n`);
+    }
     return started;
   }
 
@@ -218,6 +255,7 @@ describe('the end of a session', () => {
       .trim()
       .split('\n')
       .map(line => JSON.parse(line) as { id: number });
+
     expect([code, answers.map(({ id }) => id).toSorted()]).toEqual([0, [1, 2]]);
   });
 
@@ -247,11 +285,17 @@ describe('the end of a session', () => {
       runCall(2, { prompt: 'sandbox', options: { delaySeconds: '130' } }),
     );
     await untilStdout(/run [\da-f-]{36} is running/u);
-    if (end === 'SIGTERM') child.kill('SIGTERM');
-    else child.stdin.end();
+
+    if (end === 'SIGTERM') {
+      child.kill('SIGTERM');
+    } else {
+      child.stdin.end();
+    }
+
     const { code, stderr } = await ended;
     expect(code).toBe(expected);
     expect(stderr).not.toContain('continues');
+
     const { stdout } = await runCommandHere(['runs', 'list', '--query', '[].runStatus'], { home });
     expect(JSON.parse(stdout)).toEqual(['failed']);
   });
@@ -262,19 +306,28 @@ it.runIf(hasLinks)(
   async () => {
     const home = temporaryDirectory();
     mkdirSync(path.join(home, 'prompts'));
+
     for (const name of ['secret.prompt', 'prompts/mine.prompt']) {
       writeFileSync(path.join(home, name), 'Hello');
     }
+
     symlinkSync('../secret.prompt', path.join(home, 'prompts/linked.prompt'));
     symlinkSync('mine.prompt', path.join(home, 'prompts/twin.prompt'));
     symlinkSync('nowhere', path.join(home, 'prompts/dangling.prompt'));
-    if (process.platform !== 'win32') execFileSync('mkfifo', [path.join(home, 'prompts/pipe.prompt')]);
+
+    if (process.platform !== 'win32') {
+      execFileSync('mkfifo', [path.join(home, 'prompts/pipe.prompt')]);
+    }
+
     const { client, call, stderr } = await startAgent(['--prompts', 'prompts'], { home });
     const names = (await client.listPrompts()).prompts.map(({ name }) => name);
+
     expect(names).toEqual(expect.arrayContaining(['mine', 'twin']));
+
     for (const name of ['linked', 'dangling', 'pipe']) expect(names).not.toContain(name);
     expect(stderr().match(/linked\.prompt is left out: it leads out of/gu)).toHaveLength(1);
     expect(stderr()).toContain('dangling.prompt is left out: it is a link to nothing');
+
     const { isError } = await call('run_prompt', { prompt: 'linked' });
     expect(isError).toBe(true);
   },
@@ -292,6 +345,7 @@ it.runIf(isPosix)('writes skills whose command lines run as they stand', async (
       env: commandEnvironment(home, { PATH }),
     }).toString();
   });
+
   expect(printed).toEqual([
     'Hello, your name! A pleasant day to you.\n',
     expect.stringMatching(/^file:.*\.png\n$/u),

@@ -11,7 +11,8 @@ import { chatAnswer } from '../support/providers/fake-provider.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
 import { isPosix } from '../support/system.ts';
 
-// Each request to a provider is paid for: its ledger shows one request for one run, whatever ends the command.
+// Each request to a provider is paid for: its ledger shows one request for one run, whatever ends
+// the command.
 
 const model = new PaidModel({ 'rows.csv': 'who\nAda\n' });
 const { requestCount } = model;
@@ -31,7 +32,12 @@ async function signalled(signal: NodeJS.Signals): Promise<CommandOutcome> {
 
 async function newestRun(): Promise<{ runId: string; runStatus: string }> {
   const { stdout } = await command('runs', 'list', '--json');
-  return (JSON.parse(stdout) as { runId: string; runStatus: string }[])[0] ?? { runId: '', runStatus: '' };
+  return (
+    (JSON.parse(stdout) as { runId: string; runStatus: string }[])[0] ?? {
+      runId: '',
+      runStatus: '',
+    }
+  );
 }
 
 async function get(runId: string): Promise<Run> {
@@ -61,17 +67,24 @@ describe('a run on this machine belongs to its command:', () => {
       const outcome = await stop();
       expect(outcome.code).toBe(code);
       expect(outcome.stderr).toContain('may have been paid for');
+
       await somethingElse();
       expect(requestCount()).toBe(1);
+
       const [, advised = ''] = /promptrun (runs rerun \S+)/.exec(outcome.stderr) ?? [];
       const runId = advised.split(' ').at(-1) ?? '';
       const run = await get(runId);
+
       expect(run.runStatus).toBe('failed');
       expect(run.outputs).toMatchObject([{ type: 'error' }]);
       expect(run.outputs[0]?.data).toContain(`stopped by ${by}`);
       expect(run.outputs[0]?.data).toContain(`promptrun runs rerun ${runId}`);
+
       model.provider.reset(chatAnswer('Once upon a time'));
-      expect(await command(...advised.split(' '))).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
+      expect(await command(...advised.split(' '))).toMatchObject({
+        code: 0,
+        stdout: 'Once upon a time\n',
+      });
       expect(model.provider.requests[0]?.text).toContain('a story of Ada');
       expect(requestCount()).toBe(1);
     },
@@ -86,8 +99,10 @@ describe('a run on this machine belongs to its command:', () => {
       if (reader === 'a service') await somethingElse();
       const listed = await command('runs', 'list', '--status', 'failed', '--json');
       const [row] = JSON.parse(listed.stdout) as { runId: string; outputs: Run['outputs'] }[];
+
       expect(row?.outputs[0]?.data).toContain(`promptrun runs rerun ${row?.runId}`);
       expect(row?.outputs[0]?.data).toContain('killed');
+
       await somethingElse();
       expect(requestCount()).toBe(1);
     },
@@ -101,17 +116,22 @@ it.runIf(isPosix)(
     const running = await model.startAsking(args);
     running.child.kill('SIGINT');
     await running.untilStderr(/interrupt|again|finish/i);
-    // Another signal: the same one at once is taken for the echo of the first by what starts the command.
+
+    // Another signal: the same one at once is taken for the echo of the first by what starts the
+    // command.
     running.child.kill('SIGTERM');
     const { code, stderr } = await running.ended;
+
     expect(code).toBe(130);
     expect(stderr).toContain('0 of 1 rows succeeded, 1 failed');
     expect(stderr).toContain('1 run took');
     expect(stderr).not.toContain('doubt');
+
     const [line = ''] = readFileSync(path.join(model.home, 'out.jsonl'), 'utf8').split('\n');
     expect(JSON.parse(line)).toMatchObject({ row: 1, runStatus: 'failed' });
     expect((await command(...args, '--resume')).code).toBe(5);
     expect(requestCount()).toBe(1);
+
     model.provider.reset(chatAnswer('Once'));
     expect((await command(...args, '--resume', '--retry-failed')).code).toBe(0);
     expect(requestCount()).toBe(1);
@@ -123,9 +143,13 @@ describe('with --no-wait the run', () => {
     const copy = temporaryDirectory();
     const command = copyCommand(copy);
     writeFileSync(path.join(copy, 'dist/run-process.cjs'), 'process.exit(3);\n');
-    const { code, stdout, stderr } = await runCommand(['run', 'hello', '-i', 'name=Ada', '--no-wait'], {
-      command,
-    });
+    const { code, stdout, stderr } = await runCommand(
+      ['run', 'hello', '-i', 'name=Ada', '--no-wait'],
+      {
+        command,
+      },
+    );
+
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
       'error: no run was made: the process for the run ended before it began (exit code 3)',
@@ -137,11 +161,14 @@ describe('with --no-wait the run', () => {
   it('is carried out by a separate process, whose end runs wait sees', async () => {
     const { stdout, code } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     expect(code).toBe(0);
+
     const runId = stdout.trim();
     await expect.poll(requestCount).toBe(1);
+
     const waiting = model.start(['runs', 'wait', runId]);
     await somethingElse();
     model.answerAll();
+
     expect(await waiting.ended).toMatchObject({ code: 0, stdout: 'Once\n' });
     expect(requestCount()).toBe(1);
   });
@@ -149,14 +176,18 @@ describe('with --no-wait the run', () => {
   it('is ended by runs cancel, and who waits for it ends with 5', async () => {
     const { stdout } = await command('run', 'ask.prompt', '-i', 'who=Ada', '--no-wait');
     const runId = stdout.trim();
+
     await expect.poll(requestCount).toBe(1);
+
     const waiting = model.start(['runs', 'wait', runId]);
     const gone = new Promise(resolve => model.open[0]?.once('close', resolve));
+
     expect(await command('runs', 'cancel', runId)).toMatchObject({ code: 0, stdout: '' });
     expect(await waiting.ended).toMatchObject({
       code: 5,
       stderr: expect.stringContaining('cancelled') as string,
     });
+
     await gone;
     expect(await command('runs', 'cancel', runId)).toMatchObject({
       code: 0,
@@ -185,6 +216,7 @@ it.each([
     const { port } = server.address() as AddressInfo;
     const picture = `picture=https://127.0.0.1:${port}/a.png`;
     const { code, stderr } = await command('run', 'describe', '-i', picture, '--no-wait', ...flags);
+
     expect([code, connections, stderr]).toEqual([2, times, expect.stringContaining(why)]);
   },
 );
@@ -192,6 +224,7 @@ it.each([
 it('a command whose run is cancelled by another ends with 5', async () => {
   const running = await askedFor();
   const { runId, runStatus } = await newestRun();
+
   expect(runStatus).toBe('running');
   expect((await command('runs', 'cancel', runId)).code).toBe(0);
   expect(await running.ended).toMatchObject({

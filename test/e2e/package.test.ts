@@ -33,7 +33,10 @@ interface LockedPackage {
 const hasSqlite = process.getBuiltinModule('node:sqlite') !== undefined;
 const readJson = (file: string): unknown => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
 const packageJson = readJson('package.json') as PackageJson;
-const { packages: locked } = readJson('package-lock.json') as { packages: Record<string, LockedPackage> };
+
+const { packages: locked } = readJson('package-lock.json') as {
+  packages: Record<string, LockedPackage>;
+};
 
 describe('the package', () => {
   let packed: Packed;
@@ -93,7 +96,8 @@ describe('the package', () => {
   });
 
   it('is at most 11 MB to download, and 16 MB on disk with the SQLite of older Nodes', () => {
-    const size = (files: Packed['files']): number => files.reduce((sum, file) => sum + file.size, 0);
+    const size = (files: Packed['files']): number =>
+      files.reduce((sum, file) => sum + file.size, 0);
     const others = packed.files.filter(file => !file.path.startsWith('dist/prebuilds/'));
     expect(packed.size).toBeLessThan(11_000_000);
     expect(size(packed.files)).toBeLessThan(16_000_000);
@@ -101,9 +105,20 @@ describe('the package', () => {
   });
 
   it('runs nothing when it is installed, and neither does what is installed with it', () => {
-    const atInstallation = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare'];
-    expect(Object.keys(packageJson.scripts).filter(name => atInstallation.includes(name))).toEqual([]);
-    const withScripts = Object.entries(locked).filter(([, one]) => one.dev !== true && one.hasInstallScript);
+    const atInstallation = [
+      'preinstall',
+      'install',
+      'postinstall',
+      'prepare',
+      'preprepare',
+      'postprepare',
+    ];
+    expect(Object.keys(packageJson.scripts).filter(name => atInstallation.includes(name))).toEqual(
+      [],
+    );
+    const withScripts = Object.entries(locked).filter(
+      ([, one]) => one.dev !== true && one.hasInstallScript,
+    );
     expect(withScripts.map(([name]) => name)).toEqual([]);
   });
 
@@ -113,8 +128,10 @@ describe('the package', () => {
       (os?.includes('linux') ?? true) &&
       (cpu?.includes('x64') ?? true) &&
       (libc?.includes('glibc') ?? true);
+
     const installed = Object.keys(locked).filter(name => here(locked[name] ?? {}));
     expect(installed.length, installed.join('\n')).toBeLessThanOrEqual(6);
+
     for (const version of Object.values({
       ...packageJson.dependencies,
       ...packageJson.optionalDependencies,
@@ -164,5 +181,8 @@ it('in a project is removed by another command than everywhere', async () => {
     env: commandEnvironment(project),
     encoding: 'utf8',
   });
-  expect(stderr).toContain(`To remove the package itself: npm uninstall --prefix ${project} promptrun\n`);
+
+  expect(stderr).toContain(
+    `To remove the package itself: npm uninstall --prefix ${project} promptrun\n`,
+  );
 });

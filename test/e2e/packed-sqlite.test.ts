@@ -27,9 +27,12 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   it('is unpacked once, into a folder that is the user’s alone', async () => {
     const home = temporaryDirectory();
     const env = { XDG_CACHE_HOME: path.join(home, 'cache') };
+
     expect((await hello(home, env)).code).toBe(0);
+
     const file = unpackedIn(env.XDG_CACHE_HOME);
     const { ino, mtimeMs } = statSync(file);
+
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
     expect((await hello(home, env)).code).toBe(0);
     expect(statSync(file)).toMatchObject({ ino, mtimeMs });
@@ -46,6 +49,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
     const whole = readFileSync(file);
     damage(file);
     chmodSync(path.dirname(file), 0o755);
+
     expect((await hello(home, env)).stdout).toBe('Hello, Ada! A pleasant day to you.\n');
     expect(readFileSync(file).equals(whole)).toBe(true);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
@@ -54,8 +58,10 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
   it('is unpacked below the temporary folder if the cache cannot be written, and the error names both', async () => {
     const home = temporaryDirectory();
     const env = { XDG_CACHE_HOME: '/dev/null/cache', TMPDIR: home };
+
     expect((await hello(home, env)).code).toBe(0);
     expect(existsSync(path.join(home, `promptrun-${process.getuid?.()}`))).toBe(true);
+
     const { code, stderr } = await hello(home, { ...env, TMPDIR: '/dev/null/tmp' });
     expect(code).toBe(2);
     expect(stderr).toContain('/dev/null/cache/promptrun: ');

@@ -30,12 +30,19 @@ async function listing({
     modality: 'text',
     availableRunOptions: [],
   }));
-  const service = await startScriptedService([{ answer: success({ hash: 'h', resources: { models } }) }]);
+  const service = await startScriptedService([
+    { answer: success({ hash: 'h', resources: { models } }) },
+  ]);
   onTestFinished(() => service.close());
+
   if (setting !== undefined) {
     mkdirSync(path.join(home, 'config'));
-    writeFileSync(path.join(home, 'config/config.json'), JSON.stringify({ settings: { pager: setting } }));
+    writeFileSync(
+      path.join(home, 'config/config.json'),
+      JSON.stringify({ settings: { pager: setting } }),
+    );
   }
+
   return onTerminal(['models', ...flags], {
     home,
     env: {
@@ -72,7 +79,9 @@ describe('the pager', () => {
   });
 
   it('may quit before it has read everything', async () => {
-    expect(await pagedText({ pager: 'head -n 2', count: 3000 })).toMatch(/^MODEL .*\nmodel-0 .*text$/u);
+    expect(await pagedText({ pager: 'head -n 2', count: 3000 })).toMatch(
+      /^MODEL .*\nmodel-0 .*text$/u,
+    );
   });
 
   it('that cannot be run leaves the text to the terminal', async () => {
@@ -94,9 +103,11 @@ describe('the pager', () => {
     async (...args) => {
       const home = temporaryDirectory();
       const terminal = onTerminal(args, { home, env: { PAGER: MARKING } });
+
       expect(await terminal.exit()).toBe(0);
       expect(terminal.text()).toContain('paged: ');
       expect(readdirSync(home)).toEqual([]);
+
       const whole = onTerminal([...args, '--no-pager'], { env: { PAGER: MARKING } });
       expect(await whole.exit()).toBe(0);
       expect(whole.text()).not.toContain('paged: ');

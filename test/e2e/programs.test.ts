@@ -14,13 +14,18 @@ require('node:fs').writeFileSync(process.env.STARTED, JSON.stringify([process.pi
 setInterval(() => {}, 1000);
 `;
 
-function machine(): { home: string; env: Record<string, string>; started: () => [number, number, string] } {
+function machine(): {
+  home: string;
+  env: Record<string, string>;
+  started: () => [number, number, string];
+} {
   const home = temporaryDirectory();
   const started = path.join(home, 'started');
   writeFileSync(path.join(home, 'hangs.cjs'), HANGS);
   const program = [process.execPath, '${here}/hangs.cjs'];
   const models = [{ model: 'hangs', modality: 'text', folder: 'temporary', program }];
   writeFileSync(path.join(home, 'models.yaml'), JSON.stringify({ models }));
+
   return {
     home,
     env: { STARTED: started },
@@ -36,12 +41,17 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
     async () => {
       const { home, env, started } = machine();
       const running = startCommand(RUN, { home, env });
+
       await expect.poll(started).toHaveLength(3);
+
       running.child.kill('SIGINT');
       expect((await running.ended).code).toBe(130);
+
       const [one, other, folder] = started();
       await untilGone(one, other);
+
       expect(existsSync(folder)).toBe(false);
+
       const { stdout } = await runCommand(['runs', 'list'], { home });
       expect(stdout).toMatch(/\tfailed\t/);
     },
@@ -50,13 +60,18 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
   it('is ended by the next command if promptrun was killed, and is not started again', async () => {
     const { home, env, started } = machine();
     const running = startCommand(RUN, { home, env });
+
     await expect.poll(started).toHaveLength(3);
+
     running.child.kill('SIGKILL');
     await running.ended;
     const [one, other, folder] = started();
+
     expect([isRunning(one), isRunning(other), existsSync(folder)]).toEqual([true, true, true]);
+
     const { stdout } = await runCommand(['runs', 'list'], { home });
     expect(stdout).toMatch(/\tfailed\t/);
+
     await untilGone(one, other);
     expect(existsSync(folder)).toBe(false);
     expect(started()).toEqual([one, other, folder]);
@@ -64,7 +79,9 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
   });
 });
 
-/** Resolves once the processes are gone: one that was killed ends when it is next given a processor. */
+/**
+ * Resolves once the processes are gone: one that was killed ends when it is next given a processor.
+ */
 async function untilGone(...pids: number[]): Promise<void> {
   await expect.poll(() => pids.filter(isRunning)).toEqual([]);
 }

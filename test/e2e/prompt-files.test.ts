@@ -50,7 +50,9 @@ describe('prompts check', () => {
       'bad.prompt:11:10: fault: this block is never closed',
       expect.stringMatching(/^bad\.prompt:11:26: fault: the helper `shout` is not known/),
       expect.stringMatching(/^bad\.prompt:12:1: fault: unknown partial `footer`/),
-      expect.stringMatching(/^bad\.prompt:13:7: fault: `}}}` ends only `{{{`: .*write {{name~}} }$/),
+      expect.stringMatching(
+        /^bad\.prompt:13:7: fault: `}}}` ends only `{{{`: .*write {{name~}} }$/,
+      ),
     ]);
     expect([stderr, code]).toEqual(['error: 9 faults in 1 prompt file (USAGE_ERROR)\n', 2]);
   });
@@ -63,7 +65,11 @@ describe('prompts check', () => {
     ],
     ['page.j2', '{% for a in b %}{{a}}{% endfor %}', /fault: this is a template of Jinja/],
     ['llm.prompt', "system: Be good\nprompt: 'Say $input'\n", /fault: this is a template of `llm`/],
-    ['promptfooconfig.yaml', 'prompts: [a]\nproviders: [echo]\n', /promptfoo.*prompts new .* --from/],
+    [
+      'promptfooconfig.yaml',
+      'prompts: [a]\nproviders: [echo]\n',
+      /promptfoo.*prompts new .* --from/,
+    ],
     [
       'yaml.prompt',
       '---\ntitle: "a\ninput: [\n b: : :\n c: {\n---\n{{a}} {{b}}\n',
@@ -125,27 +131,40 @@ describe('a file of another tool', () => {
     'sum/user.md': 'TEXT:',
   };
 
-  it.each(['haiku.md', 'roles/poet.md', 'brief.yaml'])('is tested by the file beside it: %s', async file => {
-    const { stdout, code } = await promptrun(['test', file, '-m', 'echo'], files);
-    expect([stdout.replace(/ \(.*/u, ''), code]).toEqual([
-      `passed ${file.replace(/\.\w+$/u, '.test.yaml')}: case 1 [echo]\n1 passed, 0 failed\n`,
-      0,
-    ]);
-  });
+  it.each(['haiku.md', 'roles/poet.md', 'brief.yaml'])(
+    'is tested by the file beside it: %s',
+    async file => {
+      const { stdout, code } = await promptrun(['test', file, '-m', 'echo'], files);
+      expect([stdout.replace(/ \(.*/u, ''), code]).toEqual([
+        `passed ${file.replace(/\.\w+$/u, '.test.yaml')}: case 1 [echo]\n1 passed, 0 failed\n`,
+        0,
+      ]);
+    },
+  );
 
   it('is run, checked and converted', async () => {
-    const run = await promptrun(['run', 'sum/system.md', '-m', 'echo', '-i', 'input=rain', '--quiet'], files);
+    const run = await promptrun(
+      ['run', 'sum/system.md', '-m', 'echo', '-i', 'input=rain', '--quiet'],
+      files,
+    );
     expect([run.stdout, run.code]).toEqual(['Sum up.\n\nTEXT:\nrain\n', 0]);
     expect((await promptrun(['prompts', 'check', 'haiku.md', 'brief.yaml'], files)).code).toBe(0);
-    const made = await promptrun(['prompts', 'new', 'sum.prompt', '--from', 'sum/system.md'], files);
+
+    const made = await promptrun(
+      ['prompts', 'new', 'sum.prompt', '--from', 'sum/system.md'],
+      files,
+    );
     expect([made.stdout, made.code]).toEqual(['sum.prompt\n', 0]);
   });
 
   it('prints the code block that its template extracts, and streams nothing else', async () => {
     const text = 'prompt: "Say:\\n```\\n$input\\n```\\nDone."\nextract: true\n';
-    const { stdout, code } = await promptrun(['run', 'e.yaml', '-m', 'echo', '-i', 'input=x', '--quiet'], {
-      'e.yaml': text,
-    });
+    const { stdout, code } = await promptrun(
+      ['run', 'e.yaml', '-m', 'echo', '-i', 'input=x', '--quiet'],
+      {
+        'e.yaml': text,
+      },
+    );
     expect([stdout, code]).toEqual(['x\n', 0]);
   });
 });
@@ -165,8 +184,14 @@ describe.runIf(process.platform === 'linux')('a partial', () => {
     symlinkSync('/dev/zero', path.join(folder, '_device.prompt'));
     symlinkSync('../_secret.prompt', path.join(folder, '_link.prompt'));
     execFileSync('mkfifo', [path.join(folder, '_pipe.prompt')]);
+
     const allow = name === 'device' ? ['--allow-outside'] : [];
-    for (const argv of [['prompts', 'check'], ['run'], ['prompts', 'render'], ['prompts', 'publish']]) {
+    for (const argv of [
+      ['prompts', 'check'],
+      ['run'],
+      ['prompts', 'render'],
+      ['prompts', 'publish'],
+    ]) {
       const isPublish = argv.includes('publish');
       const { stdout, stderr, code } = await runCommandHere(
         [...argv, 'prompts/a.prompt', ...(isPublish ? [] : allow)],

@@ -34,9 +34,11 @@ models:
   - {model: plain, modality: text, provider: plain}
 `,
   );
+
   writeFileSync(path.join(home, 'greet.prompt'), '---\nmodel: openai\n---\nName: {{name}}');
   writeCases('rubric: "is polite"');
 });
+
 afterEach(() => provider.close());
 
 /** Gives names back, and as a judge finds only Bob impolite. */
@@ -45,7 +47,10 @@ function answerTo(messages: string): string {
   return messages.includes('Bob') ? 'No, it names Bob.' : 'Yes, it is.';
 }
 
-/** Writes two runs of a case for each name; its answer has to be the name, and whatever else is expected. */
+/**
+ * Writes two runs of a case for each name; its answer has to be the name, and whatever else is
+ * expected.
+ */
 function writeCases(...more: string[]): void {
   const cases = NAMES.map(
     name =>
@@ -70,12 +75,18 @@ const start = (model: string, ...flags: string[]): RunningCommand =>
 const startHere = (model: string, ...flags: string[]) =>
   startCommandHere(argsFor(model, flags), { home, env: env(), clock: fastClock(50) });
 
-const test = (model: string, ...flags: string[]): Promise<CommandOutcome> => startHere(model, ...flags).ended;
+const test = (model: string, ...flags: string[]): Promise<CommandOutcome> =>
+  startHere(model, ...flags).ended;
 
 /** Returns the verdict of each case; the judge rejects Bob's runs. */
 function reportedVerdicts({ stdout }: CommandOutcome): object {
   const { cases } = JSON.parse(stdout) as {
-    cases: { name: string; status: string; passed: number; repetitions: { outputs: { data: string }[] }[] }[];
+    cases: {
+      name: string;
+      status: string;
+      passed: number;
+      repetitions: { outputs: { data: string }[] }[];
+    }[];
   };
   return cases.map(({ name, status, passed, repetitions }) => {
     return [name, status, passed, ...repetitions.map(({ outputs }) => outputs[0]?.data)];
@@ -120,6 +131,7 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
     expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
+
     const { totals, cases } = JSON.parse(outcome.stdout) as {
       totals: { cost: number };
       cases: readonly { seconds: number | null }[];
@@ -136,10 +148,12 @@ describe.each(['openai', 'anthropic'])('test --provider-batch at %s', model => {
       child.kill('SIGKILL');
       await ended;
     }
+
     const outcome = await test(model, '--resume');
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
     expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
+
     const { totals } = JSON.parse(outcome.stdout) as { totals: { cost: number } };
     expect(totals.cost).toBeCloseTo(ledger.bill, 9);
   }, 120_000);
@@ -158,13 +172,17 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     const left = await leave();
     expect(left).toMatchObject({ code: 130 });
     expect(left.stderr).toContain('batch_1 still running');
+
     const anew = await test('openai');
     expect(anew.stderr).toContain('the provider still has a batch of an earlier invocation');
     expect(anew.code).toBe(2);
+
     ledger.looksToEnd = 1;
     const outcome = await test('openai', '--resume');
+
     expect(reportedVerdicts(outcome)).toEqual(VERDICTS);
     expect(sizes()).toEqual([6, 6]);
+
     await test('openai');
     expect(sizes()).toEqual([6, 6, 6, 6]);
   });
@@ -177,8 +195,10 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
     };
     writeCases();
     const outcome = await test('openai', '--resume', '--cancel');
+
     expect(outcome, outcome.stderr).toMatchObject({ code: 5 });
     expect(ledger.batches.map(({ cancelled }) => cancelled)).toEqual([true]);
+
     const expired = expect.stringContaining('has no answer') as string;
     expect(reportedVerdicts(outcome)).toEqual([
       ['Ada', 'passed', 2, 'Ada', 'Ada'],
@@ -194,6 +214,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
       ms === 90 * 60_000 ? looked : clock.sleep(ms, signal);
     const args = argsFor('openai', ['--timeout', '90m']);
     const outcome = await runCommandHere(args, { home, env: env(), clock: { ...clock, sleep } });
+
     expect(outcome, outcome.stderr).toMatchObject({ code: 6 });
     expect(outcome.stderr).toContain('batch_1 still running');
     expect(sizes()).toEqual([6]);
@@ -203,10 +224,13 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
 it('uploads only what fits the cap, and resumes under a higher one', async () => {
   writeCases();
   const outcome = await test('openai', '--max-cost', '0.014');
+
   expect(outcome).toMatchObject({ code: 8 });
+
   const [first = 0] = sizes();
   expect(first).toBeGreaterThan(0);
   expect(first).toBeLessThan(6);
+
   const more = await test('openai', '--resume', '--max-cost', '1');
   expect(more, more.stderr).toMatchObject({ code: 0 });
   expect(sizes()).toEqual([first, 6 - first]);
@@ -227,6 +251,7 @@ it('forecasts half the price, and sends nothing', async () => {
     const { stdout } = await runCommandHere([...args, ...flags], { home, env });
     costs.push((JSON.parse(stdout) as { estimate: { cost: number } }).estimate.cost);
   }
+
   expect(costs[1]).toBeCloseTo((costs[0] ?? 0) / 2, 6);
   expect(provider.requests).toHaveLength(0);
 });

@@ -35,15 +35,26 @@ models:
   - {model: plain, modality: text, provider: plain}
 `,
   );
+
   for (const model of ['open', 'claude', 'plain']) {
     writeFileSync(path.join(home, `${model}.prompt`), `---\nmodel: ${model}\n---\nName: {{name}}`);
   }
+
   writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Bob\nr3,Cy\n');
 });
+
 afterEach(() => provider.close());
 
 const argsFor = (model: string, flags: readonly string[]): string[] =>
-  ['batch', `${model}.prompt`, '--from', 'rows.csv', '--out', 'out.jsonl', '--provider-batch'].concat(flags);
+  [
+    'batch',
+    `${model}.prompt`,
+    '--from',
+    'rows.csv',
+    '--out',
+    'out.jsonl',
+    '--provider-batch',
+  ].concat(flags);
 
 const env = (): Record<string, string> => ({
   PROMPTRUN_DATA_DIR: path.join(home, 'the-data'),
@@ -85,6 +96,7 @@ const lines = (): Line[] =>
     .trim()
     .split('\n')
     .map(line => JSON.parse(line) as Line);
+
 const journal = (): string => path.join(home, 'out.jsonl.journal');
 
 describe('the ledger', () => {
@@ -101,19 +113,37 @@ describe('the ledger', () => {
       endpoint: '/v1/chat/completions',
       completion_window: '24h',
     });
+
     expect((await open.batches.retrieve(made.id)).status).toBe('completed');
+
     const content = await (await open.files.content(`out-${made.id}`)).text();
     expect(content).toContain('"custom_id":"x"');
+
     // The package asks for a newer version of the interface than we do.
     const defaultHeaders = { 'anthropic-version': '2023-06-01' };
-    const claude = new Anthropic({ apiKey: 'k', baseURL: ledger.origin, maxRetries: 0, defaultHeaders });
-    const params = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'Hi' } as const] };
-    const message = await claude.messages.batches.create({ requests: [{ custom_id: 'y', params }] });
+    const claude = new Anthropic({
+      apiKey: 'k',
+      baseURL: ledger.origin,
+      maxRetries: 0,
+      defaultHeaders,
+    });
+
+    const params = {
+      model: 'm',
+      max_tokens: 1,
+      messages: [{ role: 'user', content: 'Hi' } as const],
+    };
+    const message = await claude.messages.batches.create({
+      requests: [{ custom_id: 'y', params }],
+    });
+
     expect((await claude.messages.batches.retrieve(message.id)).processing_status).toBe('ended');
+
     const results = [];
     for await (const result of await claude.messages.batches.results(message.id)) {
       results.push(result.custom_id);
     }
+
     expect(results).toContain('y');
   });
 });
@@ -148,8 +178,13 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       'Bob',
       'Cy',
     ]);
+
     expect(existsSync(journal())).toBe(false);
-    const again = await runCommandHere(['runs', 'get', lines()[0]?.runId ?? ''], { home, env: env() });
+
+    const again = await runCommandHere(['runs', 'get', lines()[0]?.runId ?? ''], {
+      home,
+      env: env(),
+    });
     expect(again.stdout).toContain('Name: Ada');
   });
 
@@ -160,10 +195,12 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       if (name(entry) === 'Ada') return 'expired';
       return name(entry) === 'Bob' ? 'missing' : { text: 'fine' };
     };
+
     expect((await batch(model)).code).toBe(5);
     expect(lines().filter(({ runStatus }) => runStatus === 'failed')).toHaveLength(2);
     expect((await batch(model, '--resume')).code).toBe(5);
     expect(ledger.batches).toHaveLength(1);
+
     ledger.verdict = () => ({ text: 'fine' });
     expect((await batch(model, '--resume', '--retry-failed')).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 2]);
@@ -176,6 +213,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       stderr: expect.stringContaining('--resume collects it') as string,
     });
     expect((await batch(model, '--resume', '--timeout', '2s')).code).toBe(6);
+
     ledger.looksToEnd = 1;
     expect((await batch(model, '--resume')).code).toBe(0);
     expect(ledger.batches).toHaveLength(1);
@@ -196,6 +234,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     await stopped;
     child.kill('SIGKILL');
     await ended;
+
     expect((await batch(model, '--resume')).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3]);
     expect(lines()).toHaveLength(3);
@@ -207,6 +246,7 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
     await stopped;
     child.kill('SIGKILL');
     await ended;
+
     expect((await batch(model, '--resume', '--max-cost', '0.009')).code).toBe(8);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([2]);
     expect((await batch(model, '--resume')).code).toBe(0);
@@ -226,7 +266,9 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
 
   it.runIf(isPosix)('can be cancelled, and keeps what was done', async () => {
     await leave(model);
-    ledger.verdict = entry => (JSON.stringify(entry).includes('Ada') ? { text: 'done' } : 'missing');
+    ledger.verdict = entry =>
+      JSON.stringify(entry).includes('Ada') ? { text: 'done' } : 'missing';
+
     expect((await batch(model, '--resume', '--cancel')).code).toBe(5);
     expect(ledger.batches).toMatchObject([{ cancelled: true }]);
     expect(
@@ -248,12 +290,17 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   ])('is settled by no passing 404 %s', async (_, at) => {
     ledger.refusals.push({ at, status: 404 });
     expect((await batch(model)).code).toBe(0);
-    expect(lines().map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(lines().map(({ runStatus }) => runStatus)).toEqual([
+      'succeeded',
+      'succeeded',
+      'succeeded',
+    ]);
     expect(ledger.batches).toHaveLength(1);
   });
 
   it('whose results are gone stays in doubt, and is sent again only with a flag', async () => {
     ledger.resultsAreGone = true;
+
     for (const flags of [[], ['--resume', '--retry-failed']]) {
       const { code, stderr } = await batch(model, ...flags);
       expect([code, stderr]).toEqual([5, expect.stringContaining('are gone: 3 rows')]);
@@ -261,10 +308,13 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
       expect(stderr).toContain('--resume --retry-unknown');
       expect(readFileSync(path.join(home, 'out.jsonl'), 'utf8')).toBe('');
     }
+
     expect(ledger.batches).toHaveLength(1);
+
     const again = start(model, '--resume', '--retry-unknown');
     await again.untilStderr(/3 runs may be paid for twice/);
     ledger.resultsAreGone = false;
+
     expect((await again.ended).code).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([3, 3]);
   });
@@ -278,7 +328,10 @@ describe.each(['open', 'claude'])('a batch at the provider of %s', model => {
   });
 });
 
-/** Prints at a signal how many bytes are in use once all garbage is collected; how many Node takes before that varies. */
+/**
+ * Prints at a signal how many bytes are in use once all garbage is collected; how many Node takes
+ * before that varies.
+ */
 const REPORTS_MEMORY = `
 require('node:v8').setFlagsFromString('--expose-gc');
 const collect = require('node:vm').runInNewContext('gc');
@@ -290,11 +343,13 @@ process.on('SIGUSR2', () => {
 
 it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
   ledger.looksToEnd = 1000;
+
   // 12 MB, as much as the command needs without them.
   const rows = Array.from({ length: 30 }, (_, row) => `r${row},${'x'.repeat(400_000)}\n`);
   writeFileSync(path.join(home, 'rows.csv'), ['id,name\n', ...rows].join(''));
   const preload = path.join(home, 'reports-memory.cjs');
   writeFileSync(preload, REPORTS_MEMORY);
+
   const inUse = async (): Promise<number> => {
     const shown = running.stderr().length;
     running.child.kill('SIGUSR2');
@@ -302,18 +357,22 @@ it.runIf(isPosix)('holds no row in memory until its answer comes', async () => {
     await expect.poll(report).toMatch(/^in use: \d+$/mu);
     return Number(/^in use: (\d+)$/mu.exec(report())?.[1]);
   };
+
   const used: number[] = [];
   const answer = async (...[response, request]: Parameters<ProviderHandler>): Promise<void> => {
     if (request.path.endsWith('/files')) used.push(await inUse());
     ledger.handler(response, request);
   };
+
   provider.reset((...asked) => void answer(...asked));
   const measured = { ...env(), NODE_OPTIONS: `--require ${preload}` };
   const running = startCommand(argsFor('open', []), { home, env: measured });
   await running.untilStderr(/in_progress/);
   used.push(await inUse());
+
   expect(used.filter(bytes => bytes < 24_000_000)).toHaveLength(2);
   expect(readdirSync(home).filter(file => file.startsWith('.promptrun'))).toEqual([]);
+
   running.child.kill('SIGINT');
   await running.ended;
 });
@@ -324,13 +383,19 @@ it('waits as long as the provider wants before it asks again', async () => {
     { at: /^GET .*batches\/\w+$/, status: 429, headers: { 'retry-after-ms': '1' } },
     { at: /^GET .*content$/, status: 503, headers: { 'retry-after-ms': '1' } },
   );
+
   const slept: number[] = [];
   const clock = fastClock(50);
   const sleep: typeof clock.sleep = (ms, signal) => {
     slept.push(ms);
     return clock.sleep(ms, signal);
   };
-  const ended = await runCommandHere(argsFor('open', []), { home, env: env(), clock: { ...clock, sleep } });
+
+  const ended = await runCommandHere(argsFor('open', []), {
+    home,
+    env: env(),
+    clock: { ...clock, sleep },
+  });
   expect(ended.code).toBe(0);
   expect(slept).toContain(3000);
   expect([ledger.files.length, ledger.batches.length]).toEqual([1, 1]);
@@ -339,11 +404,15 @@ it('waits as long as the provider wants before it asks again', async () => {
 it('takes a refusal for the end of its rows, and one of the key for that of the command', async () => {
   ledger.refusals.push({ at: /^POST .*batches$/, status: 401 });
   const denied = await batch('open');
+
   expect(denied).toMatchObject({ code: 3, stderr: expect.stringContaining('--resume') as string });
   expect(denied.stderr).not.toContain('k-secret-12345');
+
   ledger.refusals.push({ at: /^POST .*batches$/, status: 400 });
   expect((await batch('open', '--resume')).code).toBe(5);
-  expect(lines().map(({ error }) => error)).toEqual(Array(3).fill(expect.stringContaining('answered 400')));
+  expect(lines().map(({ error }) => error)).toEqual(
+    Array(3).fill(expect.stringContaining('answered 400')),
+  );
   expect((await batch('open', '--resume', '--retry-failed')).code).toBe(0);
   expect(ledger.batches).toHaveLength(1);
 });
@@ -354,6 +423,7 @@ it.runIf(isPosix)(
     await leave('open');
     ledger.looksToEnd = 1;
     writeFileSync(path.join(home, 'rows.csv'), 'id,name\nr1,Ada\nr2,Zoe\nr3,Cy\n');
+
     expect(await batch('open', '--resume')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('since it was sent') as string,
@@ -386,7 +456,16 @@ it('hands over one row under a cap of credits that no run has cost yet, and the 
 });
 
 it('is created neither as a batch nor run by run if it is to be cancelled', async () => {
-  const words = ['batch', 'open.prompt', '--from', 'rows.csv', '--out', 'out.jsonl', '--resume', '--cancel'];
+  const words = [
+    'batch',
+    'open.prompt',
+    '--from',
+    'rows.csv',
+    '--out',
+    'out.jsonl',
+    '--resume',
+    '--cancel',
+  ];
   expect((await runCommandHere(words, { home, env: env() })).code).toBe(5);
   expect(lines().map(({ runId }) => runId)).toEqual([null, null, null]);
   expect(provider.requests).toEqual([]);
@@ -394,10 +473,26 @@ it('is created neither as a batch nor run by run if it is to be cancelled', asyn
 
 it('is replayed from its recordings', async () => {
   expect((await batch('open', '--record', 'kept')).code).toBe(0);
+
   provider.reset(ledger.handler);
-  const words = ['batch', 'open.prompt', '--from', 'rows.csv', '--out', 'replayed.jsonl', '--provider-batch'];
-  const { code, stderr } = await runCommandHere([...words, '--replay', 'kept'], { home, env: env() });
-  expect([code, stderr]).toEqual([0, expect.stringContaining('the rows were answered from recordings')]);
+  const words = [
+    'batch',
+    'open.prompt',
+    '--from',
+    'rows.csv',
+    '--out',
+    'replayed.jsonl',
+    '--provider-batch',
+  ];
+  const { code, stderr } = await runCommandHere([...words, '--replay', 'kept'], {
+    home,
+    env: env(),
+  });
+
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('the rows were answered from recordings'),
+  ]);
   expect(provider.requests).toEqual([]);
 });
 

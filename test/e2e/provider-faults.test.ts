@@ -12,13 +12,21 @@ const REFUSALS = [
     'a used-up quota',
     {
       status: 429,
-      body: { error: { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' } },
+      body: {
+        error: { message: 'no more', type: 'insufficient_quota', code: 'insufficient_quota' },
+      },
     },
     7,
   ],
 ] as const;
+
 const BAD_KEY = REFUSALS[0][1];
-const BUSY = { status: 429, headers: { 'retry-after': '0' }, body: { error: { message: 'slow down' } } };
+
+const BUSY = {
+  status: 429,
+  headers: { 'retry-after': '0' },
+  body: { error: { message: 'slow down' } },
+};
 
 const model = new PaidModel({
   'rows.csv': `who\n${'Ada\n'.repeat(30)}`,
@@ -42,34 +50,60 @@ providers: {here: {baseUrl: "${model.provider.baseUrl}", apiKeyEnv: TINY_KEY}, n
   );
 }
 
-const BATCH = ['batch', './ask.prompt', '--from', 'rows.csv', '--out', 'r.jsonl', '--concurrency', '1'];
+const BATCH = [
+  'batch',
+  './ask.prompt',
+  '--from',
+  'rows.csv',
+  '--out',
+  'r.jsonl',
+  '--concurrency',
+  '1',
+];
 
-const COMPARE = ['compare', './ask.prompt', './ask.prompt', '--from', 'rows.csv', '--concurrency', '1'];
+const COMPARE = [
+  'compare',
+  './ask.prompt',
+  './ask.prompt',
+  '--from',
+  'rows.csv',
+  '--concurrency',
+  '1',
+];
 
 const results = (): string => readFileSync(path.join(model.home, 'r.jsonl'), 'utf8');
 
 describe('a provider that refuses', () => {
-  it.each(REFUSALS)('%s decides the exit code of the command that made the run', async (_, answer, code) => {
-    model.provider.reset(answer);
-    const ran = await model.command(['run', './ask.prompt', '-i', 'who=Ada', '--json']);
-    expect(ran).toMatchObject({ code, stdout: expect.stringContaining('"runStatus": "failed"') as string });
-    expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
-    expect((await model.command(['runs', 'show', '--last'])).code).toBe(0);
-    expect((await model.command(['runs', 'rerun', '--last'])).code).toBe(code);
-    expect(model.requestCount()).toBe(2);
-  });
+  it.each(REFUSALS)(
+    '%s decides the exit code of the command that made the run',
+    async (_, answer, code) => {
+      model.provider.reset(answer);
+      const ran = await model.command(['run', './ask.prompt', '-i', 'who=Ada', '--json']);
+
+      expect(ran).toMatchObject({
+        code,
+        stdout: expect.stringContaining('"runStatus": "failed"') as string,
+      });
+      expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
+      expect((await model.command(['runs', 'show', '--last'])).code).toBe(0);
+      expect((await model.command(['runs', 'rerun', '--last'])).code).toBe(code);
+      expect(model.requestCount()).toBe(2);
+    },
+  );
 
   it.each(REFUSALS)(
     '%s ends a batch, which reports it once, and --resume runs every row',
     async (_, answer, code) => {
       model.provider.reset(answer);
       const ran = await model.command(BATCH);
+
       expect(ran).toMatchObject({ code, stdout: '' });
       expect(model.requestCount()).toBe(1);
       expect(ran.stderr.match(new RegExp(answer.body.error.message, 'gu'))).toHaveLength(1);
       expect(ran.stderr).toMatch(/^error: .*; 30 rows left \(/mu);
       expect(ran.stderr).toContain('--resume');
       expect(results()).toBe('');
+
       model.provider.reset(chatAnswer('Once'));
       expect(await model.command([...BATCH, '--resume'])).toMatchObject({ code: 0 });
       expect(model.requestCount()).toBe(30);
@@ -82,13 +116,21 @@ describe('a provider that refuses', () => {
     model.provider.reset(response => void model.open.push(response), BAD_KEY);
     const running = model.start([...BATCH.slice(0, -1), '2']);
     const journal = path.join(model.home, 'r.jsonl.journal');
-    const isRefused = (): boolean => existsSync(journal) && readFileSync(journal, 'utf8').includes('waiting');
+    const isRefused = (): boolean =>
+      existsSync(journal) && readFileSync(journal, 'utf8').includes('waiting');
+
     await expect.poll(isRefused).toBe(true);
+
     model.answerAll();
     const ran = await running.ended;
-    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('29 rows left') as string });
+
+    expect(ran).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('29 rows left') as string,
+    });
     expect(model.requestCount()).toBe(2);
     expect(results().match(/"runStatus":"succeeded"/gu)).toHaveLength(1);
+
     model.provider.reset(chatAnswer('Once'));
     expect((await model.command([...BATCH, '--resume'])).code).toBe(0);
     expect(model.requestCount()).toBe(29);
@@ -98,10 +140,12 @@ describe('a provider that refuses', () => {
     model.provider.reset(BAD_KEY);
     const test = ['test', 'ask.test.yaml', '--concurrency', '1'];
     const ran = await model.command([...test, '--reporter', 'junit']);
+
     expect(ran).toMatchObject({ code: 3 });
     expect(ran.stdout).toContain('failures="0" errors="3"');
     expect(ran.stderr).toMatch(/^error: .*Incorrect API key.*; 3 cases left/mu);
     expect(model.requestCount()).toBe(1);
+
     model.provider.reset(chatAnswer('Once'));
     expect((await model.command([...test, '--resume'])).code).toBe(0);
     expect(model.requestCount()).toBe(3);
@@ -111,7 +155,12 @@ describe('a provider that refuses', () => {
     model.provider.reset(BAD_KEY);
     const test = ['test', 'judged.test.yaml', '--concurrency', '1', '--judge', 'tiny'];
     const ran = await model.command(test);
-    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('2 cases left') as string });
+
+    expect(ran).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('2 cases left') as string,
+    });
+
     model.provider.reset(chatAnswer('Yes.'));
     expect((await model.command([...test, '--resume'])).code).toBe(0);
   });
@@ -119,7 +168,11 @@ describe('a provider that refuses', () => {
   it('ends a comparison', async () => {
     model.provider.reset(BAD_KEY);
     const ran = await model.command(COMPARE);
-    expect(ran).toMatchObject({ code: 3, stderr: expect.stringContaining('30 rows left') as string });
+
+    expect(ran).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('30 rows left') as string,
+    });
     expect(ran.stdout.trimEnd().split('\n')).toHaveLength(30);
     expect(ran.stderr.match(/Incorrect API key/gu)).toHaveLength(1);
     expect(model.requestCount()).toBe(1);
@@ -174,15 +227,23 @@ describe('a provider that cannot be reached', () => {
   it('is exit 1', async () => {
     addClosedModel();
     const ran = await model.command(['run', './closed.prompt', '-i', 'who=Ada']);
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ECONNREFUSED') as string });
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ECONNREFUSED') as string,
+    });
     expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
   });
 
   it('ends a batch at the tenth creation in a row', async () => {
     addClosedModel();
     const ran = await model.command(BATCH.with(1, './closed.prompt'));
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('30 rows left') as string });
+
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('30 rows left') as string,
+    });
     expect(ran.stderr.match(/ECONNREFUSED/gu)).toHaveLength(1);
+
     const journal = readFileSync(path.join(model.home, 'r.jsonl.journal'), 'utf8');
     expect(journal.match(/"state":"creating"/gu)).toHaveLength(10);
     expect(results()).toBe('');

@@ -8,7 +8,11 @@ import { certificate } from '../support/certificates/certificate.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { chatAnswer, FakeProvider, type ProviderHandler } from '../support/providers/fake-provider.ts';
+import {
+  chatAnswer,
+  FakeProvider,
+  type ProviderHandler,
+} from '../support/providers/fake-provider.ts';
 import { onTerminal } from '../support/terminals/terminal-command.ts';
 
 let provider: FakeProvider;
@@ -16,9 +20,13 @@ let provider: FakeProvider;
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
-/** Returns a home whose prompt `ask.prompt` is run by the model `tiny`, and the environment it is used in. */
+/**
+ * Returns a home whose prompt `ask.prompt` is run by the model `tiny`, and the environment it is
+ * used in.
+ */
 function homeWith(modelsYaml?: string): { home: string; env: Record<string, string> } {
   const home = temporaryDirectory();
   const dataDir = path.join(home, 'the-data');
@@ -34,21 +42,26 @@ const tinyAt = (baseUrl: string): string =>
 it('discovers the models of an endpoint, and runs one of them', async () => {
   const { home, env } = homeWith();
   const before = await runCommandHere(['run', 'ask.prompt'], { home, env });
+
   expect(before).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('promptrun models discover') as string,
   });
+
   provider.reset({ body: { data: [{ id: 'tiny' }, { id: 'text-embedding-1' }] } });
   const found = await runCommandHere(['models', 'discover', '--json'], {
     home,
     env: { ...env, OPENAI_BASE_URL: provider.baseUrl },
   });
+
   expect(found.code).toBe(0);
   expect(JSON.parse(found.stdout)).toMatchObject({
     endpoints: [{ provider: 'openai', added: ['tiny'], others: 1 }],
   });
+
   provider.reset(chatAnswer('Once upon a time'));
   const ran = await runCommandHere(['run', 'ask.prompt'], { home, env });
+
   expect(ran).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
 });
 
@@ -56,21 +69,30 @@ it('runs after a discovery what ran before it, and warns of what will be shut do
   const { home, env } = homeWith();
   const keyed = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
   const command = (...words: string[]) => runCommandHere(words, { home, env: keyed });
+
   const answers: ProviderHandler = (response, request) => {
     if (request.headers.authorization !== 'Bearer sk-test') {
       response.writeHead(401).end('{}');
       return;
     }
-    const list = { data: [{ id: 'tiny', shutdown_date: '2020-01-01' }, { id: 'anthropic/claude-9' }] };
+
+    const list = {
+      data: [{ id: 'tiny', shutdown_date: '2020-01-01' }, { id: 'anthropic/claude-9' }],
+    };
     const answer = request.path.endsWith('/models') ? list : chatAnswer('Once upon a time').body;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   };
+
   provider.reset(answers, answers, answers, answers, answers, answers);
-  expect(await command('run', 'ask.prompt')).toMatchObject({ code: 0, stdout: 'Once upon a time\n' });
+  expect(await command('run', 'ask.prompt')).toMatchObject({
+    code: 0,
+    stdout: 'Once upon a time\n',
+  });
   expect(await command('models', 'discover')).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/no price is known for tiny, .*price: \{input/) as string,
   });
+
   for (const model of ['tiny', 'openai/tiny']) {
     expect(await command('run', 'ask.prompt', '-m', model)).toMatchObject({
       code: 0,
@@ -78,12 +100,14 @@ it('runs after a discovery what ran before it, and warns of what will be shut do
       stderr: expect.stringContaining('the model tiny was shut down on 2020-01-01') as string,
     });
   }
+
   expect(await command('prompts', 'check', 'ask.prompt')).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(
       'ask.prompt:2:8: note: the model tiny was shut down on 2020-01-01',
     ) as string,
   });
+
   expect(await command('doctor')).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('warning: tiny was shut down on 2020-01-01') as string,
@@ -101,29 +125,38 @@ it('refuses an option that no model takes, and notes what the model of the file 
       path.join(home, 'ask.prompt'),
       `---\nmodel: ${model}\nconfig:\n  ${config}\n---\nTell a story`,
     );
+
   const check = (...flags: string[]) =>
     runCommandHere(['prompts', 'check', 'ask.prompt', ...flags], { home, env });
   written('nobody-knows', 'temperature: hot');
   const fault = 'ask.prompt:4:3: fault: `temperature` must be a number from 0 to 2, not `hot`';
-  expect(await check()).toMatchObject({ code: 2, stdout: expect.stringContaining(fault) as string });
+
+  expect(await check()).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining(fault) as string,
+  });
   expect(await runCommandHere(['run', 'ask.prompt', '-m', 'echo'], { home, env })).toMatchObject({
     code: 2,
     stdout: '',
     stderr: expect.stringContaining('ask.prompt:4: `temperature` must be') as string,
   });
+
   written('openai/gpt-6-luna', 'temperature: "0.5"');
   expect(await check()).toMatchObject({
     code: 0,
     stdout: 'ask.prompt:4:3: note: gpt-6-luna does not take temperature: left out\n',
   });
+
   written(
     'googleai/gemini-2.5-flash',
     'temperature: 0.5\noutput: {schema: {type: object, properties: {a: {type: string, minLength: 2}}}}',
   );
   expect(await check()).toMatchObject({
     code: 0,
-    stdout: "ask.prompt:5:10: note: gemini-2.5-flash does not take the schema's minLength: left out\n",
+    stdout:
+      "ask.prompt:5:10: note: gemini-2.5-flash does not take the schema's minLength: left out\n",
   });
+
   written('nobody-knows', 'temperature: 0.5');
   expect(await check()).toMatchObject({
     code: 0,
@@ -138,13 +171,16 @@ it("says that there is nothing to discover, or that an endpoint can't be asked",
     code: 2,
     stderr: expect.stringContaining('OPENAI_BASE_URL') as string,
   });
+
   const wrong = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
   expect(await runCommandHere(['models', 'discover'], { home, env: wrong })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('nothing listens there') as string,
   });
+
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
   const refused = { ...env, OPENAI_BASE_URL: provider.baseUrl, OPENAI_API_KEY: 'sk-test' };
+
   expect(await runCommandHere(['models', 'discover'], { home, env: refused })).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('it refuses the key (401): check OPENAI_API_KEY') as string,
@@ -160,6 +196,7 @@ it('reaches a provider over https through a proxy', async () => {
     home,
     env: { ...env, HTTPS_PROXY: proxy, NODE_EXTRA_CA_CERTS: trusted },
   });
+
   expect(stderr).not.toContain('error');
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Through the tunnel\n' });
   expect(tunnels).toEqual(['pictures.example:443']);
@@ -172,6 +209,7 @@ async function proxyToTls(): Promise<{ proxy: string; tunnels: string[] }> {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(chatAnswer('Through the tunnel').body));
   });
+
   const proxy = createServer();
   proxy.on('connect', (request, client) => {
     tunnels.push(request.url ?? '');
@@ -181,13 +219,16 @@ async function proxyToTls(): Promise<{ proxy: string; tunnels: string[] }> {
     });
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
   });
+
   await Promise.all([target, proxy].map(listen));
+
   onTestFinished(() => {
     for (const server of [target, proxy]) {
       server.closeAllConnections();
       server.close();
     }
   });
+
   return { proxy: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, tunnels };
 }
 
@@ -199,19 +240,23 @@ const event = (content: string, more: object = {}): string =>
 
 it('shows text on a terminal while it is made, made harmless, and once', async () => {
   let goOn = (): void => {};
+
   const slowly: ProviderHandler = response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event('Once \u001b[31mupon'));
     goOn = () => response.end(`${event(' a time.', { finish_reason: 'stop' })}data: [DONE]\n\n`);
   };
+
   provider.reset(slowly);
   const { home, env } = homeWith(tinyAt(provider.baseUrl));
   const terminal = onTerminal(['run', 'ask.prompt'], { home, env });
   await terminal.waitFor('Once ^[[31mupon');
   goOn();
+
   expect(await terminal.exit()).toBe(0);
   expect(terminal.text().match(/Once/g)).toHaveLength(1);
   expect(terminal.text()).toContain('Once ^[[31mupon a time.');
+
   const later = await runCommandHere(['runs', 'get', '--last'], { home, env });
   expect(later.stdout).toBe('Once \u001b[31mupon a time.\n');
 });
@@ -230,36 +275,51 @@ it('keeps the text of an answer that breaks off, and fails', async () => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(event('Once upon'), () => response.destroy());
   };
+
   provider.reset(cut);
   const { home, env } = homeWith(tinyAt(provider.baseUrl));
   const terminal = onTerminal(['run', 'ask.prompt'], { home, env });
+
   expect(await terminal.exit()).toBe(5);
   expect(terminal.text()).toMatch(/Once upon\s+error: here ended its answer/);
-  expect(readFileSync(path.join(env['PROMPTRUN_DATA_DIR'] ?? '', 'models.yaml'), 'utf8')).toContain('tiny');
+  expect(readFileSync(path.join(env['PROMPTRUN_DATA_DIR'] ?? '', 'models.yaml'), 'utf8')).toContain(
+    'tiny',
+  );
 });
 
 it('reports faults of models.yaml in lists of models and in doctor, which asks providers', async () => {
   const broken = homeWith('models:\n  - {model: tiny}\n');
   const list = await runCommandHere(['resources', 'list'], broken);
+
   expect(list.code).toBe(0);
   expect(list.stderr).toMatch(/models\.yaml:2: a model needs a `provider`/);
+
   const doctor = await runCommandHere(['doctor'], broken);
   expect(doctor.code).toBe(2);
   expect(doctor.stdout).toMatch(/models\tfailed\t.*models\.yaml:2: /);
+
   provider.reset({ body: { data: [{ id: 'tiny' }] } });
   const old = '  - {model: old, provider: here, shutdown_date: 2020-01-01}\n';
   const inPart = await runCommandHere(
     ['doctor'],
-    homeWith(`providers: {here: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: tiny}\n${old}`),
+    homeWith(
+      `providers: {here: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: tiny}\n${old}`,
+    ),
   );
+
   expect(inPart.stderr).toContain('warning: old was shut down on 2020-01-01');
+
   const whole = await runCommandHere(['doctor'], homeWith(tinyAt(provider.baseUrl)));
   expect(whole).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/provider\tok\there at .* has 1 model/) as string,
   });
+
   const gone = await runCommandHere(['doctor'], homeWith(tinyAt('http://127.0.0.1:9/v1')));
-  expect(gone).toMatchObject({ code: 1, stdout: expect.stringContaining('nothing listens there') as string });
+  expect(gone).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining('nothing listens there') as string,
+  });
 });
 
 it('runs a model by its prefix with nothing but a key', async () => {
@@ -268,12 +328,14 @@ it('runs a model by its prefix with nothing but a key', async () => {
   const withKey = { ...env, OPENAI_API_KEY: 'sk-12345678', OPENAI_BASE_URL: provider.baseUrl };
   const hello = ['run', 'hello', '-i', 'name=Ada', '-m'];
   const ran = await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey });
+
   expect(ran).toMatchObject({ code: 0, stdout: 'Hi Ada\n' });
   expect(provider.body()).toMatchObject({ model: 'gpt-9' });
   expect(await runCommandHere([...hello, 'gpt-9'], { home, env: withKey })).toMatchObject({
     code: 0,
     stderr: expect.stringContaining('gpt-9 is treated as a model of openai') as string,
   });
+
   provider.reset({ status: 401, body: { error: { message: 'no' } } });
   expect(await runCommandHere([...hello, 'openai/gpt-9'], { home, env: withKey })).toMatchObject({
     code: 3,
@@ -285,10 +347,28 @@ it.each<[string, string, Record<string, string>, number, string]>([
   ['without a key', 'anthropic/claude-9', {}, 3, 'set ANTHROPIC_API_KEY'],
   ['of an unknown provider', 'nobody/x', {}, 2, 'the providers are openai, anthropic, googleai'],
   ['of Vertex AI', 'vertexai/gemini-9', {}, 3, 'set GOOGLE_VERTEX_API_KEY'],
-  ['of Azure', 'azure/mine', { AZURE_API_KEY: 'k' }, 3, 'set AZURE_RESOURCE_NAME or AZURE_BASE_URL'],
-  ['of Bedrock', 'bedrock/x', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 3, 'set AWS_REGION or BEDROCK_BASE_URL'],
+  [
+    'of Azure',
+    'azure/mine',
+    { AZURE_API_KEY: 'k' },
+    3,
+    'set AZURE_RESOURCE_NAME or AZURE_BASE_URL',
+  ],
+  [
+    'of Bedrock',
+    'bedrock/x',
+    { AWS_BEARER_TOKEN_BEDROCK: 'k' },
+    3,
+    'set AWS_REGION or BEDROCK_BASE_URL',
+  ],
   ['at a bad OLLAMA_HOST', 'ollama/x', { OLLAMA_HOST: ':99999' }, 2, 'OLLAMA_HOST'],
-  ['with a key that is not a header', 'openai/x', { OPENAI_API_KEY: 'a\nb' }, 2, 'the key in OPENAI_API_KEY'],
+  [
+    'with a key that is not a header',
+    'openai/x',
+    { OPENAI_API_KEY: 'a\nb' },
+    2,
+    'the key in OPENAI_API_KEY',
+  ],
   [
     'in the clear',
     'xai/x',
@@ -302,7 +382,11 @@ it.each<[string, string, Record<string, string>, number, string]>([
     home,
     env: { ...env, ...more },
   });
-  expect(refused).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) as string });
+  expect(refused).toMatchObject({
+    code,
+    stdout: '',
+    stderr: expect.stringContaining(message) as string,
+  });
   expect(refused.stderr).not.toContain('What it takes');
 });
 
@@ -310,9 +394,12 @@ it('lists the providers without their keys', async () => {
   const { home, env } = homeWith();
   const keys = { ...env, GOOGLE_API_KEY: 'secret-key' };
   const { code, stdout } = await runCommandHere(['models', 'providers'], { home, env: keys });
+
   expect(code).toBe(0);
   expect(stdout).toMatch(/^openai\thttps:\/\/api\.openai\.com\/v1\tOPENAI_API_KEY\tnot set$/m);
-  expect(stdout).toMatch(/^googleai\t.*\tGEMINI_API_KEY or GOOGLE_API_KEY\tset \(GOOGLE_API_KEY\)$/m);
+  expect(stdout).toMatch(
+    /^googleai\t.*\tGEMINI_API_KEY or GOOGLE_API_KEY\tset \(GOOGLE_API_KEY\)$/m,
+  );
   expect(stdout).toMatch(/^vllm\thttp:\/\/127\.0\.0\.1:8000\/v1\t\tnot needed$/m);
   expect(stdout).not.toContain('secret-key');
 });

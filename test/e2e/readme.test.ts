@@ -3,10 +3,21 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type CommandOptions, type CommandOutcome, runCommand, startCommand } from '../support/command.ts';
+import {
+  type CommandOptions,
+  type CommandOutcome,
+  runCommand,
+  startCommand,
+} from '../support/command.ts';
 import { runCommandHere, serveHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
-import { commandsIn, commandsOfLine, documentText, shellLines, splitCommand } from '../support/documents.ts';
+import {
+  commandsIn,
+  commandsOfLine,
+  documentText,
+  shellLines,
+  splitCommand,
+} from '../support/documents.ts';
 import { hasLinks } from '../support/system.ts';
 
 const README = documentText('README.md');
@@ -35,7 +46,10 @@ function homeWithFiles(): string {
 
 type RunOptions = Pick<CommandOptions, 'env'> & { readonly home: string; readonly stdin?: string };
 
-/** Runs commands one after the other, as a reader would; in this process, or the built command by `run`. */
+/**
+ * Runs commands one after the other, as a reader would; in this process, or the built command by
+ * `run`.
+ */
 async function runAll(
   commands: readonly string[],
   options: RunOptions,
@@ -43,7 +57,11 @@ async function runAll(
 ): Promise<void> {
   for (const command of commands) {
     const { code, stderr } = await run(splitCommand(command), options);
-    expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({ command, code: 0, stderr: '' });
+    expect({ command, code, stderr: code === 0 ? '' : stderr }).toEqual({
+      command,
+      code: 0,
+      stderr: '',
+    });
   }
 }
 
@@ -54,7 +72,9 @@ describe('the README', () => {
       const hosted = on === 'alone' ? undefined : await serveHere();
       const env = hosted && { PROMPTRUN_BASE_URL: hosted.baseUrl, PROMPTRUN_API_KEY: hosted.key };
       const lines = shellLines(readSection('The tour'));
+
       expect(lines.flatMap(line => commandsOfLine(line))).toHaveLength(10);
+
       const home = temporaryDirectory();
       for (const line of lines) {
         const commands = commandsOfLine(line);
@@ -66,9 +86,17 @@ describe('the README', () => {
 
   it('starts with one command, which installs, builds and greets, and one more, which runs all tests', async () => {
     expect(shellLines(readSection('Start'))).toEqual(['npm start', 'npm install-test']);
-    const { scripts } = JSON.parse(documentText('package.json')) as { scripts: Record<'start', string> };
+
+    const { scripts } = JSON.parse(documentText('package.json')) as {
+      scripts: Record<'start', string>;
+    };
     const [install, build, run = ''] = scripts.start.split(' && ');
-    expect([install, build]).toEqual([expect.stringMatching(/^npm install /u), 'npm run --silent build']);
+
+    expect([install, build]).toEqual([
+      expect.stringMatching(/^npm install /u),
+      'npm run --silent build',
+    ]);
+
     const { code, stdout } = await runCommand(run.replace('node bin/promptrun.js ', '').split(' '));
     expect([code, stdout]).toEqual([0, expect.stringContaining('Ada')]);
   });
@@ -78,8 +106,11 @@ describe('the README', () => {
       block.split('\n'),
     );
     const programs = blocks.flatMap(line => line.split(' ', 1)).filter(word => word !== '');
+
     expect(new Set(programs)).toEqual(new Set(['npm', 'node', 'promptrun']));
-    // Outside double quotes: operators, comments, single quotes, and the comma, which makes a list in PowerShell.
+
+    // Outside double quotes: operators, comments, single quotes, and the comma, which makes a list
+    // in PowerShell.
     const unquoted = blocks.map(line => line.replace(/"[^"$`%!]*"/gu, '""'));
     expect(unquoted.filter(line => /[&|;<>#'$`%!^,\\]/u.test(line))).toEqual([]);
   });
@@ -94,11 +125,14 @@ describe('the README', () => {
     const { baseUrl, key } = await serveHere();
     const lines = shellLines(README).filter(line => line.includes(HOSTED));
     const [login = ''] = lines;
+
     expect(lines).toHaveLength(1);
+
     const home = homeWithFiles();
     await runAll([login.replace(HOSTED, baseUrl)], { home, stdin: key });
     await runAll(['promptrun account'], { home });
-    const [, name = '', keyName = ''] = /variables `(\w+)` and `(\w+)`\s+instead/u.exec(README) ?? [];
+    const [, name = '', keyName = ''] =
+      /variables `(\w+)` and `(\w+)`\s+instead/u.exec(README) ?? [];
     await runAll(['promptrun account'], {
       home: temporaryDirectory(),
       env: { [name]: baseUrl, [keyName]: key },
@@ -115,9 +149,14 @@ describe('the README', () => {
         home,
         env,
       });
+
       expect(failed.code).toBe(5);
+
       mkdirSync(path.join(home, 'node_modules'));
-      symlinkSync(path.resolve(import.meta.dirname, '../..'), path.join(home, 'node_modules', 'promptrun'));
+      symlinkSync(
+        path.resolve(import.meta.dirname, '../..'),
+        path.join(home, 'node_modules', 'promptrun'),
+      );
       const [, example = ''] = /```ts\n([\s\S]*?)```/u.exec(README) ?? [];
       writeFileSync(path.join(home, 'example.mjs'), example.replace(HOSTED, baseUrl));
       writeFileSync(
@@ -129,6 +168,7 @@ describe('the README', () => {
           promisify(execFile)(process.execPath, [file], { cwd: home, env }),
         ),
       );
+
       expect(listed?.stdout).toMatch(/^http:\S+\n[0-9a-f-]{36} \d{4}-\d\d-\d\dT\S+Z\n$/u);
       expect([required?.stdout, required?.stderr]).toEqual(['function\n', '']);
     },
@@ -157,9 +197,13 @@ describe('the guides', () => {
       tests.filter(line => !/--failed|--resume|--watch/u.test(line)),
       { home },
     );
+
     expect(readFileSync(path.join(home, 'junit.xml'), 'utf8')).toContain('reads the date');
-    const git = (...words: readonly string[]) => execFileSync('git', words, { cwd: home, stdio: 'ignore' });
+
+    const git = (...words: readonly string[]) =>
+      execFileSync('git', words, { cwd: home, stdio: 'ignore' });
     git('init');
+
     for (const subject of ['one', 'two']) {
       writeFileSync(
         path.join(home, 'extract.prompt'),
@@ -168,15 +212,20 @@ describe('the guides', () => {
       git('add', 'extract.prompt');
       git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-m', subject);
     }
+
     await runAll([comparison], { home });
   });
 
   it('the services of docs/services.md are chosen by profiles as it says', async () => {
     const { baseUrl, key } = await serveHere();
     const commands = commandsIn(documentText('docs/services.md'));
+
     expect(commands).toHaveLength(5);
+
     const home = homeWithFiles();
-    const here = commands.map(command => command.replace(/https:\/\/\w+\.example\.com\/v1/u, baseUrl));
+    const here = commands.map(command =>
+      command.replace(/https:\/\/\w+\.example\.com\/v1/u, baseUrl),
+    );
     await runAll(here, { home, stdin: key });
   });
 
@@ -189,6 +238,7 @@ describe('the guides', () => {
     const service = startCommand(words, { home });
     await service.untilStdout(/^listening on \S+\nkey: \S+$/mu);
     service.child.kill('SIGTERM');
+
     expect((await service.ended).code).toBe(0);
   });
 });

@@ -14,12 +14,20 @@ describe('a run on the embedded service', () => {
       writeFileSync(path.join(home, 'say.prompt'), `---\nmodel: echo\n---\n${words} {{topic}}\n`);
     prompt('About');
     const first = await runCommand(['run', './say.prompt', '-i', 'topic=tea'], { home });
+
     expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 0, stdout: 'About tea\n' });
+
     prompt('More about');
     const second = await runCommandHere(['run', 'say.prompt', '-i', 'topic=tea'], { home });
-    expect({ code: second.code, stdout: second.stdout }).toEqual({ code: 0, stdout: 'More about tea\n' });
+
+    expect({ code: second.code, stdout: second.stdout }).toEqual({
+      code: 0,
+      stdout: 'More about tea\n',
+    });
+
     prompt('{{#if');
     const third = await runCommandHere(['run', 'say.prompt', '-i', 'topic=tea'], { home });
+
     expect(third.code).toBe(2);
     expect(third.stderr).toMatch(/^error: \S*say\.prompt:\d+: /m);
   });
@@ -27,14 +35,22 @@ describe('a run on the embedded service', () => {
   it('prints a picture as a file that outlives the command, and which can be saved later', async () => {
     const home = temporaryDirectory();
     const { stdout } = await runCommand(['run', 'postcard', '-i', 'place=Oslo'], { home });
+
     expect(stdout).toMatch(/^file:\/\/\/\S+\/media\/\S+\.png\n$/);
     expect(readFileSync(new URL(stdout.trim())).subarray(1, 4).toString()).toBe('PNG');
-    const { stdout: runId } = await runCommandHere(['runs', 'list', '--query', '[0].runId'], { home });
-    const saved = await runCommandHere(['runs', 'save', runId.trim(), '--to', 'pictures'], { home });
+
+    const { stdout: runId } = await runCommandHere(['runs', 'list', '--query', '[0].runId'], {
+      home,
+    });
+    const saved = await runCommandHere(['runs', 'save', runId.trim(), '--to', 'pictures'], {
+      home,
+    });
+
     expect({ code: saved.code, stdout: saved.stdout }).toEqual({
       code: 0,
       stdout: `${path.join('pictures', `${runId.trim()}-1.png`)}\n`,
     });
+
     const picture = readFileSync(path.join(home, 'pictures', `${runId.trim()}-1.png`));
     expect(picture.subarray(1, 4).toString()).toBe('PNG');
   });
@@ -63,18 +79,29 @@ describe('a run whose command is cut off', () => {
       onTestFinished(() => service.close());
       const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
       const running = startCommand(['run', VERSION], { home, env });
+
       const { code, stderr } = await running.ended;
       if (signal === 'SIGTERM') {
         expect(code).toBe(143);
         expect(stderr).toContain('promptrun runs list --since ');
       }
-      const journal = await runCommandHere(['runs', 'journal', '--query', '[].inDoubt'], { home, env });
+
+      const journal = await runCommandHere(['runs', 'journal', '--query', '[].inDoubt'], {
+        home,
+        env,
+      });
       expect(JSON.parse(journal.stdout)).toEqual([true]);
+
       const waited = await runCommandHere(['runs', 'wait', '--last'], { home, env });
       expect({ code: waited.code, stdout: waited.stdout }).toEqual({ code: 1, stdout: '' });
       expect(waited.stderr).toContain(`promptrun runs wait ${RUN}`);
+
       const named = await runCommandHere(['runs', 'wait', RUN], { home, env });
-      expect({ code: named.code, stdout: named.stdout }).toEqual({ code: 0, stdout: 'Still here.\n' });
+      expect({ code: named.code, stdout: named.stdout }).toEqual({
+        code: 0,
+        stdout: 'Still here.\n',
+      });
+
       service.verify();
     },
   );
@@ -82,6 +109,7 @@ describe('a run whose command is cut off', () => {
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+
 const run = {
   runId: RUN,
   runStatus: 'succeeded',
@@ -90,5 +118,11 @@ const run = {
 };
 
 function row(createdAt: Date): object {
-  return { ...run, promptVersionId: VERSION, credits: 1, runName: 'x', createdAt: createdAt.toISOString() };
+  return {
+    ...run,
+    promptVersionId: VERSION,
+    credits: 1,
+    runName: 'x',
+    createdAt: createdAt.toISOString(),
+  };
 }

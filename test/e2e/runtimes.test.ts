@@ -47,7 +47,11 @@ function hasBun(): boolean {
 it.runIf(hasBun())('runs on Bun', () => {
   const home = temporaryDirectory();
   const bun = (...args: string[]): string =>
-    execFileSync('bun', ['--bun', COMMAND, ...args], { cwd: home, env: commandEnvironment(home) }).toString();
+    execFileSync('bun', ['--bun', COMMAND, ...args], {
+      cwd: home,
+      env: commandEnvironment(home),
+    }).toString();
+
   const url = bun('run', 'postcard', '-i', 'place=Oslo').trim();
   expect(url).toMatch(/^file:.*\.png$/u);
   expect(bun('runs', 'list', '--query', '[].runStatus | [0]').trim()).toBe('succeeded');

@@ -3,7 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Run, RunReference } from '../../src/wire/index.ts';
 import { type RunningCommand, startCommand } from '../support/command.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../support/databases/postgres.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../support/databases/postgres.ts';
 import { isPosix } from '../support/system.ts';
 
 interface Serving extends RunningCommand {
@@ -11,7 +15,11 @@ interface Serving extends RunningCommand {
   readonly key: string;
 }
 
-async function serve(home?: string, database?: string, flags: readonly string[] = []): Promise<Serving> {
+async function serve(
+  home?: string,
+  database?: string,
+  flags: readonly string[] = [],
+): Promise<Serving> {
   const running = startCommand(['serve', '--port', '0', '--grace', '20s', ...flags], {
     ...(home !== undefined && { home }),
     env: database === undefined ? {} : { PROMPTRUN_DATABASE_URL: database },
@@ -19,6 +27,7 @@ async function serve(home?: string, database?: string, flags: readonly string[] 
   onTestFinished(() => void running.child.kill('SIGKILL'));
   const [, url = ''] = await running.untilStdout(/^listening on (\S+)$/m);
   await running.untilStdout(/^page: /m);
+
   return { ...running, url, key: /^key: (\S+)$/m.exec(running.stdout())?.[1] ?? '' };
 }
 
@@ -31,7 +40,10 @@ const create = (url: string, key: string, delaySeconds: string) =>
     body: JSON.stringify({ promptVersionId: SANDBOX, inputs: {}, runOptions: { delaySeconds } }),
   });
 
-/** Sends the beginning of a request; resolves once the service has it, as it answers another that was sent later. */
+/**
+ * Sends the beginning of a request; resolves once the service has it, as it answers another that
+ * was sent later.
+ */
 async function sendBeginning(
   { url, key }: Serving,
   text: string,
@@ -46,6 +58,7 @@ async function sendBeginning(
   await once(socket, 'connect');
   socket.write(text);
   await fetch(`${url}/me`, { headers: { authorization: `Bearer ${key}` } });
+
   return { socket, answer };
 }
 
@@ -83,12 +96,14 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
         inputs: {},
         runOptions: { delaySeconds: '0' },
       });
+
       const header = await sendBeginning(serving, head);
       const upload = await sendBeginning(
         serving,
         `${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`,
       );
       const creations = Array.from({ length: 12 }, () => create(serving.url, serving.key, '5'));
+
       await expect.poll(() => countRuns(serving)).toBe(12);
 
       serving.child.kill('SIGTERM');
@@ -100,11 +115,14 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
       const runs = await Promise.all(
         answers.map(async answer => ((await answer.json()) as { data: Run }).data),
       );
+
       expect(answers.map(({ status }) => status)).toEqual(runs.map(() => 200));
       expect(new Set(runs.map(({ runStatus }) => runStatus))).toEqual(new Set(['succeeded']));
       expect(await header.answer).toMatch(/^HTTP\/1\.1 503 /);
+
       const uploaded = await upload.answer;
       expect(uploaded).toMatch(/^HTTP\/1\.1 (?:200|503|504) /);
+
       const { code, stderr } = await serving.ended;
       expect([code, stderr]).toEqual([0, expect.not.stringMatching(/^ {4}at /m)]);
 
@@ -119,9 +137,11 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
         });
         return ((await answer.json()) as { data: Run }).data.runStatus;
       };
+
       for (const { runId } of [...runs, ...(data ? [data] : [])]) {
         await expect.poll(() => read(runId)).toBe('succeeded');
       }
+
       next.child.kill('SIGTERM');
       expect((await next.ended).code).toBe(0);
     },
@@ -129,7 +149,9 @@ describe.each(['SQLite', 'PostgreSQL'])('serve on %s, asked to stop', store => {
 });
 
 async function countRuns({ url, key }: Serving): Promise<number> {
-  const answer = await fetch(`${url}/runs?limit=50`, { headers: { authorization: `Bearer ${key}` } });
+  const answer = await fetch(`${url}/runs?limit=50`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
   return ((await answer.json()) as { data: { rows: unknown[] } }).data.rows.length;
 }
 
@@ -138,16 +160,22 @@ test.runIf(isPosix)(
   async () => {
     const serving = await serve(undefined, undefined, ['--drain', '10m']);
     const ready = new URL('/readyz', serving.url);
+
     expect((await fetch(ready)).status).toBe(200);
+
     serving.child.kill('SIGTERM');
     await expect.poll(async () => (await fetch(ready)).status).toBe(503);
     expect((await fetch(new URL('/healthz', serving.url))).status).toBe(200);
+
     const created = await create(serving.url, serving.key, '0');
     const { data } = (await created.json()) as { data: Run };
+
     expect([created.status, data.runStatus]).toEqual([200, 'succeeded']);
+
     // Two of a kind within a moment count as one.
     serving.child.kill('SIGINT');
     await untilClosed(serving.url);
+
     expect(await serving.ended).toMatchObject({ code: 0, signal: null });
   },
 );

@@ -40,12 +40,20 @@ async function endlessService(of: Endless = {}): Promise<Record<string, string>>
       ...more,
     };
   };
+
   const server = createServer(({ url = '' }, response) => {
     const isList = /^\/v1\/(?:runs|prompts)(?:\?|$)/u.test(url);
-    const page = (): object => ({ rows: Array.from({ length: count }, () => row(of.row)), hasMore: true });
+
+    const page = (): object => ({
+      rows: Array.from({ length: count }, () => row(of.row)),
+      hasMore: true,
+    });
+
     response.setHeader('content-type', 'application/json');
     const runId = url.split('/').at(-1);
-    response.end(JSON.stringify({ status: 'SUCCESS', data: isList ? page() : row({ ...of.run, runId }) }));
+    response.end(
+      JSON.stringify({ status: 'SUCCESS', data: isList ? page() : row({ ...of.run, runId }) }),
+    );
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -53,6 +61,7 @@ async function endlessService(of: Endless = {}): Promise<Record<string, string>>
     server.close();
   });
   const { port } = server.address() as AddressInfo;
+
   return { PROMPTRUN_BASE_URL: `http://127.0.0.1:${port}/v1`, PROMPTRUN_API_KEY: 'a-key' };
 }
 
@@ -84,7 +93,8 @@ describe('a service whose lists never end', () => {
   ])('ends $words if the same page comes again and again', async ({ words, lines }) => {
     const env = await endlessService({ different: 2 });
     const { stdout, stderr, code } = await runCommandHere(words, { env });
-    const message = 'error: the service returns the same page of runs again and again (PROTOCOL_ERROR)\n';
+    const message =
+      'error: the service returns the same page of runs again and again (PROTOCOL_ERROR)\n';
     expect([code, stderr]).toEqual([1, message]);
     expect(stdout.split('\n')).toHaveLength(lines + 1);
   });

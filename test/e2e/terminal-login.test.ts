@@ -25,6 +25,7 @@ it('asks for the key without showing it', async () => {
   const terminal = onTerminal(['login', '--no-keychain', '--base-url', origin], { home });
   await terminal.waitForScreen(`? API key for ${new URL(origin).host}`);
   terminal.type(`${KEY}\r`);
+
   expect(await terminal.exit()).toBe(0);
   expect(terminal.raw()).not.toContain(KEY);
   expect(terminal.text()).toContain('Logged in to');
@@ -45,9 +46,12 @@ it('asks for the address on one line, which offers no editor', async () => {
   const { baseUrl } = await service();
   const terminal = onTerminal(['login', '--no-keychain']);
   await terminal.waitFor('? address of the service');
+
   expect(terminal.text()).not.toContain('editor');
+
   terminal.type(`${baseUrl}\r`);
   await terminal.waitFor('? API key for');
   terminal.type(`${KEY}\r`);
+
   expect(await terminal.exit()).toBe(0);
 });

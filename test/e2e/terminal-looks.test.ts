@@ -21,7 +21,9 @@ describe('the spinner', () => {
     const { env } = await serviceWithPrompt(NO_INPUTS, exchange);
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor(/^. creating the run · \d+ s$/u);
+
     expect(terminal.cursorIsVisible()).toBe(false);
+
     answer();
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toBe('At last.');
@@ -35,6 +37,7 @@ describe('the spinner', () => {
     await arrived;
     await terminal.waitFor('creating the run');
     terminal.press('ctrl+c');
+
     expect(await terminal.exit()).toBe(130);
     expect(terminal.text()).toMatch(/^error: interrupted.*\(INTERRUPTED\)\n/u);
     expect(terminal.text()).not.toContain('creating');
@@ -66,6 +69,7 @@ describe('the bar of a batch', () => {
     const terminal = onTerminal(args, { env, home });
     await terminal.waitFor(/^. ░{20} 0 of 2 done, 0 failed/u);
     answer();
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.text()).toMatch(/^note: 2 of 2 rows succeeded\nnote: \d runs? took /u);
     expect(terminal.cursorIsVisible()).toBe(true);
@@ -74,8 +78,16 @@ describe('the bar of a batch', () => {
 
 describe('the progress of tests and comparisons', () => {
   it.each([
-    ['test', ['test', 'note.test.yaml', '--concurrency', '1'], /^. [01] of 2 answers checked · \d+ s$/u],
-    ['compare', ['compare', VERSION_ID, VERSION_ID, '--from', 'rows.csv'], /^. 0 of 2 answers · \d+ s$/u],
+    [
+      'test',
+      ['test', 'note.test.yaml', '--concurrency', '1'],
+      /^. [01] of 2 answers checked · \d+ s$/u,
+    ],
+    [
+      'compare',
+      ['compare', VERSION_ID, VERSION_ID, '--from', 'rows.csv'],
+      /^. 0 of 2 answers · \d+ s$/u,
+    ],
   ])('of %s shows how far it is, and leaves nothing on the screen', async (_, argv, shown) => {
     const { exchange, arrived } = slowCreation();
     const { env } = await serviceWithPrompt(NO_INPUTS, { ...exchange, times: 'any' });
@@ -89,6 +101,7 @@ describe('the progress of tests and comparisons', () => {
     await arrived;
     await terminal.waitFor(shown);
     terminal.press('ctrl+c');
+
     expect(await terminal.exit()).toBe(130);
     expect(terminal.text()).not.toContain('answers');
     expect(terminal.cursorIsVisible()).toBe(true);
@@ -110,6 +123,7 @@ describe('questions in plain lines', () => {
     terminal.type('1, 9\r');
     await terminal.waitFor('Choose from 1 to 3.');
     terminal.type('1, free\r');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.raw()).not.toContain('\u001b');
     expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tags: 'short, free' } });
@@ -150,6 +164,7 @@ describe('colours', () => {
     terminal.press('enter');
     await terminal.waitFor('creating the run');
     answer();
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.raw()).not.toMatch(COLOUR);
   });
@@ -180,38 +195,53 @@ describe('on a terminal', () => {
     terminal.type('note');
     await terminal.waitFor('❯ note.prompt');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('A note.');
   });
 });
 
 describe('a table', () => {
-  it.each([[60], [80], [110]])('fits %i columns, whatever script the names are in', async columns => {
-    const names = [
-      '晴れの日の長い長い旅行計画のための詩',
-      'שלום עולם',
-      'مرحبا بالعالم',
-      'a\u001b[2Jb\u202ec',
-      '🎉 party',
-    ];
-    const rows = names.map(name => runRow('succeeded', name));
-    const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
-    const terminal = onTerminal(['runs', 'list'], { env, columns, rows: 20 });
-    expect(await terminal.exit()).toBe(0);
-    expect(terminal.screen().split('\n')).toHaveLength(names.length + 1);
-    expect(terminal.text()).toBe(terminal.screen());
-    expect(terminal.raw()).not.toContain(`${ESCAPE}[2J`);
-    expect(terminal.raw()).not.toContain('\u202e');
-    expect(terminal.screen()).toContain('שלום עולם');
-  });
+  it.each([[60], [80], [110]])(
+    'fits %i columns, whatever script the names are in',
+    async columns => {
+      const names = [
+        '晴れの日の長い長い旅行計画のための詩',
+        'שלום עולם',
+        'مرحبا بالعالم',
+        'a\u001b[2Jb\u202ec',
+        '🎉 party',
+      ];
+      const rows = names.map(name => runRow('succeeded', name));
+      const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }) });
+      const terminal = onTerminal(['runs', 'list'], { env, columns, rows: 20 });
+
+      expect(await terminal.exit()).toBe(0);
+      expect(terminal.screen().split('\n')).toHaveLength(names.length + 1);
+      expect(terminal.text()).toBe(terminal.screen());
+      expect(terminal.raw()).not.toContain(`${ESCAPE}[2J`);
+      expect(terminal.raw()).not.toContain('\u202e');
+      expect(terminal.screen()).toContain('שלום עולם');
+    },
+  );
 });
 
 describe('links and pictures', () => {
   const url = 'https://example.com/a.png';
-  const image = { runId: RUN_ID, runStatus: 'succeeded', tokens: 1, outputs: [{ type: 'image', data: url }] };
+  const image = {
+    runId: RUN_ID,
+    runStatus: 'succeeded',
+    tokens: 1,
+    outputs: [{ type: 'image', data: url }],
+  };
+
   const link = `\u001b]8;;${url}\u0007${url}\u001b]8;;\u0007`;
+
   const show = async (args: readonly string[], more: Record<string, string>) => {
-    const { env } = await serviceWithPrompt({}, { expect: { method: 'GET' }, answer: success(image) });
+    const { env } = await serviceWithPrompt(
+      {},
+      { expect: { method: 'GET' }, answer: success(image) },
+    );
     const terminal = onTerminal(['runs', 'get', RUN_ID, '--no-preview', ...args], {
       env: { ...env, ...more },
     });
@@ -239,8 +269,18 @@ describe('links and pictures', () => {
 
   it('show no picture if that is turned off', async () => {
     const env = { TERM: 'xterm-kitty', KITTY_WINDOW_ID: '1' };
-    const args = ['run', 'postcard', '-i', 'place=Rome', '-i', 'mood=rainy', '--save', '--no-preview'];
+    const args = [
+      'run',
+      'postcard',
+      '-i',
+      'place=Rome',
+      '-i',
+      'mood=rainy',
+      '--save',
+      '--no-preview',
+    ];
     const terminal = onTerminal(args, { env });
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.raw()).not.toContain('\u001b_G');
   });
@@ -249,10 +289,17 @@ describe('links and pictures', () => {
 describe('the pager', () => {
   const rows = Array.from({ length: 40 }, (_, at) => runRow('succeeded', `Run ${at}`));
   const list = async (args: readonly string[]) => {
-    const { env } = await serviceWithPrompt({}, { answer: success({ rows, hasMore: false }), times: 'any' });
+    const { env } = await serviceWithPrompt(
+      {},
+      { answer: success({ rows, hasMore: false }), times: 'any' },
+    );
     const PAGER = "sed 's/^/| /'";
-    const terminal = onTerminal(['runs', 'list', '--limit', '40', ...args], { env: { ...env, PAGER } });
+    const terminal = onTerminal(['runs', 'list', '--limit', '40', ...args], {
+      env: { ...env, PAGER },
+    });
+
     expect(await terminal.exit()).toBe(0);
+
     return terminal.text();
   };
 
@@ -276,11 +323,19 @@ describe('login', () => {
       },
     );
     const base = env['PROMPTRUN_BASE_URL'] ?? '';
-    const terminal = onTerminal(['login', '--profile', 'work', '--base-url', base, '--no-keychain']);
+    const terminal = onTerminal([
+      'login',
+      '--profile',
+      'work',
+      '--base-url',
+      base,
+      '--no-keychain',
+    ]);
     await terminal.waitFor('API key');
     terminal.type('secret-key');
     await terminal.waitFor('**********');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.raw()).not.toContain('secret');
   });

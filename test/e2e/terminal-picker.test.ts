@@ -3,7 +3,11 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runInProcess, temporaryDirectory } from '../support/context.ts';
 import { failure, success } from '../support/scripted-service.ts';
-import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminals/terminal-command.ts';
+import {
+  onTerminal,
+  serviceWithPrompt,
+  VERSION_ID,
+} from '../support/terminals/terminal-command.ts';
 
 const OLDER_ID = '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const SEARCH_KEYS = '  type to search · ↑↓ navigate · ⏎ select';
@@ -45,8 +49,13 @@ describe('run without a target on a terminal', () => {
         modality: 'text',
         availableRunOptions: [{ key: 'effort', options: ['low', 'high'] }],
       },
-      { model: 'painter', modality: 'image', availableRunOptions: [{ key: 'quality', options: ['fine'] }] },
+      {
+        model: 'painter',
+        modality: 'image',
+        availableRunOptions: [{ key: 'quality', options: ['fine'] }],
+      },
     ];
+
     const { env, service } = await serviceWithPrompt(
       { textInputs: {}, imageInputs: [] },
       search('po', row('Poem', 'Verses about anything'), row('Postcard', 'Greetings')),
@@ -64,6 +73,7 @@ describe('run without a target on a terminal', () => {
       '  Verses about anything',
       SEARCH_KEYS,
     );
+
     terminal.press('enter');
     await terminal.waitForScreen(
       '✔ prompt Poem (poem)',
@@ -74,16 +84,22 @@ describe('run without a target on a terminal', () => {
       `  ${VERSION_ID}`,
       LIST_KEYS,
     );
+
     terminal.press('enter');
     await terminal.waitFor('❯ the defaults');
+
     expect(terminal.screen()).not.toContain('quality');
+
     terminal.press('down', 'enter');
     await terminal.waitFor('❯ (default)');
     terminal.type('hi\r');
     await terminal.waitFor('❯ continue with effort=high');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
-    expect(terminal.text()).toContain(`To repeat it: promptrun run ${VERSION_ID} -o effort=high\nThe end.`);
+    expect(terminal.text()).toContain(
+      `To repeat it: promptrun run ${VERSION_ID} -o effort=high\nThe end.`,
+    );
     expect(service.calls.filter(call => call.path === '/prompts/publish')).toHaveLength(1);
     expect(service.calls.at(-1)?.body).toMatchObject({ runOptions: { effort: 'high' } });
   });
@@ -97,6 +113,7 @@ describe('run without a target on a terminal', () => {
     const terminal = onTerminal(['run'], { home });
     await terminal.waitFor('❯ tea');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.text()).toMatch(
       /^✔ prompt .*tea.*\nTo repeat it: promptrun run tea\n[^?]*Green tea\.\n*$/u,
@@ -110,18 +127,24 @@ describe('run without a target on a terminal', () => {
       search('poem', poem),
     );
     const home = temporaryDirectory();
+
     expect((await runInProcess(['run', 'poem'], { env, home })).exitCode).toBe(0);
+
     await onTerminal(['alias', 'set', 'daily', VERSION_ID], { env, home }).exit();
     const terminal = onTerminal(['run'], { env, home });
     await terminal.waitFor('❯ daily');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.text()).toContain('To repeat it: promptrun run daily\nThe end.');
+
     const again = onTerminal(['run'], { env, home });
     await again.waitFor('  A prompt');
     await again.waitFor('  poem');
     again.press('ctrl+c');
+
     expect(await again.exit()).toBe(130);
+
     const paths = service.calls.slice(2).map(call => call.path);
     expect(paths).toEqual([`/prompt-versions/${VERSION_ID}`, '/runs']);
   });
@@ -138,6 +161,7 @@ describe('run without a target on a terminal', () => {
     terminal.type('y');
     await terminal.waitFor('> no such ^[[2Jwords');
     terminal.press('enter', 'ctrl+c');
+
     expect(await terminal.exit()).toBe(130);
     expect(terminal.screen()).toBe('Cancelled.');
   });
@@ -153,6 +177,7 @@ describe('run without a target on a terminal', () => {
     const terminal = onTerminal(['run'], { env });
     await terminal.waitFor('⏎ select');
     terminal.type('x');
+
     expect(await terminal.exit()).toBe(3);
     expect(terminal.screen()).toContain('error: Invalid API key (UNAUTHORIZED_ERROR)');
   });

@@ -7,7 +7,11 @@ import { commandEnvironment } from '../support/environment.ts';
 import { png } from '../support/pictures.ts';
 import { isPosix } from '../support/system.ts';
 import { openTerminal } from '../support/terminals/terminal.ts';
-import { onTerminal, serviceWithPrompt, VERSION_ID } from '../support/terminals/terminal-command.ts';
+import {
+  onTerminal,
+  serviceWithPrompt,
+  VERSION_ID,
+} from '../support/terminals/terminal-command.ts';
 
 const PNG = png(2, 2);
 const LIST_KEYS = '  type to find · ↑↓ navigate · ⏎ select';
@@ -18,7 +22,9 @@ describe('questions on a terminal', () => {
   it("ask the local service's own prompts for text and choice, and say how to repeat it", async () => {
     const home = temporaryDirectory();
     const terminal = onTerminal(['run', 'postcard'], { home });
-    await terminal.waitFor('? place  where the postcard comes from\n  ctrl+o editor, for several lines');
+    await terminal.waitFor(
+      '? place  where the postcard comes from\n  ctrl+o editor, for several lines',
+    );
     terminal.press('enter');
     await terminal.waitFor('> Enter an answer.');
     terminal.type('Rome\r');
@@ -26,6 +32,7 @@ describe('questions on a terminal', () => {
     terminal.type('rai');
     await terminal.waitFor('❯ rainy');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain(
       '✔ place Rome\n✔ mood rainy\nTo repeat it: promptrun run postcard -i place=Rome -i mood=rainy\nfile:///',
@@ -47,7 +54,10 @@ describe('questions on a terminal', () => {
       },
     });
     const terminal = onTerminal(['run', VERSION_ID], { env });
-    await terminal.waitForScreen('? topic  What it is about (the sea)', '  ctrl+o editor, for several lines');
+    await terminal.waitForScreen(
+      '? topic  What it is about (the sea)',
+      '  ctrl+o editor, for several lines',
+    );
     terminal.press('enter');
     await terminal.waitForScreen(
       '✔ topic the sea',
@@ -58,6 +68,7 @@ describe('questions on a terminal', () => {
       '',
       LIST_KEYS,
     );
+
     terminal.press('down', 'enter');
     const done = ['✔ topic the sea', '✔ tone dry'];
     const list = ['❯◯ short', ' ◯ rhymed', ' ◯ free', ''];
@@ -66,17 +77,22 @@ describe('questions on a terminal', () => {
     const problem = '> Choose from 1 to 2; 0 chosen.';
     await terminal.waitForScreen(...done, '? tags  (from 1 to 2)', ...list, problem, TICK_KEYS);
     terminal.press('space', 'down', 'down', 'space', 'enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('✔ tags short, free\nTo repeat it: promptrun run');
     expect(terminal.screen().endsWith('The end.')).toBe(true);
-    expect(sentInputs()).toEqual({ textInputs: { topic: 'the sea', tone: 'dry', tags: 'short, free' } });
+    expect(sentInputs()).toEqual({
+      textInputs: { topic: 'the sea', tone: 'dry', tags: 'short, free' },
+    });
   });
 
   it('ask for a JSON type definition, leaving out what is optional', async () => {
     const { env, sentInputs } = await serviceWithPrompt({
       textInputs: {
         inputsJTD: {
-          properties: { tone: { enum: ['warm', 'cold'], metadata: { description: 'How it sounds' } } },
+          properties: {
+            tone: { enum: ['warm', 'cold'], metadata: { description: 'How it sounds' } },
+          },
           optionalProperties: { note: { type: 'string' }, size: { enum: ['s', 'm'] } },
         },
       },
@@ -88,6 +104,7 @@ describe('questions on a terminal', () => {
     terminal.press('enter');
     await terminal.waitFor('❯ (none)');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(sentInputs()).toEqual({ textInputs: { tone: 'cold' } });
   });
@@ -105,6 +122,7 @@ describe('questions on a terminal', () => {
     terminal.press('enter');
     await terminal.waitFor('✔ input a=1 b=2');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(sentInputs()).toEqual({ textInputs: { name: 'Ada = B', a: '1', b: '2' } });
   });
@@ -126,12 +144,14 @@ describe('questions on a terminal', () => {
       '  cat one.png  cat two.png',
       '  tab completes',
     );
+
     terminal.type('o\t\r');
     await terminal.waitFor('? image 2 of 2');
     terminal.type('photos/fake.png\r');
     await terminal.waitFor('photos/fake.png is not an image');
     terminal.press('ctrl+u');
     terminal.type('https://example.com/cat.png\r');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('✔ image 1 of 2 photos/cat one.png\n');
     expect(sentInputs()).toEqual({
@@ -154,8 +174,11 @@ describe('questions on a terminal', () => {
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('? from');
     terminal.type('Ada\r\nBob\rcold\r\r');
+
     expect(await terminal.exit()).toBe(0);
-    expect(sentInputs()).toEqual({ textInputs: { from: 'Ada', to: 'Bob', tone: 'cold', size: 'm' } });
+    expect(sentInputs()).toEqual({
+      textInputs: { from: 'Ada', to: 'Bob', tone: 'cold', size: 'm' },
+    });
   });
 
   it('take pasted lines as one answer, which may continue', async () => {
@@ -172,7 +195,9 @@ describe('questions on a terminal', () => {
     terminal.press('backspace');
     await terminal.waitFor('first 1 line\n› second');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
+
     const story = 'Once upon\na time\nthere was a cat';
     expect(sentInputs()).toEqual({ textInputs: { story, note: 'first\nsecond' } });
     expect(terminal.raw().match(/\?2004h/gu)).toHaveLength(2);
@@ -180,7 +205,9 @@ describe('questions on a terminal', () => {
   });
 
   it.runIf(isPosix)('keep standard output for the result', async () => {
-    const { env } = await serviceWithPrompt({ textInputs: { topic: {}, mood: { enum: ['a', 'b'] } } });
+    const { env } = await serviceWithPrompt({
+      textInputs: { topic: {}, mood: { enum: ['a', 'b'] } },
+    });
     const home = temporaryDirectory();
     const terminal = openTerminal({
       file: 'sh',
@@ -192,6 +219,7 @@ describe('questions on a terminal', () => {
     terminal.type('x\r');
     await terminal.waitFor('❯ a');
     terminal.press('enter');
+
     expect(await terminal.exit()).toBe(0);
     expect(await readFile(path.join(home, 'result'), 'utf8')).toBe('The end.\n');
     expect(terminal.screen()).toContain('✔ topic x\n✔ mood a\nTo repeat it:');
@@ -209,6 +237,7 @@ describe('questions on a terminal', () => {
     terminal.press('ctrl+o');
     await terminal.waitFor('the editor with Once');
     terminal.type('and more\r');
+
     expect(await terminal.exit()).toBe(0);
     expect(sentInputs()).toEqual({ textInputs: { story: 'Once\nand more' } });
     expect(terminal.screen()).toContain('✔ story Once and more\n');
@@ -218,11 +247,15 @@ describe('questions on a terminal', () => {
   it('end with the editor at Ctrl-C', async () => {
     const home = temporaryDirectory();
     const { env, sentInputs } = await serviceWithPrompt({ textInputs: { story: {} } });
-    const terminal = onTerminal(['run', VERSION_ID], { env: { ...env, VISUAL: await editorIn(home) }, home });
+    const terminal = onTerminal(['run', VERSION_ID], {
+      env: { ...env, VISUAL: await editorIn(home) },
+      home,
+    });
     await terminal.waitFor('? story');
     terminal.press('ctrl+o');
     await terminal.waitFor('the editor with');
     terminal.press('ctrl+c');
+
     expect(await terminal.exit()).toBe(130);
     expect(terminal.screen()).toContain('error: interrupted (INTERRUPTED)');
     expect(sentInputs()).toBeUndefined();
@@ -235,6 +268,7 @@ describe('questions on a terminal', () => {
     terminal.press('ctrl+o');
     await terminal.waitFor('> the editor "false" failed');
     terminal.type('Once\r');
+
     expect(await terminal.exit()).toBe(0);
     expect(sentInputs()).toEqual({ textInputs: { story: 'Once' } });
   });
@@ -248,11 +282,14 @@ describe('questions on a terminal', () => {
     const name = '晴れの日には海へ行き、雨の日は家で本を読み、雪の日は山へ出かける人';
     terminal.type(name);
     await terminal.waitFor('出かける人');
+
     await expect.poll(() => terminal.screen().split('\n')).toHaveLength(3);
+
     terminal.press('backspace');
     terminal.type('者\r\n');
     await terminal.waitFor('? שם');
     terminal.type('נועה\r\n');
+
     expect(await terminal.exit()).toBe(0);
     expect(sentInputs()).toEqual({ textInputs: { 名前: name.replace(/人$/, '者'), שם: 'נועה' } });
   });
@@ -271,9 +308,12 @@ describe('questions on a terminal', () => {
     );
     terminal.press('enter');
     await terminal.waitFor('❯ ^[[8mhidden');
+
     expect(terminal.screen().split('\n').length).toBeLessThan(13);
+
     terminal.press('ctrl+c');
     expect(await terminal.exit()).toBe(130);
+
     for (const hostile of ['\u001b[2J', '\u001b]0', '\u001b[8m', '\u202e']) {
       expect(terminal.raw()).not.toContain(hostile);
     }
@@ -281,18 +321,22 @@ describe('questions on a terminal', () => {
 });
 
 describe('leaving a question', () => {
-  it.each([['ctrl+c'], ['ctrl+d']] as const)('%s ends with 130, a clean screen, nothing sent', async key => {
-    const { env, sentInputs } = await serviceWithPrompt({
-      variables: { x: { type: 2, options: ['a', 'b'] } },
-    });
-    const terminal = onTerminal(['run', VERSION_ID], { env });
-    await terminal.waitFor('❯ a');
-    terminal.press(key);
-    expect(await terminal.exit()).toBe(130);
-    expect(terminal.screen()).toBe('Cancelled.');
-    expect(terminal.cursorIsVisible()).toBe(true);
-    expect(sentInputs()).toBeUndefined();
-  });
+  it.each([['ctrl+c'], ['ctrl+d']] as const)(
+    '%s ends with 130, a clean screen, nothing sent',
+    async key => {
+      const { env, sentInputs } = await serviceWithPrompt({
+        variables: { x: { type: 2, options: ['a', 'b'] } },
+      });
+      const terminal = onTerminal(['run', VERSION_ID], { env });
+      await terminal.waitFor('❯ a');
+      terminal.press(key);
+
+      expect(await terminal.exit()).toBe(130);
+      expect(terminal.screen()).toBe('Cancelled.');
+      expect(terminal.cursorIsVisible()).toBe(true);
+      expect(sentInputs()).toBeUndefined();
+    },
+  );
 
   it.runIf(isPosix)('a signal does it as well, with the code of the signal', async () => {
     const { env } = await serviceWithPrompt({
@@ -300,7 +344,9 @@ describe('leaving a question', () => {
     });
     const terminal = onTerminal(['run', VERSION_ID], { env });
     await terminal.waitFor('❯◯ a');
+
     expect(terminal.cursorIsVisible()).toBe(false);
+
     terminal.kill('SIGTERM');
     expect(await terminal.exit()).toBe(143);
     expect(terminal.screen()).toBe('error: terminated (INTERRUPTED)');
@@ -312,13 +358,22 @@ describe('leaving a question', () => {
     const home = temporaryDirectory();
     const terminal = openTerminal({
       file: 'sh',
-      args: ['-c', '"$@"; echo "code $?"; stty -a', 'sh', process.execPath, COMMAND, 'run', VERSION_ID],
+      args: [
+        '-c',
+        '"$@"; echo "code $?"; stty -a',
+        'sh',
+        process.execPath,
+        COMMAND,
+        'run',
+        VERSION_ID,
+      ],
       cwd: home,
       env: commandEnvironment(home, env),
     });
     await terminal.waitFor('? topic');
     terminal.type('half');
     terminal.press('ctrl+c');
+
     expect(await terminal.exit()).toBe(0);
     expect(terminal.screen()).toContain('Cancelled.\ncode 130\n');
     expect(terminal.screen()).toMatch(/(?<!-)icanon/u);
@@ -353,7 +408,9 @@ describe('questions that may not be asked', () => {
   });
 });
 
-/** Returns an editor that shows the text, reads a line from the terminal and adds it to the text. */
+/**
+ * Returns an editor that shows the text, reads a line from the terminal and adds it to the text.
+ */
 async function editorIn(home: string): Promise<string> {
   const file = path.join(home, 'my editor');
   const read = 'printf "the editor with "; cat "$file"; read line; echo "$line" >> "$file"';

@@ -17,16 +17,24 @@ function testCommands(...commands: readonly string[]): {
     path.join(home, 'e.prompt'),
     '---\nmodel: echo\ninput: { schema: { text: string } }\n---\n{{text}}\n',
   );
-  const cases = commands.map(command => `  - { inputs: { text: a }, expect: [{ command: ${command} }] }\n`);
+  const cases = commands.map(
+    command => `  - { inputs: { text: a }, expect: [{ command: ${command} }] }\n`,
+  );
   writeFileSync(path.join(home, 'e.test.yaml'), `cases:\n${cases.join('')}`);
   const dirs = ['DATA', 'STATE', 'CONFIG'].map(
     name => [`PROMPTRUN_${name}_DIR`, path.join(home, name)] as const,
   );
   for (const [, directory] of dirs) mkdirSync(directory, { mode: 0o700 });
+
   return spawnSync(process.execPath, [PROMPTRUN, 'test', '--allow-commands'], {
     cwd: home,
     encoding: 'utf8',
-    env: { PATH: process.env['PATH'], HOME: home, OPENAI_API_KEY: 'a-secret', ...Object.fromEntries(dirs) },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      OPENAI_API_KEY: 'a-secret',
+      ...Object.fromEntries(dirs),
+    },
   });
 }
 
@@ -41,11 +49,14 @@ describe.runIf(process.platform === 'linux')('a program that a test file names',
       `"trap '' TERM; echo why; exit 3"`,
       `"yes | head -c 9000000; exit 1"`,
     );
+
     expect(status).toBe(5);
     expect(stdout).toContain('3 passed, 2 failed');
     expect(stdout).toContain('ended with 3\n    + why');
     expect(stdout.match(/^ {4}\+ y$/gmu)).toHaveLength(1000);
-    const running = (): string[] => execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
+
+    const running = (): string[] =>
+      execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n');
     await expect.poll(() => running().filter(line => sleeps.includes(line))).toEqual([]);
   });
 

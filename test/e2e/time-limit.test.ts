@@ -27,14 +27,22 @@ describe('--timeout', () => {
   ])('bounds %s if the service accepts and says nothing', async (command, code) => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
-    writeFileSync(path.join(home, 'tea.test.yaml'), 'target: tea\ncases:\n  - expect: [{ contains: tea }]\n');
+    writeFileSync(
+      path.join(home, 'tea.test.yaml'),
+      'target: tea\ncases:\n  - expect: [{ contains: tea }]\n',
+    );
     const service = await scriptedServiceForTest({ answer: 'silence', times: 'any' });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' };
-    const { code: ended, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], {
-      home,
-      env,
-    });
+    const { code: ended, stderr } = await runCommand(
+      [...command.split(' '), '--timeout', '300ms'],
+      {
+        home,
+        env,
+      },
+    );
+
     expect(ended, stderr).toBe(code);
+
     if (code === 6) expect(stderr).toMatch(/^error: .*gave up.* \(WAIT_TIMEOUT\)$/m);
   });
 
@@ -47,7 +55,9 @@ describe('--timeout', () => {
     ])('bounds %s if nobody writes to the pipe', async command => {
     const home = temporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe')]);
-    const { code, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], { home });
+    const { code, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], {
+      home,
+    });
     expect(code, stderr).toBe(6);
   });
 
@@ -55,21 +65,26 @@ describe('--timeout', () => {
     [50, '50 seconds', 'Allow more time with --timeout.'],
     [90, '90 seconds', 'Try again in 90 seconds.'],
     [86_401, 'more than a day', 'Try again in more than a day.'],
-  ])('ends at once if the service asks to wait longer than that: %i s', async (asked, wait, hint) => {
-    const headers = { 'retry-after': String(asked) };
-    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
-    const service = await scriptedServiceForTest({ answer: busy });
-    const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
-      new Promise((_, reject) => {
-        expect(ms).toBe(40_000);
-        signal?.addEventListener('abort', () => reject(signal.reason as Error));
+  ])(
+    'ends at once if the service asks to wait longer than that: %i s',
+    async (asked, wait, hint) => {
+      const headers = { 'retry-after': String(asked) };
+      const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, headers);
+      const service = await scriptedServiceForTest({ answer: busy });
+
+      const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+        new Promise((_, reject) => {
+          expect(ms).toBe(40_000);
+          signal?.addEventListener('abort', () => reject(signal.reason as Error));
+        });
+
+      const { exitCode, stderr } = await runInProcess(['api', 'GET', '/me', '--timeout', '40s'], {
+        clock: { sleep },
+        env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' },
       });
-    const { exitCode, stderr } = await runInProcess(['api', 'GET', '/me', '--timeout', '40s'], {
-      clock: { sleep },
-      env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' },
-    });
-    expect(exitCode).toBe(6);
-    expect(stderr()).toContain(`the next attempt is due in ${wait}, after the time of --timeout`);
-    expect(stderr()).toContain(hint);
-  });
+      expect(exitCode).toBe(6);
+      expect(stderr()).toContain(`the next attempt is due in ${wait}, after the time of --timeout`);
+      expect(stderr()).toContain(hint);
+    },
+  );
 });

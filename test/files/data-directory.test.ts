@@ -25,7 +25,9 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
     async mode => {
       chmodSync(directory, mode);
       const preparing = prepareDataDirectory(directory);
-      await expect(preparing).rejects.toThrow(`others can write to the data directory ${directory}`);
+      await expect(preparing).rejects.toThrow(
+        `others can write to the data directory ${directory}`,
+      );
       await expect(preparing).rejects.toThrow(`chmod go-w ${directory}`);
       expect(fileMode(directory)).toBe(mode);
     },
@@ -33,7 +35,9 @@ describe.skipIf(process.platform === 'win32')('the data directory', () => {
 
   test.runIf(process.getuid?.() === 0)('is refused if it belongs to another user', async () => {
     chownSync(directory, 12_345, 12_345);
-    await expect(prepareDataDirectory(directory)).rejects.toThrow('belongs to another user (id 12345)');
+    await expect(prepareDataDirectory(directory)).rejects.toThrow(
+      'belongs to another user (id 12345)',
+    );
   });
 
   test.each([

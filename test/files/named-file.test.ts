@@ -2,7 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { inspectNamedFile, isBelow, isOnOtherComputer, leftOutReason } from '../../src/files/named-file.ts';
+import {
+  inspectNamedFile,
+  isBelow,
+  isOnOtherComputer,
+  leftOutReason,
+} from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
 
@@ -14,10 +19,12 @@ function scene() {
   writeFileSync(path.join(folder, 'in/file'), 'ten letters'.slice(0, 10));
   writeFileSync(path.join(home, 'folder-2'), 'elsewhere');
   symlinkSync('folder', path.join(home, 'linked'));
+
   const link = (name: string, target: string): string => {
     symlinkSync(target, path.join(folder, name));
     return path.join(folder, name);
   };
+
   return { home, folder, link };
 }
 
@@ -25,8 +32,13 @@ describe('a file that another one names', () => {
   it.runIf(hasLinks)('lies below the folder by its real path, whatever leads to either', () => {
     const { home, folder, link } = scene();
     link('way', 'in');
+
     const real = realpathSync.native(path.join(folder, 'in/file'));
-    for (const file of [real, path.join(folder, 'way/file'), path.join(home, 'linked/in/../way/file')]) {
+    for (const file of [
+      real,
+      path.join(folder, 'way/file'),
+      path.join(home, 'linked/in/../way/file'),
+    ]) {
       for (const base of [folder, path.join(home, 'linked')]) {
         expect(inspectNamedFile(file, base, 10)).toEqual({ real, fault: undefined });
       }
@@ -36,7 +48,10 @@ describe('a file that another one names', () => {
   it.runIf(hasLinks).each([
     ['beside the folder, with a name that begins with its', () => '../folder-2'],
     ['over a link', ({ link }: ReturnType<typeof scene>) => link('x', '../folder-2')],
-    ['over a link in the middle', ({ link }: ReturnType<typeof scene>) => `${link('up', '..')}/folder-2`],
+    [
+      'over a link in the middle',
+      ({ link }: ReturnType<typeof scene>) => `${link('up', '..')}/folder-2`,
+    ],
   ])('is refused if it lies %s', (_, make) => {
     const all = scene();
     const file = path.resolve(all.folder, make(all));
@@ -49,7 +64,9 @@ describe('a file that another one names', () => {
     const home = temporaryDirectory();
     const folder = path.join(home, 'folder');
     mkdirSync(folder);
+
     expect(inspectNamedFile(path.join(folder, '../no/file'), folder, 10).fault).toBe('outside');
+
     for (const [file, base] of [
       ['no/file', folder],
       ['../no', undefined],
@@ -83,16 +100,19 @@ describe('a file that another one names', () => {
 });
 
 describe('a file that was found', () => {
-  it.runIf(hasLinks)('is left out if it leads elsewhere, to nothing or to what is not a file', () => {
-    const { folder, link } = scene();
-    expect(leftOutReason(path.join(folder, 'in/file'), folder)).toBeUndefined();
-    expect(leftOutReason(link('within', 'in/file'), folder)).toBeUndefined();
-    expect(leftOutReason(path.join(folder, 'gone'), folder)).toBeUndefined();
-    expect(leftOutReason(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
-    expect(leftOutReason(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
-    expect(leftOutReason(link('loop', 'loop'), folder)).toBe('it is not a regular file');
-    expect(leftOutReason(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
-  });
+  it.runIf(hasLinks)(
+    'is left out if it leads elsewhere, to nothing or to what is not a file',
+    () => {
+      const { folder, link } = scene();
+      expect(leftOutReason(path.join(folder, 'in/file'), folder)).toBeUndefined();
+      expect(leftOutReason(link('within', 'in/file'), folder)).toBeUndefined();
+      expect(leftOutReason(path.join(folder, 'gone'), folder)).toBeUndefined();
+      expect(leftOutReason(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
+      expect(leftOutReason(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
+      expect(leftOutReason(link('loop', 'loop'), folder)).toBe('it is not a regular file');
+      expect(leftOutReason(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
+    },
+  );
 
   it.runIf(isPosix)('is left out if it is a pipe', () => {
     const { folder } = scene();

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../../src');
+
 const WRITES =
   /^(?:appendFile|copyFile|cp|createWriteStream|link|open|rename|symlink|truncate|writeFile)(?:Sync)?$/u;
 
@@ -31,9 +32,13 @@ it('files are written in one way, which follows no links', () => {
     .filter(file => file.endsWith('.ts') && !file.startsWith('files/'))
     .filter(file => {
       const source = readFileSync(path.join(root, file), 'utf8');
-      const imports = [...source.matchAll(/import (?!type)\{([^}]*)\} from 'node:fs(?:\/promises)?'/gu)];
+      const imports = [
+        ...source.matchAll(/import (?!type)\{([^}]*)\} from 'node:fs(?:\/promises)?'/gu),
+      ];
       const names = imports.flatMap(([, list = '']) => list.split(',').map(name => name.trim()));
-      return names.some(name => WRITES.test(name)) || /import \* as \w+ from 'node:fs/u.test(source);
+      return (
+        names.some(name => WRITES.test(name)) || /import \* as \w+ from 'node:fs/u.test(source)
+      );
     });
   expect(writers.toSorted()).toEqual(EXCEPTIONS);
 });

@@ -20,10 +20,17 @@ const redaction = new Redaction(KEY);
 /** Words of a service, with those that the client knows among the others. */
 const WORDS =
   'SUCCESS NOT_FOUND_ERROR TOO_MANY_REQUESTS_ERROR GATEWAY_TIMEOUT_ERROR succeeded running text image r1 r2 v ../.. %2e%2e __proto__';
+
 const FIELDS =
   'status message data runId runStatus outputs type tokens rows hasMore hash promptVersionId promptId resources models model modality availableRunOptions key options versions credits createdAt __proto__ constructor';
-const word = fc.oneof(fc.constantFrom(...WORDS.split(' '), '2026-01-02T03:04:05Z', '', KEY), fc.string());
+
+const word = fc.oneof(
+  fc.constantFrom(...WORDS.split(' '), '2026-01-02T03:04:05Z', '', KEY),
+  fc.string(),
+);
+
 const field = fc.constantFrom(...FIELDS.split(' '), KEY);
+
 const { json } = fc.letrec<{ json: unknown }>(tie => ({
   json: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -32,30 +39,46 @@ const { json } = fc.letrec<{ json: unknown }>(tie => ({
     fc.dictionary(field, tie('json'), { maxKeys: 6 }),
   ),
 }));
+
 const envelope = fc.record(
   { status: word, message: fc.oneof(word, json), data: json },
   { requiredKeys: ['status'] },
 );
+
 const text = fc.oneof(
   envelope.map(value => JSON.stringify(value)),
   json.map(value => JSON.stringify(value)),
   anyText({ maxLength: 200 }),
   fc
-    .tuple(fc.constantFrom('[', '{"a":', '{"status":"', ' ', '\\', '<'), fc.integer({ min: 1, max: 30_000 }))
+    .tuple(
+      fc.constantFrom('[', '{"a":', '{"status":"', ' ', '\\', '<'),
+      fc.integer({ min: 1, max: 30_000 }),
+    )
     .map(([piece, times]) => piece.repeat(times)),
 );
+
 const headers = fc.dictionary(
-  fc.constantFrom('retry-after', 'date', 'location', 'content-type', 'action-require', 'idempotency', 'x'),
+  fc.constantFrom(
+    'retry-after',
+    'date',
+    'location',
+    'content-type',
+    'action-require',
+    'idempotency',
+    'x',
+  ),
   fc.oneof(
     word,
     fc.array(word, { minLength: 1, maxLength: 2 }),
     fc.constantFrom('0', '-1', '1e9', 'soon', KEY),
   ),
 );
+
 const httpStatus = fc.oneof(
   fc.constantFrom(200, 201, 302, 400, 401, 404, 422, 429, 500, 502, 504),
   fc.integer({ min: 100, max: 599 }),
 );
+
 const received = fc.record({ method: fc.constantFrom('GET', 'POST'), httpStatus, headers, text });
 
 type Answer = Pick<TransportResponse, 'status' | 'headers'> & { readonly text: string };
@@ -70,7 +93,14 @@ function clientAnsweredBy(answer: () => Answer): PromptService {
     close: () => Promise.resolve(),
   };
   const sleep = (): Promise<void> => Promise.resolve();
-  return new PromptService({ baseUrl: BASE, apiKey: KEY, transport, sleep, now: () => 0, random: () => 0 });
+  return new PromptService({
+    baseUrl: BASE,
+    apiKey: KEY,
+    transport,
+    sleep,
+    now: () => 0,
+    random: () => 0,
+  });
 }
 
 async function* streamBytes(body: string): AsyncGenerator<Uint8Array> {
@@ -106,7 +136,12 @@ export default [
     async answer => {
       const outcome = await withDeadline(() =>
         parseResponse(
-          { ...answer, url: `${BASE}/x`, headers: redaction.redactValue(answer.headers), receivedAt: 0 },
+          {
+            ...answer,
+            url: `${BASE}/x`,
+            headers: redaction.redactValue(answer.headers),
+            receivedAt: 0,
+          },
           redaction,
         ),
       );
@@ -129,7 +164,10 @@ export default [
 
   fuzzed(
     'a list ends, whatever its pages say',
-    fc.tuple(fc.array(fc.array(fc.nat(5), { maxLength: 3 }), { minLength: 1, maxLength: 9 }), fc.boolean()),
+    fc.tuple(
+      fc.array(fc.array(fc.nat(5), { maxLength: 3 }), { minLength: 1, maxLength: 9 }),
+      fc.boolean(),
+    ),
     async ([pages, backwards]) => {
       let asked = 0;
       const client = clientAnsweredBy(() => {
@@ -144,6 +182,7 @@ export default [
       const all = async (): Promise<void> => {
         for await (const row of client.runs.all(backwards ? { endingBefore: 'r0' } : {})) void row;
       };
+
       await endsInAnErrorOfItsOwn(all());
       if (asked > 9) throw new Error(`it asked ${asked} times`);
     },
@@ -160,12 +199,15 @@ export default [
         headers: {},
         text: JSON.stringify({ status: 'SUCCESS', data }),
       }));
+
       const { candidates } = await findLostRun(client, {
         promptVersionId: 'v',
         sentAt: 0,
         knownRunIds: new Set(['r0']),
       });
-      return candidates.every(({ promptVersionId, runId }) => promptVersionId === 'v' && runId !== 'r0');
+      return candidates.every(
+        ({ promptVersionId, runId }) => promptVersionId === 'v' && runId !== 'r0',
+      );
     },
   ),
 
@@ -187,6 +229,7 @@ export default [
       });
       if (built === undefined) return true;
       const { pathname, search, hash, origin } = new URL(BASE + built);
+
       return (
         origin === 'https://service.example' &&
         pathname === `/v1${built}` &&
@@ -267,6 +310,7 @@ export default [
         strings.push(name, typeof entry === 'string' ? entry : '');
         return entry;
       });
+
       return strings.every(string => !string.includes(key));
     },
   ),

@@ -4,7 +4,9 @@ import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
 const NAMES =
   'textInputs imageInputs inputsJTD variables images properties optionalProperties enum metadata imageCount type description defaultValues allowEmpty options multiple required default name __proto__ constructor toString 0';
+
 const name = fc.constantFrom(...NAMES.split(' '), '');
+
 const { config } = fc.letrec<{ config: unknown }>(tie => ({
   config: fc.oneof(
     { depthSize: 'medium' },

@@ -43,7 +43,10 @@ export function fuzzed<T>(
   };
 }
 
-/** Maximum processor time of one call in milliseconds, far more than any needs; the clock only finds calls that wait. */
+/**
+ * Maximum processor time of one call in milliseconds, far more than any needs; the clock only finds
+ * calls that wait.
+ */
 const BOUND_MS = 2000;
 const WAIT_BOUND_MS = 30_000;
 
@@ -55,7 +58,10 @@ export async function withDeadline<T>(work: () => Promise<T> | T): Promise<T> {
   const { user, system } = process.cpuUsage(before);
   const [busy, waited] = [(user + system) / 1000, performance.now() - startedAt];
   if (busy > BOUND_MS || waited > WAIT_BOUND_MS) {
-    throw new Error(`it took ${Math.round(busy)} ms of a processor, ${Math.round(waited)} ms in all`);
+    throw new Error(
+      `it took ${Math.round(busy)} ms of a processor, ${Math.round(waited)} ms in all`,
+    );
   }
+
   return result;
 }

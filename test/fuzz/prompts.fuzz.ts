@@ -15,6 +15,7 @@ import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 // Handlebars sets a prototype where a partial is given a `__proto__`.
 const NAMES = ['a', 'b', 'list', 'o', 'constructor', 'length', 'none'];
 const name = fc.constantFrom(...NAMES);
+
 const path = fc.oneof(
   name,
   fc.tuple(name, name).map(parts => parts.join('.')),
@@ -34,6 +35,7 @@ const path = fc.oneof(
     'o.a.b',
   ),
 );
+
 const blank = fc.constantFrom('', ' ', '\n', '\n  ', ' text ', 'é\n', '\\', '{', '}');
 const strip = fc.constantFrom('', '~');
 
@@ -53,14 +55,19 @@ const { template } = fc.letrec<{ template: string; part: string }>(tie => {
     .map(([helper, one, two, [s, t, u, v], inside, otherwise, isChained]) => {
       const isPair = helper.endsWith('Equals');
       const isLoop = helper === 'each' || helper === 'with';
+
       // A bare block takes no `@` variable and no way up: Handlebars reads those otherwise.
       const subject = helper === '' ? one.replace(/^(?:@|\.\.?\/|\.$|this).*/, 'o') : one;
       const open =
-        helper === '' ? subject : `${helper} ${one}${isPair ? ` ${two}` : ''}${isLoop ? ' as |x|' : ''}`;
+        helper === ''
+          ? subject
+          : `${helper} ${one}${isPair ? ` ${two}` : ''}${isLoop ? ' as |x|' : ''}`;
       const middle = isChained && !isPair ? `{{${u}else if ${two}${u}}}` : `{{${u}else${u}}}`;
       const rest = otherwise === null ? '' : middle + otherwise;
+
       return `{{${s}#${open}${t}}}${inside}${rest}{{${u}/${helper || subject}${v}}}`;
     });
+
   const value = fc.tuple(strip, path, strip).map(([s, name, t]) => `{{${s}${name}${t}}}`);
   const more = fc.constantFrom(
     '{{! note }}',
@@ -74,6 +81,7 @@ const { template } = fc.letrec<{ template: string; part: string }>(tie => {
     '{{> part b="B"}}',
     '\n  {{> part}}\n',
   );
+
   return {
     part: fc.oneof({ depthSize: 'small' }, blank, value, more, block),
     template: fc.array(tie('part'), { maxLength: 5 }).map(parts => parts.join('')),
@@ -86,6 +94,7 @@ const scalar = fc.oneof(
   fc.boolean(),
   fc.constant(null),
 );
+
 const json = fc.letrec<{ value: unknown }>(tie => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -94,7 +103,11 @@ const json = fc.letrec<{ value: unknown }>(tie => ({
     fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }),
   ),
 })).value;
-const inputs = fc.dictionary(name, json, { maxKeys: 6, noNullPrototype: true }) as fc.Arbitrary<JsonObject>;
+
+const inputs = fc.dictionary(name, json, {
+  maxKeys: 6,
+  noNullPrototype: true,
+}) as fc.Arbitrary<JsonObject>;
 
 const PARTIAL = '<{{b}}{{#each list}}{{this}}\n{{/each}}>\n';
 
@@ -103,10 +116,17 @@ function byHandlebars(template: string, data: JsonObject): string {
   const handlebars = Handlebars.create();
   handlebars.registerPartial('part', PARTIAL);
   handlebars.registerHelper('json', (value: unknown) => JSON.stringify(value ?? null));
+
   const equals = (isSame: boolean) =>
-    function (this: unknown, one: unknown, two: unknown, { fn, inverse }: Handlebars.HelperOptions) {
+    function (
+      this: unknown,
+      one: unknown,
+      two: unknown,
+      { fn, inverse }: Handlebars.HelperOptions,
+    ) {
       return (one === two) === isSame ? fn(this) : inverse(this);
     };
+
   handlebars.registerHelper('ifEquals', equals(true));
   handlebars.registerHelper('unlessEquals', equals(false));
   const run = handlebars.compile(template, {
@@ -124,7 +144,8 @@ function byPromptrun(definition: PromptDefinition, data: JsonObject): string {
     .join('');
 }
 
-const partials = (name: string) => (name === 'part' ? { file: '_part.prompt', text: PARTIAL } : undefined);
+const partials = (name: string) =>
+  name === 'part' ? { file: '_part.prompt', text: PARTIAL } : undefined;
 
 /** Front matter that is nearly right. */
 const head = fc
@@ -164,6 +185,7 @@ const head = fc
     { maxLength: 12 },
   )
   .map(lines => lines.join('\n'));
+
 const source = fc.oneof(
   fc.tuple(head, template).map(([front, body]) => `---\n${front}\n---\n${body}`),
   fc.tuple(head, anyText()).map(([front, body]) => `---\n${front}\n---\n${body}`),
@@ -207,31 +229,45 @@ function mayAddUp(text: string, data: unknown): boolean {
 }
 
 export default [
-  fuzzed('a template says what Handlebars makes of it', fc.tuple(template, inputs), async ([text, data]) => {
-    const { definition, findings } = parsePrompt(text, 'x.prompt', { partials });
-    if (!definition || findings.hasFaults) return;
-    // Equal values inside each other don't count as levels there, which `../` shows.
-    const written = await withDeadline(() => byPromptrun(definition, data));
-    if (text.includes('../')) return;
-    const expected = byHandlebars(text, data);
-    if (expected.trim() === '' && written.trim() === '') return;
-    if (written !== expected && !mayAddUp(text, data)) {
-      throw new Error(`${JSON.stringify(written)} instead of ${JSON.stringify(expected)}`);
-    }
-  }),
+  fuzzed(
+    'a template says what Handlebars makes of it',
+    fc.tuple(template, inputs),
+    async ([text, data]) => {
+      const { definition, findings } = parsePrompt(text, 'x.prompt', { partials });
+      if (!definition || findings.hasFaults) return;
+
+      // Equal values inside each other don't count as levels there, which `../` shows.
+      const written = await withDeadline(() => byPromptrun(definition, data));
+      if (text.includes('../')) return;
+
+      const expected = byHandlebars(text, data);
+      if (expected.trim() === '' && written.trim() === '') return;
+
+      if (written !== expected && !mayAddUp(text, data)) {
+        throw new Error(`${JSON.stringify(written)} instead of ${JSON.stringify(expected)}`);
+      }
+    },
+  ),
 
   fuzzed('a prompt file is read, or refused with a place in it', source, async text => {
-    const { definition, findings } = await withDeadline(() => parsePrompt(text, 'x.prompt', { partials }));
+    const { definition, findings } = await withDeadline(() =>
+      parsePrompt(text, 'x.prompt', { partials }),
+    );
     const lines = text.split(/\r\n?|\n/).length + 1;
     for (const { line, column, message } of findings.list()) {
       if (line < 1 || line > lines || column < 1 || message === '') {
         throw new Error(`${line}:${column} ${message}`);
       }
     }
+
     if (!definition || findings.hasFaults) return;
+
     const kept = JSON.parse(JSON.stringify(definition)) as PromptDefinition;
-    const texts = Object.fromEntries(definition.textInputs.map(input => [input.key, input.enum?.[0] ?? '1']));
+    const texts = Object.fromEntries(
+      definition.textInputs.map(input => [input.key, input.enum?.[0] ?? '1']),
+    );
     const [one, two] = await Promise.all([rendered(definition, texts), rendered(kept, texts)]);
+
     // A machine that is busy with other things stops the one and not the other.
     if ([one, two].some(text => text.includes('takes longer than'))) return;
     if (one !== two) throw new Error(`what is kept renders otherwise: ${one} and ${two}`);
@@ -259,8 +295,11 @@ export default [
     async ([schema, text]) => {
       const isSchema = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
       const output = isSchema ? { schema: schema as JsonObject } : { format: 'json' };
-      const checked = await withDeadline(() => checkOutput({ output }, text).catch(unlessPastBound));
+      const checked = await withDeadline(() =>
+        checkOutput({ output }, text).catch(unlessPastBound),
+      );
       if (!checked) return;
+
       if (checked.fault === undefined) JSON.parse(checked.text);
       else if (checked.text !== text) throw new Error('an answer that does not match was changed');
     },
@@ -271,12 +310,19 @@ function unlessPastBound(error: unknown): undefined {
   if (!(error instanceof LimitExceeded)) throw error;
 }
 
-async function rendered(definition: PromptDefinition, textInputs: Record<string, string>): Promise<string> {
+async function rendered(
+  definition: PromptDefinition,
+  textInputs: Record<string, string>,
+): Promise<string> {
   try {
-    return JSON.stringify(await withDeadline(() => renderPrompt(definition, { textInputs, images: [] })));
+    return JSON.stringify(
+      await withDeadline(() => renderPrompt(definition, { textInputs, images: [] })),
+    );
   } catch (error) {
     if (error instanceof LimitExceeded || error instanceof InvalidInputs) return error.message;
-    if (error instanceof Error && error.message.startsWith('the template places')) return error.message;
+    if (error instanceof Error && error.message.startsWith('the template places')) {
+      return error.message;
+    }
     throw error;
   }
 }

@@ -17,7 +17,9 @@ interface Parameter {
 
 interface Operation {
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } };
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
 }
 
 interface Description {
@@ -42,6 +44,7 @@ interface Known {
 const printable = fc.string({
   unit: fc.constantFrom(...Array.from('az09-._~%/&=+:@!$\'()*,;?[]"<>\\^`{|}#')),
 });
+
 const odd = fc.constantFrom(
   '',
   '0',
@@ -55,6 +58,7 @@ const odd = fc.constantFrom(
   '__proto__',
   'a'.repeat(9000),
 );
+
 const KEYS = [
   'name',
   'place',
@@ -66,6 +70,7 @@ const KEYS = [
   '__proto__',
   'constructor',
 ];
+
 const VALUES = [
   'Ann',
   'sunny',
@@ -80,7 +85,10 @@ const VALUES = [
   'https://127.0.0.1/',
 ];
 
-/** Returns values that fit a schema, with something that does not in one place or another now and then. */
+/**
+ * Returns values that fit a schema, with something that does not in one place or another now and
+ * then.
+ */
 function anyValue(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 12, arbitrary: fitting(schema, known) },
@@ -94,14 +102,24 @@ function fitting(schema: Schema, known: Known): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
   if (schema.format === 'uuid') return fc.oneof(fc.constantFrom(...known.ids), fc.uuid());
+
   if (additionalProperties) {
-    return fc.dictionary(fc.constantFrom(...KEYS), anyValue(additionalProperties, known), { maxKeys: 4 });
+    return fc.dictionary(fc.constantFrom(...KEYS), anyValue(additionalProperties, known), {
+      maxKeys: 4,
+    });
   }
+
   if (properties) {
-    const fields = Object.entries(properties).map(([name, field]) => [name, anyValue(field, known)] as const);
+    const fields = Object.entries(properties).map(
+      ([name, field]) => [name, anyValue(field, known)] as const,
+    );
     return fc.record(Object.fromEntries(fields), { requiredKeys: [...required] });
   }
-  if (schema.type === 'array') return fc.array(anyValue(schema.items ?? {}, known), { maxLength: 3 });
+
+  if (schema.type === 'array') {
+    return fc.array(anyValue(schema.items ?? {}, known), { maxLength: 3 });
+  }
+
   if (schema.type === 'integer') return fc.integer({ min: -1, max: 60 });
   return fc.oneof(fc.constantFrom(...VALUES), anyText());
 }
@@ -120,12 +138,17 @@ function parameterText({ schema }: Parameter, known: Known): fc.Arbitrary<string
   );
 }
 
-function anyTarget(path: string, parameters: readonly Parameter[], known: Known): fc.Arbitrary<string> {
+function anyTarget(
+  path: string,
+  parameters: readonly Parameter[],
+  known: Known,
+): fc.Arbitrary<string> {
   const pick = (place: Parameter['in']) => parameters.filter(parameter => parameter.in === place);
   const steps = pick('path').map(parameter => parameterText(parameter, known));
   const query = pick('query').map(parameter =>
     fc.option(parameterText(parameter, known).map(value => `${parameter.name}=${value}`)),
   );
+
   return fc
     .tuple(fc.tuple(...steps), fc.tuple(...query), fc.option(printable, { freq: 8 }))
     .map(([steps, query, more]) => {
@@ -179,7 +202,10 @@ function requests(description: Description, known: Known): fc.Arbitrary<Sent> {
 }
 
 /** Runs a property against its own service, whose runs are not waited for. */
-function onService(name: string, property: (service: TestService, agent: Agent) => Promise<Fuzzed>): Fuzzed {
+function onService(
+  name: string,
+  property: (service: TestService, agent: Agent) => Promise<Fuzzed>,
+): Fuzzed {
   return {
     name,
     async check(effort: Effort) {
@@ -200,7 +226,12 @@ async function send(service: TestService, agent: Agent, { method, target, header
   const sent = httpRequest({ host: '127.0.0.1', port, agent, method, path: target, headers });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
-  return { status: answer.statusCode ?? 0, type: answer.headers['content-type'], text: await text(answer) };
+
+  return {
+    status: answer.statusCode ?? 0,
+    type: answer.headers['content-type'],
+    text: await text(answer),
+  };
 }
 
 const answersItsDescription = onService(
@@ -213,6 +244,7 @@ const answersItsDescription = onService(
       ['hello', 'postcard', 'sandbox', 'describe'].map(slug => service.find(slug)),
     );
     const known = { key: service.key, ids: found.flatMap(each => Object.values(each)) };
+
     return fuzzed('', requests(description, known), async sent => {
       const { status, type, text } = await withDeadline(() => send(service, agent, sent));
       if (status >= 500 && status !== 504) throw new Error(`it was answered ${status}: ${text}`);
@@ -248,9 +280,12 @@ const readsAnyBytes = onService(
   'the service reads any bytes to their end and answers no fault',
   async service => {
     const { port } = new URL(service.service.url);
-    const pieces = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary-ascii' })), {
-      maxLength: 8,
-    });
+    const pieces = fc.array(
+      fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary-ascii' })),
+      {
+        maxLength: 8,
+      },
+    );
     return fuzzed('', pieces, async pieces => {
       const answer = await withDeadline(async () => {
         const socket = connect(Number(port), '127.0.0.1');
@@ -261,6 +296,7 @@ const readsAnyBytes = onService(
         });
         socket.end(pieces.join(''), 'latin1');
         await once(socket, 'close');
+
         return received;
       });
       if (answer === '' || /^HTTP\/1\.1 [1-4]\d\d /.test(answer)) return;

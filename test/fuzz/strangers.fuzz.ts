@@ -29,17 +29,23 @@ const PIECES = [
   '`',
   'a',
 ];
+
 const text = fc.string({ unit: fc.constantFrom(...PIECES), maxLength: 30 });
+
 const part: fc.Arbitrary<GridPart> = fc.oneof(
   fc.record({ kind: fc.constantFrom('text', 'message', 'error'), text }),
   fc.record({
     kind: fc.constant('difference'),
-    parts: fc.array(fc.record({ kind: fc.constantFrom('same', 'removed', 'added', 'note'), text }), {
-      maxLength: 3,
-    }),
+    parts: fc.array(
+      fc.record({ kind: fc.constantFrom('same', 'removed', 'added', 'note'), text }),
+      {
+        maxLength: 3,
+      },
+    ),
   }),
   fc.record({ kind: fc.constant('media'), url: fc.option(text, { nil: undefined }) }),
 );
+
 const state = fc.constantFrom(
   'passed',
   'failed',
@@ -48,11 +54,13 @@ const state = fc.constantFrom(
   'same',
   'succeeded',
 ) as fc.Arbitrary<'failed'>;
+
 const cell = fc.record({
   state,
   facts: fc.array(text, { maxLength: 2 }),
   parts: fc.array(part, { maxLength: 3 }),
 });
+
 const row = fc.record({
   name: text,
   place: text,
@@ -60,11 +68,14 @@ const row = fc.record({
   inputs: fc.array(fc.tuple(text, text), { maxLength: 2 }),
   cells: fc.array(fc.option(cell, { nil: undefined }), { maxLength: 2 }),
 });
+
 const grid: fc.Arbitrary<Grid> = fc.record({
   title: text,
   facts: fc.array(text, { maxLength: 2 }),
   measures: fc.array(text, { maxLength: 2 }),
-  columns: fc.array(fc.record({ name: text, totals: fc.array(text, { maxLength: 2 }) }), { maxLength: 3 }),
+  columns: fc.array(fc.record({ name: text, totals: fc.array(text, { maxLength: 2 }) }), {
+    maxLength: 3,
+  }),
   rows: fc.array(row, { maxLength: 4 }),
   reasons: fc.array(text, { maxLength: 2 }),
 });
@@ -84,16 +95,25 @@ const RECORDING = {
     httpStatus: 200,
     body: {
       status: 'SUCCESS',
-      data: { runId: 'r', runStatus: 'succeeded', outputs: [{ type: 'text', data: 'd' }], tokens: 1 },
+      data: {
+        runId: 'r',
+        runStatus: 'succeeded',
+        outputs: [{ type: 'text', data: 'd' }],
+        tokens: 1,
+      },
     },
   },
   media: [{ url: 'https://example.com/a', sha256: '../../../etc/passwd', contentType: null }],
 };
+
 const PLACES = listPlaces(RECORDING);
 
 function listPlaces(value: unknown, place: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [[...place]];
-  return [[...place], ...Object.entries(value).flatMap(([key, one]) => listPlaces(one, [...place, key]))];
+  return [
+    [...place],
+    ...Object.entries(value).flatMap(([key, one]) => listPlaces(one, [...place, key])),
+  ];
 }
 
 function replaced(value: unknown, [key, ...rest]: readonly string[], by: unknown): unknown {
@@ -142,7 +162,9 @@ export default [
     async ([one, other]) => {
       const find = await loadTask.differences();
       const parts = (await withDeadline(async () => find(one, other, 'lines'))) ?? [];
-      const rest = parts.filter(({ kind }) => kind === 'same' || kind === 'added').map(part => part.text);
+      const rest = parts
+        .filter(({ kind }) => kind === 'same' || kind === 'added')
+        .map(part => part.text);
       return rest.join('') === other;
     },
   ),
@@ -158,7 +180,9 @@ export default [
           path.join(directory, 'runs', 'a.json'),
           JSON.stringify(replaced(RECORDING, place, by)) ?? '',
         );
-        const ended = await endsWell(() => replayFrom({ directory, baseUrl: 'http://localhost/v1' }));
+        const ended = await endsWell(() =>
+          replayFrom({ directory, baseUrl: 'http://localhost/v1' }),
+        );
         return ended && readdirSync(directory).join() === 'runs';
       } finally {
         rmSync(directory, { recursive: true });
@@ -192,6 +216,7 @@ export default [
       ),
       maxLength: 60,
     }),
-    given => endsWell(() => readMapFields(parseYaml(given, 1, 'x.test.yaml'), 'a test file', ['cases'])),
+    given =>
+      endsWell(() => readMapFields(parseYaml(given, 1, 'x.test.yaml'), 'a test file', ['cases'])),
   ),
 ] satisfies readonly Fuzzed[];

@@ -28,6 +28,7 @@ const HOSTILE = [
   'é',
   '😀',
 ];
+
 const text = fc.oneof(
   fc.string({ unit: fc.constantFrom(...HOSTILE), maxLength: 60 }),
   anyText({ maxLength: 60 }),
@@ -35,14 +36,32 @@ const text = fc.oneof(
     .tuple(fc.constantFrom(...HOSTILE), fc.integer({ min: 1, max: 50_000 }))
     .map(([piece, times]) => piece.repeat(times)),
 );
+
 const table = fc.string({
-  unit: fc.constantFrom(',', '"', '\n', '\r', 'a', 'id', '{', '}', ':', '1', '\ufeff', ' ', '[', ']'),
+  unit: fc.constantFrom(
+    ',',
+    '"',
+    '\n',
+    '\r',
+    'a',
+    'id',
+    '{',
+    '}',
+    ':',
+    '1',
+    '\ufeff',
+    ' ',
+    '[',
+    ']',
+  ),
   maxLength: 80,
 });
 
 /** Yields a text in pieces of so many characters. */
 async function* inPieces(whole: string, length: number): AsyncGenerator<string> {
-  for (let at = 0; at < whole.length; at += length) yield await Promise.resolve(whole.slice(at, at + length));
+  for (let at = 0; at < whole.length; at += length) {
+    yield await Promise.resolve(whole.slice(at, at + length));
+  }
 }
 
 /** Returns the rows of a text, or the message of its fault. */
@@ -62,12 +81,17 @@ export default [
     const shown = await withDeadline(() => escapeControls(given));
     const line = await withDeadline(() => toOneLine(given));
     // oxlint-disable-next-line no-control-regex -- these are what must not be left
-    return !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u.test(shown) && !/[\n\r\t]/.test(line);
+    return (
+      !/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/u.test(shown) &&
+      !/[\n\r\t]/.test(line)
+    );
   }),
 
   fuzzed('a file name stays in its folder', text, async given => {
     const name = await withDeadline(() => toSafeFileName(given));
-    return name !== '' && name !== '.' && name !== '..' && !/[/\\:\n]/.test(name) && name.length < 100;
+    return (
+      name !== '' && name !== '.' && name !== '..' && !/[/\\:\n]/.test(name) && name.length < 100
+    );
   }),
 
   fuzzed(
@@ -77,7 +101,9 @@ export default [
       const readTable = (text: AsyncIterable<string>) =>
         readCsv(text, { name: 'rows', delimiter: undefined });
       for (const read of [readTable, readJsonl]) {
-        const whole = await withDeadline(() => readAllRows(read(inPieces(given, given.length || 1))));
+        const whole = await withDeadline(() =>
+          readAllRows(read(inPieces(given, given.length || 1))),
+        );
         const pieces = await withDeadline(() => readAllRows(read(inPieces(given, length))));
         if (whole !== pieces) throw new Error(`${whole}\nin pieces: ${pieces}`);
       }
@@ -87,7 +113,9 @@ export default [
   fuzzed(
     'a shell reads a word back as it was',
     fc.array(
-      text.filter(given => !given.includes('\u0000') && !/\p{Surrogate}/u.test(given) && given.length < 2000),
+      text.filter(
+        given => !given.includes('\u0000') && !/\p{Surrogate}/u.test(given) && given.length < 2000,
+      ),
       { minLength: 1, maxLength: 40, size: 'max' },
     ),
     words => {

@@ -18,7 +18,14 @@ export function providerAt(
   { name = 'corner', keyVariable, ...more }: Partial<Provider> & { keyVariable?: string } = {},
 ): Provider {
   const keyVariables = keyVariable === undefined ? [] : [keyVariable];
-  return { name, baseUrl, engine: 'openai', keyVariables, needsKey: keyVariable !== undefined, ...more };
+  return {
+    name,
+    baseUrl,
+    engine: 'openai',
+    keyVariables,
+    needsKey: keyVariable !== undefined,
+    ...more,
+  };
 }
 
 export interface JobOptions {
@@ -50,7 +57,14 @@ export function createJob({
     runId: '11111111-1111-4111-8111-111111111111',
     inputs,
     select: (text, expressions) => perform('select', { text, expressions }, FULL_LIMITS),
-    model: { model: 'echo', modality: 'text', engine: 'echo', runOptions: [], credits: 1, ...model },
+    model: {
+      model: 'echo',
+      modality: 'text',
+      engine: 'echo',
+      runOptions: [],
+      credits: 1,
+      ...model,
+    },
     prompt: renderPrompt(template, loaded),
     runOptions,
     json,
@@ -63,17 +77,22 @@ export function createJob({
 function renderPrompt(template: string, images: readonly LoadedImage[]): RenderedPrompt {
   const pictures = images.map((image, index) => new Picture(index, describeImage(image)));
   const definition = parsePromptFile(template, 'x.prompt');
-  const inputs = Object.fromEntries(definition.imageInputs.map(({ key }, index) => [key, pictures[index]]));
-  const messages = renderTemplate(completeTemplate(definition), { inputs }).map(({ role, content }) => ({
-    role,
-    parts: content.flatMap((part): MessagePart[] => {
-      if ('text' in part) return [part];
-      const image = 'media' in part ? images[part.media.picture ?? -1] : undefined;
-      return image ? [{ image }] : [];
+  const inputs = Object.fromEntries(
+    definition.imageInputs.map(({ key }, index) => [key, pictures[index]]),
+  );
+  const messages = renderTemplate(completeTemplate(definition), { inputs }).map(
+    ({ role, content }) => ({
+      role,
+      parts: content.flatMap((part): MessagePart[] => {
+        if ('text' in part) return [part];
+        const image = 'media' in part ? images[part.media.picture ?? -1] : undefined;
+        return image ? [{ image }] : [];
+      }),
     }),
-  }));
+  );
   const texts = messages.map(({ parts }) =>
     parts.map(part => ('text' in part ? part.text : describeImage(part.image))).join(''),
   );
+
   return { messages, text: texts.join('\n\n') };
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkProxies, findProxy, ProxySettingError, readProxyVariables } from '../../src/net/proxy.ts';
+import {
+  checkProxies,
+  findProxy,
+  ProxySettingError,
+  readProxyVariables,
+} from '../../src/net/proxy.ts';
 
 describe('the proxies of an environment', () => {
   it('are those of the lower-case variables first', () => {
@@ -13,7 +18,9 @@ describe('the proxies of an environment', () => {
 
   it('do not include HTTP_PROXY in a CGI script, because a header sets it', () => {
     expect(readProxyVariables({ HTTP_PROXY: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({});
-    expect(readProxyVariables({ http_proxy: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({ httpProxy: 'p:1' });
+    expect(readProxyVariables({ http_proxy: 'p:1', REQUEST_METHOD: 'GET' })).toEqual({
+      httpProxy: 'p:1',
+    });
   });
 });
 

@@ -11,6 +11,7 @@ import { chatAnswer, FakeProvider } from '../support/providers/fake-provider.ts'
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   existsSync,
 );
+
 const SKIPPED = 'Chromium is not installed: the tests of the page are skipped.\n';
 if (CHROMIUM === undefined) process.stderr.write(SKIPPED);
 
@@ -20,8 +21,10 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
 ];
+
 /** The longest that a busy machine may take for a step; the browser's own limit is half of it. */
 const STEP_MS = 60_000;
+
 /** The directory for pictures of the views; set `PICTURES=1` to write them. */
 const PICTURES = process.env['PICTURES'] === undefined ? undefined : path.resolve('docs/pages');
 
@@ -50,9 +53,13 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
     const complaints: string[] = [];
     page.on('request', request => requests.push(request));
     page.on('pageerror', error => complaints.push(error.message));
+
     page.on('console', message => {
-      if (/Content Security Policy|TypeError/u.test(message.text())) complaints.push(message.text());
+      if (/Content Security Policy|TypeError/u.test(message.text())) {
+        complaints.push(message.text());
+      }
     });
+
     await page.goto(address);
     return { page, requests, complaints };
   }
@@ -86,8 +93,10 @@ describe.skipIf(CHROMIUM === undefined)('the page in a browser', () => {
       `providers: {corner: {baseUrl: "${provider.baseUrl}"}}
 models: [{model: priced, modality: text, provider: corner, price: {input: 2, output: 8}}]`,
     );
+
     return { provider, dataDir };
   };
+
   const PAID = '---\nmodel: priced\ntitle: Paid\n---\nSay hi';
 
   it('signs in, runs a prompt once, shows its outputs and cost, and signs out', async () => {
@@ -107,10 +116,13 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
     await page.getByRole('button', { name: 'Run' }).dblclick();
     await page.getByRole('img', { name: 'Output 1' }).waitFor();
     const creations = requests.filter(request => request.method() === 'POST');
+
     expect(creations).toHaveLength(1);
     expect(creations[0]?.headers()['idempotency-key']).toMatch(/^[\da-f-]{36}$/u);
+
     const image = page.getByRole('img', { name: 'Output 1' });
     await expect.poll(() => naturalWidth(image)).toBeGreaterThan(100);
+
     await page.getByText('Oslo <b>harbour</b>').waitFor();
     expect(await page.locator('main').textContent()).toMatch(/Credits4/u);
 
@@ -123,22 +135,32 @@ models: [{model: priced, modality: text, provider: corner, price: {input: 2, out
 
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('API key').waitFor();
+
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(await page.textContent('body')).not.toContain('Postcard');
     expect(complaints).toEqual([]);
+
     const elsewhere = requests.filter(
       request => !request.url().startsWith('data:') && !request.url().startsWith(root),
     );
     expect(elsewhere.map(request => request.url())).toEqual([]);
   });
 
-  /** Runs of every kind: texts, a picture, one that failed, one that was cancelled and one that is still running. */
+  /**
+   * Runs of every kind: texts, a picture, one that failed, one that was cancelled and one that is
+   * still running.
+   */
   const work = async (service: TestService): Promise<{ runs: Record<string, string> }> => {
-    const create = async (slug: string, textInputs: object, runOptions: object = {}): Promise<string> => {
+    const create = async (
+      slug: string,
+      textInputs: object,
+      runOptions: object = {},
+    ): Promise<string> => {
       const promptVersionId = await service.versionOf(slug);
       const body = { promptVersionId, inputs: { textInputs }, runOptions };
       return (await service.post<{ runId: string }>('/runs', body)).data.runId;
     };
+
     const summary = `---
 title: Summary of a support ticket
 description: Says in one sentence what a customer wants, and how urgent it is
@@ -151,7 +173,9 @@ input:
 {{role "user"}}Ticket: {{ticket}} ({{tone}})
 `;
     const { promptId, promptVersionId } = await service.publish('summary', summary);
+
     expect(promptId).toBeTruthy();
+
     await service.call('PUT', '/prompts/summary/labels/production', { body: { promptVersionId } });
     await service.publish('summary', summary.replace('Ticket:', 'A ticket:'));
     const postcard = await create('postcard', { place: 'Oslo', mood: 'rainy' });
@@ -159,11 +183,14 @@ input:
     const cancelled = await create('sandbox', {}, { delaySeconds: '130' });
     await service.post(`/runs/${cancelled}/cancel`, undefined);
     const going = await create('sandbox', { note: 'Tuesday' }, { delaySeconds: '130' });
-    await create('summary', { ticket: 'The invoice of May has the wrong address, and I need it by Friday.' });
+    await create('summary', {
+      ticket: 'The invoice of May has the wrong address, and I need it by Friday.',
+    });
     const text = await create('summary', {
       ticket: 'My parcel has been in Hamburg for a week. Where is it?',
       tone: 'matter-of-fact',
     });
+
     return { runs: { postcard, failed, cancelled, going, text } };
   };
 
@@ -177,8 +204,12 @@ input:
     const { service, root } = await start({ syncWindowMs: 200 });
     const { runs } = await work(service);
     const { promptId, promptVersionId } = await service.find('summary');
+
     const { page, complaints } = await open(root);
-    const expectToFit = async (name: string, fits: (width: number) => Promise<boolean>): Promise<void> => {
+    const expectToFit = async (
+      name: string,
+      fits: (width: number) => Promise<boolean>,
+    ): Promise<void> => {
       for (const { look, width, height, colorScheme } of LOOKS) {
         await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme });
@@ -186,8 +217,10 @@ input:
         await picture(page, `${name}${look}`);
       }
     };
+
     await expectToFit('sign-in', width => fitsWidth(page, width));
     await signIn(page, service.key);
+
     for (const [name, hash] of [
       ['runs', 'runs'],
       ['run', `runs/${runs['postcard']}`],
@@ -201,14 +234,17 @@ input:
     ] as const) {
       await page.goto(`${root}#/${hash}`);
       await page.locator('main table, main dl').first().waitFor();
+
       for (const image of await page.getByRole('img').all()) {
         await expect.poll(() => naturalWidth(image)).toBeGreaterThan(9);
       }
+
       await expectToFit(
         name,
         async width => (await fitsWidth(page, width)) && (await page.evaluate<boolean>(ALIGNED)),
       );
     }
+
     expect(complaints).toEqual([]);
   });
 
@@ -221,6 +257,7 @@ input:
     const { runId } = (await service.post<{ runId: string }>('/runs', body)).data;
     const { page } = await open(root, { viewport: { width: 360, height: 720 } });
     await signIn(page, service.key);
+
     for (const hash of [`prompts/${promptId}`, `runs/${runId}`]) {
       await page.goto(`${root}#/${hash}`);
       await page.getByText(key).first().waitFor();
@@ -236,16 +273,21 @@ input:
     const rowWith = (words: string): Locator => page.getByRole('row').filter({ hasText: words });
     await rowWith('My parcel has been in Hamburg').waitFor();
     await rowWith('The invoice of May').waitFor();
+
     expect(await page.evaluate<boolean>(ON_ONE_LINE)).toBe(true);
     expect(await rowWith('My parcel').textContent()).toMatch(/\d (?:ms|s)/u);
 
     await page.getByRole('link', { name: 'Sandbox' }).first().click();
     const gone = page.locator('dd').nth(1);
     const before = await gone.textContent();
+
     await expect.poll(() => gone.textContent()).not.toBe(before);
+
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('cancelled', { exact: true }).first().waitFor();
+
     expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+
     const { runStatus } = await service.data<{ runStatus: string }>(`/runs/${runs['going']}`);
     expect(runStatus).toBe('failed');
 
@@ -253,12 +295,19 @@ input:
     await page.getByRole('link', { name: 'Run again' }).click();
     const ticket = page.getByLabel('ticket');
     await ticket.waitFor();
-    expect(await ticket.inputValue()).toBe('My parcel has been in Hamburg for a week. Where is it?');
+
+    expect(await ticket.inputValue()).toBe(
+      'My parcel has been in Hamburg for a week. Where is it?',
+    );
+
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByText('A ticket: My parcel has been in Hamburg').waitFor();
     const [first, again] = await Promise.all(
-      [runs['text'], page.url().split('/').at(-1)].map(id => service.data<object>(`/runs/${id}/request`)),
+      [runs['text'], page.url().split('/').at(-1)].map(id =>
+        service.data<object>(`/runs/${id}/request`),
+      ),
     );
+
     expect(again).toEqual(first);
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(2);
     expect(complaints).toEqual([]);
@@ -270,6 +319,7 @@ input:
     const { page } = await open(root);
     await signIn(page, service.key);
     await page.getByRole('link', { name: 'Prompts' }).click();
+
     const rows = page.getByRole('row');
     for (const [words, found] of [
       ['support', 'Summary of a support ticket'],
@@ -281,6 +331,7 @@ input:
       await expect.poll(() => rows.count()).toBe(2);
       await rows.filter({ hasText: found }).waitFor();
     }
+
     await page.getByLabel('Search').fill('no such words');
     await page.getByText('No prompt matches.').waitFor();
     await page.getByText('How to publish a prompt').click();
@@ -300,6 +351,7 @@ input:
     await page.getByRole('heading', { name: 'Runs' }).waitFor();
     await page.goto(`${root}#/runs/%`);
     await page.getByRole('alert').waitFor();
+
     expect(complaints).toEqual([]);
   });
 
@@ -329,11 +381,14 @@ input:
     await page.getByRole('link', { name: 'Paid' }).click();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByText('this page updates by itself').waitFor();
+
     await expect.poll(() => waiting.length).toBe(1);
+
     waiting[0]
       ?.writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify(chatAnswer('Hi').body));
     await page.getByText('succeeded').waitFor();
+
     expect(requests.filter(request => request.method() === 'POST')).toHaveLength(1);
   });
 
@@ -341,11 +396,14 @@ input:
     const { provider, dataDir } = await paidModel();
     const usage = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
     provider.reset({ body: { ...(chatAnswer('Hi').body as object), usage } });
+
     const { service, root } = await start({ dataDir });
     const created = (slug: string): Promise<{ runId: string }> =>
       service.versionOf(slug).then(async promptVersionId => {
-        return (await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} })).data;
+        return (await service.post<{ runId: string }>('/runs', { promptVersionId, inputs: {} }))
+          .data;
       });
+
     await service.publish('paid', PAID);
     const { runId } = await created('paid');
     for (let run = 0; run < 51; run += 1) await created('sandbox');
@@ -354,13 +412,22 @@ input:
     await signIn(page, service.key);
     await page.goto(`${root}#/runs/${runId}`);
     await page.getByRole('link', { name: 'Paid' }).waitFor();
+
     const shown = await page.locator('main').textContent();
-    for (const fact of ['Created', 'Modelpriced', 'Counted1000 in (0 cached), 100 out', 'Cost$0.0028']) {
+    for (const fact of [
+      'Created',
+      'Modelpriced',
+      'Counted1000 in (0 cached), 100 out',
+      'Cost$0.0028',
+    ]) {
       expect(shown).toContain(fact);
     }
+
     await page.getByRole('link', { name: 'Runs' }).click();
     await page.getByLabel('Prompt').selectOption('Paid');
+
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
+
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByLabel('By').selectOption('model');
     await page.getByRole('meter', { name: 'priced: $0.0028 of $0.0028' }).waitFor();
@@ -380,8 +447,10 @@ input:
         json: { status: 'UNAUTHORIZED_ERROR', message: 'Invalid API key', data: null },
       }),
     );
+
     await page.getByRole('link', { name: 'Usage' }).click();
     await page.getByText('The service no longer accepts this key.').waitFor();
+
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
   });
 
@@ -401,15 +470,21 @@ input:
       colorScheme: 'dark',
     });
     await signIn(page, service.key);
+
     const link = page.getByRole('link', { name: 'Postcard' });
     for (let steps = 0; steps < 20; steps += 1) {
       await page.keyboard.press('Tab');
       if (await isFocused(link)) break;
     }
-    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
+
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe(
+      'solid',
+    );
+
     await page.keyboard.press('Enter');
     const image = page.getByRole('img', { name: 'Output 1' });
     await image.waitFor();
+
     await expect.poll(() => naturalWidth(image)).toBeGreaterThan(100);
     expect(await image.getAttribute('src')).toMatch(new RegExp(`^${base.url}/team/media/`, 'u'));
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
@@ -420,6 +495,7 @@ input:
     const { service, root } = await start();
     const { page } = await open(root);
     await signIn(page, service.key);
+
     for (const view of ['Runs', 'Usage', 'Prompts']) {
       await page.getByRole('link', { name: view }).click();
       await page.getByRole('heading', { name: view }).waitFor();
@@ -438,15 +514,25 @@ describe('the files of the page', () => {
     onTestFinished(() => service.close());
     const root = service.service.url.replace(/v1$/u, '');
     const answer = await fetch(root);
+
     expect(answer.status).toBe(200);
+
     const policy = answer.headers.get('content-security-policy') ?? '';
-    for (const rule of ["default-src 'none'", "script-src 'self'", "base-uri 'none'", "form-action 'none'"]) {
+    for (const rule of [
+      "default-src 'none'",
+      "script-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+    ]) {
       expect(policy.split('; ')).toContain(rule);
     }
+
     const html = await answer.text();
     expect(html).not.toMatch(/style=|<style|<script>|(?:src|href)="(?:https?:|\/)/u);
+
     const without = await TestService.start({ page: false });
     onTestFinished(() => without.close());
+
     expect((await fetch(without.service.url.replace(/v1$/u, ''))).status).toBe(404);
   });
 });
@@ -487,14 +573,18 @@ async function strippingProxy(): Promise<{ url: string; leadTo: (service: string
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url = '' } = incoming;
     const [host, port] = [target.hostname, target.port];
-    const sent = httpRequest({ method, headers, host, port, path: url.replace(/^\/team/u, '') }, answer => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
+    const sent = httpRequest(
+      { method, headers, host, port, path: url.replace(/^\/team/u, '') },
+      answer => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      },
+    );
     incoming.pipe(sent);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
+
   return { url: `http://127.0.0.1:${port}`, leadTo: service => (target = new URL(service)) };
 }

@@ -8,6 +8,7 @@ import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
 
 let home = '';
+
 beforeEach(() => {
   home = temporaryDirectory();
   for (const name of ['a/tool', 'b/tool', 'b/only', 'a/plain', 'a/folder/x']) {
@@ -25,7 +26,9 @@ describe.runIf(isPosix)('a program', () => {
     ['folder', undefined],
     ['missing', undefined],
   ])('%s is found at %s', (name, found) => {
-    const env = { PATH: ['.', '', 'a', path.join(home, 'a'), path.join(home, 'b')].join(path.delimiter) };
+    const env = {
+      PATH: ['.', '', 'a', path.join(home, 'a'), path.join(home, 'b')].join(path.delimiter),
+    };
     expect(findProgram(name, env, 'linux')).toBe(found && path.join(home, found));
   });
 
@@ -40,6 +43,7 @@ describe('a program on Windows', () => {
     Path: ['.', path.join(home, 'a'), path.join(home, 'b')].join(';'),
     PATHEXT: '.COM;.EXE;.BAT;.CMD;.VBS',
   });
+
   const write = (...names: readonly string[]): void => {
     for (const name of names) writeFileSync(path.join(home, name), '');
   };
@@ -59,12 +63,15 @@ describe('a program on Windows', () => {
     expect(resolveProgram('check', home, env(), 'win32')).toBeUndefined();
   });
 
-  it.runIf(isPosix)('of the store is found, though nothing but its start can follow the link to it', () => {
-    symlinkSync('python3.exe', path.join(home, 'b/python3.exe'));
-    symlinkSync('gone.exe', path.join(home, 'a/ruby.exe'));
-    expect(findProgram('python3', env(), 'win32')).toBe(path.join(home, 'b/python3.exe'));
-    expect(findProgram('ruby', env(), 'win32')).toBeUndefined();
-  });
+  it.runIf(isPosix)(
+    'of the store is found, though nothing but its start can follow the link to it',
+    () => {
+      symlinkSync('python3.exe', path.join(home, 'b/python3.exe'));
+      symlinkSync('gone.exe', path.join(home, 'a/ruby.exe'));
+      expect(findProgram('python3', env(), 'win32')).toBe(path.join(home, 'b/python3.exe'));
+      expect(findProgram('ruby', env(), 'win32')).toBeUndefined();
+    },
+  );
 
   it('of the system itself has its full path', () => {
     expect(getWindowsProgram('cmd.exe', { SystemRoot: 'D:\\Windows' })).toBe(

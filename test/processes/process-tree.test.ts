@@ -7,23 +7,33 @@ import { isPosix } from '../support/system.ts';
 
 function started(script: string, mark: string): ProcessTree {
   const env = { PATH: process.env['PATH'], TREE_MARK: mark };
-  return new ProcessTree({ argv: ['sh', '-c', script], directory: temporaryDirectory(), env }, 'TREE_MARK');
+  return new ProcessTree(
+    { argv: ['sh', '-c', script], directory: temporaryDirectory(), env },
+    'TREE_MARK',
+  );
 }
 
 function isRunning(program: string): boolean {
   return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n').includes(program);
 }
 
-/** Resolves once none of the programs runs: one that was killed ends when it is next given a processor. */
+/**
+ * Resolves once none of the programs runs: one that was killed ends when it is next given a
+ * processor.
+ */
 async function untilGone(...programs: string[]): Promise<void> {
   await expect.poll(() => programs.filter(isRunning)).toEqual([]);
 }
 
-/** Returns the command line of a program that sleeps longer than any test, and that no other test has started. */
+/**
+ * Returns the command line of a program that sleeps longer than any test, and that no other test
+ * has started.
+ */
 function sleep(): string {
   sleeps += 1;
   return `sleep ${process.pid}${1000 + sleeps}`;
 }
+
 let sleeps = 0;
 
 describe.runIf(process.platform === 'linux')('a tree of processes', () => {
@@ -50,11 +60,15 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
     const [pid] = (await once(tree.child.stdout, 'data')) as [Buffer];
     const closed = once(tree.child, 'close');
     await tree.ended;
+
     // Its environment and its group are its own by now.
     await expect.poll(() => isRunning(hidden)).toBe(true);
+
     await tree.end();
     await closed;
+
     expect(isRunning(hidden)).toBe(true);
+
     process.kill(Number(pid.toString()));
   });
 
@@ -66,9 +80,12 @@ describe.runIf(process.platform === 'linux')('a tree of processes', () => {
       await once(tree.child.stdout, 'data');
       const left = (killed: number) => ({ mark: 'OTHER=1', root: tree.root, killed });
       await endOrphanedTree(left((tree.root?.began ?? 0) - 60_000), {}, 'darwin');
+
       await expect.poll(() => isRunning(one)).toBe(true);
+
       await endOrphanedTree(left(Date.now()), {}, 'darwin');
       expect(await tree.ended).toEqual({ code: null, signal: 'SIGKILL' });
+
       await untilGone(one);
     },
   );

@@ -5,6 +5,7 @@ import { buildProgramLine, UnsafeArgument } from '../../src/processes/program-li
 import { temporaryDirectory } from '../support/context.ts';
 
 let home = '';
+
 beforeEach(() => {
   home = temporaryDirectory();
   for (const name of ['tool.exe', 'batch.cmd']) writeFileSync(path.join(home, name), '');
@@ -12,7 +13,10 @@ beforeEach(() => {
 
 function windowsLine(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
   const env = { Path: home, SystemRoot: 'C:\\Windows' };
-  const { file, args } = buildProgramLine({ argv, filled: new Set(filled), directory: '/', env }, 'win32');
+  const { file, args } = buildProgramLine(
+    { argv, filled: new Set(filled), directory: '/', env },
+    'win32',
+  );
   return [file, ...args].join(' ').replaceAll(home + path.sep, 'HOME/');
 }
 
@@ -36,7 +40,9 @@ describe('what starts a program on Windows', () => {
   );
 
   it('passes a batch file only what cmd.exe reads literally', () => {
-    expect(windowsLine(['batch', "it's (one) day, ok?"], [1])).toContain("it's^ ^(one^)^ day^,^ ok^?");
+    expect(windowsLine(['batch', "it's (one) day, ok?"], [1])).toContain(
+      "it's^ ^(one^)^ day^,^ ok^?",
+    );
   });
 
   it('refuses a line break that no quoting keeps', () => {

@@ -7,12 +7,17 @@ import type { Run } from '../../src/wire/index.ts';
 import { publishPromptFile, TestService } from '../support/local-service.ts';
 
 /** Repeats a text until it fills a prompt file. */
-const full = (unit: string, bytes = 128 * 1024 - 500): string => unit.repeat(Math.floor(bytes / unit.length));
+const full = (unit: string, bytes = 128 * 1024 - 500): string =>
+  unit.repeat(Math.floor(bytes / unit.length));
+
 const numbered = (line: (n: number) => string, bytes = 128 * 1024 - 500): string => {
   const lines: string[] = [];
-  for (let size = 0; size < bytes; size += lines.at(-1)?.length ?? 1) lines.push(line(lines.length));
+  for (let size = 0; size < bytes; size += lines.at(-1)?.length ?? 1) {
+    lines.push(line(lines.length));
+  }
   return lines.join('');
 };
+
 const headed = (head: string, template = 'x'): string => `---\n${head}\n---\n${template}`;
 
 function findFault(source: string): string {
@@ -41,7 +46,11 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
       `{{json ${full('(json ')}`,
       '1: more than 50 parentheses are open inside each other',
     ],
-    ['blanks without end', `${' '.repeat(100_000)}x{{~a}}`, '1: there are more than 4096 blanks in a row'],
+    [
+      'blanks without end',
+      `${' '.repeat(100_000)}x{{~a}}`,
+      '1: there are more than 4096 blanks in a row',
+    ],
     [
       'empty lines without end',
       `x\n${'\n'.repeat(100_000)}x{{#if a}}\n{{/if}}`,
@@ -63,12 +72,16 @@ describe('a prompt file past a bound is refused soon, with the bound', () => {
     ['maps in maps', headed(numbered(n => `${' '.repeat(n)}a:\n`)), /nested too deeply/],
     [
       'aliases that multiply',
-      headed(`a0: &a0 [x]\n${numbered(n => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]\n`, 1000)}`),
+      headed(
+        `a0: &a0 [x]\n${numbered(n => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}, *a${n}]\n`, 1000)}`,
+      ),
       /with its aliases written out, this is too large$/,
     ],
     ['an alias of itself', headed('a: &a [*a]'), /nested too deeply/],
   ])('%s', (_, source, fault) => {
-    expect(findFault(source)).toEqual(typeof fault === 'string' ? fault : expect.stringMatching(fault));
+    expect(findFault(source)).toEqual(
+      typeof fault === 'string' ? fault : expect.stringMatching(fault),
+    );
   });
 });
 
@@ -89,7 +102,9 @@ describe('a prompt file as large as it may be is read', () => {
     ['texts', '{{"'],
     ['tags', '{{'],
   ])('%s that never end are a fault', (_, unit) =>
-    expect(findFault(full(unit))).toMatch(/^1: (the template can't be read here|this tag is never closed)$/),
+    expect(findFault(full(unit))).toMatch(
+      /^1: (the template can't be read here|this tag is never closed)$/,
+    ),
   );
 });
 
@@ -104,11 +119,15 @@ describe('a render past a bound ends', () => {
     });
     return previewPrompt(definition, { inputs }, limits);
   };
-  const nested = (depth: number): string => `${'{{#each @root}}'.repeat(depth)}x${'{{/each}}'.repeat(depth)}`;
+
+  const nested = (depth: number): string =>
+    `${'{{#each @root}}'.repeat(depth)}x${'{{/each}}'.repeat(depth)}`;
   const ten = Object.fromEntries('abcdefghij'.split('').map(name => [name, 'v']));
 
   it('of steps: loops in loops', () => {
-    expect(() => render(nested(7), ten)).toThrow('rendering the prompt takes more than 1,000,000 steps');
+    expect(() => render(nested(7), ten)).toThrow(
+      'rendering the prompt takes more than 1,000,000 steps',
+    );
     expect(() => render(nested(3), ten)).not.toThrow();
   });
 
@@ -123,10 +142,12 @@ describe('a render past a bound ends', () => {
     expect(() => render('{{#each l}}{{@root.big}}{{/each}}', inputs)).toThrow(
       'the rendered prompt is larger than 8 MiB',
     );
+
     const limits = { ...RENDER_LIMITS, bytes: 1000 };
     const indented = parsePromptFile(`${' '.repeat(100)}{{> p}}\n`, 'x.prompt', {
       partials: () => ({ file: '_p.prompt', text: '{{v}}' }),
     });
+
     expect(() => previewPrompt(indented, { inputs: { v: '\n'.repeat(50) } }, limits)).toThrow(
       'is larger than',
     );
@@ -135,7 +156,9 @@ describe('a render past a bound ends', () => {
   it('of time, by the injected clock', () => {
     let time = 0;
     const limits = { ...RENDER_LIMITS, now: () => (time += 700) };
-    expect(() => render(nested(4), ten, limits)).toThrow('rendering the prompt takes longer than 2 s');
+    expect(() => render(nested(4), ten, limits)).toThrow(
+      'rendering the prompt takes longer than 2 s',
+    );
   });
 
   it('of its own time, without waits for others', () => {
@@ -145,7 +168,10 @@ describe('a render past a bound ends', () => {
       now: () => (time += 700),
       ownTime: () => (own += step),
     });
-    expect(() => render(nested(4), ten, ownTime(700))).toThrow('rendering the prompt takes longer than 2 s');
+
+    expect(() => render(nested(4), ten, ownTime(700))).toThrow(
+      'rendering the prompt takes longer than 2 s',
+    );
     expect(() => render(nested(4), ten, ownTime(0))).not.toThrow();
   });
 
@@ -171,12 +197,14 @@ describe('a run past a bound', () => {
       'bomb',
       `${names.map(name => `{{${name}}}`).join('')}${loops}`,
     );
+
     const run = (promptVersionId: string, textInputs: Record<string, string>) =>
       service.post<Run>('/runs', { promptVersionId, inputs: { textInputs } });
     const [bad, good] = await Promise.all([
       run(bomb.promptVersionId, Object.fromEntries(names.map(name => [name, 'v']))),
       run(await service.versionOf('hello'), { name: 'Ada' }),
     ]);
+
     expect(bad.data.runStatus).toBe('failed');
     expect(bad.data.outputs).toEqual([
       { type: 'error', data: expect.stringMatching(/1,000,000 steps|longer than 2 s/) },

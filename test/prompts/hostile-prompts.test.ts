@@ -58,6 +58,7 @@ describe('a prompt that uses all that it may', () => {
       .finally(() => {
         meanwhile.isOver = true;
       });
+
     let longest = 0;
     while (!meanwhile.isOver) {
       const before = process.cpuUsage();
@@ -65,8 +66,11 @@ describe('a prompt that uses all that it may', () => {
       const { user, system } = process.cpuUsage(before);
       longest = Math.max(longest, (user + system) / 1000);
     }
+
     expect(await run).toMatchObject(answer);
-    // Only work of the service's own process can hold up the others; the machine's load doesn't count.
+
+    // Only work of the service's own process can hold up the others; the machine's load doesn't
+    // count.
     expect(longest).toBeLessThan((performance.now() - startedAt) * 0.6);
   });
 });
@@ -81,6 +85,7 @@ describe('the built command', () => {
       /rendering the prompt takes (more than 1,000,000 steps|longer than 2 s)/,
     );
     const env = { PROMPTRUN_DATA_DIR: path.join(directory, 'data') };
+
     expect(await runCommand(run, { env })).toMatchObject({ code: 5, stderr: bound });
   });
 });

@@ -14,7 +14,9 @@ function messages(
   partials: Record<string, string> = {},
 ): readonly TemplateMessage[] {
   const lookup = (name: string) =>
-    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+    Object.hasOwn(partials, name)
+      ? { file: `_${name}.prompt`, text: partials[name] ?? '' }
+      : undefined;
   const definition = parsePromptFile(template, 'x.prompt', { partials: lookup });
   return previewPrompt(definition, { inputs }, LIMITS).messages;
 }
@@ -36,8 +38,14 @@ describe('a template finds nothing but its inputs', () => {
     ],
     ['{{#each a.__proto__}}in{{/each}}{{#each a.constructor.prototype}}in{{/each}}', { a: {} }],
     ['{{#with a as |constructor|}}{{constructor.constructor}}{{/with}}', { a: { b: 1 } }],
-    ['{{a.__defineGetter__}}{{a.__lookupGetter__}}{{@root.a.constructor}}{{@constructor}}', { a: {} }],
-    ['{{@partial-block}}{{#each @partial-block}}in{{/each}}{{> @partial-block}}{{@_parent.root.x}}', {}],
+    [
+      '{{a.__defineGetter__}}{{a.__lookupGetter__}}{{@root.a.constructor}}{{@constructor}}',
+      { a: {} },
+    ],
+    [
+      '{{@partial-block}}{{#each @partial-block}}in{{/each}}{{> @partial-block}}{{@_parent.root.x}}',
+      {},
+    ],
   ])('%s', (template, inputs) => expect(text(template, inputs)).toBe(''));
 
   it.each([
@@ -66,9 +74,9 @@ describe('names such as __proto__ are ordinary names', () => {
 
   it.each(names)('%s', name => {
     const inputs = own(`{${JSON.stringify(name)}: "x"}`);
-    expect(text(`{{${name}}}{{this.${name}}}{{lookup this "${name}"}}{{@root.${name}}}`, inputs)).toBe(
-      'xxxx',
-    );
+    expect(
+      text(`{{${name}}}{{this.${name}}}{{lookup this "${name}"}}{{@root.${name}}}`, inputs),
+    ).toBe('xxxx');
     expect(text(`{{#each this}}{{@key}}={{this}}{{/each}}{{#if ${name}}}!{{/if}}`, inputs)).toBe(
       `${name}=x!`,
     );
@@ -83,7 +91,10 @@ describe('names such as __proto__ are ordinary names', () => {
 describe('a value is text', () => {
   it('whatever it is made of', () => {
     expect(
-      text('{{a}}|{{#each l}}{{this}}{{/each}}', own('{"a": {"toString": "x"}, "l": [[[]], [{}]]}')),
+      text(
+        '{{a}}|{{#each l}}{{this}}{{/each}}',
+        own('{"a": {"toString": "x"}, "l": [[[]], [{}]]}'),
+      ),
     ).toBe('[object Object]|[object Object]');
     expect(text('{{lookup l a}}', own('{"l": [1], "a": {"toString": 1}}'))).toBe('');
   });
@@ -97,7 +108,10 @@ describe('a value is text', () => {
 
 describe('what a template does is counted, without a loop too', () => {
   const doubling = (tag: (n: number) => string): Record<string, string> =>
-    Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`p${n}`, n === 39 ? '' : tag(n + 1).repeat(2)]));
+    Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [`p${n}`, n === 39 ? '' : tag(n + 1).repeat(2)]),
+    );
+
   const inlines = Array.from({ length: 40 }, (_, n) => {
     const twice = n === 0 ? '' : `{{> i${n - 1}}}`.repeat(2);
     return `{{#*inline "i${n}"}}${twice}{{/inline}}`;

@@ -12,9 +12,14 @@ interface Given extends PreviewInputs {
   schemas?: Record<string, JsonObject>;
 }
 
-function preview(source: string, { partials = {}, schemas = {}, ...given }: Given = {}): PromptPreview {
+function preview(
+  source: string,
+  { partials = {}, schemas = {}, ...given }: Given = {},
+): PromptPreview {
   const lookup = (name: string) =>
-    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+    Object.hasOwn(partials, name)
+      ? { file: `_${name}.prompt`, text: partials[name] ?? '' }
+      : undefined;
   return previewPrompt(parsePromptFile(source, 'x.prompt', { partials: lookup, schemas }), given);
 }
 
@@ -34,7 +39,11 @@ describe('a value in a template', () => {
     ['{{who}}', { who: '<i>"Ada" & co</i>' }, '<i>"Ada" & co</i>'],
     ['{{a.b.c}} {{a.[two words]}}', { a: { b: { c: 1 }, 'two words': 2 } }, '1 2'],
     ['{{list.[1]}} {{list.length}}', { list: ['a', 'b'] }, 'b 2'],
-    ['{{n}} {{yes}} {{list}} [{{none}}]', { n: 0, yes: false, list: [1, 'b'], none: null }, '0 false 1,b []'],
+    [
+      '{{n}} {{yes}} {{list}} [{{none}}]',
+      { n: 0, yes: false, list: [1, 'b'], none: null },
+      '0 false 1,b []',
+    ],
     ['\\{{who}} {{{who}}}', { who: 'Ada' }, '{{who}} Ada'],
     ['{{who}} {{! not shown }}{{!-- {{neither}} --}}!', { who: '日本の方' }, '日本の方 !'],
     ['{{lookup map key}} {{lookup list 1}}', { map: { k: 'v' }, key: 'k', list: [1, 2] }, 'v 2'],
@@ -88,7 +97,11 @@ describe('blocks', () => {
     ],
     ['{{#with o}}{{n}}{{../m}}{{@root.m}}{{else}}none{{/with}}', { o: { n: 1 }, m: 2 }, '122'],
     ['{{#with o as |p|}}{{p.n}}{{/with}}', { o: { n: 1 } }, '1'],
-    ['{{#o}}{{n}}{{/o}}{{^l}}no list{{/l}}{{#l}}{{this}}{{/l}}', { o: { n: 1 }, l: [] }, '1no list'],
+    [
+      '{{#o}}{{n}}{{/o}}{{^l}}no list{{/l}}{{#l}}{{this}}{{/l}}',
+      { o: { n: 1 }, l: [] },
+      '1no list',
+    ],
     ['{{#l}}{{n}}{{/l}}', { l: [{ n: 1 }, { n: 2 }] }, '12'],
     ['{{#if (lookup o "n")}}y{{/if}}', { o: { n: 1 } }, 'y'],
   ])('%s with %j', (template, inputs, expected) => expect(text(template, inputs)).toBe(expected));
@@ -123,7 +136,8 @@ describe('json', () => {
 
 describe('messages', () => {
   it("begin with a role; what stands before any is the user's", () => {
-    const source = 'Hi\n{{role "system"}}{{s}}\n{{role "user"}}one{{role "user"}}two{{role "model"}}three\n';
+    const source =
+      'Hi\n{{role "system"}}{{s}}\n{{role "user"}}one{{role "user"}}two{{role "model"}}three\n';
     expect(preview(source, { inputs: { s: 'S' } }).messages).toEqual([
       { role: 'user', content: [{ text: 'Hi\n' }] },
       { role: 'system', content: [{ text: 'S\n' }] },
@@ -138,13 +152,17 @@ describe('messages', () => {
       { role: 'user', content: [{ text: 'Hello' }] },
       { role: 'model', content: [{ text: 'Hi!' }] },
     ] as const;
-    const placed = preview('{{role "system"}}S\n{{history}}\n{{role "user"}}more', { history }).messages;
+    const placed = preview('{{role "system"}}S\n{{history}}\n{{role "user"}}more', {
+      history,
+    }).messages;
     const metadata = { purpose: 'history' };
+
     expect(placed).toEqual([
       { role: 'system', content: [{ text: 'S\n' }] },
       ...history.map(message => ({ ...message, metadata })),
       { role: 'user', content: [{ text: 'more' }] },
     ]);
+
     expect(
       preview('{{role "system"}}S{{role "user"}}U', { history }).messages.map(({ role }) => role),
     ).toEqual(['system', 'user', 'model', 'user']);
@@ -171,6 +189,7 @@ describe('messages', () => {
         ],
       },
     ]);
+
     expect(
       preview('{{media url=a}}{{media url=b}}', { images: ['x:1', 'x:2'] }).messages[0]?.content,
     ).toEqual([{ media: { url: 'x:1' } }, { media: { url: 'x:2' } }]);
@@ -229,9 +248,13 @@ describe('a partial', () => {
 
 describe('a schema', () => {
   const readSchema = (...lines: string[]): unknown =>
-    preview(['---', 'output:', '  schema:', ...lines.map(line => `    ${line}`), '---', ''].join('\n'), {
-      schemas: { Price: { type: 'number', description: 'in euros' } },
-    }).output?.schema;
+    preview(
+      ['---', 'output:', '  schema:', ...lines.map(line => `    ${line}`), '---', ''].join('\n'),
+      {
+        schemas: { Price: { type: 'number', description: 'in euros' } },
+      },
+    ).output?.schema;
+
   const object = (properties: object, more: object = {}): unknown => ({
     type: 'object',
     properties,
@@ -243,7 +266,10 @@ describe('a schema', () => {
     const scalar = (line: string): unknown =>
       preview(`---\noutput:\n  schema: ${line}\n---\n`).output?.schema;
     expect(scalar('string')).toEqual({ type: 'string' });
-    expect(scalar('number,of all, that are')).toEqual({ type: 'number', description: 'of all, that are' });
+    expect(scalar('number,of all, that are')).toEqual({
+      type: 'number',
+      description: 'of all, that are',
+    });
     expect(preview('---\r\ninput:\r\n  schema: string\r\n---\r\n').input).toEqual({
       schema: { type: 'string' },
     });
@@ -251,7 +277,14 @@ describe('a schema', () => {
 
   it('has fields of every type, which may be null if they are optional', () => {
     expect(
-      readSchema('a: string, the a', 'b?: boolean', 'c: any', 'd?: any, whatever', 'e: integer', 'f: null'),
+      readSchema(
+        'a: string, the a',
+        'b?: boolean',
+        'c: any',
+        'd?: any, whatever',
+        'e: integer',
+        'f: null',
+      ),
     ).toEqual(
       object(
         {
@@ -282,7 +315,11 @@ describe('a schema', () => {
     ).toEqual(
       object(
         {
-          tags: { type: 'array', description: 'some', items: { type: 'string', description: 'one' } },
+          tags: {
+            type: 'array',
+            description: 'some',
+            items: { type: 'string', description: 'one' },
+          },
           rows: { type: ['array', 'null'], items: object({ n: { type: ['number', 'null'] } }) },
           who: {
             ...(object({ name: { type: 'string' } }, { required: ['name'] }) as object),
@@ -347,7 +384,10 @@ describe('front matter', () => {
       config: { temperature: 1, stopSequences: ['END', '\n'] },
       ext: { a: { b: 1, c: { d: 2 } }, 'a.x': { y: 3 } },
     });
-    expect(parsePromptFile(source, 'x.prompt').frontMatter).toMatchObject({ mine: 'kept', 'a.b': 1 });
+    expect(parsePromptFile(source, 'x.prompt').frontMatter).toMatchObject({
+      mine: 'kept',
+      'a.b': 1,
+    });
   });
 
   it('has defaults, which inputs replace', () => {

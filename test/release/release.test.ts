@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { temporaryDirectory } from '../support/context.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
+
 const NAMED = {
   repository: { type: 'git', url: 'git+https://github.com/ada/promptrun.git' },
   bugs: 'https://github.com/ada/promptrun/issues',
@@ -40,11 +41,19 @@ describe('a release', () => {
       1,
       'error: package.json lacks repository, author: the owner of the project has to name them before a release\n',
     ]);
-    expect(step('check.js', ['v1.2.3'], project(NAMED))).toEqual({ status: 0, stdout: '', stderr: '' });
+    expect(step('check.js', ['v1.2.3'], project(NAMED))).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
   });
 
   it('needs the tag of the version, and its date in the changelog', () => {
-    const { status, stderr } = step('check.js', ['v1.2.4'], project(NAMED, '## 1.2.3 (unreleased)\n'));
+    const { status, stderr } = step(
+      'check.js',
+      ['v1.2.4'],
+      project(NAMED, '## 1.2.3 (unreleased)\n'),
+    );
     expect(status).toBe(1);
     expect(stderr).toContain('the tag is v1.2.4, and the version in package.json is 1.2.3');
     expect(stderr).toContain('CHANGELOG.md has no section "## 1.2.3 (YYYY-MM-DD)"');
@@ -60,15 +69,21 @@ describe('a release', () => {
   it.skipIf(process.platform === 'win32')('packs the executable with the licences', () => {
     const folder = project(NAMED);
     for (const name of ['binary', 'dist']) mkdirSync(path.join(folder, name));
+
     for (const name of ['binary/promptrun', 'LICENSE', 'dist/THIRD-PARTY-NOTICES']) {
       writeFileSync(path.join(folder, name), name);
     }
+
     const { status, stderr, stdout } = step('pack.js', ['binary', 'release'], folder);
     expect([status, stderr]).toEqual([0, '']);
+
     const [archive = ''] = readdirSync(path.join(folder, 'release'));
     expect(archive).toBe(`promptrun-1.2.3-${process.platform}-${process.arch}.tar.xz`);
     expect(stdout).toContain(archive);
-    const packed = execFileSync('tar', ['-tJf', path.join(folder, 'release', archive)], { encoding: 'utf8' });
+
+    const packed = execFileSync('tar', ['-tJf', path.join(folder, 'release', archive)], {
+      encoding: 'utf8',
+    });
     expect(packed.trim().split('\n')).toEqual(['promptrun', 'LICENSE', 'THIRD-PARTY-NOTICES']);
   });
 });
@@ -83,16 +98,26 @@ describe('the manifests of package managers', () => {
     `${hash(5)} *promptrun-1.2.3-windows-x64.zip`,
     `${hash(6)}  promptrun-1.2.3.tgz`,
   ];
+
   const url = (name: string): string =>
     `https://github.com/ada/promptrun/releases/download/v1.2.3/promptrun-1.2.3-${name}`;
 
-  function manifests(packageJson: Readonly<Record<string, unknown>>, sums = SUMS, version = '1.2.3') {
+  function manifests(
+    packageJson: Readonly<Record<string, unknown>>,
+    sums = SUMS,
+    version = '1.2.3',
+  ) {
     const folder = project(packageJson);
     writeFileSync(path.join(folder, 'SHA256SUMS'), `${sums.join('\n')}\n`);
     const outcome = step('manifests.js', ['SHA256SUMS', version, 'out'], folder);
     const out = path.join(folder, 'out');
     const names = existsSync(out) ? readdirSync(out) : [];
-    return { ...outcome, names, read: (name: string) => readFileSync(path.join(out, name), 'utf8') };
+
+    return {
+      ...outcome,
+      names,
+      read: (name: string) => readFileSync(path.join(out, name), 'utf8'),
+    };
   }
 
   it('name the archives of the release and their checksums', () => {
@@ -105,21 +130,32 @@ describe('the manifests of package managers', () => {
       'promptrun.json',
       'promptrun.rb',
     ]);
+
     const formula = read('promptrun.rb');
-    for (const [digit, name] of ['linux-x64', 'linux-arm64', 'darwin-arm64', 'darwin-x64'].entries()) {
+    for (const [digit, name] of [
+      'linux-x64',
+      'linux-arm64',
+      'darwin-arm64',
+      'darwin-x64',
+    ].entries()) {
       expect(formula).toContain(`url "${url(name)}.tar.xz"\n      sha256 "${hash(digit + 1)}"`);
     }
+
     expect(JSON.parse(read('promptrun.json'))).toMatchObject({
       version: '1.2.3',
       architecture: { '64bit': { url: url('windows-x64.zip'), hash: hash(5) } },
       bin: 'promptrun.exe',
     });
+
     expect(parse(read('ada.promptrun.installer.yaml'))).toMatchObject({
       PackageIdentifier: 'ada.promptrun',
       PackageVersion: '1.2.3',
-      Installers: [{ Architecture: 'x64', InstallerUrl: url('windows-x64.zip'), InstallerSha256: hash(5) }],
+      Installers: [
+        { Architecture: 'x64', InstallerUrl: url('windows-x64.zip'), InstallerSha256: hash(5) },
+      ],
       ManifestType: 'installer',
     });
+
     expect(parse(read('ada.promptrun.locale.en-US.yaml'))).toMatchObject({
       ShortDescription: 'Runs: "prompts"',
     });

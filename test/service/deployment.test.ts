@@ -28,9 +28,15 @@ interface Compose {
 const nginx = ['/usr/sbin', ...(process.env['PATH'] ?? '').split(path.delimiter)]
   .map(place => path.join(place, 'nginx'))
   .find(existsSync);
-if (nginx === undefined) process.stderr.write('nginx is not installed: its configuration is not tried.\n');
 
-/** Starts nginx with its configuration for these instances, and gives its origin; it ends with the test. */
+if (nginx === undefined) {
+  process.stderr.write('nginx is not installed: its configuration is not tried.\n');
+}
+
+/**
+ * Starts nginx with its configuration for these instances, and gives its origin; it ends with the
+ * test.
+ */
 async function startNginx(instances: readonly string[]): Promise<string> {
   const directory = temporaryDirectory();
   const port = await freePort();
@@ -55,7 +61,9 @@ async function startNginx(instances: readonly string[]): Promise<string> {
   const running = spawn(nginx ?? '', [...files, '-g', `daemon off; pid ${directory}/nginx.pid;`]);
   onTestFinished(() => void running.kill());
   const origin = `http://127.0.0.1:${port}`;
+
   await expect.poll(() => fetch(`${origin}/healthz`).then(({ status }) => status)).toBe(200);
+
   return origin;
 }
 
@@ -65,11 +73,13 @@ describe('the files for containers', () => {
 
   test('start two instances of one image on one PostgreSQL', () => {
     expect(instances).toHaveLength(2);
+
     for (const { environment } of instances) {
       expect(environment?.['PROMPTRUN_DATABASE_URL']).toMatch(
         /^postgres:\/\/promptrun:.*@database:5432\/promptrun$/,
       );
     }
+
     const builds = instances.flatMap(({ build }) => build ?? []);
     expect(builds).toHaveLength(1);
     expect(read(path.basename(builds[0]?.dockerfile ?? ''))).toContain('ENTRYPOINT ["promptrun"]');
@@ -83,12 +93,16 @@ describe('the files for containers', () => {
       ...(JSON.parse(command) as string[]),
     ];
     const flags = words.filter(word => word.startsWith('--'));
+
     expect(flags.length).toBeGreaterThan(3);
+
     for (const flag of flags) expect(stdout).toContain(`${flag} <`);
   });
 
   test('lead the load balancer to those instances', () => {
-    const names = Object.keys(compose.services).filter(name => compose.services[name]?.image === 'promptrun');
+    const names = Object.keys(compose.services).filter(
+      name => compose.services[name]?.image === 'promptrun',
+    );
     const servers = [...read('nginx.conf').matchAll(/server (\w+):8787/g)].map(match => match[1]);
     expect(servers).toEqual(names);
   });
@@ -103,12 +117,16 @@ describe('the files for containers', () => {
       inputs: { textInputs: { name: 'Ada' } },
     });
     const created = await fetch(`${balancer}/v1/runs`, { method: 'POST', headers, body });
+
     expect(created.status).toBe(200);
+
     for (let request = 0; request < 4; request += 1) {
-      const { rows } = ((await (await fetch(`${balancer}/v1/runs`, { headers })).json()) as { data: RunPage })
-        .data;
+      const { rows } = (
+        (await (await fetch(`${balancer}/v1/runs`, { headers })).json()) as { data: RunPage }
+      ).data;
       expect(rows).toHaveLength(1);
     }
+
     await Promise.all([one.close(), two.close()]);
   });
 });

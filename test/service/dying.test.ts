@@ -10,6 +10,7 @@ import { type ServingProcess, serveInProcess } from '../support/serving-process.
 
 const LOOK_AROUND = 2000;
 const DELAY = 130_000;
+
 /** Number of runs that a service has in progress at a time; more are queued. */
 const PARALLEL = 32;
 
@@ -23,6 +24,7 @@ beforeEach(async () => {
   key = await createKeyIn(dataDir, { user: 'ann', credits: 100 });
   clock = new HandClock();
 });
+
 afterEach(async () => {
   await witness?.close();
   witness = undefined;
@@ -46,7 +48,12 @@ async function createIn({ url }: ServingProcess): Promise<string> {
     inputs: {},
     runOptions: { delaySeconds: '130' },
   };
-  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) });
+
+  const answer = await fetch(`${url}/runs`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
   return ((await answer.json()) as { data: RunReference }).data.runId;
 }
 
@@ -57,9 +64,13 @@ describe('a process that dies while a run is running', () => {
     await first.kill();
     const service = await look();
     await clock.sleeping(DELAY);
+
     expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running', outputs: [] }]);
+
     clock.advance(DELAY);
-    await expect.poll(() => rows(service)).toMatchObject([{ runId, runStatus: 'succeeded', credits: 1 }]);
+    await expect
+      .poll(() => rows(service))
+      .toMatchObject([{ runId, runStatus: 'succeeded', credits: 1 }]);
   });
 
   test('twice: the run has failed, says why, and is paid back', async () => {
@@ -67,9 +78,12 @@ describe('a process that dies while a run is running', () => {
     const runId = await createIn(first);
     await first.kill();
     const second = await serveInProcess(dataDir);
+
     await expect.poll(() => inStore(runId)).toEqual({ status: 'running', deaths: 1 });
+
     await second.kill();
     const service = await look();
+
     await expect
       .poll(() => rows(service))
       .toMatchObject([{ runId, runStatus: 'failed', credits: null, outputs: [{ type: 'error' }] }]);
@@ -85,6 +99,7 @@ describe('a process that dies while a run is running', () => {
     clock.advance(LOOK_AROUND);
     await clock.sleeping(DELAY);
     clock.advance(DELAY);
+
     await expect.poll(() => rows(service)).toMatchObject([{ runId, runStatus: 'succeeded' }]);
   });
 });
@@ -98,12 +113,19 @@ test('with --no-rerun what was begun fails immediately, and what was queued stil
   witness = await TestService.start({ dataDir, clock, rerun: false });
   await clock.sleeping(DELAY);
   const { rows: shown } = await witness.data<RunPage>('/runs?limit=50', { key });
+
   expect(shown).toHaveLength(PARALLEL + 1);
   expect(shown[0]).toMatchObject({ runId: queued, runStatus: 'running' });
-  for (const run of shown.slice(1)) expect(run).toMatchObject({ runStatus: 'failed', credits: null });
+
+  for (const run of shown.slice(1)) {
+    expect(run).toMatchObject({ runStatus: 'failed', credits: null });
+  }
+
   expect(shown.at(-1)?.outputs[0]?.data).toContain(`promptrun runs rerun ${begun}`);
+
   await witness.close();
   const { rows: later } = await (await look()).data<RunPage>('/runs?limit=50', { key });
+
   expect(new Set(later.map(({ runStatus }) => runStatus))).toEqual(new Set(['failed']));
 });
 
@@ -114,6 +136,7 @@ test('a command leaves what a dead service was running to the next service', asy
   const command = await startEmbedded({ dataDir, clock, env: {} });
   onTestFinished(() => command.close());
   clock.advance(LOOK_AROUND);
+
   expect(await runIn(command, runId)).toMatchObject({ runStatus: 'running' });
   expect(await inStore(runId)).toEqual({ status: 'running', deaths: 0 });
 });
@@ -122,17 +145,22 @@ test('a process never takes over runs of another that is alive', async () => {
   const first = await serveInProcess(dataDir, '--sync-window', '0s');
   const runId = await createIn(first);
   const service = await look();
+
   for (let round = 0; round < 5; round += 1) {
     await clock.sleeping(LOOK_AROUND);
     clock.advance(LOOK_AROUND);
   }
+
   await clock.sleeping(LOOK_AROUND);
   clock.advance(DELAY);
   await clock.sleeping(LOOK_AROUND);
+
   expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running' }]);
 });
 
-/** Reads a run from the store: over HTTP, a run that a dead process left looks like one that runs. */
+/**
+ * Reads a run from the store: over HTTP, a run that a dead process left looks like one that runs.
+ */
 async function inStore(runId: string): Promise<unknown> {
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   try {

@@ -25,6 +25,7 @@ beforeEach(async () => {
   dataDir = temporaryDataDir();
   service = await startEmbedded({ dataDir, clock, env: {} });
 });
+
 afterEach(() => service.close());
 
 interface Answered<T> {
@@ -71,10 +72,14 @@ test('stores a free run together with its end, so that a kill leaves nothing unf
   const { data } = await call<Run>('POST', '/runs', {
     body: await creation('hello', { textInputs: { name: 'Ada' } }),
   });
+
   expect(existsSync(workers)).toBe(false);
+
   const list = await call<{ rows: object[] }>('GET', '/runs?times=true');
   const now = new Date(clock.now()).toISOString();
+
   expect(list.data.rows).toMatchObject([{ runId: data.runId, createdAt: now, endedAt: now }]);
+
   await call<Run>('POST', '/runs', { body: await creation('sandbox', {}, { delaySeconds: '0' }) });
   expect(existsSync(workers)).toBe(true);
 });
@@ -100,7 +105,11 @@ describe('refuses in the envelope, as over HTTP,', () => {
   });
 
   test('a request without its key', async () => {
-    const { status } = await service.request({ method: 'GET', url: `${service.url}/me`, headers: {} });
+    const { status } = await service.request({
+      method: 'GET',
+      url: `${service.url}/me`,
+      headers: {},
+    });
     expect(status).toBe(401);
   });
 });
@@ -113,6 +122,7 @@ test('stops a run whose end cannot be stored, and names it', async () => {
     headers: { authorization: `Bearer ${service.sessionKey}`, 'idempotency-key': 'mine' },
     body: JSON.stringify(body),
   });
+
   await clock.sleeping(5000);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(
@@ -121,13 +131,18 @@ test('stops a run whose end cannot be stored, and names it', async () => {
   clock.advance(5000);
   await clock.sleeping(250);
   const stopped = await service.runsHere.stop('mine', 'Ctrl-C');
+
   expect(stopped).toEqual({ runId: expect.any(String) as string, stopped: true });
+
   await running;
   await service.close();
   database.exec('drop trigger full');
   database.close();
   service = await startEmbedded({ dataDir, clock, env: {} });
-  expect(await call('GET', `/runs/${stopped?.runId}`)).toMatchObject({ data: { runStatus: 'failed' } });
+
+  expect(await call('GET', `/runs/${stopped?.runId}`)).toMatchObject({
+    data: { runStatus: 'failed' },
+  });
 });
 
 test('ends the request of a caller that leaves, and the run continues', async () => {
@@ -136,7 +151,9 @@ test('ends the request of a caller that leaves, and the run continues', async ()
   const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });
   await clock.sleeping(130_000);
   enough.abort(new Error('enough'));
+
   await expect(answer).rejects.toThrow('enough');
+
   const { data } = await call<{ rows: Run[] }>('GET', '/runs');
   expect(data.rows).toMatchObject([{ runStatus: 'running' }]);
 });
@@ -165,6 +182,7 @@ describe('the media of a run', () => {
     ]) {
       expect([other, (await media(other)).http]).toEqual([other, 404]);
     }
+
     expect(service.owns(new URL('file:///etc/passwd'))).toBe(false);
     expect(service.owns(new URL('https://example.com/media/a.png'))).toBe(false);
   });

@@ -55,11 +55,15 @@ test('a store of an older version is upgraded, and a notice says so', async () =
     drop table labels;
     drop table "labelMoves";
     pragma user_version = 7`);
+
   database.close();
   const service = await TestService.forTest({ dataDir });
+
   expect(service.notices.join()).toContain('written by an older promptrun');
+
   await service.close();
   const again = await TestService.forTest({ dataDir });
+
   expect(again.notices).toEqual([]);
 });
 
@@ -73,6 +77,7 @@ test('a start that a full disk ends leaves no service listening', async () => {
   database.close();
   const port = await freePort();
   const starting = startService({ dataDir, port, env: {} });
+
   await expect(starting).rejects.toMatchObject({ code: 'DISK_FULL' });
   await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow('fetch failed');
 });
@@ -87,6 +92,7 @@ test('a full disk is what a command names that keeps a prompt in the store', asy
   database.close();
   const file = path.join(dataDir, 'new.prompt');
   writeFileSync(file, '---\nmodel: echo\n---\nHello\n');
+
   await expect(withStore({ dataDir }, store => store.publish(file))).rejects.toMatchObject({
     code: 'DISK_FULL',
     message: expect.stringContaining('free space on it'),
@@ -97,12 +103,19 @@ test('/readyz asks the store, and does not wait long for its answer', async () =
   const clock = new HandClock();
   const ready = healthRoutes.find(({ path }) => path === '/readyz');
   const ask = (ping: () => Promise<void>): Promise<unknown> =>
-    ready?.handle({ store: { ping }, clock, draining: new AbortController().signal } as never, {} as never) ??
-    Promise.resolve();
+    ready?.handle(
+      { store: { ping }, clock, draining: new AbortController().signal } as never,
+      {} as never,
+    ) ?? Promise.resolve();
+
   expect(await ask(() => Promise.resolve())).toBeNull();
-  await expect(ask(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await expect(ask(() => Promise.reject(new Error('gone')))).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+  });
+
   const late = ask(() => new Promise(() => {}));
   clock.advance(1500);
+
   await expect(late).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
@@ -110,12 +123,19 @@ test('a port that is taken is named, with what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise(resolve => other.once('listening', resolve));
   const { port } = other.address() as { port: number };
+
   const metrics = { host: '127.0.0.1', port };
-  for (const [flag, address] of Object.entries({ '--port': { port }, '--metrics': { port: 0, metrics } })) {
-    await expect(startService({ dataDir: temporaryDataDir(), ...address, env: {} })).rejects.toThrow(
+  for (const [flag, address] of Object.entries({
+    '--port': { port },
+    '--metrics': { port: 0, metrics },
+  })) {
+    await expect(
+      startService({ dataDir: temporaryDataDir(), ...address, env: {} }),
+    ).rejects.toThrow(
       `can't listen on 127.0.0.1:${port}: the port is in use; choose another one with ${flag}, or 0`,
     );
   }
+
   other.close();
 });
 
@@ -141,15 +161,18 @@ describe('a disk that is full while the service runs', () => {
     const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
     const before = await service.data('/me/credits');
     const empty = await fill(service.dataDir);
+
     expect(await service.post('/runs', body)).toMatchObject({
       http: 500,
       status: 'SERVER_ERROR',
       message: "the service can't use its store: database or disk is full",
       data: null,
     });
+
     expect(await service.data('/runs')).toEqual({ rows: [], hasMore: false });
     expect(await service.data('/me/credits')).toEqual(before);
     expect(service.notices).toContain(`fault: ${fullDisk(service.dataDir)}`);
+
     empty();
     expect((await service.post('/runs', body)).http).toBe(200);
   });
@@ -163,12 +186,14 @@ describe('a disk that is full while the service runs', () => {
       inputs: {},
       runOptions: { delaySeconds: '5' },
     });
+
     await clock.sleeping(5000);
     const empty = await fill(service.dataDir);
     clock.advance(5000);
     await clock.sleeping(250);
     empty();
     clock.advance(250);
+
     expect((await creation).data.runStatus).toBe('succeeded');
     expect(service.notices).toContain(
       `an answer waits in memory until it can be stored: ${fullDisk(service.dataDir)}`,
@@ -179,13 +204,17 @@ describe('a disk that is full while the service runs', () => {
 test.runIf(process.platform !== 'win32')(
   'a file system that takes no more bytes stops no service',
   async () => {
-    // A limit on the size of files, with the signal for it ignored, makes every write beyond it fail as a full disk does.
+    // A limit on the size of files, with the signal for it ignored, makes every write beyond it
+    // fail as a full disk does.
     const script = path.resolve(import.meta.dirname, '../support/limited-service.sh');
+
     // Unpacks the SQLite of older Nodes, which is larger than that.
     expect((await runCommand(['runs', 'list'])).code).toBe(0);
+
     const env = commandEnvironment(temporaryDirectory());
     const log = execFileSync('bash', [script, temporaryDataDir()], { encoding: 'utf8', env });
     const statuses = log.trim().split('\n');
+
     expect(statuses[0]).toBe('POST 200');
     expect(statuses).toContain('POST 500 SERVER_ERROR');
     expect(statuses.at(-1)).toBe('GET 200');
@@ -197,8 +226,11 @@ const mountsDisks = spawnSync('bash', ['-c', 'unshare -rm mount -t tmpfs tmpfs /
 test.runIf(mountsDisks)('a full disk is named with exit 1, and a picture waits for room', () => {
   const script = path.resolve(import.meta.dirname, '../support/full-disk.sh');
   const disk = temporaryDataDir();
-  const log = execFileSync('bash', ['-c', `unshare -rm bash ${script} ${disk}`], { encoding: 'utf8' });
+  const log = execFileSync('bash', ['-c', `unshare -rm bash ${script} ${disk}`], {
+    encoding: 'utf8',
+  });
   const full = 'ENOSPC: no space left on device, write';
+
   expect(log.trim().split('\n')).toEqual([
     `note: an answer waits in memory until it can be stored: the disk of ${disk}/data/media is full (${full}); free space on it`,
     'exit 0, 2 pictures',
@@ -227,6 +259,7 @@ test('a run whose pictures were lost fails and says so', async () => {
     inputs: {},
     runOptions: { delaySeconds: '5' },
   });
+
   await clock.sleeping(5000);
   const image = { type: 'base64', base64: png(2, 2).toString('base64') };
   const second = service.post<Run>('/runs', {
@@ -237,5 +270,6 @@ test('a run whose pictures were lost fails and says so', async () => {
   rmSync(path.join(dataDir, 'inputs'), { recursive: true });
   clock.advance(5000);
   await first;
+
   expect((await second).data).toMatchObject({ runStatus: 'failed', outputs: [{ type: 'error' }] });
 });

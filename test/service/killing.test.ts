@@ -5,7 +5,11 @@ import { type ServingProcess, serveInProcess } from '../support/serving-process.
 
 const CREDITS = 10_000;
 const ROUNDS = 4;
-/** The number of creations that are acknowledged before the process is killed in the middle of others. */
+
+/**
+ * The number of creations that are acknowledged before the process is killed in the middle of
+ * others.
+ */
 const ACKNOWLEDGED = 25;
 const AT_ONCE = 8;
 
@@ -21,13 +25,22 @@ test('kill -9 at any moment loses no acknowledged run, and no credit', async () 
   const service = await TestService.forTest({ dataDir });
   const unfinished = () =>
     service.data<RunPage>('/runs?status=queued', { key }).then(page => page.rows.length);
+
   await expect.poll(unfinished).toBe(0);
-  const running = () => service.data<RunPage>('/runs?status=running', { key }).then(page => page.rows.length);
+
+  const running = () =>
+    service.data<RunPage>('/runs?status=running', { key }).then(page => page.rows.length);
   await expect.poll(running).toBe(0);
+
   const rows = new Map((await allRows(service, key)).map(row => [row.runId, row]));
   for (const run of acknowledged.values()) {
-    expect(rows.get(run.runId)).toMatchObject({ outputs: run.outputs, runStatus: 'succeeded', credits: 1 });
+    expect(rows.get(run.runId)).toMatchObject({
+      outputs: run.outputs,
+      runStatus: 'succeeded',
+      credits: 1,
+    });
   }
+
   const spent = [...rows.values()].reduce((sum, row) => sum + (row.credits ?? 0), 0);
   expect(await service.data('/me/credits', { key })).toEqual({ credits: CREDITS - spent });
 });
@@ -44,6 +57,7 @@ async function createUntilKilled(process: ServingProcess, key: string): Promise<
       if (runs.length >= ACKNOWLEDGED) killed ??= process.kill();
     }
   };
+
   await Promise.all(Array.from({ length: AT_ONCE }, createOneAfterAnother));
   await killed;
   return runs;

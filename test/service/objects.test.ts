@@ -35,14 +35,17 @@ describe('media in an object store', () => {
     services.push(service);
     return service;
   };
+
   const card = async (service: TestService) => ({
     promptVersionId: await service.versionOf('postcard'),
     inputs: { textInputs: { place: 'Oslo' } },
   });
+
   const seen = async (service: TestService) => ({
     promptVersionId: await service.versionOf('describe'),
     inputs: { imageInputs: [{ type: 'base64', base64: png(3, 2).toString('base64') }] },
   });
+
   const keysIn = (collection: string): string[] =>
     [...objects.objects.keys()].filter(key => key.split('/')[2] === collection);
 
@@ -50,14 +53,18 @@ describe('media in an object store', () => {
     const service = await start();
     const made = await service.post<Run>('/runs', await card(service));
     const url = made.data.outputs[0]?.data ?? '';
+
     expect(url).toContain(service.service.url.replace('/v1', '/media/'));
+
     const [key = ''] = keysIn('media');
     expect(key).toMatch(/^pictures\/[0-9a-f]{32}\/media\/[0-9a-f-]{36}\.png$/);
+
     const kept = objects.objects.get(key);
     expect(kept).toMatchObject({
       type: 'image/png',
       checksum: expect.stringMatching(/^[\w+/]{43}=$/) as string,
     });
+
     const answer = await fetch(url);
     expect(answer.headers.get('content-type')).toBe('image/png');
     expect(kept?.bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
@@ -66,8 +73,10 @@ describe('media in an object store', () => {
     const described = await service.post<Run>('/runs', await seen(service));
     expect(described.data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
     expect(keysIn('inputs')).toEqual([expect.stringMatching(/\/inputs\/[0-9a-f-]{36}\/0$/)]);
+
     const asked = objects.asked.length;
     await service.post('/runs', slowRun(await service.versionOf('sandbox'), '0'));
+
     expect(objects.asked).toHaveLength(asked);
   });
 
@@ -79,10 +88,14 @@ describe('media in an object store', () => {
     await before.close();
     const service = await start({ dataDir, clock });
     const shown = await service.data<Run>(`/runs/${early.data.runId}`);
+
     expect((await fetch(shown.outputs[0]?.data ?? '')).status).toBe(200);
+
     for (let made = 0; made < 3; made += 1) await service.post('/runs', await card(service));
     await service.post('/runs', await seen(service));
+
     expect([...keysIn('media'), ...keysIn('inputs')]).toHaveLength(4);
+
     const others = 'pictures/of-another/media/x.png';
     objects.objects.set(others, {
       bytes: png(1, 1),
@@ -90,6 +103,7 @@ describe('media in an object store', () => {
       checksum: undefined,
       writtenAt: new Date(0),
     });
+
     clock.advance(25 * HOUR_MS);
     await expect.poll(() => [...objects.objects.keys()]).toEqual([others]);
     expect(readdirSync(path.join(dataDir, 'media'))).toEqual([]);
@@ -101,10 +115,15 @@ describe('media in an object store', () => {
     services = [];
     const again = (options: Partial<ServiceOptions>) =>
       TestService.start({ dataDir, env: objects.env, ...options });
+
     await expect(again({})).rejects.toThrow('--media s3://team/pictures');
     await expect(again({ media: 's3://team/other' })).rejects.toThrow('is not where the instances');
+
     const elsewhere = await TestObjectStore.start();
-    await expect(again({ media: MEDIA, env: elsewhere.env })).rejects.toThrow('AWS_ENDPOINT_URL_S3');
+    await expect(again({ media: MEDIA, env: elsewhere.env })).rejects.toThrow(
+      'AWS_ENDPOINT_URL_S3',
+    );
+
     await elsewhere.stop();
     await start({ dataDir });
   });
@@ -134,17 +153,22 @@ describe('media in an object store', () => {
   test('may be unavailable at the start: texts run, pictures get 503, and it recovers by itself', async () => {
     await objects.stop();
     const service = await start();
+
     expect(service.notices.join('\n')).toContain(
       'warning: the object store of media is unavailable: connection refused',
     );
+
     const text = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
     expect(text.data.runStatus).toBe('succeeded');
+
     const refused = await service.post('/runs', await seen(service));
     expect(refused).toMatchObject({ http: 503, status: 'SERVICE_UNAVAILABLE_ERROR' });
     expect(`${refused.message} ${service.notices.join(' ')}`).not.toContain(objects.address);
     expect((await service.data<RunPage>('/runs')).rows).toHaveLength(1);
+
     await objects.start();
     const body = await seen(service);
+
     await expect.poll(async () => (await service.post('/runs', body)).http).toBe(200);
   });
 
@@ -154,9 +178,12 @@ describe('media in an object store', () => {
     const url = made.data.outputs[0]?.data ?? '';
     await objects.stop();
     const status = async () => (await fetch(url)).status;
+
     expect(await status()).toBe(503);
+
     await objects.start();
     await expect.poll(status).toBe(200);
+
     objects.objects.clear();
     expect(await status()).toBe(404);
   });
@@ -172,6 +199,7 @@ describe('media in an object store', () => {
     void going.finally(() => {
       ended = true;
     });
+
     await expect
       .poll(
         () => {
@@ -181,11 +209,15 @@ describe('media in an object store', () => {
         { interval: 5 },
       )
       .toBe(true);
+
     expect(clock.now() - asked).toBeGreaterThanOrEqual(60_000);
     expect((await going).data).toMatchObject({
       runStatus: 'failed',
       outputs: [
-        { type: 'error', data: expect.stringMatching(/object store.*may have been paid for/) as string },
+        {
+          type: 'error',
+          data: expect.stringMatching(/object store.*may have been paid for/) as string,
+        },
       ],
     });
   });
@@ -195,13 +227,18 @@ describe('media in an object store', () => {
     const body = await card(service);
     await objects.stop();
     const { data } = await service.post<{ runId: string }>('/runs', body);
+
     await expect.poll(() => service.notices.join('\n')).toContain('waits in memory');
+
     await services.pop()?.close();
     await objects.start();
     const next = await start({ dataDir: service.dataDir });
     const run = () => next.data<Run>(`/runs/${data.runId}`);
+
     await expect.poll(async () => (await run()).runStatus).toBe('failed');
-    expect((await run()).outputs[0]?.data).toMatch(/before the service stopped; it may have been paid for/);
+    expect((await run()).outputs[0]?.data).toMatch(
+      /before the service stopped; it may have been paid for/,
+    );
     expect(keysIn('media')).toEqual([]);
   });
 
@@ -215,8 +252,10 @@ describe('media in an object store', () => {
     const text = await service.post<{ runId: string }>('/runs', slowRun(sandbox, '0'));
     const readStatus = async ({ data }: { data: { runId: string } }) =>
       (await service.data<Run>(`/runs/${data.runId}`)).runStatus;
+
     await expect.poll(() => readStatus(text)).toBe('succeeded');
     expect(await readStatus(queued)).toMatch(/queued|running/);
+
     await objects.start();
     await expect.poll(() => readStatus(queued)).toBe('succeeded');
     expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
@@ -232,13 +271,18 @@ describe('media in an object store', () => {
     const bytes = Buffer.alloc(40 * 1024 * 1024, 'film');
     await blobs.write('film.mp4', bytes, 'video/mp4');
     const [key = ''] = keysIn('media');
+
     expect(objects.objects.get(key)).toMatchObject({ type: 'video/mp4', checksum: '3 parts' });
+
     const whole = await blobs.open('film.mp4');
     expect(whole && (await buffer(whole)).equals(bytes)).toBe(true);
+
     const part = await blobs.open('film.mp4', { from: 16_777_215, to: 16_777_218 });
     expect(part && (await buffer(part)).toString()).toBe('mfil');
+
     await blobs.remove('film.mp4');
     expect(await blobs.open('film.mp4')).toBeUndefined();
+
     store.close();
   });
 });

@@ -2,12 +2,19 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Run, RunRow } from '../../src/wire/index.ts';
-import { createKeyIn, publishPromptFile, TestService, temporaryDataDir } from '../support/local-service.ts';
+import {
+  createKeyIn,
+  publishPromptFile,
+  TestService,
+  temporaryDataDir,
+} from '../support/local-service.ts';
 import { serveInProcess } from '../support/serving-process.ts';
 
 const PROMPT = '---\nmodel: bot\n---\nHello\n';
 
-/** Returns a data directory with the model `bot`, a program of Node's, and how often it was started. */
+/**
+ * Returns a data directory with the model `bot`, a program of Node's, and how often it was started.
+ */
 function withBot(script: string): { dataDir: string; starts: () => number } {
   const dataDir = temporaryDataDir();
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -15,6 +22,7 @@ function withBot(script: string): { dataDir: string; starts: () => number } {
   const logged = `require("node:fs").appendFileSync(${JSON.stringify(log)}, "started\\n"); ${script}`;
   const entry = { model: 'bot', modality: 'text', program: [process.execPath, '-e', logged] };
   writeFileSync(path.join(dataDir, 'models.yaml'), JSON.stringify({ models: [entry] }));
+
   return {
     dataDir,
     starts: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n').length : 0),
@@ -37,7 +45,11 @@ test('a serve with several users runs programs only with --allow-programs', asyn
   const env = { PATH: process.env['PATH'] };
   let service = await TestService.start({ dataDir, env });
   const { promptVersionId } = await service.publish('bot', PROMPT);
-  expect((await create(service.service.url, service.key, promptVersionId)).runStatus).toBe('succeeded');
+
+  expect((await create(service.service.url, service.key, promptVersionId)).runStatus).toBe(
+    'succeeded',
+  );
+
   const ann = await createKeyIn(dataDir, { user: 'ann' });
   expect(await create(service.service.url, ann, promptVersionId)).toMatchObject({
     runStatus: 'failed',
@@ -45,9 +57,12 @@ test('a serve with several users runs programs only with --allow-programs', asyn
   });
   expect(service.notices).toContainEqual(expect.stringContaining('start with --allow-programs'));
   expect(starts()).toBe(1);
+
   await service.close();
   service = await TestService.start({ dataDir, env, allowPrograms: true });
+
   expect((await create(service.service.url, ann, promptVersionId)).runStatus).toBe('succeeded');
+
   await service.close();
 });
 
@@ -55,18 +70,24 @@ test.each(['killed', 'closed'])('a serve that was %s never starts a program agai
   const { dataDir, starts } = withBot(HANGS);
   const key = await createKeyIn(dataDir, { user: 'local' });
   const first = how === 'killed' ? await serveInProcess(dataDir) : undefined;
-  const closing = first === undefined ? await TestService.start({ dataDir, env: process.env }) : undefined;
+  const closing =
+    first === undefined ? await TestService.start({ dataDir, env: process.env }) : undefined;
   const url = first?.url ?? closing?.service.url ?? '';
   const { promptVersionId } = await publishPromptFile(dataDir, 'bot', PROMPT);
   const creation = create(url, key, promptVersionId).catch(() => undefined);
+
   await expect.poll(starts).toBe(1);
+
   await first?.kill();
   await closing?.close();
   await creation;
   const service = await TestService.forTest({ dataDir, env: process.env });
   const rows = (): Promise<RunRow[]> =>
     service.data<{ rows: RunRow[] }>('/runs', { key }).then(page => page.rows);
-  await expect.poll(async () => (await rows()).map(({ runStatus }) => runStatus)).toEqual(['failed']);
+
+  await expect
+    .poll(async () => (await rows()).map(({ runStatus }) => runStatus))
+    .toEqual(['failed']);
   expect(JSON.stringify(await rows())).toMatch(/stopped by the end of its service/);
   expect(starts()).toBe(1);
 });

@@ -47,11 +47,14 @@ describe('the bodies of requests, over all connections', () => {
     const other = await createKeyIn(service.dataDir, { user: 'ada' });
     const third = await createKeyIn(service.dataDir, { user: 'bob' });
     const upload = await beginUpload(1800);
+
     await expect.poll(() => create(1000)).toBe(429);
     expect((await service.post('/runs', 'x'.repeat(1000))).message).toContain('MiB of one user');
     expect(await create(1000, other)).toBe(200);
+
     await beginUpload(1800, other);
     await expect.poll(() => create(1000, third)).toBe(429);
+
     upload.destroy();
     await expect.poll(() => create(1000)).toBe(200);
     expect(await create(1000, third)).toBe(200);
@@ -61,10 +64,16 @@ describe('the bodies of requests, over all connections', () => {
     const clock = new HandClock();
     service = await TestService.start({ maxRequestBytes: MOST, clock });
     const sandbox = await service.versionOf('sandbox');
-    const body = JSON.stringify({ promptVersionId: sandbox, inputs: {}, runOptions: { delaySeconds: '5' } });
+    const body = JSON.stringify({
+      promptVersionId: sandbox,
+      inputs: {},
+      runOptions: { delaySeconds: '5' },
+    });
     const long = service.post<Run>('/runs', body.padEnd(1500));
     await clock.sleeping(5000);
+
     expect(await create(1500)).toBe(200);
+
     clock.advance(5000);
     expect(await long).toMatchObject({ http: 200, data: { runStatus: 'succeeded' } });
   });
@@ -94,12 +103,15 @@ describe('the bodies of requests, over all connections', () => {
       const other = await createKeyIn(service.dataDir, { user: 'ada' });
       const { runId } = (await repeat()).data;
       for (const target of [`/runs/${runId}`, '/runs']) await ask(target);
+
       expect((await service.get('/runs')).http).toBe(429);
       expect((await service.get(`/runs/${runId}`)).http).toBe(429);
+
       const put = await repeat();
       expect(put).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });
       expect((await service.get('/me')).http).toBe(200);
       expect((await repeat(other)).http).toBe(200);
+
       for (const socket of uploads.splice(0)) socket.destroy();
       await expect.poll(async () => (await service.get(`/runs/${put.data.runId}`)).http).toBe(200);
       expect((await service.data<{ rows: Run[] }>('/runs')).rows).toHaveLength(2);
@@ -113,15 +125,25 @@ describe('the bodies of requests, over all connections', () => {
       await rest;
       yield Buffer.alloc(1);
     };
+
     const serving = (bytes: number, rest: Promise<unknown> = Promise.resolve()) =>
       TestService.start({
         maxRequestBytes: MOST,
         openUrl: () =>
-          Promise.resolve({ status: 200, headers: {}, body: picture(bytes, rest), discard: () => {} }),
+          Promise.resolve({
+            status: 200,
+            headers: {},
+            body: picture(bytes, rest),
+            discard: () => {},
+          }),
       });
+
     async function describePicture(key = service.key) {
       const imageInputs = [{ type: 'url', url: 'https://8.8.8.8/x.png' }];
-      const body = { promptVersionId: await service.versionOf('describe'), inputs: { imageInputs } };
+      const body = {
+        promptVersionId: await service.versionOf('describe'),
+        inputs: { imageInputs },
+      };
       return await service.post<Run>('/runs', body, { key });
     }
 
@@ -130,8 +152,10 @@ describe('the bodies of requests, over all connections', () => {
       service = await serving(1200, once(rest.signal, 'abort'));
       const other = await createKeyIn(service.dataDir, { user: 'ada' });
       const first = describePicture();
+
       await expect.poll(() => create(900)).toBe(429);
       expect(await create(900, other)).toBe(200);
+
       rest.abort();
       expect(await first).toMatchObject({ http: 200, data: { runStatus: 'succeeded' } });
       expect(await create(1900)).toBe(200);
@@ -139,7 +163,10 @@ describe('the bodies of requests, over all connections', () => {
 
     it('are refused for good if one picture exceeds the room', async () => {
       service = await serving(2500);
-      expect(await describePicture()).toMatchObject({ http: 413, status: 'PAYLOAD_TOO_LARGE_ERROR' });
+      expect(await describePicture()).toMatchObject({
+        http: 413,
+        status: 'PAYLOAD_TOO_LARGE_ERROR',
+      });
       expect(await service.data('/runs')).toMatchObject({ rows: [] });
       expect(await create(1900)).toBe(200);
     });
@@ -148,10 +175,13 @@ describe('the bodies of requests, over all connections', () => {
       const rest = new AbortController();
       service = await serving(1200, once(rest.signal, 'abort'));
       const first = describePicture();
+
       await expect.poll(() => create(900)).toBe(429);
+
       const second = await describePicture();
       expect(second).toMatchObject({ http: 429, status: 'TOO_MANY_REQUESTS_ERROR' });
       expect(second.headers.get('retry-after')).toBe('1');
+
       rest.abort();
       expect(await first).toMatchObject({ http: 200 });
       expect(await describePicture()).toMatchObject({ http: 200 });

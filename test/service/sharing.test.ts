@@ -24,6 +24,7 @@ test('two processes that create at once lose no run and no credit', async () => 
   const key = await createKeyIn(dataDir, { user: 'ann', credits: 1000 });
   const here = await TestService.forTest({ dataDir });
   const there = await serveInProcess(dataDir);
+
   const promptVersionId = await here.versionOf('hello');
   const create = async (url: string): Promise<Run> => {
     const answer = await fetch(`${url}/runs`, {
@@ -33,8 +34,10 @@ test('two processes that create at once lose no run and no credit', async () => 
     });
     return ((await answer.json()) as { data: Run }).data;
   };
+
   const urls = Array.from({ length: EACH }, () => [here.service.url, there.url]).flat();
   const runs = await Promise.all(urls.map(create));
+
   expect(runs.every(run => run.runStatus === 'succeeded')).toBe(true);
 
   const seen = new Set<string>();
@@ -44,6 +47,7 @@ test('two processes that create at once lose no run and no credit', async () => 
     more = page.hasMore;
     after = `&startingAfter=${page.rows.at(-1)?.runId}`;
   }
+
   expect([...seen].sort()).toEqual(runs.map(run => run.runId).sort());
   expect(await here.data('/me/credits', { key })).toEqual({ credits: 1000 - 2 * EACH });
 });
@@ -53,7 +57,10 @@ test('a balance is never overdrawn, however many creations come at once', async 
   const key = await createKeyIn(service.dataDir, { user: 'poor', credits: 5 });
   const promptVersionId = await service.versionOf('hello');
   const body = { promptVersionId, inputs: { textInputs: { name: 'Ann' } } };
-  const answers = await Promise.all(Array.from({ length: 12 }, () => service.post('/runs', body, { key })));
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => service.post('/runs', body, { key })),
+  );
+
   expect(answers.filter(answer => answer.http === 200)).toHaveLength(5);
   expect(answers.filter(answer => answer.http === 402)).toHaveLength(7);
   expect(await service.data('/me/credits', { key })).toEqual({ credits: 0 });
@@ -73,10 +80,13 @@ test('samples that were withdrawn stay withdrawn', async () => {
   const dataDir = temporaryDataDir();
   const first = await TestService.forTest({ dataDir });
   const store = await openStore({ dataDir, env: {} });
+
   expect(await store.unpublish('hello')).toBe(true);
+
   await store.close();
   await first.close();
   const second = await TestService.forTest({ dataDir });
+
   await expect(second.find('hello')).rejects.toThrow('not published');
 });
 
@@ -84,9 +94,13 @@ test.runIf(isPosix)('the data directory and all that is in it are closed to othe
   const service = await TestService.forTest();
   const promptVersionId = await service.versionOf('postcard');
   await service.post('/runs', { promptVersionId, inputs: { textInputs: { place: 'Oslo' } } });
-  const mode = (name: string) => (statSync(path.join(service.dataDir, name)).mode & 0o777).toString(8);
+  const mode = (name: string) =>
+    (statSync(path.join(service.dataDir, name)).mode & 0o777).toString(8);
+
   expect(mode('.')).toBe('700');
+
   for (const directory of ['media', 'workers']) expect(mode(directory), directory).toBe('700');
+
   for (const file of ['promptrun.db', 'promptrun.db-wal', 'promptrun.db-shm']) {
     expect(mode(file), file).toBe('600');
   }

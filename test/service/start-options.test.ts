@@ -27,12 +27,15 @@ describe('a directory of prompts', () => {
     const promptsDir = temporaryDirectory();
     put(promptsDir, 'tide.prompt', 'The tide');
     service = await TestService.start({ promptsDir });
+
     expect(await found('tide')).toEqual(['tide']);
+
     const first = await service.versionOf('tide');
     expect(service.notices).toContain(`published tide as ${first}`);
 
     put(promptsDir, 'tide.prompt', 'The tide turns');
     await expect.poll(() => service.versionOf('tide')).not.toBe(first);
+
     put(promptsDir, 'ebb.prompt', 'The ebb');
     await expect.poll(() => found('ebb')).toEqual(['ebb']);
   });
@@ -42,8 +45,11 @@ describe('a directory of prompts', () => {
     put(promptsDir, 'bad.prompt', '---\nmodel: nobody\n---\nHi');
     put(promptsDir, 'good.prompt', 'model: echo\n---\nHi');
     service = await TestService.start({ promptsDir });
+
     expect(await found('good')).toEqual(['good']);
-    expect(service.notices.join('\n')).toContain('good.prompt lacks the line --- before its front matter');
+    expect(service.notices.join('\n')).toContain(
+      'good.prompt lacks the line --- before its front matter',
+    );
     expect(service.notices.join('\n')).toMatch(
       /^not published: .*bad\.prompt:2: the model `nobody` does not exist/m,
     );
@@ -59,12 +65,15 @@ describe('a directory of prompts', () => {
     );
     put(promptsDir, 'tide.prompt', 'The tide');
     await clock.sleeping(5000);
+
     await expect.poll(() => service.notices.at(-1)).toBe('not published: database or disk is full');
+
     clock.advance(5000);
     await clock.sleeping(5000);
     database.exec('drop trigger full');
     database.close();
     clock.advance(5000);
+
     await expect.poll(() => found('tide')).toEqual(['tide']);
   });
 
@@ -84,15 +93,26 @@ describe('models that change', () => {
     service = await TestService.start();
     const { hash } = await service.data<Resources>('/resources');
     const headers = { 'cli-agent': hash };
+
     expect((await service.get('/me', { headers })).headers.has('action-require')).toBe(false);
+
     writeFileSync(
       path.join(service.dataDir, 'models.yaml'),
       'providers: {p: {baseUrl: "http://127.0.0.1:1/v1"}}\nmodels: [{model: bard, modality: text, provider: p}]\n',
     );
-    await expect.poll(async () => (await service.data<Resources>('/resources')).hash).not.toBe(hash);
+    await expect
+      .poll(async () => (await service.data<Resources>('/resources')).hash)
+      .not.toBe(hash);
     expect((await service.get('/me', { headers })).headers.has('action-require')).toBe(true);
+
     const { resources } = await service.data<Resources>('/resources');
-    expect(resources.models.map(({ model }) => model)).toEqual(['echo', 'card', 'clip', 'sandbox', 'bard']);
+    expect(resources.models.map(({ model }) => model)).toEqual([
+      'echo',
+      'card',
+      'clip',
+      'sandbox',
+      'bard',
+    ]);
   });
 
   test("a models file that can't be read is reported, and the other models stay", async () => {
@@ -113,7 +133,11 @@ describe('the address', () => {
   test('causes a warning if others can reach it, and pictures have the address that the caller used', async () => {
     service = await TestService.start({ host: '0.0.0.0' });
     const { port } = new URL(service.service.url);
-    expect(service.notices).toEqual([expect.stringContaining('0.0.0.0 is reachable from other machines')]);
+
+    expect(service.notices).toEqual([
+      expect.stringContaining('0.0.0.0 is reachable from other machines'),
+    ]);
+
     const promptVersionId = await service.versionOf('postcard');
     const answer = await fetch(`http://127.0.0.1:${port}/v1/runs`, {
       method: 'POST',
@@ -121,6 +145,7 @@ describe('the address', () => {
       body: JSON.stringify({ promptVersionId, inputs: { textInputs: { place: 'Oslo' } } }),
     });
     const { data } = (await answer.json()) as { data: Run };
+
     expect(data.outputs[0]?.data).toContain(`http://127.0.0.1:${port}/media/`);
   });
 

@@ -12,6 +12,7 @@ const WINDOW = 120_000;
 const GRACE = 10_000;
 
 const running: TestService[] = [];
+
 afterEach(async () => {
   for (const service of running.splice(0)) await service.close();
 });
@@ -23,7 +24,11 @@ async function start(options: Parameters<typeof TestService.start>[0]): Promise<
 }
 
 async function slowRun(service: TestService, delaySeconds: string): Promise<object> {
-  return { promptVersionId: await service.versionOf('sandbox'), inputs: {}, runOptions: { delaySeconds } };
+  return {
+    promptVersionId: await service.versionOf('sandbox'),
+    inputs: {},
+    runOptions: { delaySeconds },
+  };
 }
 
 const rows = async (service: TestService) =>
@@ -41,6 +46,7 @@ test('many runs at a time cause no warning', async () => {
   await service.close();
   await Promise.all(creations);
   process.off('warning', note);
+
   expect(warnings).toEqual([]);
 });
 
@@ -53,7 +59,9 @@ describe('a service that is asked to stop', () => {
     const closed = service.close();
     await clock.sleeping(GRACE);
     clock.advance(5000);
+
     expect((await creation).data.runStatus).toBe('succeeded');
+
     await closed;
   });
 
@@ -67,14 +75,20 @@ describe('a service that is asked to stop', () => {
     await clock.sleeping(GRACE);
     clock.advance(GRACE);
     const { http, data } = await creation;
+
     expect(http).toBe(504);
+
     await closed;
 
     const second = await start({ clock, dataDir });
     await clock.sleeping(130_000);
+
     expect(await rows(second)).toMatchObject([{ runId: data.runId, runStatus: 'running' }]);
+
     clock.advance(130_000);
-    await expect.poll(() => rows(second)).toMatchObject([{ runId: data.runId, runStatus: 'succeeded' }]);
+    await expect
+      .poll(() => rows(second))
+      .toMatchObject([{ runId: data.runId, runStatus: 'succeeded' }]);
   });
 
   test('does not count as dead, however often it is stopped', async () => {
@@ -84,26 +98,32 @@ describe('a service that is asked to stop', () => {
     const creation = first.post<RunReference>('/runs', await slowRun(first, '130'));
     await clock.sleeping(130_000);
     await first.close();
+
     expect((await creation).http).toBe(504);
+
     for (let round = 0; round < 4; round += 1) {
       const next = await TestService.start({ clock, dataDir });
       await clock.sleeping(130_000);
       await next.close();
     }
+
     const last = await start({ clock, dataDir });
     await clock.sleeping(130_000);
+
     expect((await rows(last))[0]?.runStatus).toBe('running');
   });
 
   test('leaves queued runs for the next start, in their order', async () => {
     const clock = new HandClock();
     const dataDir = temporaryDataDir();
+
     const first = await TestService.forTest({ clock, dataDir, parallel: 1 });
     const creations: Promise<ServiceAnswer<RunReference>>[] = [];
     for (let index = 0; index < 3; index += 1) {
       creations.push(first.post<RunReference>('/runs', await slowRun(first, '30')));
       await clock.sleeping(WINDOW, index + 1);
     }
+
     await first.close();
     expect((await Promise.all(creations)).map(answer => answer.http)).toEqual([504, 504, 504]);
 
@@ -123,7 +143,9 @@ describe('a service that is asked to stop', () => {
     const creation = service.post('/runs', await slowRun(service, '5'));
     await clock.sleeping(5000);
     const closed = service.close();
+
     await expect(service.get('/me')).rejects.toThrow();
+
     clock.advance(5000);
     await creation;
     await closed;
@@ -138,10 +160,15 @@ async function connected(service: TestService): Promise<Socket> {
 }
 
 describe('a request whose headers are still arriving when the service is asked to stop', () => {
-  const arriving = async (service: TestService): Promise<{ socket: Socket; answer: Promise<string> }> => {
+  const arriving = async (
+    service: TestService,
+  ): Promise<{ socket: Socket; answer: Promise<string> }> => {
     const socket = await connected(service);
     const answer = socket.toArray().then(pieces => Buffer.concat(pieces as Buffer[]).toString());
-    socket.write(`POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`);
+    socket.write(
+      `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`,
+    );
+
     // Whatever was written before is there once another connection has had an answer.
     await service.get('/me');
     return { socket, answer };
@@ -164,7 +191,9 @@ describe('a request whose headers are still arriving when the service is asked t
     const closed = service.close();
     await clock.sleeping(GRACE);
     clock.advance(GRACE);
+
     expect(await answer.catch(() => '')).toBe('');
+
     await closed;
   });
 });
@@ -207,7 +236,9 @@ describe('a service that is asked to stop does not wait for', () => {
     socket.on('data', (text: string) => {
       answer += text;
     });
-    socket.write(`POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`);
+    socket.write(
+      `POST /v1/runs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${service.key}\r\n`,
+    );
     socket.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body.slice(0, 10)}`);
     await service.get('/me');
     const closed = service.close();
@@ -215,10 +246,15 @@ describe('a service that is asked to stop does not wait for', () => {
     socket.write(body.slice(10));
     await once(socket, 'close');
     await closed;
+
     expect(answer).toContain('504 Gateway Timeout');
-    const { runId } = (JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as { data: RunReference }).data;
+
+    const { runId } = (
+      JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as { data: RunReference }
+    ).data;
     const next = await start({ dataDir: service.dataDir });
     const read = () => next.data<Run>(`/runs/${runId}`, { key: service.key });
+
     await expect.poll(read).toMatchObject({ runStatus: 'succeeded' });
   });
 });
@@ -238,5 +274,6 @@ test('a stopping service looks no further for runs of other processes, since its
   answerLook([]);
   await closed;
   await store.close();
+
   expect(furtherLook).not.toHaveBeenCalled();
 });

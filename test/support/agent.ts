@@ -35,7 +35,9 @@ interface AgentOptions {
   readonly client?: ClientOptions;
 }
 
-/** Starts `promptrun mcp` in this process and returns a client of it, which is closed with the test. */
+/**
+ * Starts `promptrun mcp` in this process and returns a client of it, which is closed with the test.
+ */
 export async function startAgent(
   flags: readonly string[] = [],
   { home = temporaryDirectory(), env = {}, client }: AgentOptions = {},
@@ -61,16 +63,22 @@ export async function startAgentProcess(): Promise<Agent> {
   transport.stderr?.on('data', (chunk: Buffer) => {
     stderr += chunk.toString();
   });
+
   return await connected(transport, { home, stderr: () => stderr });
 }
 
 async function connected(
   transport: Transport,
-  { home, stderr, client: options }: Pick<Agent, 'home' | 'stderr'> & { client?: ClientOptions | undefined },
+  {
+    home,
+    stderr,
+    client: options,
+  }: Pick<Agent, 'home' | 'stderr'> & { client?: ClientOptions | undefined },
 ): Promise<Agent> {
   const client = new Client({ name: 'test', version: '1.0.0' }, options);
   onTestFinished(() => client.close());
   await client.connect(transport);
+
   return {
     client,
     home,
@@ -130,7 +138,11 @@ export const OPENING = {
   jsonrpc: '2.0',
   id: 1,
   method: 'initialize',
-  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+  params: {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'x', version: '1' },
+  },
 } as const;
 
 /** Returns a call of `run_prompt` that wants its progress reported, as it goes over the wire. */

@@ -3,7 +3,9 @@ import fc, { type StringConstraints } from 'fast-check';
 const SURROGATES = { first: 0xd800, count: 0x800 };
 const LAST = 0x10ffff;
 
-/** Any character. The unit `binary` of fast-check keeps a map of all of them, which takes 110 MB. */
+/**
+ * Any character. The unit `binary` of fast-check keeps a map of all of them, which takes 110 MB.
+ */
 const character = fc.nat(LAST - SURROGATES.count).map(
   index => String.fromCodePoint(index < SURROGATES.first ? index : index + SURROGATES.count),
   text => {

@@ -17,9 +17,15 @@ export interface ResultLine {
 }
 
 /** Runs `batch` in this process, without any real waiting, as fast as it can. */
-export async function runBatchCommand(args: readonly string[], options: TestOptions): Promise<BatchResult> {
+export async function runBatchCommand(
+  args: readonly string[],
+  options: TestOptions,
+): Promise<BatchResult> {
   const argv = ['batch', ...args, '--rate', '0'];
-  const { exitCode, stdout, stderr } = await runInProcess(argv, { clock: hastyClock(), ...options });
+  const { exitCode, stdout, stderr } = await runInProcess(argv, {
+    clock: hastyClock(),
+    ...options,
+  });
   return { exitCode, stdout: stdout(), stderr: stderr() };
 }
 

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -10,12 +18,15 @@ const SOURCES = ['src', 'completions', 'scripts', 'package-lock.json'];
 /** Builds the command once before the tests if it is missing or older than its sources. */
 export default function build(): void {
   if (existsSync(BUILT) && changedAt(BUILT) > Math.max(...SOURCES.map(newestIn))) return;
+
   const cache = path.join(root, 'node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const made = mkdtempSync(path.join(cache, 'build-'));
   const env = { ...process.env, OUTDIR: path.join(made, 'new') };
   execFileSync(process.execPath, ['scripts/build.js'], { cwd: root, stdio: 'inherit', env });
-  // Swapped in one step: tests that another terminal runs meanwhile find the old build or the new one.
+
+  // Swapped in one step: tests that another terminal runs meanwhile find the old build or the new
+  // one.
   if (existsSync(DIST)) renameSync(DIST, path.join(made, 'old'));
   renameSync(path.join(made, 'new'), DIST);
   rmSync(made, { recursive: true, force: true });

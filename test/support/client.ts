@@ -14,6 +14,7 @@ export class TestClient extends PromptService {
   constructor(baseUrl: string, options: Partial<ClientOptions> = {}) {
     const slept: number[] = [];
     const events: RequestEvent[] = [];
+
     let passed = 0;
     const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
       signal?.throwIfAborted();
@@ -21,6 +22,7 @@ export class TestClient extends PromptService {
       passed += ms;
       return Promise.resolve();
     };
+
     super({
       baseUrl,
       apiKey: KEY,
@@ -30,6 +32,7 @@ export class TestClient extends PromptService {
       onEvent: event => events.push(event),
       ...options,
     });
+
     this.slept = slept;
     this.events = events;
   }
@@ -42,7 +45,10 @@ export function testClient(baseUrl: string, options?: Partial<ClientOptions>): T
   return client;
 }
 
-/** Starts a scripted service, all of whose script must be used, and a client of it; both end with the test. */
+/**
+ * Starts a scripted service, all of whose script must be used, and a client of it; both end with
+ * the test.
+ */
 export async function scriptedClient(
   script: readonly Exchange[],
   options?: Partial<ClientOptions>,

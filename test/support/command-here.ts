@@ -10,7 +10,9 @@ import type { CommandOptions, CommandOutcome } from './command.ts';
 import { type Captured, startInProcess, type TestOptions, temporaryDirectory } from './context.ts';
 import { commandEnvironment } from './environment.ts';
 
-interface HereOptions extends Pick<CommandOptions, 'env' | 'home'>, Pick<TestOptions, 'stdin' | 'onStdout'> {
+interface HereOptions
+  extends Pick<CommandOptions, 'env' | 'home'>,
+    Pick<TestOptions, 'stdin' | 'onStdout'> {
   /** The clock of the command and of the service in it; default the system's. */
   readonly clock?: Clock;
 }
@@ -31,12 +33,18 @@ interface CommandHere extends Pick<Captured, 'stderr' | 'raise'> {
 }
 
 /**
- * Starts a command as `startCommand` does, but in this process, which takes a fraction of the time. For commands whose runs
- * don't outlive them.
+ * Starts a command as `startCommand` does, but in this process, which takes a fraction of the time.
+ * For commands whose runs don't outlive them.
  */
 export function startCommandHere(
   words: readonly string[],
-  { env = {}, home = temporaryDirectory(), stdin = '', clock = systemClock, onStdout }: HereOptions = {},
+  {
+    env = {},
+    home = temporaryDirectory(),
+    stdin = '',
+    clock = systemClock,
+    onStdout,
+  }: HereOptions = {},
 ): CommandHere {
   const local = localServiceIn(home, env, clock);
   const { ended, stdout, stdoutBytes, stderr, raise } = startInProcess(words, {
@@ -47,15 +55,27 @@ export function startCommandHere(
     clock,
     ...(onStdout && { onStdout }),
   });
+
   const outcome = async (): Promise<CommandOutcome> => {
     const code = await ended;
-    return { stdout: stdout(), stdoutBytes: stdoutBytes(), stderr: stderr(), code, signal: null, home };
+    return {
+      stdout: stdout(),
+      stdoutBytes: stdoutBytes(),
+      stderr: stderr(),
+      code,
+      signal: null,
+      home,
+    };
   };
+
   return { stderr, raise, ended: outcome() };
 }
 
 /** Runs a command to its end in this process. */
-export function runCommandHere(words: readonly string[], options: HereOptions = {}): Promise<CommandOutcome> {
+export function runCommandHere(
+  words: readonly string[],
+  options: HereOptions = {},
+): Promise<CommandOutcome> {
   return startCommandHere(words, options).ended;
 }
 
@@ -69,32 +89,50 @@ export interface ServingHere {
   readonly stop: () => Promise<number>;
 }
 
-/** Starts `serve` on a free port in this process; it is stopped at the end of the test at the latest. */
+/**
+ * Starts `serve` on a free port in this process; it is stopped at the end of the test at the
+ * latest.
+ */
 export async function serveHere(
   flags: readonly string[] = [],
   { env = {}, home = temporaryDirectory() }: Pick<HereOptions, 'env' | 'home'> = {},
 ): Promise<ServingHere> {
   const local = localServiceIn(home, env, systemClock);
   const words = ['serve', '--port', '0', ...flags];
-  const { ended, stdout, stderr, raise } = startInProcess(words, { home, env, local, clock: systemClock });
+
+  const { ended, stdout, stderr, raise } = startInProcess(words, {
+    home,
+    env,
+    local,
+    clock: systemClock,
+  });
   const stop = async (): Promise<number> => {
     raise('SIGTERM');
     return await ended;
   };
+
   onTestFinished(async () => void (await stop()));
   const isUp = (): boolean => /^page: /m.test(stdout());
+
   let isOver = false;
   const end = (): void => {
     isOver = true;
   };
+
   void ended.then(end, end);
   await expect.poll(() => isUp() || isOver).toBe(true);
+
   if (!isUp()) throw new Error(`serve has ended: ${stderr()}`);
+
   const found = (line: RegExp): string => line.exec(stdout())?.[1] ?? '';
   return { baseUrl: found(/^listening on (\S+)$/m), key: found(/^key: (\S+)$/m), stop };
 }
 
-function localServiceIn(home: string, env: Readonly<Record<string, string>>, clock: Clock): LocalService {
+function localServiceIn(
+  home: string,
+  env: Readonly<Record<string, string>>,
+  clock: Clock,
+): LocalService {
   const all = commandEnvironment(home, env);
   return {
     start: options => startEmbedded({ ...options, env: all, clock }),

@@ -14,7 +14,10 @@ export interface CommandOptions {
   readonly home?: string;
   /** The working directory; `home` by default. */
   readonly cwd?: string;
-  /** The content of standard input; default empty. `{ open: true }` leaves it open without writing anything. */
+  /**
+   * The content of standard input; default empty. `{ open: true }` leaves it open without writing
+   * anything.
+   */
   readonly stdin?: string | Uint8Array | { readonly open: true };
   /** Another build than `COMMAND`. */
   readonly command?: string;
@@ -45,17 +48,30 @@ export interface RunningCommand {
 }
 
 /** Runs the built command to its end, in its own directories. */
-export function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandOutcome> {
+export function runCommand(
+  args: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandOutcome> {
   return startCommand(args, options).ended;
 }
 
-/** Starts the built command, in its own directories; a command still running at the end of a test is the test's fault. */
-export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+/**
+ * Starts the built command, in its own directories; a command still running at the end of a test is
+ * the test's fault.
+ */
+export function startCommand(
+  args: readonly string[],
+  options: CommandOptions = {},
+): RunningCommand {
   const home = options.home ?? temporaryDirectory();
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), options.command ?? COMMAND, ...args], {
-    cwd: options.cwd ?? home,
-    env: commandEnvironment(home, options.env),
-  });
+  const child = spawn(
+    process.execPath,
+    [...(options.nodeArgs ?? []), options.command ?? COMMAND, ...args],
+    {
+      cwd: options.cwd ?? home,
+      env: commandEnvironment(home, options.env),
+    },
+  );
   const stdout = watch(child, 'stdout');
   const stderr = watch(child, 'stderr');
   child.stdin.on('error', () => {}); // a command that does not read may be gone before it is written to
@@ -68,6 +84,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       resolve({ stdout: stdout.text(), stdoutBytes, stderr: stderr.text(), code, signal, home });
     });
   });
+
   return {
     child,
     home,
@@ -82,12 +99,17 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
 function watch(
   child: ChildProcessWithoutNullStreams,
   name: 'stdout' | 'stderr',
-): { text: () => string; bytes: () => Buffer; until: (wanted: RegExp) => Promise<RegExpExecArray> } {
+): {
+  text: () => string;
+  bytes: () => Buffer;
+  until: (wanted: RegExp) => Promise<RegExpExecArray>;
+} {
   const pieces: Buffer[] = [];
   const stream = child[name];
   stream.on('data', (piece: Buffer) => pieces.push(piece));
   const bytes = (): Buffer => Buffer.concat(pieces);
   const text = (): string => bytes().toString('utf8');
+
   const until = (wanted: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
@@ -96,9 +118,13 @@ function watch(
         stream.off('data', look);
         resolve(found);
       };
+
       stream.on('data', look);
-      child.on('close', () => reject(new Error(`ended without ${String(wanted)} on ${name}: ${text()}`)));
+      child.on('close', () =>
+        reject(new Error(`ended without ${String(wanted)} on ${name}: ${text()}`)),
+      );
       look();
     });
+
   return { text, bytes, until };
 }

@@ -21,7 +21,11 @@ export interface TestOptions {
   /** Added to a bare environment whose directories are the test's own. */
   readonly env?: Env;
   /** The streams that are terminals; default none. */
-  readonly terminal?: { readonly stdin?: boolean; readonly stdout?: boolean; readonly stderr?: boolean };
+  readonly terminal?: {
+    readonly stdin?: boolean;
+    readonly stdout?: boolean;
+    readonly stderr?: boolean;
+  };
   /** Columns of the terminal; 80 by default. */
   readonly columns?: number;
   /** The content of standard input; may stay unset if it is never read. */
@@ -31,7 +35,10 @@ export interface TestOptions {
   readonly local?: Partial<LocalService>;
   /** The test's directory, such as that of an earlier call; a new one by default. */
   readonly home?: string;
-  /** The number of bytes that the reader of standard output takes before it goes; it stays by default. */
+  /**
+   * The number of bytes that the reader of standard output takes before it goes; it stays by
+   * default.
+   */
   readonly readerTakes?: number;
   /** True if standard output is a full disk after that, not a reader that goes. */
   readonly isDiskFull?: boolean;
@@ -44,7 +51,9 @@ export interface Captured {
   readonly stdout: () => string;
   readonly stdoutBytes: () => Buffer;
   readonly stderr: () => string;
-  /** Holds everything the command may write: configuration, data, state and its working directory. */
+  /**
+   * Holds everything the command may write: configuration, data, state and its working directory.
+   */
   readonly home: string;
   /** Sends a signal to the command. */
   readonly raise: (signal: EndingSignal) => void;
@@ -90,13 +99,17 @@ export function startInProcess(
 
 /** Returns a context for a command that is called directly. */
 export async function testContext(
-  options: TestOptions & { readonly globals?: Partial<GlobalOptions>; readonly prompter?: Prompter } = {},
+  options: TestOptions & {
+    readonly globals?: Partial<GlobalOptions>;
+    readonly prompter?: Prompter;
+  } = {},
 ): Promise<TestContext> {
   const { surroundings, captured } = surround(options);
   const io = createPlainIo(surroundings.streams);
   const { ctx, close } = await createContext(surroundings, { ...DEFAULTS, ...options.globals }, io);
   onTestFinished(close);
   const { prompter } = options;
+
   return {
     ...captured,
     ctx: prompter === undefined ? ctx : { ...ctx, prompter: () => Promise.resolve(prompter) },
@@ -118,7 +131,10 @@ const DEFAULTS: GlobalOptions = {
   pager: true,
 };
 
-/** Returns a clock that stands still but for the sleeping: each sleep is over at once and moves it on. */
+/**
+ * Returns a clock that stands still but for the sleeping: each sleep is over at once and moves it
+ * on.
+ */
 export function testClock(start: number = TEST_NOW): Clock {
   let now = start;
   return {
@@ -170,6 +186,7 @@ function surround(options: TestOptions): { surroundings: HostEnvironment; captur
   const killed: EndingSignal[] = [];
   const exited: number[] = [];
   const stdin = standardInput(options.stdin);
+
   return {
     captured: {
       home,
@@ -210,6 +227,7 @@ function surround(options: TestOptions): { surroundings: HostEnvironment; captur
 const unexpected = (what: string) => (): never => {
   throw new Error(`the test gives no local service to ${what}`);
 };
+
 const NO_LOCAL_SERVICE: LocalService = {
   start: unexpected('start'),
   serve: unexpected('serve'),
@@ -219,7 +237,9 @@ const NO_LOCAL_SERVICE: LocalService = {
 
 function standardInput(given: TestOptions['stdin']): NodeJS.ReadStream {
   const stream =
-    given instanceof Readable ? given : Readable.from(given === undefined ? [] : [Buffer.from(given)]);
+    given instanceof Readable
+      ? given
+      : Readable.from(given === undefined ? [] : [Buffer.from(given)]);
   return stream as NodeJS.ReadStream;
 }
 
@@ -241,10 +261,13 @@ function capturingSink(
       pieces.push(piece.subarray(0, Math.max(0, readerTakes - taken)));
       taken += piece.length;
       onStdout?.(piece);
-      const error = taken > readerTakes ? Object.assign(new Error(`write ${code}`), { code }) : null;
+      const error =
+        taken > readerTakes ? Object.assign(new Error(`write ${code}`), { code }) : null;
       queueMicrotask(() => done?.(error));
+
       return true;
     },
   };
+
   return { sink, bytes: () => Buffer.concat(pieces) };
 }

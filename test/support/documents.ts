@@ -16,7 +16,9 @@ export function shellLines(text: string): string[] {
     .filter(line => line !== '');
 }
 
-/** Returns the command lines of promptrun in the shell blocks of a text, and in the jobs it shows. */
+/**
+ * Returns the command lines of promptrun in the shell blocks of a text, and in the jobs it shows.
+ */
 export function commandsIn(text: string): string[] {
   const jobs = [...text.matchAll(/^\s*- (?:run: )?(npx .*)$/gmu)].map(([, line = '']) => line);
   return [...shellLines(text), ...jobs].flatMap(commandsOfLine);
@@ -37,7 +39,9 @@ export function commandsOfLine(line: string): string[] {
     .filter(part => part.startsWith('promptrun '));
 }
 
-/** Returns the words of a command line after the command's own name, as a shell takes them apart. */
+/**
+ * Returns the words of a command line after the command's own name, as a shell takes them apart.
+ */
 export function splitCommand(command: string): string[] {
   const words = command.match(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/gu) ?? [];
   return words.slice(1).map(word => word.replace(/['"]/gu, ''));

@@ -26,7 +26,10 @@ interface EnteredFiles {
   readonly entered: readonly string[];
 }
 
-/** Returns the files of `src/` that a call of the command loads and enters, by the coverage of a readable build. */
+/**
+ * Returns the files of `src/` that a call of the command loads and enters, by the coverage of a
+ * readable build.
+ */
 export async function filesEnteredBy(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -43,6 +46,7 @@ export async function filesEnteredBy(
     env: { ...env, NODE_V8_COVERAGE: coverage, NODE_DISABLE_COMPILE_CACHE: '1' },
   });
   if (code !== 0) throw new Error(stderr);
+
   const [loaded, entered] = [new Set<string>(), new Set<string>()];
   for (const report of readdirSync(coverage)) {
     const { result } = JSON.parse(readFileSync(path.join(coverage, report), 'utf8')) as Coverage;
@@ -58,12 +62,18 @@ export async function filesEnteredBy(
       }
     }
   }
+
   return { loaded: [...loaded].sort(), entered: [...entered].sort() };
 }
 
-/** Returns a function that names the file of `src/` an offset in a bundle comes from; undefined for other code. */
+/**
+ * Returns a function that names the file of `src/` an offset in a bundle comes from; undefined for
+ * other code.
+ */
 function filesIn(bundle: string): (offset: number) => string | undefined {
-  const starts = [...bundle.matchAll(/^\/\/ (?<file>\S+\.[cm]?[jt]s)$|^Object\.defineProperty\(exports/gmu)];
+  const starts = [
+    ...bundle.matchAll(/^\/\/ (?<file>\S+\.[cm]?[jt]s)$|^Object\.defineProperty\(exports/gmu),
+  ];
   return offset => {
     const file = starts.findLast(({ index }) => index <= offset)?.groups?.['file'];
     return file?.startsWith('src/') === true ? file : undefined;

@@ -6,7 +6,10 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that moves only by hand. The methods of `Clock` are fields, because contexts are made of copies by spread. */
+/**
+ * A clock that moves only by hand. The methods of `Clock` are fields, because contexts are made of
+ * copies by spread.
+ */
 export class HandClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];
@@ -26,12 +29,15 @@ export class HandClock implements Clock {
         this.#sleepers = this.#sleepers.filter(other => other !== sleeper);
         reject(signal?.reason as Error);
       };
+
       const wake = (): void => {
         signal?.removeEventListener('abort', stop);
         resolve();
       };
+
       const sleeper = { ms, until: this.#now + ms, wake };
       if (signal?.aborted) return stop();
+
       signal?.addEventListener('abort', stop, { once: true });
       this.#sleepers.push(sleeper);
       this.#tellWatchers();
@@ -43,7 +49,10 @@ export class HandClock implements Clock {
     this.set(this.#now + ms);
   }
 
-  /** Lets time pass, waking each sleeper at its moment: what it does may take no time, and may sleep again. */
+  /**
+   * Lets time pass, waking each sleeper at its moment: what it does may take no time, and may sleep
+   * again.
+   */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {

@@ -5,11 +5,12 @@ import { TEST_NOW } from './context.ts';
 const PROGRESS_MS = 10_000;
 
 /**
- * Returns a clock that moves on by a millisecond each time it is read. Sleeps are over at once, except the pause between
- * two lines of progress, and those that `held` holds up.
+ * Returns a clock that moves on by a millisecond each time it is read. Sleeps are over at once,
+ * except the pause between two lines of progress, and those that `held` holds up.
  */
 export function hastyClock(
-  held: (ms: number, signal: AbortSignal | undefined) => Promise<unknown> | undefined = () => undefined,
+  held: (ms: number, signal: AbortSignal | undefined) => Promise<unknown> | undefined = () =>
+    undefined,
 ): Clock {
   let now = TEST_NOW;
   return {

@@ -2,7 +2,10 @@ import { Compile } from 'typebox/schema';
 import { expect } from 'vitest';
 
 interface Description {
-  readonly paths: Record<string, Record<string, { responses: Record<string, { content: Content }> }>>;
+  readonly paths: Record<
+    string,
+    Record<string, { responses: Record<string, { content: Content }> }>
+  >;
   readonly components: { readonly schemas: { readonly Error: object } };
 }
 
@@ -22,16 +25,20 @@ export class InterfaceDescription {
 
   /** Fails the test where the description does not allow this status, or not this body. */
   check(method: string, path: string, status: number, body: unknown): void {
-    const [, faults] = compileSchema(this.schemaOf(method.toLowerCase(), path, status)).Errors(body);
+    const [, faults] = compileSchema(this.schemaOf(method.toLowerCase(), path, status)).Errors(
+      body,
+    );
     expect(faults, `${method} ${path} ${status} fits the description`).toEqual([]);
   }
 
   private schemaOf(method: string, path: string, status: number): object {
-    const operation = Object.entries(this.description.paths).find(([template]) => fits(template, path))?.[1][
-      method
-    ];
+    const operation = Object.entries(this.description.paths).find(([template]) =>
+      fits(template, path),
+    )?.[1][method];
+
     // A route that is not there is described by its absence.
     if (!operation) return this.error(status >= 400);
+
     const content = operation.responses[String(status)]?.content['application/json'];
     if (!content?.schema) return this.error(false);
     return content.schema.$ref ? this.error(true) : content.schema;
@@ -43,7 +50,10 @@ export class InterfaceDescription {
   }
 }
 
-/** Compiled once for all services of a process: they are described alike, and asked thousands of times. */
+/**
+ * Compiled once for all services of a process: they are described alike, and asked thousands of
+ * times.
+ */
 const validators = new Map<string, ReturnType<typeof Compile>>();
 
 function compileSchema(schema: object): ReturnType<typeof Compile> {
@@ -57,6 +67,8 @@ function fits(template: string, path: string): boolean {
   const [wanted, given] = [template.split('/'), path.split('/')];
   return (
     wanted.length === given.length &&
-    wanted.every((step, index) => (step.startsWith('{') ? given[index] !== '' : step === given[index]))
+    wanted.every((step, index) =>
+      step.startsWith('{') ? given[index] !== '' : step === given[index],
+    )
   );
 }

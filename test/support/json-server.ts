@@ -20,7 +20,10 @@ export interface JsonServer {
   readonly requests: readonly ReceivedRequest[];
 }
 
-/** Starts a server that takes JSON and answers everything with this JSON; it is closed with the test. */
+/**
+ * Starts a server that takes JSON and answers everything with this JSON; it is closed with the
+ * test.
+ */
 export async function startJsonServer(answer: unknown): Promise<JsonServer> {
   const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
@@ -39,5 +42,6 @@ export async function startJsonServer(answer: unknown): Promise<JsonServer> {
     server.close();
   });
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
   return { host, address: `http://${host}`, requests };
 }

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Clock } from '../../src/service/core/clock.ts';
-import { openStore, type Service, type ServiceOptions, startService } from '../../src/service/index.ts';
+import {
+  openStore,
+  type Service,
+  type ServiceOptions,
+  startService,
+} from '../../src/service/index.ts';
 import { databaseBeside, databaseFor } from './databases/test-database.ts';
 import { InterfaceDescription } from './interface-description.ts';
 
@@ -23,7 +28,10 @@ export interface CallOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** The local service on a free port, and a caller whose every answer is checked against its description. */
+/**
+ * The local service on a free port, and a caller whose every answer is checked against its
+ * description.
+ */
 export class TestService {
   #closed: Promise<void> | undefined;
 
@@ -42,7 +50,14 @@ export class TestService {
     const database = options.database ?? (await databaseFor(dataDir));
     const service = await startService({ env: {}, onNotice, ...options, dataDir, database });
     const description = await InterfaceDescription.of(service.url);
-    return new TestService(service, dataDir, service.newKey ?? service.sessionKey, notices, description);
+
+    return new TestService(
+      service,
+      dataDir,
+      service.newKey ?? service.sessionKey,
+      notices,
+      description,
+    );
   }
 
   /** Starts one that is closed at the end of the test at the latest. */
@@ -61,15 +76,24 @@ export class TestService {
     const answer = await fetch(`${this.service.url}${target}`, {
       method,
       headers: { ...(key === '' ? {} : { authorization: `Bearer ${key}` }), ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
+
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+
     const text = await answer.text();
     expect(answer.headers.get('content-length')).toBe(String(Buffer.byteLength(text)));
+
     const envelope = JSON.parse(text) as { status: string; message?: string; data: T };
     const { pathname } = new URL(`${this.service.url}${target}`);
     this.description.check(method, pathname, answer.status, envelope);
-    expect(Object.keys(envelope)).toEqual(answer.ok ? ['status', 'data'] : ['status', 'message', 'data']);
+
+    expect(Object.keys(envelope)).toEqual(
+      answer.ok ? ['status', 'data'] : ['status', 'message', 'data'],
+    );
+
     return { http: answer.status, headers: answer.headers, message: envelope.message, ...envelope };
   }
 
@@ -77,7 +101,11 @@ export class TestService {
     return this.call<T>('GET', target, options);
   }
 
-  post<T = never>(target: string, body: unknown, options: CallOptions = {}): Promise<ServiceAnswer<T>> {
+  post<T = never>(
+    target: string,
+    body: unknown,
+    options: CallOptions = {},
+  ): Promise<ServiceAnswer<T>> {
     return this.call<T>('POST', target, { ...options, body });
   }
 
@@ -94,9 +122,9 @@ export class TestService {
   }
 
   async find(slug: string): Promise<{ promptId: string; promptVersionId: string }> {
-    const { rows } = await this.data<{ rows: { slug: string; promptId: string; promptVersionId: string }[] }>(
-      `/prompts/publish?q=${encodeURIComponent(slug)}`,
-    );
+    const { rows } = await this.data<{
+      rows: { slug: string; promptId: string; promptVersionId: string }[];
+    }>(`/prompts/publish?q=${encodeURIComponent(slug)}`);
     const found = rows.find(row => row.slug === slug);
     if (!found) throw new Error(`${slug} is not published`);
     return { promptId: found.promptId, promptVersionId: found.promptVersionId };
@@ -127,6 +155,7 @@ export async function publishPromptFile(
 ): Promise<{ promptId: string; promptVersionId: string; changed: boolean }> {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'promptrun-prompt-')), `${slug}.prompt`);
   writeFileSync(file, source);
+
   const store = await openStore({
     dataDir,
     database: await databaseBeside(dataDir),

@@ -8,6 +8,7 @@ export function png(width: number, height: number): Buffer {
   header[8] = 8;
   const rows = Buffer.alloc(height * (width + 1), 0x80);
   for (let row = 0; row < height; row += 1) rows[row * (width + 1)] = 0;
+
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk('IHDR', header),

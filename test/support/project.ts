@@ -1,7 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { localService } from '../../src/main.ts';
-import { type CommandResult, runInProcess, type TestOptions, temporaryDirectory } from './context.ts';
+import {
+  type CommandResult,
+  runInProcess,
+  type TestOptions,
+  temporaryDirectory,
+} from './context.ts';
 
 /** A prompt that gives its input back. */
 export const ECHO = `---

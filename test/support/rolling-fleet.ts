@@ -8,6 +8,7 @@ import { temporaryDirectory } from './context.ts';
 import { chatAnswer, FakeProvider } from './providers/fake-provider.ts';
 
 const CALLERS = 4;
+
 /** The longest that the model takes for an answer. */
 const LONGEST_ANSWER_MS = 400;
 
@@ -19,8 +20,9 @@ interface Instance {
 }
 
 /**
- * Instances on one database, perhaps of several versions, under the load of callers who create one run after the other at
- * any of them. An instance that leaves is sent nothing more and has answered before it ends, as behind a load balancer.
+ * Instances on one database, perhaps of several versions, under the load of callers who create one
+ * run after the other at any of them. An instance that leaves is sent nothing more and has answered
+ * before it ends, as behind a load balancer.
  */
 export class RollingFleet {
   /** The HTTP status of each creation's answer, or the fault, by how often it came. */
@@ -43,6 +45,7 @@ export class RollingFleet {
     this.#database = database;
     this.#provider = provider;
     writeFileSync(path.join(this.#prompts, 'ask.prompt'), '---\nmodel: ollama/tiny\n---\n{{id}}\n');
+
     provider.reset(response => {
       setTimeout(() => {
         response
@@ -52,7 +55,10 @@ export class RollingFleet {
     });
   }
 
-  /** Starts an instance of the built command, sends it its share of the load, and lets the oldest instance leave. */
+  /**
+   * Starts an instance of the built command, sends it its share of the load, and lets the oldest
+   * instance leave.
+   */
   async replaceOldest(command: string): Promise<number | null> {
     await this.join(command);
     return await this.leave();
@@ -75,11 +81,13 @@ export class RollingFleet {
     const [, url = ''] = await untilStdout(/^listening on (\S+)$/m);
     await untilStdout(/^page: /m);
     this.key ||= /^key: (\S+)$/m.exec(stdout())?.[1] ?? '';
+
     const stop = async (): Promise<number | null> => {
       child.kill('SIGTERM');
       if (child.exitCode === null) await once(child, 'exit');
       return child.exitCode;
     };
+
     this.#instances.push({ url, open: new Set(), stop });
   }
 

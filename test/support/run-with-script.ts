@@ -10,7 +10,10 @@ export interface ScriptedOutcome {
   readonly home: string;
 }
 
-/** Runs a command line in this process against a scripted service, whose script it must have followed. */
+/**
+ * Runs a command line in this process against a scripted service, whose script it must have
+ * followed.
+ */
 export async function runWithScript(
   script: readonly Exchange[],
   argv: readonly string[] | ((baseUrl: string) => readonly string[]),
@@ -24,5 +27,6 @@ export async function runWithScript(
     { ...options, env },
   );
   service.verify();
+
   return { stdout: stdout(), stderr: stderr(), exitCode, service, home };
 }

@@ -4,18 +4,18 @@ import { onTestFinished } from 'vitest';
 import { freePort } from './free-port.ts';
 
 /**
- * Starts a service on a free loopback port that expects these calls, in this order, and answers each as scripted:
+ * Starts a service on a free loopback port that expects these calls, in this order, and answers
+ * each as scripted:
  *
- *     const service = await startScriptedService([
- *       { expect: { method: 'POST', path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) },
- *       { expect: { path: `/runs/${runId}` }, answer: success({ runId, runStatus: 'succeeded', outputs: [], tokens: 1 }) },
- *     ]);
- *     … new PromptService({ baseUrl: service.baseUrl, apiKey: 'a-key' }) …
- *     service.verify();            // fails on unexpected, unfit and unused calls
- *     await service.close();       // or: afterEach(() => service.close())
+ * const service = await startScriptedService([ { expect: { method: 'POST', path: '/runs' }, answer:
+ * failure(504, 'GATEWAY_TIMEOUT_ERROR', '…', { runId }) }, { expect: { path: `/runs/${runId}` },
+ * answer: success({ runId, runStatus: 'succeeded', outputs: [], tokens: 1 }) }, ]); … new
+ * PromptService({ baseUrl: service.baseUrl, apiKey: 'a-key' }) … service.verify(); // fails on
+ * unexpected, unfit and unused calls await service.close(); // or: afterEach(() => service.close())
  *
- * A call that does not fit the next exchange is answered with HTTP 599 and reported by `verify`. With
- * `{ ordered: false }`, each call takes the first unused exchange that fits, for callers that send several at once.
+ * A call that does not fit the next exchange is answered with HTTP 599 and reported by `verify`.
+ * With `{ ordered: false }`, each call takes the first unused exchange that fits, for callers that
+ * send several at once.
  */
 export async function startScriptedService(
   script: readonly Exchange[],
@@ -26,8 +26,13 @@ export async function startScriptedService(
   return service;
 }
 
-/** Starts the same for one test: it is closed with the test, and all of its script must have been used. */
-export async function scriptedServiceForTest(...script: readonly Exchange[]): Promise<ScriptedService> {
+/**
+ * Starts the same for one test: it is closed with the test, and all of its script must have been
+ * used.
+ */
+export async function scriptedServiceForTest(
+  ...script: readonly Exchange[]
+): Promise<ScriptedService> {
   const service = await startScriptedService(script);
   onTestFinished(async () => {
     await service.close();
@@ -53,7 +58,10 @@ export interface Expectation {
   readonly query?: Readonly<Record<string, string | null>>;
   /** Each named value must be equal or match; null must be missing. Names in lower case. */
   readonly headers?: Readonly<Record<string, string | RegExp | null>>;
-  /** A predicate over the parsed JSON body (the text itself where it is not JSON), or the value it must equal. */
+  /**
+   * A predicate over the parsed JSON body (the text itself where it is not JSON), or the value it
+   * must equal.
+   */
   readonly body?: ((body: unknown) => boolean) | object;
 }
 
@@ -68,7 +76,10 @@ export interface PlainAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** A value is sent as JSON, a string or bytes as they are. */
   readonly body?: unknown;
-  /** Sends only so many bytes of the body, then breaks the connection; `Content-Length` promises all of it, unless sent in chunks. */
+  /**
+   * Sends only so many bytes of the body, then breaks the connection; `Content-Length` promises all
+   * of it, unless sent in chunks.
+   */
   readonly cutAfter?: number;
   /** Sends the body, then nothing, and leaves the connection open. */
   readonly stayOpen?: boolean;
@@ -77,8 +88,9 @@ export interface PlainAnswer {
 }
 
 /**
- * `reset-before-body`: the connection is reset once the headers of the request are in; `reset-after-body`: once the
- * whole request is in; `close`: likewise, but closed in order; `silence`: nothing is ever answered.
+ * `reset-before-body`: the connection is reset once the headers of the request are in;
+ * `reset-after-body`: once the whole request is in; `close`: likewise, but closed in order;
+ * `silence`: nothing is ever answered.
  */
 export type Fault = 'reset-before-body' | 'reset-after-body' | 'close' | 'silence';
 
@@ -97,7 +109,10 @@ export interface Call {
 }
 
 /** Returns a success in the envelope. */
-export function success(data: unknown, headers: Readonly<Record<string, string>> = {}): PlainAnswer {
+export function success(
+  data: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): PlainAnswer {
   return { status: 200, headers, body: { status: 'SUCCESS', data } };
 }
 
@@ -132,7 +147,10 @@ export function keepingKeys(answer: PlainAnswer): PlainAnswer {
 }
 
 /** Returns an error page of an intermediary. */
-export function html(httpStatus: number, text = '<html><body>Bad Gateway</body></html>'): PlainAnswer {
+export function html(
+  httpStatus: number,
+  text = '<html><body>Bad Gateway</body></html>',
+): PlainAnswer {
   return { status: httpStatus, headers: { 'content-type': 'text/html' }, body: text };
 }
 
@@ -189,15 +207,19 @@ export class ScriptedService {
     const unused = this.#left
       .filter(({ exchange, used }) => exchange.times !== 'any' && used < (exchange.times ?? 1))
       .map(
-        ({ exchange, used }) => `unused (${used} of ${exchange.times ?? 1}): ${described(exchange.expect)}`,
+        ({ exchange, used }) =>
+          `unused (${used} of ${exchange.times ?? 1}): ${described(exchange.expect)}`,
       );
     const faults = [...this.#faults, ...unused];
-    if (faults.length > 0) throw new Error(`the script was not followed:\n  ${faults.join('\n  ')}`);
+    if (faults.length > 0) {
+      throw new Error(`the script was not followed:\n  ${faults.join('\n  ')}`);
+    }
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => {});
     const head = receivedCall(request, Buffer.alloc(0));
+
     const early = this.#next(head, 'headers');
     if (early?.answer === 'reset-before-body') {
       this.calls.push(head);
@@ -205,8 +227,10 @@ export class ScriptedService {
       request.socket.resetAndDestroy();
       return;
     }
+
     const call = receivedCall(request, await readBytes(request));
     this.calls.push(call);
+
     const exchange = this.#next(call, 'whole');
     if (exchange === undefined) {
       this.#faults.push(
@@ -215,6 +239,7 @@ export class ScriptedService {
       await respond(response, { status: 599, body: 'not in the script' });
       return;
     }
+
     this.#take(exchange);
     const { answer } = exchange;
     await respond(response, typeof answer === 'function' ? await answer(call) : answer);
@@ -225,11 +250,13 @@ export class ScriptedService {
       .filter(({ exchange, used }) => used < maxCalls(exchange))
       .map(({ exchange }) => exchange);
     if (!this.#ordered) return open.find(exchange => fits(exchange.expect, call, known));
+
     // An exchange for any number of calls may be passed over.
     for (const exchange of open) {
       if (fits(exchange.expect, call, known)) return exchange;
       if (exchange.times !== 'any') return undefined;
     }
+
     return undefined;
   }
 
@@ -247,8 +274,15 @@ function fits(expect: Expectation = {}, call: Call, known: 'headers' | 'whole'):
   const { method, path, query = {}, headers = {}, body } = expect;
   if (method !== undefined && method !== call.method) return false;
   if (path !== undefined && !matches(path, call.path)) return false;
-  if (!Object.entries(query).every(([name, value]) => (call.query[name] ?? null) === value)) return false;
-  if (!Object.entries(headers).every(([name, value]) => headerFits(value, call.headers[name]))) return false;
+
+  if (!Object.entries(query).every(([name, value]) => (call.query[name] ?? null) === value)) {
+    return false;
+  }
+
+  if (!Object.entries(headers).every(([name, value]) => headerFits(value, call.headers[name]))) {
+    return false;
+  }
+
   return known === 'headers' || body === undefined || bodyFits(body, call.body);
 }
 
@@ -256,7 +290,10 @@ function matches(expected: string | RegExp, value: string): boolean {
   return typeof expected === 'string' ? expected === value : expected.test(value);
 }
 
-function headerFits(expected: string | RegExp | null, value: string | string[] | undefined): boolean {
+function headerFits(
+  expected: string | RegExp | null,
+  value: string | string[] | undefined,
+): boolean {
   if (expected === null || value === undefined) return expected === null && value === undefined;
   return matches(expected, String(value));
 }
@@ -296,9 +333,13 @@ function parsed(text: string): unknown {
 
 async function respond(response: ServerResponse, answer: PlainAnswer | Fault): Promise<void> {
   if (answer === 'silence') return;
-  if (answer === 'close') response.socket?.end();
-  else if (typeof answer === 'string') response.socket?.resetAndDestroy();
-  else await send(response, answer);
+  if (answer === 'close') {
+    response.socket?.end();
+  } else if (typeof answer === 'string') {
+    response.socket?.resetAndDestroy();
+  } else {
+    await send(response, answer);
+  }
 }
 
 async function send(response: ServerResponse, answer: PlainAnswer): Promise<void> {
@@ -311,15 +352,24 @@ async function send(response: ServerResponse, answer: PlainAnswer): Promise<void
       !('transfer-encoding' in headers) && { 'content-length': String(bytes.byteLength) }),
     ...headers,
   });
+
   const sent = cutAfter === undefined ? bytes : bytes.subarray(0, cutAfter);
   const size = dripBytes ?? Math.max(1, sent.byteLength);
   response.flushHeaders();
+
   for (let start = 0; start < sent.byteLength; start += size) {
-    await new Promise<void>(resolve => response.write(sent.subarray(start, start + size), () => resolve()));
+    await new Promise<void>(resolve =>
+      response.write(sent.subarray(start, start + size), () => resolve()),
+    );
   }
+
   if (stayOpen) return;
-  if (cutAfter === undefined) response.end();
-  else response.socket?.destroy();
+
+  if (cutAfter === undefined) {
+    response.end();
+  } else {
+    response.socket?.destroy();
+  }
 }
 
 function described(expect: Expectation = {}): string {

@@ -32,18 +32,22 @@ export async function startServiceForTest(
     await service.close();
     removeDirectory(dataDir);
   });
+
   const runs = async (): Promise<TestRun[]> => {
     const answer = await fetch(`${service.url}/runs?limit=50`, {
       headers: { authorization: `Bearer ${service.sessionKey}` },
     });
     return ((await answer.json()) as { data: { rows: TestRun[] } }).data.rows;
   };
+
   return {
     service,
     env: serviceEnv(service.url, service.sessionKey),
     runs,
     async settled() {
-      while ((await runs()).some(({ runStatus }) => runStatus === 'queued' || runStatus === 'running')) {
+      while (
+        (await runs()).some(({ runStatus }) => runStatus === 'queued' || runStatus === 'running')
+      ) {
         await new Promise(resolve => setImmediate(resolve));
       }
     },

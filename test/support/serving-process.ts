@@ -21,6 +21,7 @@ export async function serveInProcess(dataDir: string, ...flags: string[]): Promi
     child.kill('SIGKILL');
     await gone;
   };
+
   onTestFinished(kill);
   const [, url = ''] = await untilStdout(/^listening on (\S+)$/m);
   return { url, kill };

@@ -9,19 +9,27 @@ export const TEMPORARY_VARIABLE = 'PROMPTRUN_TESTS_IN';
 /** The variable that says where temporary directories lie. */
 const PLACE = process.platform === 'win32' ? 'TEMP' : 'TMPDIR';
 
-/** Keeps every temporary directory of the tests in one, which goes with them however a test ends. */
+/**
+ * Keeps every temporary directory of the tests in one, which goes with them however a test ends.
+ */
 export default function temporary(): (() => void) | undefined {
   // Vitest sets up once for each project.
   if (process.env[TEMPORARY_VARIABLE] !== undefined) return undefined;
+
   const usual = process.env[PLACE];
   const directory = (usual === undefined ? inMemory() : undefined) ?? newDirectoryIn(tmpdir());
+
   // PostgreSQL, which refuses to run as root, goes through it as another user.
   chmodSync(directory, 0o711);
   process.env[PLACE] = directory;
   process.env[TEMPORARY_VARIABLE] = directory;
+
   return () => {
-    if (usual === undefined) delete process.env[PLACE];
-    else process.env[PLACE] = usual;
+    if (usual === undefined) {
+      delete process.env[PLACE];
+    } else {
+      process.env[PLACE] = usual;
+    }
     delete process.env[TEMPORARY_VARIABLE];
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   };
@@ -31,8 +39,9 @@ const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 4 * 1024 ** 3;
 
 /**
- * Makes the directory in memory, where a write that must survive a power cut takes no time: tests wait for the disk more
- * than half of theirs. Undefined if there is no such place, or little room, or programs in it may not be run.
+ * Makes the directory in memory, where a write that must survive a power cut takes no time: tests
+ * wait for the disk more than half of theirs. Undefined if there is no such place, or little room,
+ * or programs in it may not be run.
  */
 function inMemory(): string | undefined {
   if (process.platform !== 'linux') return undefined;
@@ -40,11 +49,13 @@ function inMemory(): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(MEMORY);
     if (bavail * bsize < ENOUGH_BYTES) return undefined;
+
     directory = newDirectoryIn(MEMORY);
     const program = path.join(directory, 'program');
     writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
     execFileSync(program);
     rmSync(program);
+
     return directory;
   } catch {
     if (directory !== undefined) rmSync(directory, { recursive: true, force: true });

@@ -5,7 +5,9 @@ import { collectGarbage } from '../support/system.ts';
 
 function abortReason(signal: AbortSignal): Promise<string> {
   return new Promise(resolve => {
-    signal.addEventListener('abort', () => resolve((signal.reason as Error).message), { once: true });
+    signal.addEventListener('abort', () => resolve((signal.reason as Error).message), {
+      once: true,
+    });
   });
 }
 
@@ -53,9 +55,12 @@ describe('work that a signal can end', () => {
     onTestFinished(() => void process.off('unhandledRejection', note));
     const work = setImmediate().then(() => Promise.reject(new Error('late')));
     const aborted = AbortSignal.abort(new Error('enough'));
+
     await expect(unlessAborted(work, aborted)).rejects.toThrow('enough');
+
     await setImmediate();
     await setImmediate();
+
     expect(unhandled).toEqual([]);
   });
 
@@ -63,12 +68,13 @@ describe('work that a signal can end', () => {
     const stop = new AbortController();
     const late: string[] = [];
     const work = setImmediate().then(() => 'late');
-    const ended = expect(unlessAborted(work, stop.signal, result => void late.push(result))).rejects.toThrow(
-      'Ctrl-C',
-    );
+    const ended = expect(
+      unlessAborted(work, stop.signal, result => void late.push(result)),
+    ).rejects.toThrow('Ctrl-C');
     stop.abort(new Error('Ctrl-C'));
     await ended;
     await work;
+
     expect(late).toEqual(['late']);
   });
 });

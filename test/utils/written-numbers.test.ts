@@ -26,6 +26,8 @@ describe('numbers that JavaScript cannot hold', () => {
     const parsed = parse(text);
     expect(Object.getOwnPropertySymbols(parsed)).toEqual([]);
     expect(JSON.parse(stringifyAsWritten(parsed))).toEqual(parsed);
-    expect(stringifyAsWritten({ a: undefined, b: [undefined] }, 2)).toBe('{\n  "b": [\n    null\n  ]\n}');
+    expect(stringifyAsWritten({ a: undefined, b: [undefined] }, 2)).toBe(
+      '{\n  "b": [\n    null\n  ]\n}',
+    );
   });
 });

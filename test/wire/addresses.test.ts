@@ -77,7 +77,9 @@ describe('a host', () => {
     '127.9.9.9',
     '[::1]',
     '::1',
-  ])('%s is this machine', host => expect([isLoopbackHost(host), isPrivateHost(host)]).toEqual([true, true]));
+  ])('%s is this machine', host =>
+    expect([isLoopbackHost(host), isPrivateHost(host)]).toEqual([true, true]),
+  );
 
   it.each([
     '127.evil.example',

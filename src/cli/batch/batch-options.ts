@@ -29,7 +29,10 @@ export interface BatchOptions {
   readonly excel: boolean;
   /** The file of results; undefined for standard output or `stream`. */
   readonly out: string | undefined;
-  /** The device or pipe that gets the results instead of a file; undefined for `out` or standard output. */
+  /**
+   * The device or pipe that gets the results instead of a file; undefined for `out` or standard
+   * output.
+   */
   readonly stream: string | undefined;
   readonly inputs: readonly string[];
   readonly images: readonly string[];

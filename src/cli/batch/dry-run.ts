@@ -31,15 +31,18 @@ export async function dryRunBatch(
   let faults = 0;
   let unchangedRows = 0;
   let isPriceChecked = false;
+
   const forecast = new Forecast();
   const budget = new Budget(ctx, caps);
   for await (const row of readRows(source, ctx.signal)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
+
     if (!isLeft(row.id)) {
       unchangedRows += 1;
       continue;
     }
+
     rows += 1;
     const checked = await checkRow(ctx, batch, row, async body => {
       const { estimatedCredits } = batch;
@@ -54,6 +57,7 @@ export async function dryRunBatch(
       isPriceChecked = true;
     }
   }
+
   if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.toData() });
   ctx.io.note(
     `note: ${pluralize(rows, 'row')} checked, ${faults} invalid${unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : ''}; nothing was created`,

@@ -42,7 +42,9 @@ export async function finishRow(
   outcome: JobOutcome,
 ): Promise<void> {
   const { tally, journal } = runningBatch;
-  const endedOutcome = outcome.kind === 'dropped' ? await endDropped(runningBatch, outcome) : outcome;
+  const endedOutcome =
+    outcome.kind === 'dropped' ? await endDropped(runningBatch, outcome) : outcome;
+
   const finalOutcome =
     endedOutcome.kind === 'ended' ? await saveRowOutputs(runningBatch, endedOutcome) : endedOutcome;
   switch (finalOutcome.kind) {
@@ -66,6 +68,7 @@ export async function finishRow(
       tally.postponed += 1;
       break;
   }
+
   reportEnd(runningBatch, row, finalOutcome);
 }
 
@@ -102,7 +105,10 @@ function reportEnd(
   if (tally.failedNow >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
 }
 
-/** Writes the end of a row to the journal and then its result, so that every result has an end in the journal. */
+/**
+ * Writes the end of a row to the journal and then its result, so that every result has an end in
+ * the journal.
+ */
 async function writeLine(
   { options, batch, journal, results, stop, budget }: RunningBatch,
   row: SourceRow,
@@ -111,12 +117,15 @@ async function writeLine(
   const { request } = outcome.facts;
   const endedLine = buildResultsLine(row, outcome, budget);
   const { runId, error, runStatus } = endedLine;
-  const earlierRunIds = listEarlierRunIds({ journal, results }, row).filter(earlier => earlier !== runId);
+  const earlierRunIds = listEarlierRunIds({ journal, results }, row).filter(
+    earlier => earlier !== runId,
+  );
   const line: ResultsLine = {
     ...endedLine,
     ...(earlierRunIds.length > 0 && { earlierRunIds }),
     ...(options.withInputs && request !== undefined && { inputs: toLineInputs(request) }),
   };
+
   const end: JobEnd = {
     step: runStatus === 'succeeded' ? 'succeeded' : 'failed',
     runId,
@@ -143,7 +152,9 @@ type WrittenOutcome = Extract<JobOutcome, { kind: 'ended' | 'failed' }>;
 type EndedJobOutcome = Extract<JobOutcome, { kind: 'ended' }>;
 type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
 
-/** Returns the end of a dropped row if its run was this process's own, which was stopped with it. */
+/**
+ * Returns the end of a dropped row if its run was this process's own, which was stopped with it.
+ */
 async function endDropped(
   runningBatch: RunningBatch,
   droppedOutcome: DroppedJobOutcome,
@@ -151,15 +162,21 @@ async function endDropped(
   const { batch, budget, tally } = runningBatch;
   const { runId, facts } = droppedOutcome;
   if (runId === undefined) return droppedOutcome;
+
   const run = await batch.connection.client.runs.get(runId);
   if (!isOver(run)) return droppedOutcome;
+
   await budget.countWaited(batch.connection, run);
+
   // It may have ended by itself just before.
   if (run.runStatus === 'failed') tally.stopped += 1;
   return { kind: 'ended', run, facts };
 }
 
-/** Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid run. */
+/**
+ * Saves a run's outputs. A fault with the files becomes the row's error and never loses the paid
+ * run.
+ */
 async function saveRowOutputs(
   runningBatch: RunningBatch,
   outcome: EndedJobOutcome,
@@ -167,6 +184,7 @@ async function saveRowOutputs(
   const { run, failures } = await saveRunOutputs(runningBatch, outcome.run, outcome.facts);
   const { recovered } = outcome.run;
   const error = run.runStatus === 'failed' ? runFailedError(run) : saveError(failures);
+
   return {
     ...outcome,
     run: recovered ? { ...run, recovered } : run,
@@ -174,14 +192,22 @@ async function saveRowOutputs(
   };
 }
 
-/** Returns the error of a failed run, without advice to run it outside the batch: --retry-failed would pay for it again. */
+/**
+ * Returns the error of a failed run, without advice to run it outside the batch: --retry-failed
+ * would pay for it again.
+ */
 function runFailedError(run: Run): CliError {
   return new CliError(joinProviderReasons(run), { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
 }
 
 /** Returns the run with the paths of its outputs, and the failures of those that were not saved. */
 async function saveRunOutputs(
-  { ctx, batch: { connection, promptVersionId }, options: { saveTo, force, out }, tally }: RunningBatch,
+  {
+    ctx,
+    batch: { connection, promptVersionId },
+    options: { saveTo, force, out },
+    tally,
+  }: RunningBatch,
   run: Run,
   { request, sentAt: startedAt, endedAt }: RunDetails,
 ): Promise<{ run: Run; failures: readonly SaveFailure[] }> {
@@ -193,7 +219,11 @@ async function saveRunOutputs(
     ...(startedAt !== undefined && { startedAt, endedAt }),
   };
   try {
-    const { paths, failures } = await saveOutputs(ctx, connection, run, { directory: saveTo, force, facts });
+    const { paths, failures } = await saveOutputs(ctx, connection, run, {
+      directory: saveTo,
+      force,
+      facts,
+    });
     for (const { link } of failures) tally.link ??= link;
     const fromResults = paths.map(
       file => file && (out === undefined ? file : toResultsRelativePath(ctx.cwd, out, file)),
@@ -204,7 +234,10 @@ async function saveRunOutputs(
   }
 }
 
-/** Returns the path of a saved file relative to the folder of the results, which may move to another machine. */
+/**
+ * Returns the path of a saved file relative to the folder of the results, which may move to another
+ * machine.
+ */
 function toResultsRelativePath(cwd: string, results: string, file: string): string {
   return toSharedPath(path.dirname(path.resolve(cwd, results)), path.resolve(cwd, file));
 }

@@ -34,8 +34,8 @@ interface FirstPassOptions {
 }
 
 /**
- * Reads all rows once before any is run: counts those of the shard, and compares them with the state that the batch is
- * resumed from.
+ * Reads all rows once before any is run: counts those of the shard, and compares them with the
+ * state that the batch is resumed from.
  *
  * @throws {CliError} if the whole source is invalid, or rows don't match that state
  */
@@ -52,9 +52,11 @@ export async function readRowsOnce(
     if (isOwn) count += 1;
     await check?.add(row, isOwn);
   }
+
   await check?.compareWithMachine();
   const fault = check?.fault(options, source.name);
   if (fault !== undefined) throw fault;
+
   check?.dropReplaced();
   return { count, changed: new Set(check?.changed.keys()) };
 }
@@ -84,8 +86,13 @@ class ResumedRowsCheck {
     this.#earlierState = earlierState;
     this.#handedOver = collectHandedRows(earlierState.journal);
     const results = [...earlierState.results.states];
-    this.#runlessIdsWithoutRow = new Set(results.filter(([, state]) => madeNoRun(state)).map(([id]) => id));
-    this.#idsWithoutRow = new Set([...listRequiredRowIds(earlierState), ...this.#handedOver.keys()]);
+    this.#runlessIdsWithoutRow = new Set(
+      results.filter(([, state]) => madeNoRun(state)).map(([id]) => id),
+    );
+    this.#idsWithoutRow = new Set([
+      ...listRequiredRowIds(earlierState),
+      ...this.#handedOver.keys(),
+    ]);
   }
 
   /** Compares a row. @param isOwn true if it is in the shard */
@@ -97,9 +104,11 @@ class ResumedRowsCheck {
     const sent = this.#handedOver.get(row.id) ?? journal.states.get(row.id)?.entry;
     const result = results.states.get(row.id);
     if (sent !== undefined && (await this.#isChanged(row, sent))) this.changed.set(row.id, row);
+
     if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed') {
       this.#rowsByRunId.set(result.runId, row);
     }
+
     const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
     if (!isKnown && isOwn) this.#maybeSent ??= row;
   }
@@ -117,6 +126,7 @@ class ResumedRowsCheck {
     const [id] = this.#idsWithoutRow;
     const runId = this.#earlierState.results.unmatchedRun?.();
     if (id === undefined && runId === undefined) return undefined;
+
     const owner = id === undefined ? `run ${runId}` : `row ${JSON.stringify(id)}`;
     return usageError(
       `${out} has a result of ${owner}, which is not in ${source}`,
@@ -139,13 +149,17 @@ class ResumedRowsCheck {
       furtherRows.length === 0
         ? `${describeRow(first, source)} has changed since it was sent`
         : `${describeRow(first, source)} and ${furtherRows.length} more have changed since they were sent`;
+
     return usageError(
       `${rows}: ${furtherRows.length === 0 ? 'its' : 'their'} inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
   }
 
-  /** Compares rows whose own journal is gone with the creations in the machine's journal, if they were made here. */
+  /**
+   * Compares rows whose own journal is gone with the creations in the machine's journal, if they
+   * were made here.
+   */
   async compareWithMachine(): Promise<void> {
     if (this.#rowsByRunId.size === 0) return;
     for await (const entry of this.#ctx.journal.readNewestFirst()) {
@@ -157,7 +171,10 @@ class ResumedRowsCheck {
     }
   }
 
-  /** Drops the results of faulty rows that the source no longer has. A corrected row may have another id or other columns. */
+  /**
+   * Drops the results of faulty rows that the source no longer has. A corrected row may have
+   * another id or other columns.
+   */
   dropReplaced(): void {
     this.#earlierState.results.drop?.(this.#runlessIdsWithoutRow);
   }
@@ -175,7 +192,10 @@ function describeRow({ id, line }: SourceRow, source: string): string {
   return `row ${JSON.stringify(id)} (${source} line ${line})`;
 }
 
-/** Yields the ids that must still have a row. A row that never had a run may have been corrected and have another id. */
+/**
+ * Yields the ids that must still have a row. A row that never had a run may have been corrected and
+ * have another id.
+ */
 function* listRequiredRowIds({ journal, results }: EarlierState): Generator<string> {
   for (const [id, state] of results.states) {
     if (!madeNoRun(state)) yield id;

@@ -18,19 +18,26 @@ export interface BatchFiles {
   readonly firstPass: FirstPass | undefined;
 }
 
-/** Opens the files of a batch. Creates new files only after reading the rows once, so that invalid rows leave no file. */
+/**
+ * Opens the files of a batch. Creates new files only after reading the rows once, so that invalid
+ * rows leave no file.
+ */
 export async function openFiles(
   ctx: Context,
   options: BatchOptions,
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const readRows = async (earlierState: EarlierState | undefined): Promise<FirstPass | undefined> =>
+  const readRows = async (
+    earlierState: EarlierState | undefined,
+  ): Promise<FirstPass | undefined> =>
     source.repeatable ? readRowsOnce(ctx, source, { batch, options, earlierState }) : undefined;
+
   if (!options.resume) {
     const firstPass = await readRows(undefined);
     return { ...(await openPair(ctx, options)), firstPass };
   }
+
   const pair = await openPair(ctx, options);
   try {
     return { ...pair, firstPass: await readRows(pair) };
@@ -43,9 +50,13 @@ export async function openFiles(
   }
 }
 
-async function openPair(ctx: Context, options: BatchOptions): Promise<Omit<BatchFiles, 'firstPass'>> {
+async function openPair(
+  ctx: Context,
+  options: BatchOptions,
+): Promise<Omit<BatchFiles, 'firstPass'>> {
   const { out } = options;
   const file = out === undefined ? createJournalPath(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
+
   const release =
     out === undefined ? (): void => {} : await lockResults(ctx, path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;

@@ -29,7 +29,10 @@ export interface PlanOptions {
 /** Plans a row for `--resume`. Never creates a row in doubt again without `--retry-unknown`. */
 export function planRow(history: RowHistory, options: PlanOptions): RowPlan {
   const { state, result } = history;
-  if (state === undefined) return result === undefined ? { kind: 'create' } : planEnded(result, options);
+  if (state === undefined) {
+    return result === undefined ? { kind: 'create' } : planEnded(result, options);
+  }
+
   if (state.step === 'creating') return planDoubt(history, options);
   if (state.step === 'waiting') return { kind: 'create' };
   if (state.step === 'running') return waitFor(state);
@@ -48,29 +51,45 @@ function waitFor({ runId = '', recovered }: JobState): RowPlan {
 function planLineless(state: JobState, { retryFailed }: PlanOptions): RowPlan {
   if (state.runId !== undefined) return waitFor(state);
   if (retryFailed) return { kind: 'create' };
-  return { kind: 'write line', error: state.error ?? 'the row failed', mayHaveRun: state.mayHaveRun };
+  return {
+    kind: 'write line',
+    error: state.error ?? 'the row failed',
+    mayHaveRun: state.mayHaveRun,
+  };
 }
 
 function planDoubt({ state, settlement }: RowHistory, { retryUnknown }: PlanOptions): RowPlan {
   if (settlement?.kind === 'repeat' && state?.entry !== undefined) {
     return { kind: 'repeat', entry: state.entry };
   }
-  if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
+
+  if (settlement?.kind === 'wait') {
+    return { kind: 'wait', runId: settlement.runId, recovered: true };
+  }
+
   if (settlement?.kind === 'none') {
     return { kind: 'write line', error: formatError(noRunError()), mayHaveRun: false };
   }
+
   return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
 }
 
 function planEnded(result: ResultState, { retryFailed, saves }: PlanOptions): RowPlan {
   const { runStatus, runId, failed, isGone } = result;
   if (runStatus === 'succeeded') {
-    // A successful run is paid for, so missing files are downloaded again and the run is never repeated.
+    // A successful run is paid for, so missing files are downloaded again and the run is never
+    // repeated.
     return failed && saves && runId !== undefined
       ? { kind: 'wait', runId, recovered: false }
       : { kind: 'leave', because: 'succeeded' };
   }
-  if (runStatus !== 'failed' && runId !== undefined) return { kind: 'wait', runId, recovered: false };
+
+  if (runStatus !== 'failed' && runId !== undefined) {
+    return { kind: 'wait', runId, recovered: false };
+  }
+
   if (!retryFailed) return { kind: 'leave', because: 'failed' };
-  return isGone && runId !== undefined ? { kind: 'wait', runId, recovered: false } : { kind: 'create' };
+  return isGone && runId !== undefined
+    ? { kind: 'wait', runId, recovered: false }
+    : { kind: 'create' };
 }

@@ -34,13 +34,18 @@ export async function* planBatchRows(
   for await (const row of readRows(source, stop.reading, batch.fields)) {
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
+
     const plan = planBatchRow(runningBatch, row.id, knownJobs);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
       if (plan.because === 'in doubt') reportDoubt(runningBatch, row, knownJobs);
     } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
-      await finishRow(runningBatch, row, { ...toFailedOutcome(ctx, parseError(text)), text, mayHaveRun });
+      await finishRow(runningBatch, row, {
+        ...toFailedOutcome(ctx, parseError(text)),
+        text,
+        mayHaveRun,
+      });
     } else if (plan.kind === 'create' && isFaulty(row)) {
       await finishRow(runningBatch, row, toFailedOutcome(ctx, usageError(row.fault)));
     } else {
@@ -50,20 +55,29 @@ export async function* planBatchRows(
         if (isFaulty(kept)) throw usageError(kept.fault);
         return prepareRow(ctx, batch, kept);
       };
+
       const job: RowJob = { id: row.id, row: row.row, request, source: rowSource };
       yield { job, plan };
     }
   }
 }
 
-/** Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it stays so. */
+/**
+ * Plans a row. A row that has changed since it was sent is left alone or run again; if in doubt, it
+ * stays so.
+ */
 export function planBatchRow(
   { options, results, firstPass }: Pick<OpenBatch, 'options' | 'results' | 'firstPass'>,
   id: string,
   { states, settlements }: RecalledJobs,
 ): RowPlan {
   const hasChanged = firstPass?.changed.has(id) ?? false;
-  const known = { state: states.get(id), result: results.states.get(id), settlement: settlements.get(id) };
+  const known = {
+    state: states.get(id),
+    result: results.states.get(id),
+    settlement: settlements.get(id),
+  };
+
   const { retryFailed, retryUnknown, saveTo } = options;
   const leaves = hasChanged && options.changed === 'skip';
   const plan = planRow(known, {
@@ -72,7 +86,11 @@ export function planBatchRow(
     saves: saveTo !== undefined,
   });
   if (!hasChanged || plan.kind === 'wait') return plan;
-  if (options.changed === 'skip') return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
+
+  if (options.changed === 'skip') {
+    return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
+  }
+
   return plan.kind === 'leave' && plan.because === 'in doubt' ? plan : { kind: 'create' };
 }
 

@@ -17,7 +17,12 @@ import {
 import type { InputFields } from '../inputs/input-fields.ts';
 import { createNamedImageFinder, type NamingFolder } from '../inputs/named-file.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
-import { findImageColumnOrder, ID_COLUMN, type ReadableRow, type SourceRow } from '../inputs/rows/row.ts';
+import {
+  findImageColumnOrder,
+  ID_COLUMN,
+  type ReadableRow,
+  type SourceRow,
+} from '../inputs/rows/row.ts';
 import { getRowsFolder, type RowSource } from '../inputs/rows/row-source.ts';
 import { collectInputs } from '../inputs/text-inputs.ts';
 import { createPacedConnection } from '../jobs/paced-connection.ts';
@@ -57,6 +62,7 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   await checkModelAccess(connection, promptVersionId);
   if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions, UNCHECKED);
   const fields = describeConfig(config);
+
   return {
     connection,
     promptVersionId,
@@ -74,7 +80,11 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
  *
  * @throws {CliError} if the row is invalid
  */
-export async function prepareRow(ctx: Context, batch: PreparedBatch, row: ReadableRow): Promise<RunRequest> {
+export async function prepareRow(
+  ctx: Context,
+  batch: PreparedBatch,
+  row: ReadableRow,
+): Promise<RunRequest> {
   const { fields, promptVersionId, runOptions: options } = batch;
   const finder = createNamedImageFinder(ctx, batch.folder);
   const writtenInputs = {
@@ -82,6 +92,7 @@ export async function prepareRow(ctx: Context, batch: PreparedBatch, row: Readab
     images: await openImages(finder, pickImages(batch, row)),
   };
   const rowInputs = await takeNamedImages(fields, writtenInputs, finder);
+
   return {
     promptVersionId,
     ...checkInputs(fields, withCommonInputs(batch.common, rowInputs), IN_ROW),
@@ -94,8 +105,14 @@ const IN_ROW: InputWay = {
   image: name => `in a column or field ${name}, or for all rows with --image ${name}=<file>`,
 };
 
-/** Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input of that name. */
-function pickTextInputs(batch: PreparedBatch, { inputs, isNamed, id }: ReadableRow): Map<string, string> {
+/**
+ * Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input
+ * of that name.
+ */
+function pickTextInputs(
+  batch: PreparedBatch,
+  { inputs, isNamed, id }: ReadableRow,
+): Map<string, string> {
   const isInput = isNamed && batch.fields.text.some(({ key }) => key === ID_COLUMN);
   const texts = [...inputs.text].filter(([name]) => !isIgnoredColumn(batch, name));
   return new Map([...texts, ...(isInput ? [[ID_COLUMN, id] as const] : [])]);
@@ -114,7 +131,10 @@ function isIgnoredColumn({ ignoredColumns, fields }: PreparedBatch, name: string
   if (ignoredColumns.includes(name)) return true;
   const takesImages = fields.images.length > 0 && findImageColumnOrder(name) !== undefined;
   return (
-    ignoredColumns.includes('*') && fields.isKnown && !takesImages && !listInputNames(fields).includes(name)
+    ignoredColumns.includes('*') &&
+    fields.isKnown &&
+    !takesImages &&
+    !listInputNames(fields).includes(name)
   );
 }
 
@@ -131,6 +151,7 @@ function listInputNames({ text, images }: InputFields): string[] {
 export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
   if (source.format !== 'csv' || !fields.isKnown) return;
+
   const keys = listInputNames(fields);
   const stray = Object.entries(row.cells ?? {}).find(
     ([name, value]) =>

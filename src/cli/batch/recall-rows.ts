@@ -27,6 +27,7 @@ export function countEarlierRuns(
 ): void {
   const spentEarlier = collectEarlierSpending(knownJobs);
   const states = [...results.states];
+
   // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
   const lostIds = states
@@ -34,19 +35,30 @@ export function countEarlierRuns(
     .map(([id]) => id);
   const unanswered = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
   const names = unanswered.map(([, { customId }]) => customId);
-  budget.resume(connection, [...runs, ...spentEarlier.runs], [...spentEarlier.lost, ...lostIds, ...names]);
+  budget.resume(
+    connection,
+    [...runs, ...spentEarlier.runs],
+    [...spentEarlier.lost, ...lostIds, ...names],
+  );
 }
 
 /** Warns how many runs may be paid for twice, before they are. */
-export function noteDoublePayments(ctx: Context, openBatch: OpenBatch, knownJobs: RecalledJobs): void {
+export function noteDoublePayments(
+  ctx: Context,
+  openBatch: OpenBatch,
+  knownJobs: RecalledJobs,
+): void {
   const { options, results } = openBatch;
   const earlierIds = new Set([...results.states.keys(), ...knownJobs.states.keys()]);
-  const recreatedIds = [...earlierIds].filter(id => planBatchRow(openBatch, id, knownJobs).kind === 'create');
+  const recreatedIds = [...earlierIds].filter(
+    id => planBatchRow(openBatch, id, knownJobs).kind === 'create',
+  );
   const steps = recreatedIds.map(id => {
     const failedBefore = results.states.get(id)?.mayHaveRun === true;
     return findUnknownRunStep(knownJobs, id) ?? (failedBefore ? 'failed' : undefined);
   });
   noteSecondPayments(ctx, steps.filter(step => step === 'creating').length);
+
   const failed = steps.filter(step => step === 'failed').length;
   if (options.retryFailed && failed > 0) {
     ctx.io.note(

@@ -9,7 +9,12 @@ import type { ExitCode } from '../core/exit-codes.ts';
 import { Budget } from '../creation/budget.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
-import { openSource, type RowSource, readRows, toRepeatableSource } from '../inputs/rows/row-source.ts';
+import {
+  openSource,
+  type RowSource,
+  readRows,
+  toRepeatableSource,
+} from '../inputs/rows/row-source.ts';
 import type { Job, JobOutcome } from '../jobs/job.ts';
 import { runJobs } from '../jobs/job-engine.ts';
 import { getConcurrency } from '../jobs/paced-connection.ts';
@@ -35,8 +40,10 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
   if (options.dryRun) return performDryRun(ctx, options, source, batch);
+
   await checkPrice(ctx, source, batch, options);
   if (options.providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
+
   // Every row is compared with the earlier requests before anything is sent.
   const rows = options.resume ? await toRepeatableSource(source, ctx.signal) : source;
   const files = await openFiles(ctx, options, rows, batch);
@@ -58,7 +65,10 @@ async function performDryRun(
 ): Promise<ExitCode> {
   const { dryRunBatch } = await import('./dry-run.ts');
   const { resume, out = '' } = options;
-  if (!resume || !existsSync(path.resolve(ctx.cwd, out))) return dryRunBatch(ctx, source, batch, options);
+  if (!resume || !existsSync(path.resolve(ctx.cwd, out))) {
+    return dryRunBatch(ctx, source, batch, options);
+  }
+
   const rows = await toRepeatableSource(source, ctx.signal);
   const { journal, results, firstPass, release } = await openFiles(ctx, options, rows, batch);
   try {
@@ -74,7 +84,11 @@ async function performDryRun(
   }
 }
 
-/** Refuses a model without a price under `--max-cost` before any file is made. @throws {CliError} */
+/**
+ * Refuses a model without a price under `--max-cost` before any file is made.
+ *
+ * @throws {CliError}
+ */
 async function checkPrice(
   ctx: Context,
   source: RowSource,
@@ -84,7 +98,9 @@ async function checkPrice(
   if (caps.cost === undefined || !source.repeatable) return;
   const budget = new Budget(ctx, caps);
   for await (const row of readRows(source, ctx.signal)) {
-    const request = isFaulty(row) ? undefined : await prepareRow(ctx, batch, row).catch(() => undefined);
+    const request = isFaulty(row)
+      ? undefined
+      : await prepareRow(ctx, batch, row).catch(() => undefined);
     if (request === undefined) continue;
     await budget.checkPrice(batch.connection, buildRunBody(request));
     return;
@@ -108,8 +124,10 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
     tally,
     stop,
   };
+
   const release = stop.listen(ctx, tally);
   const handsOver = options.providerBatch || handedOverRows.size > 0;
+
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
     await runAllRows(runningBatch, knownJobs, { handsOver });
@@ -120,12 +138,16 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
     await stopProgress();
     release();
   }
+
   const rows = firstPass?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed);
   return concludeBatch(ctx, runningBatch, rows);
 }
 
 /** Returns the facts that a resumed batch must share with this one. */
-function getBatchFacts({ batch, firstPass }: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
+function getBatchFacts({
+  batch,
+  firstPass,
+}: OpenBatch): Parameters<BatchFiles['journal']['begin']>[0] {
   const { connection, promptVersionId, runOptions } = batch;
   return {
     service: connection.service,
@@ -143,10 +165,12 @@ async function runAllRows(
 ): Promise<void> {
   const { batch, journal, options, stop, tally } = runningBatch;
   const { connection, promptVersionId, estimatedCredits } = batch;
+
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     await finishRow(runningBatch, (job as RowJob).source(), outcome);
     job.batched?.settled();
   };
+
   // A provider may take a day, and its batches may hold more rows than the memory.
   const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
   const jobPlans = planBatchRows(runningBatch, knownJobs, row =>
@@ -154,6 +178,7 @@ async function runAllRows(
   );
   const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
+
   const jobs = handsOver
     ? handOverJobs(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
     : jobPlans;
@@ -176,17 +201,26 @@ function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['
     return spilled.store(row);
   } catch (error) {
     const folder = path.dirname(journal);
-    throw unwritableError(error, usageError(`${folder} can't hold the rows: ${getErrorMessage(error)}`));
+    throw unwritableError(
+      error,
+      usageError(`${folder} can't hold the rows: ${getErrorMessage(error)}`),
+    );
   }
 }
 
 /**
- * Removes the files of a batch that failed before its first row, so that the corrected command can use their names.
+ * Removes the files of a batch that failed before its first row, so that the corrected command can
+ * use their names.
  */
-async function removeUnusedFiles(ctx: Context, { options, journal, results }: OpenBatch): Promise<void> {
+async function removeUnusedFiles(
+  ctx: Context,
+  { options, journal, results }: OpenBatch,
+): Promise<void> {
   const { out, resume, stream } = options;
   if (resume || journal.hasJobs) return;
   await journal.remove();
   await results.close();
-  if (out !== undefined && stream === undefined) await rm(path.resolve(ctx.cwd, out), { force: true });
+  if (out !== undefined && stream === undefined) {
+    await rm(path.resolve(ctx.cwd, out), { force: true });
+  }
 }

@@ -10,7 +10,10 @@ import { usageError } from '../core/errors.ts';
 /** Maximum time of a program that checks an answer, in milliseconds. */
 export const CHECK_COMMAND_LIMIT_MS = 30_000;
 
-/** The variable with the path of the case's file. Child processes inherit it, so that they can be found by it. */
+/**
+ * The variable with the path of the case's file. Child processes inherit it, so that they can be
+ * found by it.
+ */
 const CASE_VARIABLE = 'PROMPTRUN_CASE';
 
 export interface CaseProgramOptions {
@@ -53,17 +56,20 @@ export async function startCaseProgram(
   signal.throwIfAborted();
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-case-'));
   const removeFolder = (): Promise<void> => rm(folder, { recursive: true, force: true });
+
   try {
     const file = path.join(folder, 'case.json');
     const describe = (facts: CommandCase): Promise<void> =>
       writeFile(file, JSON.stringify(facts), { mode: 0o600 });
     await describe(testCase);
     const programEnv = { ...withoutKeys(env, secrets), [CASE_VARIABLE]: file };
+
     const tree = new ProcessTree({ argv, directory, env: programEnv }, CASE_VARIABLE);
     const end = async (): Promise<void> => {
       await tree.end();
       await removeFolder();
     };
+
     return { tree, describe, end };
   } catch (error) {
     await removeFolder();
@@ -72,6 +78,11 @@ export async function startCaseProgram(
 }
 
 /** Returns the error for a program of a test file that can't be started. */
-export function commandStartError([program]: readonly [string, ...string[]], error: unknown): Error {
-  return usageError(`the command ${JSON.stringify(program)} can't be started: ${getErrorMessage(error)}`);
+export function commandStartError(
+  [program]: readonly [string, ...string[]],
+  error: unknown,
+): Error {
+  return usageError(
+    `the command ${JSON.stringify(program)} can't be started: ${getErrorMessage(error)}`,
+  );
 }

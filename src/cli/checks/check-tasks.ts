@@ -13,21 +13,32 @@ export interface SchemaFault {
   readonly loop?: string;
 }
 
-/** A piece of two texts: in both, only in the first, or only in the second; or a summary of all of them. */
+/**
+ * A piece of two texts: in both, only in the first, or only in the second; or a summary of all of
+ * them.
+ */
 export interface DiffPart {
   readonly kind: 'same' | 'removed' | 'added' | 'note';
   readonly text: string;
 }
 
-/** The tasks that run in a separate process, because the text and the rule may both be a stranger's. */
+/**
+ * The tasks that run in a separate process, because the text and the rule may both be a stranger's.
+ */
 export interface CheckTasks {
   /** Explains why a schema can't be used; undefined if it can. */
   readonly schemaFault: (schema: object | boolean) => SchemaFault | undefined;
   /** Returns the first mismatch of a value with a valid schema; undefined if it matches. */
   readonly schemaMismatch: (schema: object | boolean, value: unknown) => SchemaMismatch | undefined;
-  /** Returns true if a text contains a JSON value that matches the schema; without a schema, any object or array. */
+  /**
+   * Returns true if a text contains a JSON value that matches the schema; without a schema, any
+   * object or array.
+   */
   readonly containsJson: (text: string, schema: object | boolean | undefined) => boolean;
-  /** Returns true if a text contains an object that matches the schema as promptfoo reads it, or such a JSON array. */
+  /**
+   * Returns true if a text contains an object that matches the schema as promptfoo reads it, or
+   * such a JSON array.
+   */
   readonly containsLooseJson: (text: string, schema: object | boolean) => boolean;
   readonly matches: (source: string, flags: string, text: string) => boolean;
   /** Returns the fault of a JMESPath expression; undefined if it can be evaluated. */
@@ -39,16 +50,22 @@ export interface CheckTasks {
   /** Runs JavaScript that renders templates, which takes longer than checks. */
   readonly rendering: CheckTasks['javascript'];
   /** Returns the differences of two texts; undefined if more than 2,000 lines differ. */
-  readonly differences: (one: string, other: string, by: 'words' | 'lines') => DiffPart[] | undefined;
+  readonly differences: (
+    one: string,
+    other: string,
+    by: 'words' | 'lines',
+  ) => DiffPart[] | undefined;
 }
 
 export type CheckName = keyof CheckTasks;
+
 /** A task and its arguments. */
 export type CheckWork = {
   [N in CheckName]: { readonly name: N; readonly args: Parameters<CheckTasks[N]> };
 }[CheckName];
 
 const CHECK_TIMEOUT_MS = 2000;
+
 /** Loading a template engine alone takes a second on a busy machine. */
 const RENDERING_MS = 20_000;
 const CHECK = { what: 'the check', timeMs: CHECK_TIMEOUT_MS, isExpression: false };
@@ -75,6 +92,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     const { pickFirstMismatch } = await import('../../prompts/schemas/mismatch.ts');
     const { compile } = await loadSchemaCompilers();
     const compiledSchemas = new Map<string, ReturnType<typeof compile>>();
+
     return (schema, value) => {
       const key = JSON.stringify(schema);
       const validate = compiledSchemas.get(key) ?? compile(schema);
@@ -96,7 +114,9 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
     return (text, schema) => {
       const validate = compile(schema);
       for (const value of listLooseObjects(text)) if (validate(value)) return true;
-      for (const value of listJsonValues(text)) if (Array.isArray(value) && validate(value)) return true;
+      for (const value of listJsonValues(text)) {
+        if (Array.isArray(value) && validate(value)) return true;
+      }
       return false;
     };
   },
@@ -109,19 +129,26 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
 };
 
 async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
-  const { REFERENCE_LOOP, findReferenceLoop } = await import('../../prompts/schemas/reference-loop.ts');
+  const { REFERENCE_LOOP, findReferenceLoop } = await import(
+    '../../prompts/schemas/reference-loop.ts'
+  );
   const { newCompiler, compile } = await loadSchemaCompilers();
+
   // Optimising the code of a dialect takes longer than the few checks that it makes.
-  const createDialectCompiler = (name: SchemaDialect) => newCompiler(name, { code: { optimize: false } });
+  const createDialectCompiler = (name: SchemaDialect) =>
+    newCompiler(name, { code: { optimize: false } });
   const dialects = {
     'draft-07': createDialectCompiler('draft-07'),
     '2020-12': createDialectCompiler('2020-12'),
   };
+
   // Compiles the usual dialect, which must not count against the schema.
   void dialects['2020-12'].validateSchema({});
   return schema => {
     const loop = findReferenceLoop(schema as JsonObject | boolean);
-    if (loop !== undefined) return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
+    if (loop !== undefined) {
+      return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
+    }
     try {
       void dialects[chooseDialect(schema)].validateSchema(schema, true);
       compile(schema);
@@ -140,6 +167,7 @@ async function loadDifferences(): Promise<CheckTasks['differences']> {
     const wordChanges = isByWords ? diffWordsWithSpace(one, other, bound) : undefined;
     const changes = wordChanges ?? diffLines(one, other, bound);
     if (changes === undefined) return undefined;
+
     const lineCount = (kind: DiffPart['kind']): number =>
       changes.reduce((sum, change) => sum + (getChangeKind(change) === kind ? change.count : 0), 0);
     const differingLines = isByWords ? 0 : Math.max(lineCount('added'), lineCount('removed'));
@@ -160,9 +188,11 @@ function getChangeKind({
 }
 
 /**
- * Maximum number of differing lines to show; more are only counted, because finding the fewest takes quadratic time.
+ * Maximum number of differing lines to show; more are only counted, because finding the fewest
+ * takes quadratic time.
  */
 const MAX_COMPARED_LINES = 2000;
+
 /** Maximum length of a text to compare by words; longer texts are compared by lines. */
 const MAX_LENGTH_BY_WORDS = 50_000;
 
@@ -173,7 +203,9 @@ function chooseDialect(schema: object | boolean): SchemaDialect {
   return name.includes('draft-07') ? 'draft-07' : '2020-12';
 }
 
-/** Loads the compilers of schemas. `compile` expects a schema in which `schemaFault` found no fault. */
+/**
+ * Loads the compilers of schemas. `compile` expects a schema in which `schemaFault` found no fault.
+ */
 async function loadSchemaCompilers() {
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
@@ -182,13 +214,16 @@ async function loadSchemaCompilers() {
     const options = { strict: false, allErrors: false, logger: false, ...own } as const;
     return formats.default(dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options));
   };
+
   // Each schema has its own compiler, so that names in it can't meet another's.
   const compile = (schema: object | boolean): ValidateFunction =>
     newCompiler(chooseDialect(schema), { validateSchema: false }).compile(schema);
   return { newCompiler, compile };
 }
 
-/** Yields the JSON values in a text: the whole text, then every object and array, nested ones too. */
+/**
+ * Yields the JSON values in a text: the whole text, then every object and array, nested ones too.
+ */
 function* listJsonValues(text: string): Generator {
   const starts = [...text.matchAll(/[[{]/gu)].map(({ index }) => index);
   for (const [start, end] of [
@@ -203,15 +238,19 @@ function* listJsonValues(text: string): Generator {
   }
 }
 
-/** Returns the end of the object or array that begins at `start`; `start` itself if it never ends. */
+/**
+ * Returns the end of the object or array that begins at `start`; `start` itself if it never ends.
+ */
 function findValueEnd(text: string, start: number): number {
   const pieces = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
   pieces.lastIndex = start;
+
   let depth = 0;
   for (let piece = pieces.exec(text); piece !== null; piece = pieces.exec(text)) {
     if (piece[0] === '{' || piece[0] === '[') depth += 1;
     else if (piece[0] === '}' || piece[0] === ']') depth -= 1;
     if (depth === 0) return pieces.lastIndex;
   }
+
   return start;
 }

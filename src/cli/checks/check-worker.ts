@@ -8,10 +8,12 @@ const loadedChecks = new Map<CheckName, (...args: readonly unknown[]) => unknown
 performOrders(async ({ name, args }: CheckWork, begun) => {
   // TypeScript can't relate a task to its arguments through a table.
   const task =
-    loadedChecks.get(name) ?? ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
+    loadedChecks.get(name) ??
+    ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
   loadedChecks.set(name, task);
   await begun();
   const { what, timeMs } = CHECK_LIMITS[name];
+
   // The process exits by itself if the command is gone.
   try {
     return runWithinTime(what, timeMs, () => task(...args));

@@ -2,8 +2,9 @@ import { BoundedProcess } from '../../processes/bounded-process.ts';
 import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from './check-tasks.ts';
 
 /**
- * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to run forever. They run
- * in processes, one for all expressions and one for everything else, each started with its first task.
+ * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to
+ * run forever. They run in processes, one for all expressions and one for everything else, each
+ * started with its first task.
  */
 export class CheckRunner {
   readonly #expressions = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 256 });
@@ -20,7 +21,8 @@ export class CheckRunner {
    * Runs a task; tasks run one at a time.
    *
    * @throws {PastBound} if it takes more time than its task may, mostly 2 s, or too much memory
-   * @throws an Error with the message of whatever the task throws, and the signal's reason if aborted
+   * @throws an Error with the message of whatever the task throws, and the signal's reason if
+   * aborted
    */
   perform<N extends CheckName>(
     name: N,

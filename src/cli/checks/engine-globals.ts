@@ -1,7 +1,7 @@
 /**
- * Adds what code expects of every engine: a console that prints nothing, copies of data, and small tasks. The engine for
- * JavaScript of strangers, which has nothing but the language itself, runs the source of this function; so the function
- * refers to nothing outside itself.
+ * Adds what code expects of every engine: a console that prints nothing, copies of data, and small
+ * tasks. The engine for JavaScript of strangers, which has nothing but the language itself, runs
+ * the source of this function; so the function refers to nothing outside itself.
  */
 export function addEngineGlobals(): void {
   const createEmptyCopy = (value: object): object => {
@@ -10,6 +10,7 @@ export function addEngineGlobals(): void {
     if (value instanceof Map) return new Map();
     if (value instanceof Set) return new Set();
     if (!Array.isArray(value)) return {};
+
     const list: unknown[] = [];
     list.length = value.length;
     return list;
@@ -18,11 +19,15 @@ export function addEngineGlobals(): void {
     if (typeof value === 'function' || typeof value === 'symbol') {
       throw new TypeError('a function could not be cloned');
     }
+
     if (typeof value !== 'object' || value === null) return value;
+
     const existingCopy = copies.get(value);
     if (existingCopy !== undefined) return existingCopy;
+
     const copy = createEmptyCopy(value);
     copies.set(value, copy);
+
     if (value instanceof Map) {
       for (const [key, one] of value) {
         (copy as typeof value).set(copyDeeply(key, copies), copyDeeply(one, copies));
@@ -30,8 +35,11 @@ export function addEngineGlobals(): void {
     } else if (value instanceof Set) {
       for (const one of value) (copy as typeof value).add(copyDeeply(one, copies));
     } else if (!(value instanceof Date || value instanceof RegExp)) {
-      for (const [key, one] of Object.entries(value)) Object.assign(copy, { [key]: copyDeeply(one, copies) });
+      for (const [key, one] of Object.entries(value)) {
+        Object.assign(copy, { [key]: copyDeeply(one, copies) });
+      }
     }
+
     return copy;
   };
   Object.assign(globalThis, {

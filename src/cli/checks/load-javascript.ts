@@ -14,7 +14,10 @@ import { toFunctionBody } from './javascript-body.ts';
 /** Code of a test that checks or transforms an answer. */
 export interface JavaScript {
   readonly code: string;
-  /** True if the code is a file that exports a function; else it is an expression, or lines that return. */
+  /**
+   * True if the code is a file that exports a function; else it is an expression, or lines that
+   * return.
+   */
   readonly isFile: boolean;
   /** The name of the exported function; default: the only export. */
   readonly exported?: string;
@@ -39,7 +42,9 @@ export interface JavaScriptInput {
 }
 
 /** The result of code; `value` is undefined if it is not representable in JSON. */
-export type JavaScriptResult = { readonly value: JsonValue | undefined } | { readonly fault: string };
+export type JavaScriptResult =
+  | { readonly value: JsonValue | undefined }
+  | { readonly fault: string };
 
 const MEMORY_BYTES = 64 * 1024 * 1024;
 const STACK_BYTES = 128 * 1024;
@@ -50,7 +55,9 @@ export async function loadJavaScript(): Promise<
 > {
   // V8 would spend a tenth of a second optimising the engine for code that runs for a millisecond.
   setFlagsFromString('--wasm-tiering-budget=50000000');
-  const engine = await newQuickJSWASMModuleFromVariant(variant as unknown as typeof variant.default);
+  const engine = await newQuickJSWASMModuleFromVariant(
+    variant as unknown as typeof variant.default,
+  );
   return (script, input) => {
     try {
       return runInContext(engine.newRuntime(), script, input);
@@ -61,9 +68,14 @@ export async function loadJavaScript(): Promise<
   };
 }
 
-function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+function runInContext(
+  runtime: QuickJSRuntime,
+  script: JavaScript,
+  input: JavaScriptInput,
+): JavaScriptResult {
   runtime.setMemoryLimit(MEMORY_BYTES);
   runtime.setMaxStackSize(STACK_BYTES);
+
   const context = runtime.newContext();
   try {
     return runScript(context, script, input);
@@ -73,19 +85,26 @@ function runInContext(runtime: QuickJSRuntime, script: JavaScript, input: JavaSc
   }
 }
 
-function runScript(vm: QuickJSContext, script: JavaScript, input: JavaScriptInput): JavaScriptResult {
+function runScript(
+  vm: QuickJSContext,
+  script: JavaScript,
+  input: JavaScriptInput,
+): JavaScriptResult {
   const inputText = vm.newString(JSON.stringify(input));
   vm.setProp(vm.global, '__input', inputText);
   inputText.dispose();
   const prepared = vm.evalCode(`__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`);
   if (prepared.error) return readScriptFault(vm, prepared.error);
+
   prepared.value.dispose();
   const callable = script.isFile ? exportedFunction(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
+
   vm.setProp(vm.global, '__script', callable.handle);
   callable.handle.dispose();
   const result = vm.evalCode('__script(__input.output, __input.context)');
   if (result.error) return readScriptFault(vm, result.error);
+
   return settledResult(vm, result.value);
 }
 
@@ -93,7 +112,10 @@ function runScript(vm: QuickJSContext, script: JavaScript, input: JavaScriptInpu
 type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
 
 function compileCode(vm: QuickJSContext, code: string): Callable {
-  const evaluated = vm.evalCode(`(function (output, context) {\n${toFunctionBody(code)}\n})`, 'javascript');
+  const evaluated = vm.evalCode(
+    `(function (output, context) {\n${toFunctionBody(code)}\n})`,
+    'javascript',
+  );
   return evaluated.error ? readScriptFault(vm, evaluated.error) : { handle: evaluated.value };
 }
 
@@ -101,9 +123,12 @@ const MODULE = /^[ \t]*export\b/mu;
 
 function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
   const isModule = MODULE.test(code);
-  const text = isModule ? code : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
+  const text = isModule
+    ? code
+    : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
   const loaded = vm.evalCode(text, 'check.js', isModule ? { type: 'module' } : {});
   if (loaded.error) return readScriptFault(vm, loaded.error);
+
   vm.setProp(vm.global, '__loaded', loaded.value);
   loaded.value.dispose();
   const moduleExports = isModule ? '__loaded' : '(m => __loaded(m, m.exports))({ exports: {} })';
@@ -114,6 +139,7 @@ function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): C
   );
   if (result.error) return readScriptFault(vm, result.error);
   if (vm.typeof(result.value) === 'function') return { handle: result.value };
+
   result.value.dispose();
   return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
 }
@@ -122,16 +148,19 @@ function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): C
 function settledResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   const jobs = vm.runtime.executePendingJobs();
   if (jobs.error) return readScriptFault(vm, jobs.error);
+
   jobs.dispose();
   const state = vm.getPromiseState(result);
   if (state.type === 'pending') {
     result.dispose();
     return { fault: 'its promise never settles' };
   }
+
   if (state.type === 'rejected') {
     result.dispose();
     return readScriptFault(vm, state.error);
   }
+
   const value = readValue(vm, state.value);
   if (state.notAPromise !== true) result.dispose();
   return value;
@@ -144,11 +173,14 @@ function readValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult 
   vm.setProp(vm.global, '__result', handle);
   handle.dispose();
   if (number !== undefined) return { value: number };
+
   const text = vm.evalCode('JSON.stringify(__result)');
   if (text.error) return readScriptFault(vm, text.error);
+
   const json = vm.typeof(text.value) === 'string' ? vm.getString(text.value) : undefined;
   text.value.dispose();
   if (json === undefined) return { value: undefined };
+
   const parsed = readJson(json);
   return 'value' in parsed ? parsed : { fault: `its result ${parsed.fault}` };
 }

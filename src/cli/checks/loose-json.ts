@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 const MAX_JSON_LENGTH = 100_000;
 
 /**
- * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with `//` for comments. Closes
- * the braces of one that is cut off.
+ * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with
+ * `//` for comments. Closes the braces of one that is cut off.
  */
 export function* listLooseObjects(text: string): Generator<object> {
   for (let start = text.indexOf('{'); start !== -1; start = text.indexOf('{', start)) {
@@ -17,10 +17,13 @@ export function* listLooseObjects(text: string): Generator<object> {
 }
 
 /**
- * Returns the place where the braces from `start` are closed or the text ends, and the number of braces that are open
- * there.
+ * Returns the place where the braces from `start` are closed or the text ends, and the number of
+ * braces that are open there.
  */
-function findObjectEnd(text: string, start: number): { readonly end: number; readonly open: number } {
+function findObjectEnd(
+  text: string,
+  start: number,
+): { readonly end: number; readonly open: number } {
   const lastIndex = Math.min(start + MAX_JSON_LENGTH, text.length);
   let openBraces = 0;
   for (let index = start; index < lastIndex; index += 1) {
@@ -28,6 +31,7 @@ function findObjectEnd(text: string, start: number): { readonly end: number; rea
     else if (text[index] === '}') openBraces -= 1;
     if (openBraces === 0) return { end: index + 1, open: openBraces };
   }
+
   return { end: lastIndex, open: openBraces };
 }
 

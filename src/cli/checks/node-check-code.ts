@@ -3,14 +3,20 @@ import { buildNodeLoader } from '../../processes/node-loader.ts';
 import type { JavaScript } from './load-javascript.ts';
 
 /**
- * Returns the command that lets Node check answers with a script. Each line of its input is a question, and each line of
- * its output a NodeVerdict. The same command checks all code that comes from no file.
+ * Returns the command that lets Node check answers with a script. Each line of its input is a
+ * question, and each line of its output a NodeVerdict. The same command checks all code that comes
+ * from no file.
  */
 export function buildNodeArgv({ file, exported = '' }: JavaScript): readonly [string, ...string[]] {
-  return file === undefined ? ['node', '-e', CODE_CHECK] : ['node', '-e', buildFileCheck(), file, exported];
+  return file === undefined
+    ? ['node', '-e', CODE_CHECK]
+    : ['node', '-e', buildFileCheck(), file, exported];
 }
 
-/** Code that defines `answerVerdicts`, which answers each question by the verdict of the function that `find` returns. */
+/**
+ * Code that defines `answerVerdicts`, which answers each question by the verdict of the function
+ * that `find` returns.
+ */
 const VERDICTS = `${OWN_OUTPUT}${ANSWER_LINES}
 const verdictOn = (result, { threshold, isAsPromptfoo }) => {
   if (typeof result === 'boolean') return { passes: result, reason: 'returns false' };

@@ -31,7 +31,10 @@ const MAX_NODES = 4;
 
 type CheckProgram = CaseProgram & { readonly printed: OutputCollector };
 
-/** Checks answers with scripts that only Node can run. A Node that has loaded a script stays for the next answers. */
+/**
+ * Checks answers with scripts that only Node can run. A Node that has loaded a script stays for the
+ * next answers.
+ */
 export class NodeChecks {
   readonly #kept = new KeptPrograms<CheckProgram>();
   readonly #queue = new PQueue({ concurrency: MAX_NODES });
@@ -76,5 +79,7 @@ function readVerdict({ answer, complaint, end }: ProgramOutput): NodeVerdict {
   if (end === 'answered') return parseJson(answer) as JsonValue as NodeVerdict;
   const printed = `${answer}${complaint}`.trim();
   if (printed !== '') return { fault: printed };
-  return { fault: end ? describeProgramEnd(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s` };
+  return {
+    fault: end ? describeProgramEnd(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`,
+  };
 }

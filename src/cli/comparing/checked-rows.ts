@@ -12,7 +12,12 @@ import {
 import { createNamedImageFinder } from '../inputs/named-file.ts';
 import { computeRequestDigest, type RunRequest } from '../inputs/request-body.ts';
 import { isFaulty, type ReadableRow, toReadableRow } from '../inputs/rows/row.ts';
-import { getRowsFolder, openSource, readRows, type SourceFlags } from '../inputs/rows/row-source.ts';
+import {
+  getRowsFolder,
+  openSource,
+  readRows,
+  type SourceFlags,
+} from '../inputs/rows/row-source.ts';
 import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
@@ -29,7 +34,8 @@ export interface CheckedRow extends Omit<ComparedRow, 'results'> {
 }
 
 /**
- * Reads every row and checks it against every variant. Sends nothing. Without `from`, the shared inputs are the only row.
+ * Reads every row and checks it against every variant. Sends nothing. Without `from`, the shared
+ * inputs are the only row.
  *
  * @throws {CliError} USAGE_ERROR with the line of the first invalid row
  */
@@ -44,6 +50,7 @@ export async function readCheckedRows(
     const here = createImageFinder(ctx);
     return [await checkComparedRow(ONLY_ROW, common, variants, { common: here, own: here })];
   }
+
   const source = await openSource(ctx, { from, ...form });
   const finders = {
     common: createImageFinder(ctx),
@@ -51,29 +58,42 @@ export async function readCheckedRows(
   };
   const rows: CheckedRow[] = [];
   const all = variants.map(({ config }) => describeConfig(config));
+
   // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
   const fields = all.find(({ text }) => text.some(({ key }) => key === 'item')) ?? all[0];
   for await (const row of readRows(source, ctx.signal, fields)) {
     const where = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
     const checked = checkComparedRow(row, common, variants, finders).catch((error: unknown) => {
-      throw error instanceof CliError ? usageError(`${where}: ${error.message}`, ...error.hints) : error;
+      throw error instanceof CliError
+        ? usageError(`${where}: ${error.message}`, ...error.hints)
+        : error;
     });
     rows.push(await checked);
   }
+
   if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);
   return rows;
 }
 
-/** Refuses a row without inputs, unless it is clear that no variant takes any. @throws {CliError} USAGE_ERROR */
+/**
+ * Refuses a row without inputs, unless it is clear that no variant takes any.
+ *
+ * @throws {CliError} USAGE_ERROR
+ */
 function requireInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
   if (text.size + images.length > 0) return;
+
   const takesNone = ({ config }: Variant): boolean => {
     const fields = describeConfig(config);
     return fields.isKnown && fields.text.length + fields.images.length === 0;
   };
+
   if (variants.every(takesNone)) return;
-  throw usageError('compare needs a row of inputs', 'Give --from <file>, or the inputs of one row with -i.');
+  throw usageError(
+    'compare needs a row of inputs',
+    'Give --from <file>, or the inputs of one row with -i.',
+  );
 }
 
 /** The only row if all inputs come from the command line. */
@@ -121,6 +141,7 @@ async function checkComparedRow(
     );
     requests.push(await request);
   }
+
   return { row, id, inputs: Object.fromEntries([...text, ...common.text]), requests };
 }
 

@@ -11,7 +11,10 @@ import { present } from '../outputs/present.ts';
 import { getRunExitCode } from '../outputs/provider-fault.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
-/** Shows a run and the former one side by side, with their differences; the exit code is that of the new run. */
+/**
+ * Shows a run and the former one side by side, with their differences; the exit code is that of the
+ * new run.
+ */
 export async function compareWithFormer(
   ctx: Context,
   connection: Connection,
@@ -25,7 +28,8 @@ export async function compareWithFormer(
     ctx,
     { before: former, after: run, same: isSame },
     {
-      terminal: () => renderGridTable(ctx.io, buildTwoRunGrid(former, run, parts), { isWhole: true }),
+      terminal: () =>
+        renderGridTable(ctx.io, buildTwoRunGrid(former, run, parts), { isWhole: true }),
       plain: () =>
         [
           formatRunTitle(former),
@@ -36,6 +40,7 @@ export async function compareWithFormer(
         ].join('\n'),
     },
   );
+
   return getRunExitCode(connection, run);
 }
 
@@ -47,11 +52,13 @@ function buildTwoRunGrid(former: Run, run: Run, parts: readonly DiffPart[] | und
     facts: [shown.runStatus, pluralize(shown.tokens, 'token')],
     parts: [part],
   });
+
   const toTextPart = (shown: Run): GridPart => ({ kind: 'text', text: formatOutputs(shown) });
   const cells = [
     toCell(former, toTextPart(former)),
     toCell(run, parts ? { kind: 'difference', parts } : toTextPart(run)),
   ];
+
   return {
     title: '',
     facts: [],
@@ -69,7 +76,9 @@ function formatRunTitle({ runId, runStatus }: Run): string {
 function formatOutputs({ outputs }: Run): string {
   return outputs
     .map(({ type, data }) =>
-      type === 'text' ? formatOutputData(data) : `${toTextOrEmpty(type)}: ${formatOutputData(data)}`,
+      type === 'text'
+        ? formatOutputData(data)
+        : `${toTextOrEmpty(type)}: ${formatOutputData(data)}`,
     )
     .join('\n');
 }

@@ -26,8 +26,8 @@ export interface ComparedRow {
 }
 
 /**
- * The verdict: `failed` if a run failed or could not be created, else `not run` if a run was not made, else `changed`
- * if the outputs differ.
+ * The verdict: `failed` if a run failed or could not be created, else `not run` if a run was not
+ * made, else `changed` if the outputs differ.
  */
 export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
@@ -39,12 +39,17 @@ export function computeRowVerdict({ results }: ComparedRow): RowVerdict {
   return others.every(content => content === first) ? 'same' : 'changed';
 }
 
-/** Returns true if the run was not made because of the cap, or a fault that every row would meet. */
+/**
+ * Returns true if the run was not made because of the cap, or a fault that every row would meet.
+ */
 export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
   return isLeft || fault?.exitCode === EXIT.capReached;
 }
 
-/** Returns the content to compare. Pictures are compared by bytes, because each run has its own URLs. */
+/**
+ * Returns the content to compare. Pictures are compared by bytes, because each run has its own
+ * URLs.
+ */
 function toComparableContent({ run, media }: VariantResult): string {
   return JSON.stringify(
     run?.outputs.map(({ type, data }) => {
@@ -62,7 +67,9 @@ export function formatAnswer({ run, fault }: VariantResult): string {
   return (run?.outputs ?? [])
     .filter(({ type }) => type === 'text' || type === 'error')
     .map(({ type, data }) =>
-      type === 'error' ? `error: ${withoutRerunAdvice(formatReason(data))}` : formatOutputData(data),
+      type === 'error'
+        ? `error: ${withoutRerunAdvice(formatReason(data))}`
+        : formatOutputData(data),
     )
     .join('\n');
 }
@@ -131,10 +138,14 @@ export function toRowData(
 }
 
 /**
- * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds, tokens, credits and, with
- * expectations, if it passed.
+ * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds,
+ * tokens, credits and, with expectations, if it passed.
  */
-export function formatRowCells(row: ComparedRow, budget: Budget, judgedCases?: CaseVerdicts): string[] {
+export function formatRowCells(
+  row: ComparedRow,
+  budget: Budget,
+  judgedCases?: CaseVerdicts,
+): string[] {
   return [
     String(row.row),
     row.id,

@@ -7,7 +7,10 @@ import { type ComparedRow, computeRowVerdict, isNotRun } from './compared-row.ts
 import { findJudgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
-/** Throws if a comparison reached a cap, has rows that were not run or judged, or none of its models answered. */
+/**
+ * Throws if a comparison reached a cap, has rows that were not run or judged, or none of its models
+ * answered.
+ */
 export function refuseUnfinishedComparison({
   budget,
   compared,
@@ -16,11 +19,16 @@ export function refuseUnfinishedComparison({
   if (budget.reached !== undefined) throw capError(budget.reached, compared);
   refusePostponed(compared);
   const unjudged = judgements && findJudgingFault(judgements);
-  if (unjudged) throw new CliError(`some answers could not be judged: ${unjudged.message}`, unjudged);
+  if (unjudged) {
+    throw new CliError(`some answers could not be judged: ${unjudged.message}`, unjudged);
+  }
   if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnsweredError();
 }
 
-/** Returns the error of a comparison that reached the cap, with the number of rows that were not run. */
+/**
+ * Returns the error of a comparison that reached the cap, with the number of rows that were not
+ * run.
+ */
 function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError {
   const { status, exitCode, data } = capReached;
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
@@ -28,11 +36,16 @@ function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError 
   return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(capReached)] });
 }
 
-/** Throws if rows of a comparison were not run. @throws {CliError} the fault that stopped them, with their number */
+/**
+ * Throws if rows of a comparison were not run.
+ *
+ * @throws {CliError} the fault that stopped them, with their number
+ */
 function refusePostponed(rows: readonly ComparedRow[]): void {
   const rowsLeft = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
   const fault = rowsLeft.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
+
   const { status, message, exitCode, data, hints } = fault;
   throw new CliError(`${message}; ${pluralize(rowsLeft.length, 'row')} left`, {
     status,
@@ -42,12 +55,21 @@ function refusePostponed(rows: readonly ComparedRow[]): void {
   });
 }
 
-/** Returns the exit code. If a row could not run, it is the code of that fault, even with `--fail-on`. */
-export function getComparisonExitCode(rows: readonly ComparedRow[], failOn: string | undefined): ExitCode {
-  const fault = rows.flatMap(({ results }) => results).find(result => result.fault !== undefined)?.fault;
+/**
+ * Returns the exit code. If a row could not run, it is the code of that fault, even with
+ * `--fail-on`.
+ */
+export function getComparisonExitCode(
+  rows: readonly ComparedRow[],
+  failOn: string | undefined,
+): ExitCode {
+  const fault = rows
+    .flatMap(({ results }) => results)
+    .find(result => result.fault !== undefined)?.fault;
   if (fault !== undefined) {
     return fault.exitCode;
   }
+
   const verdicts = new Set(rows.map(computeRowVerdict));
   const counts = failOn === 'changed' || failOn === 'failed';
   const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));

@@ -42,9 +42,12 @@ export async function buildComparisonGrid(
   const count = (verdict: RowVerdict): string =>
     `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
   const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
+
   const gridRows: GridRow[] = [];
-  for (const row of rows)
+  for (const row of rows) {
     gridRows.push(await buildComparisonGridRow(ctx, row, budget, judgements?.get(row.row)));
+  }
+
   return {
     title: variants.map(({ name }) => name).join(' · '),
     facts: [
@@ -90,9 +93,16 @@ async function buildComparisonGridRow(
     const state = getVariantState(result);
     const passed = formatPassed(judgement?.passes[index]);
     const facts = [...(passed ? [passed] : []), ...formatResultFacts(result, budget)];
-    const messages = (judgement?.messages[index] ?? []).map(text => ({ kind: 'message', text }) as const);
-    cells.push({ state, facts, parts: [...messages, ...(await buildResultParts(ctx, result, first))] });
+    const messages = (judgement?.messages[index] ?? []).map(
+      text => ({ kind: 'message', text }) as const,
+    );
+    cells.push({
+      state,
+      facts,
+      parts: [...messages, ...(await buildResultParts(ctx, result, first))],
+    });
   }
+
   return { name: row.id, state: computeRowVerdict(row), inputs: Object.entries(row.inputs), cells };
 }
 
@@ -107,7 +117,10 @@ function formatResultFacts({ run, seconds }: VariantResult, budget: Budget): str
   ];
 }
 
-/** Returns an answer with its differences from the first variant's; unchanged for the first variant and if either failed. */
+/**
+ * Returns an answer with its differences from the first variant's; unchanged for the first variant
+ * and if either failed.
+ */
 async function buildResultParts(
   ctx: Context,
   result: VariantResult,
@@ -119,14 +132,19 @@ async function buildResultParts(
     .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
   if (result.fault !== undefined) return [{ kind: 'error', text }];
   if (text === '') return media;
+
   const isWhole =
     firstResult === undefined ||
     firstResult === result ||
     !hasSucceeded(firstResult) ||
     !hasSucceeded(result);
+
   const part: GridPart = isWhole
     ? { kind: 'text', text }
-    : { kind: 'difference', parts: await computeDifferences(ctx, formatAnswer(firstResult), text, 'words') };
+    : {
+        kind: 'difference',
+        parts: await computeDifferences(ctx, formatAnswer(firstResult), text, 'words'),
+      };
   return [part, ...media];
 }
 

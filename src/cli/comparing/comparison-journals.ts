@@ -15,7 +15,10 @@ export interface ResumableComparison extends ResumeOptions {
   readonly concurrency: number | undefined;
 }
 
-/** Calls `work` with the journaled requests to each service, by the service's name. The journals are closed afterwards. */
+/**
+ * Calls `work` with the journaled requests to each service, by the service's name. The journals are
+ * closed afterwards.
+ */
 export async function withJournals<T>(
   ctx: Context,
   comparison: ResumableComparison,
@@ -24,6 +27,7 @@ export async function withJournals<T>(
   const { names, connections, ...options } = comparison;
   const requests = new Map<string, ResumableRequests>();
   const stop = new StopControl();
+
   // Each journal is open within the one before.
   const workWithin = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
     if (connection === undefined) return work(requests);
@@ -36,5 +40,6 @@ export async function withJournals<T>(
       return workWithin(others);
     });
   };
+
   return workWithin(connections);
 }

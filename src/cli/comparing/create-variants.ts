@@ -19,8 +19,8 @@ export interface Variant {
 }
 
 /**
- * Returns the variants of targets and models: every target with every model. `file@git:<revision>` is the prompt file with
- * its partials at that revision.
+ * Returns the variants of targets and models: every target with every model. `file@git:<revision>`
+ * is the prompt file with its partials at that revision.
  *
  * @throws {CliError} USAGE_ERROR if there are fewer than two
  */
@@ -39,15 +39,20 @@ export async function createVariants(
       'Name another target, file@git:<revision>, or models with -m a,b.',
     );
   }
+
   const variants: Variant[] = [];
   for (const { target, model } of wantedVariants) {
     const connection = await openConnection(target);
-    const resolvedTarget = await resolveTarget(ctx, connection, target, { source: 'command line', model });
+    const resolvedTarget = await resolveTarget(ctx, connection, target, {
+      source: 'command line',
+      model,
+    });
     const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
     await checkModelAccess(connection, promptVersionId);
     const name = model === undefined ? target : `${target} [${model}]`;
     const { estimatedCredits } = resolvedTarget;
     variants.push({ name, connection, promptVersionId, model, estimatedCredits, config });
   }
+
   return variants;
 }

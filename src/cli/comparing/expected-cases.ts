@@ -20,7 +20,8 @@ export interface ExpectedCases {
 }
 
 /**
- * Finds the case of each row: the one with equal inputs, or else the one whose name is the row's id.
+ * Finds the case of each row: the one with equal inputs, or else the one whose name is the row's
+ * id.
  *
  * @throws {CliError} USAGE_ERROR if the file can't be read, or no row has a case
  */
@@ -28,13 +29,18 @@ export async function readExpectedCases(
   ctx: Context,
   name: string,
   rows: readonly CheckedRow[],
-  { variants, judge, allowCommands }: { variants: readonly Variant[]; judge: Judge; allowCommands: boolean },
+  {
+    variants,
+    judge,
+    allowCommands,
+  }: { variants: readonly Variant[]; judge: Judge; allowCommands: boolean },
 ): Promise<ExpectedCases> {
   const { allowOutside } = ctx.globals;
   const flags = { allowCommands, skipUnsupported: false };
   const options = { allowOutside, mayTarget: () => true, hasModels: true, ...flags };
   const [file] = await readTestFile(ctx, await requireFile(ctx, name), options);
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
+
   await refuseUncheckable(file, judge, flags);
   const findCase = await createCaseFinder(ctx, file, variants[0]);
   const byRow = new Map<number, TestCase>();
@@ -42,12 +48,14 @@ export async function readExpectedCases(
     const testCase = findCase(row);
     if (testCase) byRow.set(row.row, testCase);
   }
+
   if (byRow.size === 0) {
     throw usageError(
       `--expect: no row has a case in ${name}`,
       "A row is judged by the case with equal inputs, or by the case whose name is the row's id.",
     );
   }
+
   return { file, byRow, unjudged: rows.filter(({ row }) => !byRow.has(row)).map(({ id }) => id) };
 }
 
@@ -61,7 +69,8 @@ async function requireFile({ cwd }: Context, name: string): Promise<string> {
 }
 
 /**
- * Returns a function that finds the case of a row. Of several with the same inputs or name, it takes the first.
+ * Returns a function that finds the case of a row. Of several with the same inputs or name, it
+ * takes the first.
  *
  * @param variant the variant whose inputs decide which rows are equal
  */
@@ -74,15 +83,19 @@ async function createCaseFinder(
   const byName = new Map<string, TestCase>();
   for (const testCase of cases) {
     if (testCase.fault) throw testCase.fault;
-    const digest = variant && (await computeCaseDigest(ctx, variant, testCase).catch(() => undefined));
+    const digest =
+      variant && (await computeCaseDigest(ctx, variant, testCase).catch(() => undefined));
     if (digest !== undefined && !byInputs.has(digest)) byInputs.set(digest, testCase);
     if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
   }
+
   return row => byInputs.get(computeInputsDigest(row) ?? '') ?? byName.get(row.id);
 }
 
 export function listJudgedExpectations({ byRow }: ExpectedCases): Expectation[] {
-  return [...flattenExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(needsJudge);
+  return [...flattenExpectations([...byRow.values()].flatMap(({ expect }) => expect))].filter(
+    needsJudge,
+  );
 }
 
 /** Returns a line about the rows without a case, if there are any. */

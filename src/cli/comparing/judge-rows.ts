@@ -25,7 +25,10 @@ interface JudgingTools {
   readonly variants: readonly Variant[];
   readonly judge: Judge;
   readonly budget: Budget;
-  /** The journaled questions to judges; undefined if nobody is asked, or answers come from recordings. */
+  /**
+   * The journaled questions to judges; undefined if nobody is asked, or answers come from
+   * recordings.
+   */
   readonly questions: ResumableRequests | undefined;
 }
 
@@ -43,11 +46,13 @@ export async function judgeRows(
     if (!testCase) return;
     judgements.set(row.row, await judgeRow(ctx, row, { file, testCase }, { ...tools, rounds }));
   };
+
   if (rounds) {
     await Promise.all(rows.map(judge));
   } else {
     for (const row of rows) await judge(row);
   }
+
   ctx.signal.throwIfAborted();
   if (rounds?.fault !== undefined) throw rounds.fault;
   return judgements;
@@ -57,13 +62,19 @@ async function judgeRow(
   ctx: Context,
   { row, results, requests }: CheckedRow & ComparedRow,
   entry: { readonly file: TestFile; readonly testCase: TestCase },
-  { variants, judge, budget, rounds }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
+  {
+    variants,
+    judge,
+    budget,
+    rounds,
+  }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
 ): Promise<ComparedRowJudgement> {
   const judgedVariants = variants.map(async ({ connection, model }, index) => {
     const [result, request] = [results[index], requests[index]];
     if (result?.run === undefined || request === undefined) return undefined;
     const tools = { judge, budget, log: createUnsavedJudgeLog(`${row}-${index}`), rounds };
-    const check = () => checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
+    const check = () =>
+      checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
     return rounds ? rounds.runCheck(check) : check();
   });
   const repetitions = await Promise.all(judgedVariants);
@@ -72,7 +83,9 @@ async function judgeRow(
     passes: repetitions.map(repetition =>
       repetition === undefined || repetition.fault ? undefined : repetition.mismatches.length === 0,
     ),
-    messages: repetitions.map(repetition => (repetition?.mismatches ?? []).map(({ message }) => message)),
+    messages: repetitions.map(repetition =>
+      (repetition?.mismatches ?? []).map(({ message }) => message),
+    ),
     faults: repetitions.flatMap(repetition => repetition?.fault ?? []),
   };
 }
@@ -89,6 +102,8 @@ function createUnsavedJudgeLog(repetitionId: string): JudgeLog {
 }
 
 /** Returns the fault that kept answers from being judged. */
-export function findJudgingFault(judgements: ReadonlyMap<number, ComparedRowJudgement>): Failure | undefined {
+export function findJudgingFault(
+  judgements: ReadonlyMap<number, ComparedRowJudgement>,
+): Failure | undefined {
   return [...judgements.values()].flatMap(({ faults }) => faults)[0];
 }

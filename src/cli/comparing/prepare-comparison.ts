@@ -54,7 +54,11 @@ export interface PreparedComparison {
   readonly names: readonly string[];
 }
 
-/** Reads and checks everything that a comparison needs, before anything is created. @throws {CliError} */
+/**
+ * Reads and checks everything that a comparison needs, before anything is created.
+ *
+ * @throws {CliError}
+ */
 export async function prepareComparison(
   ctx: Context,
   targets: readonly string[],
@@ -70,16 +74,19 @@ export async function prepareComparison(
   const common = { text, images: await openImages(createImageFinder(ctx), images), options };
   const openConnection = createPacedConnector(ctx, rate);
   for (const target of targets) budget.checkCostCap(await openConnection(target));
+
   const variants = await createVariants(ctx, openConnection, targets, parseModelNames(flags.model));
   for (const { connection, promptVersionId } of variants) {
     await checkOptions(ctx, connection, promptVersionId, options);
   }
+
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
   const judge = new Judge(ctx, flags.judge, budget);
   const expected = await readExpected(ctx, rows, variants, judge, flags);
   const judged = expected ? listJudgedExpectations(expected) : [];
   const providerBatch = usesProviderBatch(ctx, flags);
   if (providerBatch) await checkBatchProviders(variants, judge, judged);
+
   return {
     variants,
     rows,

@@ -14,7 +14,13 @@ import { isPagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts
 import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
 import { formatPlainRows } from '../terminal/table.ts';
 import { reportTestFault } from '../testing/report-end.ts';
-import { type ComparedRow, findVariantFailure, formatRowCells, isNotRun, toRowData } from './compared-row.ts';
+import {
+  type ComparedRow,
+  findVariantFailure,
+  formatRowCells,
+  isNotRun,
+  toRowData,
+} from './compared-row.ts';
 import { buildComparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import type { Variant } from './create-variants.ts';
 import { type ExpectedCases, formatUnjudgedRows } from './expected-cases.ts';
@@ -27,8 +33,8 @@ export interface ShownComparison extends FinishedComparison {
 }
 
 /**
- * Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`, which replaces the rows on
- * standard output.
+ * Prints the rows and verdicts, reports the rows in doubt, and writes the page of `--report`, which
+ * replaces the rows on standard output.
  */
 export async function presentComparison(
   ctx: Context,
@@ -38,7 +44,10 @@ export async function presentComparison(
   const { variants, expected, budget, compared, judgements, verdicts } = comparison;
   const texts = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
   const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
-  const otherLines = [...(expected ? formatUnjudgedRows(expected) : []), ...spentLines(budget, 'rows')];
+  const otherLines = [
+    ...(expected ? formatUnjudgedRows(expected) : []),
+    ...spentLines(budget, 'rows'),
+  ];
   const grid = await buildComparisonGrid(ctx, comparison);
   const data = compared.map(row => toRowData(row, variants, budget, judgements));
   const forms = {
@@ -52,23 +61,37 @@ export async function presentComparison(
       ]),
     paged: true,
   };
+
   const isPrinted = isPagePrinted(ctx, '--report', report);
   if (!isPrinted) await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
+
   const facts = grid.facts.join(', ');
   for (const line of [facts, ...(ctx.globals.json ? verdictLines : []), ...otherLines]) {
     ctx.io.note(`note: ${toOneLine(line)}`);
   }
+
   reportFailures(ctx, compared, variants);
   noteStopped(ctx, compared);
+
   if (report !== undefined) {
-    const page = renderGridPage({ ...grid, facts: [...grid.facts, ...verdictLines, ...otherLines] });
-    if (isPrinted) await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
-    else await writePage(ctx, report, page);
+    const page = renderGridPage({
+      ...grid,
+      facts: [...grid.facts, ...verdictLines, ...otherLines],
+    });
+    if (isPrinted) {
+      await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
+    } else {
+      await writePage(ctx, report, page);
+    }
   }
 }
 
 /** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
-function reportFailures(ctx: Context, compared: readonly ComparedRow[], variants: readonly Variant[]): void {
+function reportFailures(
+  ctx: Context,
+  compared: readonly ComparedRow[],
+  variants: readonly Variant[],
+): void {
   const isShown = ctx.globals.json || ctx.io.stdout.isTerminal;
   for (const { row, results } of compared) {
     for (const [index, result] of results.entries()) {
@@ -89,7 +112,9 @@ function noteStopped({ io, isReplay }: Context, compared: readonly ComparedRow[]
   const stopped = runs.filter(wasStopped).length;
   if (stopped === 0 || isReplay) return;
   const [were, them] = stopped === 1 ? ['was', 'it'] : ['were', 'them'];
-  io.note(`note: ${pluralize(stopped, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`);
+  io.note(
+    `note: ${pluralize(stopped, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`,
+  );
 }
 
 /** Writes the page. The runs are paid for, so a failed write must not lose their results. */
@@ -100,6 +125,9 @@ async function writePage(ctx: Context, file: string, page: string): Promise<void
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const message = `--report: ${file} can't be written: ${getErrorMessage(error)}`;
-    throw unwritableError(error, new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }));
+    throw unwritableError(
+      error,
+      new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault }),
+    );
   }
 }

@@ -5,7 +5,11 @@ import { flattenExpectations } from '../testing/expectations/expectation.ts';
 import { needsJudge } from '../testing/read-files.ts';
 import type { PreparedComparison } from './prepare-comparison.ts';
 
-/** Refuses models without a price under `--max-cost`, before anything is created. @throws {CliError} */
+/**
+ * Refuses models without a price under `--max-cost`, before anything is created.
+ *
+ * @throws {CliError}
+ */
 export async function checkComparisonPrices({
   variants,
   rows,
@@ -20,7 +24,11 @@ export async function checkComparisonPrices({
   for (const expectation of judged) await judge.checkPrice(expectation);
 }
 
-/** Estimates the cost of all runs, and of the questions to judges. @throws {CliError} if the embedded service would refuse one */
+/**
+ * Estimates the cost of all runs, and of the questions to judges.
+ *
+ * @throws {CliError} if the embedded service would refuse one
+ */
 export async function forecastComparison(prepared: PreparedComparison): Promise<Forecast> {
   const forecast = new Forecast();
   await forecastRuns(forecast, prepared);

@@ -34,18 +34,28 @@ export async function runComparison(
   prepared: PreparedComparison,
   { keepMedia, ...resumeOptions }: RunComparisonOptions,
 ): Promise<ComparisonResult> {
-  const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } = prepared;
+  const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } =
+    prepared;
   const judgeConnection = judged.length === 0 ? undefined : await ctx.localConnection('the judge');
   const convertWith = async (
     journaled: ReadonlyMap<string, ResumableRequests>,
   ): Promise<ComparisonResult> => {
-    const compared = await runVariants(ctx, rows, variants, { concurrency, budget, keepMedia, journaled });
+    const compared = await runVariants(ctx, rows, variants, {
+      concurrency,
+      budget,
+      keepMedia,
+      journaled,
+    });
+
     const questions = judgeConnection && journaled.get(judgeConnection.service);
     const judgements =
-      expected && (await judgeRows(ctx, compared, expected, { variants, judge, budget, questions }));
+      expected &&
+      (await judgeRows(ctx, compared, expected, { variants, judge, budget, questions }));
     return { compared, judgements };
   };
+
   if (ctx.isReplay) return await convertWith(new Map());
+
   const connections = variants.map(({ connection }) => connection);
   if (judgeConnection !== undefined) connections.push(judgeConnection);
   const comparison = { ...resumeOptions, providerBatch, names, connections, budget, concurrency };
@@ -81,14 +91,20 @@ async function runVariants(
   const stop = new StopControl();
   const answers = pluralize(rows.length * variants.length, 'answer');
   const formatRunProgress = (): string => `${results.size} of ${answers}`;
+
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = jobsAt(connection, rows, variants);
+
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
       const runs = result.run === undefined ? [] : [result.run];
       // Media that can't be fetched are compared by URL, and so count as changed.
-      const media = await fetchRunMedia(connection, runs, { forPage: keepMedia, signal: ctx.signal });
+      const media = await fetchRunMedia(connection, runs, {
+        forPage: keepMedia,
+        signal: ctx.signal,
+      });
       results.set(id, { ...result, media });
     };
+
     const requests = journaled.get(connection.service);
     const running = requests
       ? requests.run(jobs, onResult)
@@ -100,6 +116,7 @@ async function runVariants(
         });
     await withSpinner(ctx, formatRunProgress, running);
   }
+
   return rows.map(row => ({
     ...row,
     results: variants.flatMap((_, index) => results.get(getJobId(row, index)) ?? []),
@@ -107,13 +124,19 @@ async function runVariants(
 }
 
 /** Returns the jobs of the variants that this service runs. */
-function jobsAt(connection: Connection, rows: readonly CheckedRow[], variants: readonly Variant[]): Job[] {
+function jobsAt(
+  connection: Connection,
+  rows: readonly CheckedRow[],
+  variants: readonly Variant[],
+): Job[] {
   return rows.flatMap(row =>
     row.requests.flatMap((request, index) => {
       const variant = variants[index];
       if (variant?.connection !== connection) return [];
       const { estimatedCredits } = variant;
-      return [{ id: getJobId(row, index), row: row.row, estimatedCredits, request: async () => request }];
+      return [
+        { id: getJobId(row, index), row: row.row, estimatedCredits, request: async () => request },
+      ];
     }),
   );
 }
@@ -122,7 +145,10 @@ function toCreate(job: Job): { readonly job: Job; readonly plan: JobPlan } {
   return { job, plan: { kind: 'create' } };
 }
 
-/** Returns the id of a job by its number, version and inputs, so that it stays the same if other rows are added. */
+/**
+ * Returns the id of a job by its number, version and inputs, so that it stays the same if other
+ * rows are added.
+ */
 function getJobId({ row, requests }: CheckedRow, variant: number): string {
   const request = requests[variant];
   const digest = request && computeRequestDigest(request);

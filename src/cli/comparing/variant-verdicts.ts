@@ -1,4 +1,8 @@
-import { compareRates, formatRateVerdict, type RateComparison } from '../statistics/compare-rates.ts';
+import {
+  compareRates,
+  formatRateVerdict,
+  type RateComparison,
+} from '../statistics/compare-rates.ts';
 import type { CasePair } from '../statistics/paired.ts';
 import type { Variant } from './create-variants.ts';
 import type { ComparedRowJudgement } from './judge-rows.ts';
@@ -18,7 +22,9 @@ export function computeVariantVerdicts(
     const pairs = [...judgements.values()].flatMap(({ passes }): CasePair[] => {
       const [before, after] = [passes[0], passes[index + 1]];
       if (before === undefined || after === undefined) return [];
-      return [{ before: { passed: Number(before), runs: 1 }, after: { passed: Number(after), runs: 1 } }];
+      return [
+        { before: { passed: Number(before), runs: 1 }, after: { passed: Number(after), runs: 1 } },
+      ];
     });
     return { name, rates: compareRates(pairs) };
   });

@@ -54,27 +54,38 @@ export class CachedFacts {
       slug: slugs.get(version.promptId),
       modelIndex,
     }));
+
     return [
       ...localPrompts,
-      ...cachedPrompts.filter(({ promptId }) => !localPrompts.some(prompt => prompt.promptId === promptId)),
+      ...cachedPrompts.filter(
+        ({ promptId }) => !localPrompts.some(prompt => prompt.promptId === promptId),
+      ),
     ];
   }
 
-  /** Returns the names of prompts with their titles; a prompt without a slug appears once, by its newest id. */
+  /**
+   * Returns the names of prompts with their titles; a prompt without a slug appears once, by its
+   * newest id.
+   */
   async listNames(getId: (prompt: KnownPrompt) => string): Promise<ReadonlyMap<string, string>> {
     const service = this.#getService();
     const local = service === 'local' ? (await this.#getLocalFacts()).prompts : [];
-    // The other cached versions of the embedded service are prompt files, which are offered as files.
+
+    // The other cached versions of the embedded service are prompt files, which are offered as
+    // files.
     const prompts = local.length > 0 ? local : await this.listPrompts();
     const slugs = new PromptCache(this.#ctx.settings.directory, service).getSlugs();
+
     const names = new Map<string, { readonly name: string; readonly title: string }>();
     for (const prompt of prompts) {
       const { promptId, slug, title } = prompt;
       if (!names.has(promptId)) names.set(promptId, { name: slug ?? getId(prompt), title });
     }
+
     for (const [promptId, name] of service === 'local' ? [] : slugs) {
       if (!names.has(promptId)) names.set(promptId, { name, title: '' });
     }
+
     return new Map([...names.values()].map(({ name, title }) => [name, title]));
   }
 
@@ -92,14 +103,17 @@ export class CachedFacts {
   /** Returns the prompt of a target, in any version. */
   async findPrompt(target: string | undefined): Promise<KnownPrompt | undefined> {
     if (target === undefined) return undefined;
+
     const name = this.#ctx.settings.aliases.get(target) ?? target;
     const file = name.trim() === '' ? undefined : findPromptFile(this.#ctx, target, 'command line');
     if (file !== undefined) {
       return file.revision === undefined ? readPromptInFile(this.#ctx, file.path) : undefined;
     }
+
     const at = name.lastIndexOf('@');
     const slug = at > 0 ? name.slice(0, at) : name;
     const prompts = await this.listPrompts();
+
     return (
       prompts.find(({ promptVersionId }) => promptVersionId === name) ??
       prompts.find(({ promptId }) => promptId === name) ??
@@ -142,14 +156,25 @@ interface LocalFacts {
 /** Reads the store of the local service in this process; does not create it. */
 async function loadLocalFacts(ctx: Context): Promise<LocalFacts> {
   if (!existsSync(ctx.dataDir)) return { models: [], prompts: [] };
+
   const { client } = await ctx.connection();
   const { resources } = await client.resources.get();
+
   const models = pickWellFormedModels(resources.models);
   const prompts: KnownPrompt[] = [];
   for await (const row of client.prompts.all()) {
     const { promptId, promptVersionId, title, slug, configs: config, model } = row;
     const labels = row.labels?.map(({ label }) => label) ?? [];
-    prompts.push({ promptId, promptVersionId, title, slug, labels, config, model: models[model]?.model });
+    prompts.push({
+      promptId,
+      promptVersionId,
+      title,
+      slug,
+      labels,
+      config,
+      model: models[model]?.model,
+    });
   }
+
   return { models, prompts };
 }

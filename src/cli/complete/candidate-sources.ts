@@ -40,7 +40,10 @@ export type CandidateSource = (
 export const suggestCommands: CandidateSource = ({ call: { below } }) =>
   below.map(command => ({ value: getCommandName(command), description: command.summary }));
 
-/** Returns the names of flags, long if possible; a flag that is on the line already only if it is repeatable. */
+/**
+ * Returns the names of flags, long if possible; a flag that is on the line already only if it is
+ * repeatable.
+ */
 export const suggestFlags: CandidateSource = ({ call: { flags, flagValues } }) =>
   flags
     .filter(({ name, repeats }) => repeats || !flagValues.has(name))
@@ -49,10 +52,12 @@ export const suggestFlags: CandidateSource = ({ call: { flags, flagValues } }) =
 const createFileSource =
   (form: RegExp): CandidateSource =>
   ({ ctx: { cwd, env }, typed }) =>
-    completePaths(typed, { cwd, home: findHomeDirectory(env) }, name => form.test(name)).map(value => ({
-      value,
-      isPartial: value.endsWith('/'),
-    }));
+    completePaths(typed, { cwd, home: findHomeDirectory(env) }, name => form.test(name)).map(
+      value => ({
+        value,
+        isPartial: value.endsWith('/'),
+      }),
+    );
 
 const files = createFileSource(/./u);
 const promptFiles = createFileSource(/\.prompt(?:\.ya?ml)?$/u);
@@ -83,7 +88,8 @@ const suggestVersions: CandidateSource = async ({ call, known }) => {
 };
 
 /** Returns the slugs of prompts; their ids only if no slug is known. */
-const suggestPromptIds: CandidateSource = request => suggestPrompts(request, ({ promptId }) => promptId);
+const suggestPromptIds: CandidateSource = request =>
+  suggestPrompts(request, ({ promptId }) => promptId);
 
 /** Returns the slugs of prompts to run; ids of versions if no slug is known. */
 const suggestRunnable: CandidateSource = request =>
@@ -98,7 +104,10 @@ async function suggestPrompts(
   getId: (prompt: KnownPrompt) => string,
 ): Promise<Candidate[]> {
   if (!typed.includes('@')) {
-    return [...(await known.listNames(getId))].map(([value, description]) => ({ value, description }));
+    return [...(await known.listNames(getId))].map(([value, description]) => ({
+      value,
+      description,
+    }));
   }
   return (await known.listPrompts()).flatMap(({ slug, labels = [], title }) =>
     labels.map(label => ({ value: `${slug}@${label}`, description: title })),
@@ -112,9 +121,15 @@ const suggestRuns: CandidateSource = async ({ ctx, known }) =>
   }));
 
 const loadLocalModels: CandidateSource = async ({ known }) =>
-  (await known.listModels()).map(({ model, modality }) => ({ value: model, description: modality }));
+  (await known.listModels()).map(({ model, modality }) => ({
+    value: model,
+    description: modality,
+  }));
 
-/** Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named images. */
+/**
+ * Returns `key=`, then `key=value` for the prompt's choices; files after `key=@`, and for named
+ * images.
+ */
 const suggestInputs: CandidateSource = async request => {
   const { call, known, typed } = request;
   const [key, value] = splitPair(typed);
@@ -122,6 +137,7 @@ const suggestInputs: CandidateSource = async request => {
     const paths = await files({ ...request, typed: value.slice(1) });
     return paths.map(file => ({ ...file, value: `${key}=@${file.value}` }));
   }
+
   const { text, images } = describeConfig((await known.findPrompt(call.operands[0]))?.config);
   if (key !== undefined) {
     if (images.some(({ name }) => name === key)) {
@@ -131,21 +147,32 @@ const suggestInputs: CandidateSource = async request => {
     const { choices = [] } = text.find(field => field.key === key) ?? {};
     return choices.map(choice => ({ value: `${key}=${choice}` }));
   }
+
   const pictures = images.flatMap(({ name, description }) =>
     name === undefined ? [] : [[name, description] as const],
   );
-  const keys = new Map([...text.map(field => [field.key, field.description] as const), ...pictures]);
+  const keys = new Map([
+    ...text.map(field => [field.key, field.description] as const),
+    ...pictures,
+  ]);
   return suggestKeys(call, '--input', keys);
 };
 
-/** Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it is unknown. */
+/**
+ * Returns `key=`, then `key=value`, for the model on the line or of the prompt; for any model if it
+ * is unknown.
+ */
 const suggestRunOptions: CandidateSource = async ({ call, known, typed }) => {
   const model = call.flagValues.get('--model')?.at(-1) ?? (await known.findModel(call.operands[0]));
-  const models = (await known.listModels()).filter(entry => model === undefined || entry.model === model);
+  const models = (await known.listModels()).filter(
+    entry => model === undefined || entry.model === model,
+  );
   const options = models.flatMap(entry => entry.availableRunOptions);
   const [key] = splitPair(typed);
-  if (key === undefined)
+  if (key === undefined) {
     return suggestKeys(call, '--option', new Map(options.map(option => [option.key, ''])));
+  }
+
   const values = options.filter(option => option.key === key).flatMap(option => option.options);
   return [...new Set(values)].map(value => ({ value: `${key}=${value}` }));
 };
@@ -161,7 +188,9 @@ const suggestSettingValues: CandidateSource = request => {
     : [];
 };
 
-/** The topics of `help` that are not commands; a guide with the name of a command follows its help. */
+/**
+ * The topics of `help` that are not commands; a guide with the name of a command follows its help.
+ */
 const HELP_TOPICS = [
   'agents',
   'environment',
@@ -209,7 +238,10 @@ function splitPair(typed: string): readonly [key: string | undefined, value: str
   return at < 0 ? [undefined, ''] : [typed.slice(0, at), typed.slice(at + 1)];
 }
 
-/** Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be typed. */
+/**
+ * Returns the keys that are not on the line yet, with their descriptions; a key with `=` can't be
+ * typed.
+ */
 function suggestKeys(
   call: TypedCommand,
   flag: string,

@@ -11,7 +11,13 @@ import {
   suggestCommands,
   suggestFlags,
 } from './candidate-sources.ts';
-import { type BashLine, parseBashLine, type QuoteMark, type ShellLine, unquoteWord } from './shell-line.ts';
+import {
+  type BashLine,
+  parseBashLine,
+  type QuoteMark,
+  type ShellLine,
+  unquoteWord,
+} from './shell-line.ts';
 import {
   findCompletionKind,
   findFlagWithValue,
@@ -48,7 +54,9 @@ export async function buildCompletionLines(
     case 'fish':
       return formatForFish(
         await complete(
-          toShellLine(words.map((word, index) => (index < words.length - 1 ? word : unquoteWord(word)))),
+          toShellLine(
+            words.map((word, index) => (index < words.length - 1 ? word : unquoteWord(word))),
+          ),
         ),
       );
     case 'powershell':
@@ -62,15 +70,18 @@ function toShellLine(words: readonly string[]): ShellLine {
   return { words: words.slice(0, -1), current: words.at(-1) ?? '' };
 }
 
-/** Decodes a JSON list in Base64, because Windows PowerShell loses quotes and empty words in a program's arguments. */
+/**
+ * Decodes a JSON list in Base64, because Windows PowerShell loses quotes and empty words in a
+ * program's arguments.
+ */
 function decodeWords(text: string): string[] {
   const words: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8'));
   return Array.isArray(words) ? words.filter(word => typeof word === 'string') : [];
 }
 
 /**
- * Returns the replacements for a part of a word in bash, quoted, so that bash runs and expands nothing in them. A space
- * follows a single candidate that ends the word.
+ * Returns the replacements for a part of a word in bash, quoted, so that bash runs and expands
+ * nothing in them. A space follows a single candidate that ends the word.
  */
 function formatForBash(candidates: readonly Candidate[], line: BashLine): string[] {
   const [only, another] = candidates;
@@ -93,12 +104,15 @@ function formatForZsh(candidates: readonly Candidate[]): string[] {
 }
 
 /**
- * Returns JSON lists with PowerShell's inserted text, list text and description, none of them empty. They are ASCII, because
- * PowerShell decodes the output of a program with the console's code page.
+ * Returns JSON lists with PowerShell's inserted text, list text and description, none of them
+ * empty. They are ASCII, because PowerShell decodes the output of a program with the console's code
+ * page.
  */
 function formatForPowerShell(candidates: readonly Candidate[]): string[] {
   return candidates.map(({ value, description }) =>
-    escapeNonAscii(JSON.stringify([quoteForPowerShell(value), value, toOneLine(description ?? '') || value])),
+    escapeNonAscii(
+      JSON.stringify([quoteForPowerShell(value), value, toOneLine(description ?? '') || value]),
+    ),
   );
 }
 
@@ -120,7 +134,10 @@ function quoteForPowerShell(value: string): string {
   return `'${value.replace(/['\u2018-\u201b]/gu, '$&$&')}'`;
 }
 
-/** Returns all completions of the word under the cursor. A source that can't be read contributes nothing. */
+/**
+ * Returns all completions of the word under the cursor. A source that can't be read contributes
+ * nothing.
+ */
 async function collectCandidates(
   ctx: Context,
   table: CommandTable,
@@ -128,6 +145,7 @@ async function collectCandidates(
 ): Promise<Candidate[]> {
   const call = readTypedCommand(table, words);
   if (call === undefined) return [];
+
   const { source, prefix } = chooseSource(call, current);
   const typedPart = current.slice(prefix.length);
   const lineCtx = withFlags(ctx, call);
@@ -140,6 +158,7 @@ async function collectCandidates(
   })
     .then(source)
     .catch(() => []);
+
   return candidates
     .filter(({ value }) => value.startsWith(typedPart) && isTypeable(value))
     .map(candidate => ({ ...candidate, value: prefix + candidate.value }));
@@ -150,13 +169,18 @@ function chooseSource(
   call: TypedCommand,
   currentWord: string,
 ): { readonly source: CandidateSource; readonly prefix: string } {
-  if (call.open !== undefined) return { source: getCandidateSource(call.open.completes), prefix: '' };
+  if (call.open !== undefined) {
+    return { source: getCandidateSource(call.open.completes), prefix: '' };
+  }
   if (isFlag(currentWord) && !call.onlyOperands) {
     const carried = findFlagWithValue(currentWord, call.flags);
     if (carried === undefined) return { source: suggestFlags, prefix: '' };
     return { source: getCandidateSource(carried.flag.completes), prefix: carried.prefix };
   }
-  return { source: combineSources(suggestCommands, getCandidateSource(findNextArgument(call))), prefix: '' };
+  return {
+    source: combineSources(suggestCommands, getCandidateSource(findNextArgument(call))),
+    prefix: '',
+  };
 }
 
 /** Returns the kind of the next argument; a repeatable last one applies to all that follow. */
@@ -191,7 +215,10 @@ function withFlags(ctx: Context, { flagValues }: TypedCommand): Context {
   };
 }
 
-/** Returns false for values with control characters: they can't be typed, and would break the lines for the shells. */
+/**
+ * Returns false for values with control characters: they can't be typed, and would break the lines
+ * for the shells.
+ */
 function isTypeable(value: string): boolean {
   return !/[\t\n]/u.test(value) && escapeControls(value) === value;
 }

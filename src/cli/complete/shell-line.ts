@@ -27,7 +27,8 @@ interface Word {
  * Parses a line of bash without running any of it.
  *
  * @param lineBeforeCursor the line up to the cursor
- * @param breaks `COMP_WORDBREAKS`: characters after which readline starts a new word, although the shell does not
+ * @param breaks `COMP_WORDBREAKS`: characters after which readline starts a new word, although the
+ * shell does not
  */
 export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLine {
   const words: string[] = [];
@@ -40,7 +41,9 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
       word = undefined;
       continue;
     }
+
     word ??= { value: '', breakAt: 0, quoteAt: 0 };
+
     if (character === quote) {
       quote = '';
     } else if (quote === '' && (character === "'" || character === '"')) {
@@ -54,8 +57,14 @@ export function parseBashLine(lineBeforeCursor: string, breaks: string): BashLin
       if (quote === '' && breaks.includes(character)) word.breakAt = word.value.length;
     }
   }
+
   const { value = '', breakAt = 0, quoteAt = 0 } = word ?? {};
-  return { words: getProgramArguments(words), current: value, kept: quote === '' ? breakAt : quoteAt, quote };
+  return {
+    words: getProgramArguments(words),
+    current: value,
+    kept: quote === '' ? breakAt : quoteAt,
+    quote,
+  };
 }
 
 /** Removes the quotes of a word, even of an unfinished one. */

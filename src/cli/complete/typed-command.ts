@@ -36,11 +36,15 @@ export interface Flag {
 }
 
 /** Reads the finished words as the parser does; undefined if they name no command. */
-export function readTypedCommand(table: CommandTable, words: readonly string[]): TypedCommand | undefined {
+export function readTypedCommand(
+  table: CommandTable,
+  words: readonly string[],
+): TypedCommand | undefined {
   const flagValues = new Map<string, string[]>();
   const operands: string[] = [];
   let command: CommandSpec | undefined;
   let flags = listAcceptedFlags(table, command);
+
   let openFlag: Flag | undefined;
   let onlyOperands = false;
   for (const word of words) {
@@ -58,10 +62,12 @@ export function readTypedCommand(table: CommandTable, words: readonly string[]):
         operands.push(word);
         continue;
       }
+
       command = subcommand;
       flags = listAcceptedFlags(table, command);
     }
   }
+
   const subcommands = operands.length === 0 ? listSubcommands(table, command?.path ?? '') : [];
   return { command, below: subcommands, flags, flagValues, operands, open: openFlag, onlyOperands };
 }
@@ -77,7 +83,10 @@ export function findSubcommand(
   );
 }
 
-/** Returns true if a command takes arguments itself: a group, such as `batch`, may have both arguments and verbs. */
+/**
+ * Returns true if a command takes arguments itself: a group, such as `batch`, may have both
+ * arguments and verbs.
+ */
 function takesArguments(table: CommandTable, command: CommandSpec | undefined): boolean {
   const hasVerbs = listSubcommands(table, command?.path ?? '').length > 0;
   return !hasVerbs || command?.arguments?.some(([name]) => name.startsWith('<')) === true;
@@ -91,6 +100,7 @@ export function findFlagWithValue(
   const isLong = word.startsWith('--');
   const at = isLong ? word.indexOf('=') : 2;
   if (at < 0 || word.length <= 2) return undefined;
+
   const name = word.slice(0, at);
   const flag = flags.find(
     candidate => candidate.value !== 'none' && (isLong ? candidate.name : candidate.short) === name,
@@ -103,11 +113,19 @@ export function isFlag(word: string): boolean {
 }
 
 /** Records a flag; returns it if the next word is its value. */
-function readFlag(word: string, flags: readonly Flag[], flagValues: Map<string, string[]>): Flag | undefined {
+function readFlag(
+  word: string,
+  flags: readonly Flag[],
+  flagValues: Map<string, string[]>,
+): Flag | undefined {
   const carried = findFlagWithValue(word, flags);
-  if (carried !== undefined) noteFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
+  if (carried !== undefined) {
+    noteFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
+  }
+
   const flag = flags.find(({ name, short }) => name === word || short === word);
   if (flag?.value === 'required') return flag;
+
   if (flag !== undefined) noteFlagValue(flagValues, flag, '');
   return undefined;
 }
@@ -119,7 +137,10 @@ function noteFlagValue(flagValues: Map<string, string[]>, { name }: Flag, value:
 const HELP_FLAG: FlagSpec = ['-h, --help', 'explain the command'];
 const VERSION_FLAG: FlagSpec = ['-V, --version', 'print the version'];
 
-function listAcceptedFlags({ globalFlags }: CommandTable, command: CommandSpec | undefined): Flag[] {
+function listAcceptedFlags(
+  { globalFlags }: CommandTable,
+  command: CommandSpec | undefined,
+): Flag[] {
   return [...(command?.flags ?? []), ...globalFlags, VERSION_FLAG, HELP_FLAG].map(toFlag);
 }
 
@@ -128,6 +149,7 @@ function toFlag([flags, description, traits = {}]: FlagSpec): Flag {
   const name = names.find(spelling => spelling.startsWith('--')) ?? names[0] ?? '';
   const shortName = names.find(spelling => !spelling.startsWith('--'));
   const { repeats = false, choices } = traits;
+
   return {
     name,
     short: shortName,
@@ -163,7 +185,10 @@ const PLACEHOLDERS: Readonly<Record<string, CompletionSource>> = {
   version: 'versions',
 };
 
-/** Returns the kind of value of a flag or argument, such as `--out <file>` or `[run...]`; the command's own declaration wins. */
+/**
+ * Returns the kind of value of a flag or argument, such as `--out <file>` or `[run...]`; the
+ * command's own declaration wins.
+ */
 export function findCompletionKind(
   usage: string,
   own: CompletionSource | undefined,

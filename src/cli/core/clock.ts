@@ -8,7 +8,10 @@ export interface Clock {
   random(): number;
 }
 
-/** Returns a function that gives the time but never goes back, so that setting the clock back prolongs no wait. */
+/**
+ * Returns a function that gives the time but never goes back, so that setting the clock back
+ * prolongs no wait.
+ */
 export function createSteadyTime(clock: { now(): number }): () => number {
   let latestTime = clock.now();
   let setBackMs = 0;

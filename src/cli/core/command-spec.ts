@@ -1,6 +1,9 @@
 /** A command as plain data: parsing, help, completion and the reference are made from it. */
 export interface CommandSpec {
-  /** The words that call it, such as `runs list`. The path of a subcommand begins with that of its parent. */
+  /**
+   * The words that call it, such as `runs list`. The path of a subcommand begins with that of its
+   * parent.
+   */
   readonly path: string;
   /** Other names for its last word. */
   readonly aliases?: readonly string[];
@@ -17,8 +20,15 @@ export interface CommandSpec {
   readonly hidden?: true;
 }
 
-/** An argument such as `<target>` (required) or `[run...]` (optional, repeated); completed by its name unless `completes` is given. */
-export type ArgumentSpec = readonly [name: string, description: string, completes?: CompletionSource];
+/**
+ * An argument such as `<target>` (required) or `[run...]` (optional, repeated); completed by its
+ * name unless `completes` is given.
+ */
+export type ArgumentSpec = readonly [
+  name: string,
+  description: string,
+  completes?: CompletionSource,
+];
 
 /** A flag such as `-i, --input <key=value>`. */
 export type FlagSpec = readonly [flags: string, description: string, traits?: FlagTraits];
@@ -94,7 +104,10 @@ type CamelCase<Name extends string> = Name extends `${infer Head}-${infer Tail}`
 type IsAlwaysThere<S extends FlagSpec> =
   LongFlagName<S[0]> extends `no-${string}`
     ? true
-    : S[2] extends { readonly repeats: true } | { readonly default: string } | { readonly required: true }
+    : S[2] extends
+          | { readonly repeats: true }
+          | { readonly default: string }
+          | { readonly required: true }
       ? true
       : false;
 

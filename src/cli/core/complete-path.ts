@@ -12,8 +12,9 @@ export interface PathContext {
 const MAX_MATCHED_FILES = 1000;
 
 /**
- * Returns the completions of a typed path in alphabetical order: wanted files, and directories with a slash at the end.
- * Synchronous, because loading `node:fs/promises` takes longer than the look-up.
+ * Returns the completions of a typed path in alphabetical order: wanted files, and directories with
+ * a slash at the end. Synchronous, because loading `node:fs/promises` takes longer than the
+ * look-up.
  *
  * @returns whole paths that begin as typed
  */
@@ -26,9 +27,12 @@ export function completePaths(
   const nameStart = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
   const [folder, prefix] = [typed.slice(0, nameStart), typed.slice(nameStart)];
   const directory = path.resolve(cwd, expandHome(folder, home));
+
   return readDirectoryEntries(directory)
     .map(entry => ({ entry, name: toTypedName(entry.name, platform) }))
-    .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
+    .filter(
+      ({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')),
+    )
     .slice(0, MAX_MATCHED_FILES)
     .flatMap(({ entry, name }) => {
       if (isDirectoryEntry(directory, entry)) return [`${folder}${name}/`];
@@ -37,7 +41,10 @@ export function completePaths(
     .sort();
 }
 
-/** Returns a name as it is typed. macOS may list `é` as two characters, and opens the file under either name. */
+/**
+ * Returns a name as it is typed. macOS may list `é` as two characters, and opens the file under
+ * either name.
+ */
 function toTypedName(name: string, platform: NodeJS.Platform): string {
   return platform === 'darwin' ? name.normalize('NFC') : name;
 }
@@ -50,10 +57,16 @@ function readDirectoryEntries(directory: string): Dirent[] {
   }
 }
 
-/** Returns true for files, and for links to files that may be read from here; not for pipes and devices. */
+/**
+ * Returns true for files, and for links to files that may be read from here; not for pipes and
+ * devices.
+ */
 function isReadable(directory: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
-  return entry.isSymbolicLink() && leftOutReason(path.join(directory, entry.name), directory) === undefined;
+  return (
+    entry.isSymbolicLink() &&
+    leftOutReason(path.join(directory, entry.name), directory) === undefined
+  );
 }
 
 function isDirectoryEntry(directory: string, entry: Dirent): boolean {

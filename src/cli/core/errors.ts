@@ -57,7 +57,8 @@ export function configError(message: string, ...hints: string[]): CliError {
 }
 
 /**
- * Returns the error for a file that could not be written: exit 1 if its disk is full, which is not a usage error; else `otherwise`.
+ * Returns the error for a file that could not be written: exit 1 if its disk is full, which is not
+ * a usage error; else `otherwise`.
  *
  * @param hint the remedy for a full disk
  */
@@ -68,7 +69,12 @@ export function unwritableError(
 ): CliError {
   if (!hasNoSpace(cause)) return otherwise;
   const { message } = otherwise;
-  return new CliError(message, { status: 'FILE_ERROR', exitCode: EXIT.fault, hints: [hint], cause });
+  return new CliError(message, {
+    status: 'FILE_ERROR',
+    exitCode: EXIT.fault,
+    hints: [hint],
+    cause,
+  });
 }
 
 /** Returns the error for something missing on this machine. Exit 4. */
@@ -76,7 +82,9 @@ export function notFoundError(message: string, ...hints: string[]): CliError {
   return new CliError(message, { status: 'NOT_FOUND_ERROR', exitCode: EXIT.notFound, hints });
 }
 
-/** The command was ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on runs that continue. */
+/**
+ * The command was ended by Ctrl-C (130) or SIGTERM (143). Commands add hints on runs that continue.
+ */
 export class Interrupted extends CliError {
   override readonly name = 'Interrupted';
   /** The cause, such as Ctrl-C or SIGHUP. */
@@ -103,9 +111,14 @@ export class NoMoreWanted extends Error {
   override readonly name = 'NoMoreWanted';
 }
 
-/** Returns the cause that stopped a command, such as Ctrl-C or --timeout, from an abort reason; undefined for other reasons. */
+/**
+ * Returns the cause that stopped a command, such as Ctrl-C or --timeout, from an abort reason;
+ * undefined for other reasons.
+ */
 export function stopCause(reason: unknown): string | undefined {
-  return reason instanceof Error && 'by' in reason && typeof reason.by === 'string' ? reason.by : undefined;
+  return reason instanceof Error && 'by' in reason && typeof reason.by === 'string'
+    ? reason.by
+    : undefined;
 }
 
 /** The user left a question with Ctrl-C or closed the terminal. Exit 130. */
@@ -128,6 +141,7 @@ export class TimeIsUp extends CliError {
       waitMs === undefined
         ? 'the time of --timeout ran out'
         : `the next attempt is due in ${wait}, after the time of --timeout`;
+
     // No command waits longer than that.
     const isTooLong = waitMs !== undefined && waitMs > MAX_RETRY_AFTER_MS;
     super(`gave up: ${reason}`, {
@@ -138,7 +152,10 @@ export class TimeIsUp extends CliError {
   }
 }
 
-/** Returns the end of a command whose error asks for a wait longer than the time that `--timeout` leaves; else undefined. */
+/**
+ * Returns the end of a command whose error asks for a wait longer than the time that `--timeout`
+ * leaves; else undefined.
+ */
 export function findTimeIsUp(error: unknown, timeLeftMs: number): TimeIsUp | undefined {
   if (error instanceof TimeIsUp) return error;
   if (typeof error !== 'object' || error === null || !('retryAfterMs' in error)) return undefined;

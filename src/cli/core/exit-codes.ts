@@ -14,6 +14,7 @@ export const EXIT = {
   interrupted: 130,
   terminated: 143,
 } as const;
+
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The status and exit code of each fault of a provider. */

@@ -27,7 +27,8 @@ export interface Failure {
 }
 
 /**
- * Formats a command line for a hint, with the flags that choose the same service, so that it works as printed.
+ * Formats a command line for a hint, with the flags that choose the same service, so that it works
+ * as printed.
  *
  * @param words the words after `promptrun`; each is quoted if a shell needs it
  */
@@ -41,7 +42,9 @@ export interface ErrorContext {
   readonly profile?: string | undefined;
 }
 
-const DEFAULT_ERROR_CONTEXT: ErrorContext = { advise: (...words) => ['promptrun', ...words].join(' ') };
+const DEFAULT_ERROR_CONTEXT: ErrorContext = {
+  advise: (...words) => ['promptrun', ...words].join(' '),
+};
 
 /** Returns the failure of an error. The only place where errors become exit codes. */
 export function toFailure(error: unknown): Failure {
@@ -50,10 +53,13 @@ export function toFailure(error: unknown): Failure {
     const { status, message, data, exitCode, hints, details } = error;
     return { status, message, data, exitCode, hints, details };
   }
+
   if (error instanceof PromptServiceError) return clientFailure(error);
   if (!(error instanceof Error)) return buildFailure('INTERNAL_ERROR', String(error), EXIT.fault);
+
   const codedError = CODED_ERRORS[getErrorCode(error) ?? ''];
   if (codedError === undefined) return systemFailure(error);
+
   const { status, exitCode, hint } = codedError;
   return buildFailure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
 }
@@ -87,7 +93,9 @@ export function toCliError(error: unknown): CliError {
   return error instanceof CliError ? error : new CliError(message, { ...failure, cause: error });
 }
 
-/** Converts any error to a CliError whose message begins with its place, such as a row or a case. */
+/**
+ * Converts any error to a CliError whose message begins with its place, such as a row or a case.
+ */
 export function toPlacedError(place: string, error: unknown): CliError {
   const { message, ...failure } = toFailure(error);
   return new CliError(`${place}: ${message}`, { ...failure, cause: error });
@@ -130,12 +138,17 @@ const CODED_ERRORS: Readonly<Record<string, CodedError | undefined>> = {
 
 function getClientErrorExitCode(error: PromptServiceError): ExitCode {
   if (error instanceof ValidationError) return EXIT.usage;
-  if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) return EXIT.unauthorised;
+
+  if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
+    return EXIT.unauthorised;
+  }
+
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof RateLimitError) return EXIT.rateLimited;
   // An error envelope is a failure, whatever its HTTP status.
   if (error instanceof ServiceError) return getHttpExitCode(error.httpStatus) || EXIT.fault;
   if (error.status === 'USAGE_ERROR') return EXIT.usage;
+
   return error.status === 'WAIT_TIMEOUT' ? EXIT.waitTimeout : EXIT.fault;
 }
 
@@ -151,20 +164,28 @@ export function getHttpExitCode(httpStatus: number): ExitCode {
 
 function explainClientError(error: PromptServiceError, context: ErrorContext): string[] {
   const { advise } = context;
+
   // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && context.keySource === undefined) return [];
   if (error instanceof UnauthorizedError) return [explainKeyFault(error, context)];
+
   if (error instanceof PaymentRequiredError) {
     return [
       `See the credits with: ${advise('account')}`,
       'If the plan has lapsed, every request is refused: renew it.',
     ];
   }
+
   if (error instanceof RateLimitError) return [retryHint(error)];
-  if (error instanceof NetworkError) return [`Check address, connection and key with: ${advise('doctor')}`];
+
+  if (error instanceof NetworkError) {
+    return [`Check address, connection and key with: ${advise('doctor')}`];
+  }
+
   if (error instanceof ProtocolError && error.httpStatus === 413) {
     return ['Send smaller images, or their https URLs with --image https://…, or shorter texts.'];
   }
+
   return [];
 }
 
@@ -178,9 +199,11 @@ function explainKeyFault(
       ? 'The answer is not from the service itself: a proxy or a gateway on the way may have refused the request.'
       : 'The key is valid, but may not do this.';
   }
+
   if (keySource === 'PROMPTRUN_API_KEY') {
     return 'The key in PROMPTRUN_API_KEY was refused: set it to another one, or unset it to use a stored key.';
   }
+
   const login = profile === undefined ? advise('login') : `promptrun login --profile ${profile}`;
   const where = keySource === undefined ? 'The key' : `The key of ${keySource}`;
   return `${where} was refused. Store another one with: ${login}`;
@@ -188,13 +211,15 @@ function explainKeyFault(
 
 /** Maximum number of lines of a service's `data`. */
 const MAX_DETAILS = 10;
+
 /** Maximum length of such a line in characters. */
 const MAX_DETAIL_LENGTH = 1000;
 
 function formatDetails({ data }: ServiceError): string[] {
   if (data === null || data === undefined) return [];
   const lines = (typeof data === 'string' ? data : JSON.stringify(data, undefined, 2)).split('\n');
-  const shownLines = lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
+  const shownLines =
+    lines.length <= MAX_DETAILS ? lines : [...lines.slice(0, MAX_DETAILS - 1), '…'];
   return shownLines.map(line =>
     line.length <= MAX_DETAIL_LENGTH ? line : `${line.slice(0, MAX_DETAIL_LENGTH)}…`,
   );

@@ -2,7 +2,10 @@ import type { EmbeddedService, startEmbedded } from '../../service/embedded.ts';
 import type { LocalStore, openStore } from '../../service/local-store.ts';
 import type { startService } from '../../service/start-service.ts';
 
-/** The local service for the command line; main.ts loads each part on first use and adds the environment. */
+/**
+ * The local service for the command line; main.ts loads each part on first use and adds the
+ * environment.
+ */
 export interface LocalService {
   readonly start: (options: OptionsOf<typeof startEmbedded>) => Promise<EmbeddedService>;
   readonly serve: (options: OptionsOf<typeof startService>) => ReturnType<typeof startService>;

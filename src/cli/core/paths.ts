@@ -1,6 +1,9 @@
 import path from 'node:path';
 
-/** Expands `~` at the beginning of a typed path, like a shell; unchanged if the home directory is unknown. */
+/**
+ * Expands `~` at the beginning of a typed path, like a shell; unchanged if the home directory is
+ * unknown.
+ */
 export function expandHome(
   typed: string,
   home: string | undefined,

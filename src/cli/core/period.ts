@@ -2,7 +2,10 @@ import { usageError } from './errors.ts';
 
 const AGE = /^(\d+)(s|m|h|d|w)$/u;
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
+
+const ISO_8601 =
+  /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?)?$/iu;
+
 // Unix seconds reach this in the year 5138, so a larger number was meant as milliseconds.
 const MAX_TIME_SECONDS = 100_000_000_000;
 
@@ -22,24 +25,30 @@ export function parsePeriod(
   flags: { readonly since?: string | undefined; readonly until?: string | undefined },
   now: number,
 ): Period {
-  const since = flags.since === undefined ? undefined : parseEpochSeconds(flags.since, '--since', now);
-  const until = flags.until === undefined ? undefined : parseEpochSeconds(flags.until, '--until', now);
+  const since =
+    flags.since === undefined ? undefined : parseEpochSeconds(flags.since, '--since', now);
+  const until =
+    flags.until === undefined ? undefined : parseEpochSeconds(flags.until, '--until', now);
   if (since !== undefined && until !== undefined && since >= until) {
     throw usageError(
       `--since (${formatIsoSeconds(since)}) must be earlier than --until (${formatIsoSeconds(until)})`,
     );
   }
+
   return {
     ...(since !== undefined && { since: Math.floor(since) }),
     ...(until !== undefined && { until: Math.ceil(until) }),
   };
 }
 
-/** Returns Unix seconds, with their fraction, from Unix seconds, ISO 8601 or an age such as `2h`. */
+/**
+ * Returns Unix seconds, with their fraction, from Unix seconds, ISO 8601 or an age such as `2h`.
+ */
 function parseEpochSeconds(text: string, flag: string, now: number): number {
   const age = AGE.exec(text);
   if (age !== null) return now / 1000 - Number(age[1]) * SECONDS[age[2] as keyof typeof SECONDS];
   if (/^\d+$/u.test(text)) return checkUnixSeconds(Number(text), text, flag);
+
   const time = isDate(text) ? Date.parse(text.replace(' ', 'T').replace(',', '.')) : Number.NaN;
   if (Number.isNaN(time)) {
     throw usageError(
@@ -47,6 +56,7 @@ function parseEpochSeconds(text: string, flag: string, now: number): number {
       'Give Unix seconds, ISO 8601 (2026-05-01T12:00:00Z) or an age such as 90s, 30m, 2h, 7d, 4w.',
     );
   }
+
   return time / 1000;
 }
 
@@ -54,7 +64,9 @@ function formatIsoSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString();
 }
 
-/** Returns true for ISO 8601 with an existing day: `Date.parse` reads 30 February as a day in March. */
+/**
+ * Returns true for ISO 8601 with an existing day: `Date.parse` reads 30 February as a day in March.
+ */
 function isDate(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const time = ISO_8601.test(text) ? Date.parse(day) : Number.NaN;

@@ -17,7 +17,9 @@ export interface RecordedRequest {
 }
 
 /** A request whose repetition may be missing; the recorder then counts equal requests. */
-export type UncountedRequest = Omit<RecordedRequest, 'repetition'> & { readonly repetition?: number };
+export type UncountedRequest = Omit<RecordedRequest, 'repetition'> & {
+  readonly repetition?: number;
+};
 
 /** Records requests and answers, or answers from recordings. */
 export interface Recorder {
@@ -25,12 +27,13 @@ export interface Recorder {
   /**
    * Announces the request that will be sent with this idempotency key.
    *
-   * @throws {CliError} USAGE_ERROR in a replay if it was not recorded; the message names the nearest recording
+   * @throws {CliError} USAGE_ERROR in a replay if it was not recorded; the message names the
+   * nearest recording
    */
   begin(idempotencyKey: string, request: UncountedRequest): Promise<void>;
   /**
-   * Announces that the answer of an earlier invocation's run will be read, and is to be recorded for this request; only while
-   * recording.
+   * Announces that the answer of an earlier invocation's run will be read, and is to be recorded
+   * for this request; only while recording.
    */
   adopt?(runId: string, request: UncountedRequest): void;
   /** Explains why a recorded run failed before a model answered; only in a replay. */
@@ -41,7 +44,9 @@ export interface Recorder {
   wrap(open: () => Promise<Transport>): Promise<Transport>;
 }
 
-/** The absolute path of the directory in which runs are recorded or from which they are replayed. */
+/**
+ * The absolute path of the directory in which runs are recorded or from which they are replayed.
+ */
 export interface ActiveRecordings {
   readonly mode: 'record' | 'replay';
   readonly directory: string;

@@ -6,14 +6,21 @@ export const OUTPUT_FLAGS = [
   ['--force', 'overwrite existing files'],
   ['--open', "open the outputs with the system's viewer"],
   ['--no-preview', 'show no previews of images'],
-  ['--schema <file>', 'require text output that is JSON and matches this JSON Schema; exit 5 if not'],
+  [
+    '--schema <file>',
+    'require text output that is JSON and matches this JSON Schema; exit 5 if not',
+  ],
 ] as const satisfies readonly FlagSpec[];
 
 /** The flags of every command that takes inputs on the command line. */
 export const INPUT_FLAGS = [
   ['-i, --input <key=value>', 'a text input; repeatable', { repeats: true, completes: 'inputs' }],
   ['--inputs <file>', 'inputs from a JSON or YAML file, - for standard input'],
-  ['--image <file|url>', 'an image input; repeatable, in order; - for standard input', { repeats: true }],
+  [
+    '--image <file|url>',
+    'an image input; repeatable, in order; - for standard input',
+    { repeats: true },
+  ],
 ] as const satisfies readonly FlagSpec[];
 
 /** The flags for inputs that all rows share, of every command that runs rows. */
@@ -33,7 +40,10 @@ export const ROW_INPUT_FLAGS = [
 
 /** The flags of every command that creates runs. */
 export const CAP_FLAGS = [
-  ['--max-cost <dollars>', 'create nothing that could exceed this total cost; embedded service only'],
+  [
+    '--max-cost <dollars>',
+    'create nothing that could exceed this total cost; embedded service only',
+  ],
   ['--max-credits <n>', 'create nothing that could exceed this total of credits'],
 ] as const satisfies readonly FlagSpec[];
 
@@ -46,13 +56,19 @@ export const MODELS_FLAG = [
 /** The flags of every command that creates many runs. */
 export const PACE_FLAGS = [
   ['--concurrency <n>', 'maximum number of open creations (default: 4; embedded service: 16)'],
-  ['--rate <n>', "maximum requests per second, 0 for no limit (default: the service's limit, or 5)"],
+  [
+    '--rate <n>',
+    "maximum requests per second, 0 for no limit (default: the service's limit, or 5)",
+  ],
 ] as const satisfies readonly FlagSpec[];
 
 /** The flags of every command that reads rows from a file. */
 export const ROW_FORMAT_FLAGS = [
   ['--format <format>', 'the format of --from', { choices: ['csv', 'jsonl'] }],
-  ['--delimiter <character>', 'the separator of CSV cells: , ; or tab (default: detected in the header)'],
+  [
+    '--delimiter <character>',
+    'the separator of CSV cells: , ; or tab (default: detected in the header)',
+  ],
 ] as const satisfies readonly FlagSpec[];
 
 /** The flag of every command that works on the local store. */

@@ -1,7 +1,10 @@
 import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from './errors.ts';
 
-/** Returns the texts of the error for an unknown name: the nearest one is in the message, all of them in a hint. */
+/**
+ * Returns the texts of the error for an unknown name: the nearest one is in the message, all of
+ * them in a hint.
+ */
 export function explainUnknownName(
   what: string,
   typed: string,
@@ -15,8 +18,16 @@ export function explainUnknownName(
   ];
 }
 
-/** Returns the word if it is one of `names`. @throws {CliError} USAGE_ERROR that names the nearest */
-export function requireOneOf<Name extends string>(what: string, word: string, names: readonly Name[]): Name {
+/**
+ * Returns the word if it is one of `names`.
+ *
+ * @throws {CliError} USAGE_ERROR that names the nearest
+ */
+export function requireOneOf<Name extends string>(
+  what: string,
+  word: string,
+  names: readonly Name[],
+): Name {
   const name = names.find(candidate => candidate === word);
   if (name !== undefined) return name;
   throw usageError(...explainUnknownName(what, word, names));

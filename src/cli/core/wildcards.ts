@@ -2,14 +2,15 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 /**
- * Replaces names with `*` in their last part by the matching files, in alphabetical order, because the shells of Windows
- * don't. Keeps the names of existing files, and names that nothing matches.
+ * Replaces names with `*` in their last part by the matching files, in alphabetical order, because
+ * the shells of Windows don't. Keeps the names of existing files, and names that nothing matches.
  */
 export function expandWildcards(names: readonly string[], cwd: string): string[] {
   return names.flatMap(name => {
     const patternStart = Math.max(name.lastIndexOf('/'), name.lastIndexOf(path.sep)) + 1;
     const [folder, pattern] = [name.slice(0, patternStart), name.slice(patternStart)];
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
+
     // macOS may list `é` as two characters, and it is typed as one.
     const matchingFiles = readNames(path.resolve(cwd, folder)).filter(file =>
       matchesPattern(file.normalize('NFC'), pattern.normalize('NFC')),
@@ -26,17 +27,22 @@ function readNames(directory: string): string[] {
   }
 }
 
-/** Returns true if a name matches a pattern; like in a shell, `*` does not match a dot at the beginning. */
+/**
+ * Returns true if a name matches a pattern; like in a shell, `*` does not match a dot at the
+ * beginning.
+ */
 function matchesPattern(name: string, pattern: string): boolean {
   const [prefix = '', ...innerParts] = pattern.split('*');
   const suffix = innerParts.pop() ?? '';
   if (name.startsWith('.') && !prefix.startsWith('.')) return false;
   if (!name.startsWith(prefix)) return false;
+
   let at = prefix.length;
   for (const part of innerParts) {
     const partStart = name.indexOf(part, at);
     if (partStart < 0) return false;
     at = partStart + part.length;
   }
+
   return name.length - at >= suffix.length && name.endsWith(suffix);
 }

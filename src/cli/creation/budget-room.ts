@@ -66,7 +66,11 @@ export class BudgetRoom {
   }
 
   /** Returns the error for a creation that does not fit. */
-  capReachedError(unit: SpendingUnit, need: number | undefined, entryId: string | undefined): CliError {
+  capReachedError(
+    unit: SpendingUnit,
+    need: number | undefined,
+    entryId: string | undefined,
+  ): CliError {
     return capReachedError(unit, this.#caps[unit] ?? 0, {
       spent: this.#sumSpent(unit, need, entryId),
       estimate: need,
@@ -75,8 +79,14 @@ export class BudgetRoom {
     });
   }
 
-  /** Returns true if a creation fits into the rest of a cap; one without an estimate must run alone. */
-  #hasRoomFor(unit: SpendingUnit, { [unit]: need }: Estimate, entryId: string | undefined): boolean {
+  /**
+   * Returns true if a creation fits into the rest of a cap; one without an estimate must run alone.
+   */
+  #hasRoomFor(
+    unit: SpendingUnit,
+    { [unit]: need }: Estimate,
+    entryId: string | undefined,
+  ): boolean {
     const cap = this.#caps[unit];
     if (cap === undefined) return true;
     const spent = this.#sumSpent(unit, need, entryId);
@@ -85,8 +95,15 @@ export class BudgetRoom {
     return this.#open.size === 0 && spent < cap;
   }
 
-  /** Returns the spent and reserved amount without this creation; undefined if some of it has no estimate. */
-  #sumSpent(unit: SpendingUnit, need: number | undefined, entryId: string | undefined): number | undefined {
+  /**
+   * Returns the spent and reserved amount without this creation; undefined if some of it has no
+   * estimate.
+   */
+  #sumSpent(
+    unit: SpendingUnit,
+    need: number | undefined,
+    entryId: string | undefined,
+  ): number | undefined {
     const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
     const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
     return addUp([this.#spending.sum(unit, need), ...before, ...open]);

@@ -41,7 +41,10 @@ interface BudgetOptions {
 interface ReserveOptions {
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
-  /** True for a request in a provider's batch, at its lower price; such a request does not wait for room. */
+  /**
+   * True for a request in a provider's batch, at its lower price; such a request does not wait for
+   * room.
+   */
   readonly providerBatch?: boolean;
   /** A creation of an earlier invocation that is sent again. */
   readonly entry?: Pick<JournalEntry, 'id'> | undefined;
@@ -65,7 +68,11 @@ export class Budget {
   #wake: () => void = () => {};
   #reached: CliError | undefined;
 
-  constructor(ctx: Context, caps: Caps, { until = ctx.signal, refusesOneByOne = false }: BudgetOptions = {}) {
+  constructor(
+    ctx: Context,
+    caps: Caps,
+    { until = ctx.signal, refusesOneByOne = false }: BudgetOptions = {},
+  ) {
     this.#ctx = ctx;
     this.#caps = caps;
     this.#room = new BudgetRoom(caps, this.#spending);
@@ -104,7 +111,10 @@ export class Budget {
     checkCostCap(this.#caps, connection);
   }
 
-  /** @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything is created */
+  /**
+   * @throws {CliError} CONFIG_ERROR for a model without a price under `--max-cost`, before anything
+   * is created
+   */
   async checkPrice(connection: Connection, request: CreationRequest): Promise<void> {
     if (this.#caps.cost !== undefined && connection.recorder?.mode !== 'replay') {
       await estimateCappedCost(connection, request);
@@ -112,7 +122,8 @@ export class Budget {
   }
 
   /**
-   * Counts the spending of an earlier invocation. Reads the credits of its runs from the list only under a cap.
+   * Counts the spending of an earlier invocation. Reads the credits of its runs from the list only
+   * under a cap.
    *
    * @param lostIds the journal ids of creations that may have made a run of unknown id
    */
@@ -133,7 +144,8 @@ export class Budget {
   /**
    * Waits until a creation fits into the caps together with those in progress.
    *
-   * @throws {CliError} CAP_REACHED if it does not fit; USAGE_ERROR for a model without a price under `--max-cost`
+   * @throws {CliError} CAP_REACHED if it does not fit; USAGE_ERROR for a model without a price
+   * under `--max-cost`
    */
   async reserve(
     connection: Connection,
@@ -143,10 +155,14 @@ export class Budget {
     if (!this.#room.isCapped || connection.recorder?.mode === 'replay') {
       return this.reservePaid(connection, request);
     }
-    const reserving = this.#lastReservation.then(() => this.#takeRoom(connection, request, options));
+
+    const reserving = this.#lastReservation.then(() =>
+      this.#takeRoom(connection, request, options),
+    );
     this.#lastReservation = reserving.catch(() => {});
     const estimate = await reserving;
     if (options.entry) this.#room.releaseEarlier([options.entry.id]);
+
     return this.#createReservation(connection, request, estimate);
   }
 
@@ -155,7 +171,10 @@ export class Budget {
     return this.#createReservation(connection, request, UNKNOWN_ESTIMATE);
   }
 
-  /** Takes room for a creation and returns its estimate. Runs one call at a time, so that no two take the same room. */
+  /**
+   * Takes room for a creation and returns its estimate. Runs one call at a time, so that no two
+   * take the same room.
+   */
   async #takeRoom(
     connection: Connection,
     request: CreationRequest,
@@ -169,9 +188,13 @@ export class Budget {
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
+
       await this.#spending.readCosts();
       if (this.#caps.credits !== undefined) await this.#readCredits();
-      const highest = this.#spending.mostExpensive(getCostKey(connection, request), costOfRun?.model ?? '');
+      const highest = this.#spending.mostExpensive(
+        getCostKey(connection, request),
+        costOfRun?.model ?? '',
+      );
       const estimate = {
         cost: costOfRun === undefined ? 0 : estimateCreationCost(costOfRun, highest.cost),
         credits: this.#caps.credits === undefined ? 0 : (highest.credits ?? listedCredits),
@@ -179,15 +202,25 @@ export class Budget {
       const blockedUnit = this.#room.take(estimate, entry?.id);
       if (blockedUnit === undefined) return estimate;
       if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
+
       // The requests in a provider's batch end together.
-      if (this.#room.isIdle || providerBatch)
+      if (this.#room.isIdle || providerBatch) {
         throw this.#recordRefusal(blockedUnit, estimate[blockedUnit], entry?.id);
+      }
+
       await this.#waitForEndOfOne();
     }
   }
 
-  /** Returns the error for a creation that does not fit, and remembers it if nothing else may be created either. */
-  #recordRefusal(unit: SpendingUnit, need: number | undefined, entryId: string | undefined): CliError {
+  /**
+   * Returns the error for a creation that does not fit, and remembers it if nothing else may be
+   * created either.
+   */
+  #recordRefusal(
+    unit: SpendingUnit,
+    need: number | undefined,
+    entryId: string | undefined,
+  ): CliError {
     const reached = this.#room.capReachedError(unit, need, entryId);
     if (!this.#refusesOneByOne) this.#reached = reached;
     return reached;
@@ -201,7 +234,11 @@ export class Budget {
     this.#until.removeEventListener('abort', this.#wake);
   }
 
-  #createReservation(connection: Connection, request: RequestedVersion, estimate: Estimate): Reservation {
+  #createReservation(
+    connection: Connection,
+    request: RequestedVersion,
+    estimate: Estimate,
+  ): Reservation {
     // A reservation may last as long as a provider's batch: it must not keep the request alive.
     const kind = getCostKey(connection, request);
     const closeReservation = (): void => {
@@ -243,7 +280,8 @@ export class Budget {
   /**
    * Returns the totals of all runs. Leaves out amounts that can't be read.
    *
-   * @param options readsList: true to read credits from the list; not done after creations in doubt, whose search has read it
+   * @param options readsList: true to read credits from the list; not done after creations in
+   * doubt, whose search has read it
    */
   async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
     await this.#spending.readCosts().catch(() => {});
@@ -251,12 +289,17 @@ export class Budget {
     return this.totals();
   }
 
-  /** True if summaries mention credits: they have a cap, or a service other than this machine's own took them. */
+  /**
+   * True if summaries mention credits: they have a cap, or a service other than this machine's own
+   * took them.
+   */
   get mentionsCredits(): boolean {
     return this.#caps.credits !== undefined || hasPaidCredits(this.totals());
   }
 
-  /** Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing. */
+  /**
+   * Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing.
+   */
   totals(runIds?: Iterable<string>): Totals {
     const totals = this.#spending.computeTotals(runIds);
     return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
@@ -279,7 +322,10 @@ const NO_SPENDING = {
   models: [],
 };
 
-/** Estimates a creation by the most expensive answer so far, and at least by the tokens of its prompt. */
+/**
+ * Estimates a creation by the most expensive answer so far, and at least by the tokens of its
+ * prompt.
+ */
 function estimateCreationCost(
   { cost, promptCost, answers }: KnownCost,
   perAnswer: number | undefined,
@@ -289,7 +335,10 @@ function estimateCreationCost(
   return Math.max(expected, promptCost ?? 0);
 }
 
-/** Returns a key for runs that are expected to cost the same: those of one version, which has one model. */
+/**
+ * Returns a key for runs that are expected to cost the same: those of one version, which has one
+ * model.
+ */
 function getCostKey({ service }: Connection, { promptVersionId }: RequestedVersion): string {
   return JSON.stringify([service, promptVersionId]);
 }

@@ -12,7 +12,11 @@ export interface Caps {
   readonly credits: Credits | undefined;
 }
 
-/** Parses the flags. @throws {CliError} USAGE_ERROR if a value is not a plain decimal number of 0 or more */
+/**
+ * Parses the flags.
+ *
+ * @throws {CliError} USAGE_ERROR if a value is not a plain decimal number of 0 or more
+ */
 export function parseCaps({ maxCost, maxCredits }: CapFlags): Caps {
   const cost = maxCost === undefined ? undefined : parseDollars(maxCost);
   if (maxCost !== undefined && cost === undefined) throw notANumberError('--max-cost', maxCost);
@@ -28,7 +32,10 @@ function notANumberError(flag: string, text: string): Error {
   );
 }
 
-/** @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a run costs */
+/**
+ * @throws {CliError} USAGE_ERROR for `--max-cost` on another service, which does not report what a
+ * run costs
+ */
 export function checkCostCap({ cost }: Caps, { costs, recorder }: Connection): void {
   if (cost === undefined || costs || recorder?.mode === 'replay') return;
   throw usageError(
@@ -43,7 +50,10 @@ interface AmountsAtCap {
   readonly spent: number | undefined;
   /** The estimate of the next creation. */
   readonly estimate: number | undefined;
-  /** True if there are creations of unknown cost: in progress, such as the rows of a provider's batch, or in doubt. */
+  /**
+   * True if there are creations of unknown cost: in progress, such as the rows of a provider's
+   * batch, or in doubt.
+   */
   readonly hasUnknown?: boolean;
   /** True if no cost is known yet, because the first creation, which goes alone, has not ended. */
   readonly awaitsFirst?: boolean;
@@ -81,6 +91,7 @@ function capReason(
       ? 'what a run costs is not known before the first one has ended'
       : 'the cost of an earlier run could not be read';
   }
+
   const { withUnit, withoutUnit } = CAP_UNITS[unit];
   const used = `${withoutUnit(spent)} of ${withUnit(cap)} ${hasUnknown ? 'spent or reserved' : 'spent'}`;
   const next =
@@ -90,11 +101,20 @@ function capReason(
   return `${used}, and the next run is ${next}`;
 }
 
-/** Formats an estimate; exactly if rounding would make it look as if it fitted into the room under the cap. */
-function estimateText(unit: keyof Caps, estimate: number, { room }: { readonly room: number }): string {
+/**
+ * Formats an estimate; exactly if rounding would make it look as if it fitted into the room under
+ * the cap.
+ */
+function estimateText(
+  unit: keyof Caps,
+  estimate: number,
+  { room }: { readonly room: number },
+): string {
   const { withUnit } = CAP_UNITS[unit];
   const looksEqual = withUnit(estimate) === withUnit(room);
-  return looksEqual && unit === 'cost' ? `$${formatPlainNumber(unit, estimate)}` : withUnit(estimate);
+  return looksEqual && unit === 'cost'
+    ? `$${formatPlainNumber(unit, estimate)}`
+    : withUnit(estimate);
 }
 
 function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
@@ -102,7 +122,8 @@ function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
   if (spent === undefined) {
     return `The cap can't be enforced while costs can't be read. To continue anyway, leave ${flag} out.`;
   }
-  const sufficientCap = estimate === undefined ? '<more>' : formatPlainNumber(unit, spent + estimate);
+  const sufficientCap =
+    estimate === undefined ? '<more>' : formatPlainNumber(unit, spent + estimate);
   return `To continue, raise the cap: ${flag} ${sufficientCap}`;
 }
 
@@ -112,11 +133,16 @@ function formatPlainNumber(unit: keyof Caps, amount: number): string {
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }
 
-/** Returns the hint that resumes a command which a cap stopped. @param capError the error of `capReached` */
+/**
+ * Returns the hint that resumes a command which a cap stopped.
+ *
+ * @param capError the error of `capReached`
+ */
 export function resumeAtCapHint(capError: Pick<CliError, 'data'>): string {
   const flag = readTextAt(capError.data, 'flag') ?? '';
-  if (readTextAt(capError.data, 'awaits') !== undefined)
+  if (readTextAt(capError.data, 'awaits') !== undefined) {
     return 'To continue, add --resume to the same command.';
+  }
   return readTextAt(capError.data, 'spent') === undefined
     ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
     : `To continue, add --resume and ${flag} <more> to the same command.`;

@@ -23,22 +23,25 @@ interface CreateAndWaitOptions extends CreateRunOptions {
   /** The estimate in the service's search results. */
   readonly estimatedCredits?: unknown;
   /**
-   * Waits until the request may be sent, and returns the connection for it. The creation is journaled only
-   * afterwards: if the process is killed, one that was never sent is not in doubt.
+   * Waits until the request may be sent, and returns the connection for it. The creation is
+   * journaled only afterwards: if the process is killed, one that was never sent is not in doubt.
    */
   readonly takeTurn?: (() => Promise<Connection>) | undefined;
   /** False to return a running run at once. Default true. */
   readonly wait?: boolean;
   /** Ends the wait, not the creation; the context's signal ends both. */
   readonly waitSignal?: AbortSignal;
-  /** Called with the id of a run that has not ended with its creation, before the first poll; awaited. */
+  /**
+   * Called with the id of a run that has not ended with its creation, before the first poll;
+   * awaited.
+   */
   readonly onRunId?: (runId: string, recovered: boolean) => void | Promise<void>;
   readonly onProgress?: (progress: WaitProgress) => void;
 }
 
 /**
- * Creates a run and waits for it: journal, `POST`, recovery of a lost answer, polling to the end. Every command starts
- * its runs here.
+ * Creates a run and waits for it: journal, `POST`, recovery of a lost answer, polling to the end.
+ * Every command starts its runs here.
  *
  * @throws {CliError} CAP_REACHED if it exceeds the budget; nothing was sent
  * @throws {CreationInDoubt} if it is unknown whether a run was made, or which
@@ -51,7 +54,8 @@ export async function createAndWait(
   request: CreationRequest,
   options: CreateAndWaitOptions = {},
 ): Promise<CreationResult> {
-  const reservation = options.reservation ?? (await options.budget?.reserve(connection, request, options));
+  const reservation =
+    options.reservation ?? (await options.budget?.reserve(connection, request, options));
   let runId: string | undefined;
   try {
     const sending = (await options.takeTurn?.()) ?? connection;
@@ -59,28 +63,40 @@ export async function createAndWait(
     if (creationResult.kind === 'running') {
       ({ runId } = creationResult);
       await options.onRunId?.(runId, creationResult.recovered);
-      if (options.wait !== false) creationResult = await waitForEnd(ctx, connection, creationResult, options);
+      if (options.wait !== false) {
+        creationResult = await waitForEnd(ctx, connection, creationResult, options);
+      }
     }
+
     if (creationResult.kind === 'ended') noteWarnings(ctx, creationResult.run);
     if (reservation) await settleReservation(reservation, connection, creationResult);
     return creationResult;
   } catch (error) {
-    if (runId !== undefined) await reservation?.made({ runId });
-    else if (mayHaveRun(error)) reservation?.lost();
-    else reservation?.refused();
+    if (runId !== undefined) {
+      await reservation?.made({ runId });
+    } else if (mayHaveRun(error)) {
+      reservation?.lost();
+    } else {
+      reservation?.refused();
+    }
     throw error;
   }
 }
 
-/** Counts a created run against the budget, unless its provider refused it, so that it cost nothing. */
+/**
+ * Counts a created run against the budget, unless its provider refused it, so that it cost nothing.
+ */
 async function settleReservation(
   reservation: Reservation,
   connection: Connection,
   creation: CreationResult,
 ): Promise<void> {
   if (creation.kind === 'running') return await reservation.made({ runId: creation.runId });
-  if (findProviderFault(connection, creation.run)) reservation.refused();
-  else await reservation.made(creation.run);
+  if (findProviderFault(connection, creation.run)) {
+    reservation.refused();
+  } else {
+    await reservation.made(creation.run);
+  }
 }
 
 function noteWarnings({ io }: Context, run: Run): void {
@@ -106,18 +122,24 @@ interface WaitProgress {
   readonly status: string;
   /** The number of polls answered so far. */
   readonly polls: number;
-  /** The fault that keeps the service from answering, and its start in milliseconds since the Unix epoch; undefined if it answers. */
+  /**
+   * The fault that keeps the service from answering, and its start in milliseconds since the Unix
+   * epoch; undefined if it answers.
+   */
   readonly silence?: { readonly reason: string; readonly since: number } | undefined;
 }
 
 /**
- * Interval of polls of a service on this machine, in milliseconds. Such polls are cheap, and the run may be another
- * command's.
+ * Interval of polls of a service on this machine, in milliseconds. Such polls are cheap, and the
+ * run may be another command's.
  */
 const EMBEDDED_INTERVAL_MS = 50;
 
 interface RunWaitOptions {
-  /** True to delay the first poll, because the service has just answered that the run takes longer. Default false. */
+  /**
+   * True to delay the first poll, because the service has just answered that the run takes longer.
+   * Default false.
+   */
   readonly delayFirst?: boolean;
   /** True if the id came from the service: a 404 is then retried for a minute. */
   readonly idFromService: boolean;
@@ -142,12 +164,14 @@ export async function waitForKnownRun(
   const { client } = connection;
   const { clock, signal } = ctx;
   const timeoutMs = ctx.timeLeftMs();
+
   const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
     if (run !== undefined && run.runStatus !== status) noteUnknownStatus(ctx, runId, run.runStatus);
     status = run?.runStatus ?? status;
     const silence = error && { reason: error.message, since: client.now() - failingMs };
     onProgress?.({ status, polls: connection.embedded ? 0 : polls, silence });
   };
+
   try {
     return await waitForRun(client, runId, {
       ...options,
@@ -173,8 +197,13 @@ function noteUnknownStatus({ io }: Context, runId: string, status: string): void
   );
 }
 
-/** Writes the end of a run into the journal. Ignores a failed write, because the service knows the end too. */
+/**
+ * Writes the end of a run into the journal. Ignores a failed write, because the service knows the
+ * end too.
+ */
 export function recordEnd({ journal }: Context, journalId: string, run: Run): void {
   const { runId, runStatus } = run;
-  if (isOver(run)) journal.recordOutcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
+  if (isOver(run)) {
+    journal.recordOutcome(journalId, { outcome: 'ended', runId, runStatus }).catch(() => {});
+  }
 }

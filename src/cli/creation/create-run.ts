@@ -1,12 +1,21 @@
 import { GatewayTimeoutError, ServiceError } from '../../client/errors.ts';
-import { findListFault, findTextFault, requireData, withoutSavedTo } from '../../client/nouns/answer-data.ts';
+import {
+  findListFault,
+  findTextFault,
+  requireData,
+  withoutSavedTo,
+} from '../../client/nouns/answer-data.ts';
 import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
 import { withTimeout } from '../../utils/abort-signals.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, stopCause, TimeIsUp, unwritableError } from '../core/errors.ts';
-import { type JournalEntry, type JournalOutcome, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
+import {
+  type JournalEntry,
+  type JournalOutcome,
+  mayHaveMadeRun,
+} from '../settings/journal/journal-lines.ts';
 import {
   type CreateRunOptions,
   type CreationRequest,
@@ -20,11 +29,12 @@ import { CreationInDoubt, explainDoubt } from './in-doubt.ts';
 const LAST_SEARCH_MS = 1200;
 
 /**
- * Creates a run exactly once: journal, then `POST`. If the answer is lost, sends the creation again under the same key if
- * the service keeps keys, else searches for the run that it may have made.
+ * Creates a run exactly once: journal, then `POST`. If the answer is lost, sends the creation again
+ * under the same key if the service keeps keys, else searches for the run that it may have made.
  *
  * @throws {CreationInDoubt} if it is unknown whether it made a run, or which
- * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once the context's signal aborts; says whether the run may continue
+ * @throws {CliError} INTERRUPTED or WAIT_TIMEOUT once the context's signal aborts; says whether the
+ * run may continue
  * @throws the client's errors; no run was made, except maybe after a 5xx of the service's own
  */
 export async function createRun(
@@ -38,11 +48,13 @@ export async function createRun(
   const { promptVersionId, digest: inputsDigest } = request;
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry =
-    options.entry ?? ctx.journal.newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs });
+    options.entry ??
+    ctx.journal.newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([
     beginInJournal(ctx, entry, { again: options.entry !== undefined }),
     options.onBegin?.(entry),
   ]);
+
   return new RunCreation({ ctx, connection, request, entry, options }).run();
 }
 
@@ -92,10 +104,12 @@ class RunCreation {
       } catch (error) {
         if (error instanceof GatewayTimeoutError) return this.#recordRunning(error.runId);
         if (signal.aborted) throw await this.#abortError();
+
         if (this.#provesNoRun(error)) {
           this.#record({ outcome: 'refused' });
           throw error;
         }
+
         this.#isInDoubt = true;
         const waitMs = this.#keepsKeys ? this.#waitAfter(attempt) : undefined;
         if (waitMs === undefined) return this.#recover(error, attempt);
@@ -116,23 +130,28 @@ class RunCreation {
     const { body, query, recorded } = request;
     this.#isSent = false;
     if (recorded !== undefined) await connection.recorder?.begin(entry.id, recorded);
-    const answer = await connection.client.raw('POST', query === undefined ? '/runs' : `/runs?${query}`, {
-      signal,
-      body,
-      unsentSignal: this.#isInDoubt ? undefined : options.unsentSignal,
-      idempotencyKey: entry.id,
-      ...(options.retries !== undefined && { retries: options.retries }),
-      onSent: () => {
-        this.#isSent = true;
-        options.onSent?.();
+    const answer = await connection.client.raw(
+      'POST',
+      query === undefined ? '/runs' : `/runs?${query}`,
+      {
+        signal,
+        body,
+        unsentSignal: this.#isInDoubt ? undefined : options.unsentSignal,
+        idempotencyKey: entry.id,
+        ...(options.retries !== undefined && { retries: options.retries }),
+        onSent: () => {
+          this.#isSent = true;
+          options.onSent?.();
+        },
+        // The client retries only if the attempt certainly made no run.
+        onRetry: () => {
+          this.#isSent = false;
+        },
       },
-      // The client retries only if the attempt certainly made no run.
-      onRetry: () => {
-        this.#isSent = false;
-      },
-    });
+    );
     options.onAnswer?.(answer);
     if (answer.error !== undefined) throw answer.error;
+
     const { data } = answer.envelope as { data: Run };
     const run = requireData(
       { ...answer, data },
@@ -159,9 +178,14 @@ class RunCreation {
     return { kind: 'running', runId, runStatus, journalId: this.#parts.entry.id, recovered };
   }
 
-  /** Returns true if an error proves that no run exists. After a lost answer, only a refusal of the creation itself does. */
+  /**
+   * Returns true if an error proves that no run exists. After a lost answer, only a refusal of the
+   * creation itself does.
+   */
   #provesNoRun(error: unknown): boolean {
-    return classifyCreationError(error) === 'refused' && (!this.#isInDoubt || isAboutCreation(error));
+    return (
+      classifyCreationError(error) === 'refused' && (!this.#isInDoubt || isAboutCreation(error))
+    );
   }
 
   /** Returns the milliseconds to wait before the next attempt; undefined after the last one. */
@@ -170,24 +194,32 @@ class RunCreation {
     return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
   }
 
-  /** Searches for the run that the creation may have made. @throws the error, or that the creation is in doubt */
+  /**
+   * Searches for the run that the creation may have made.
+   *
+   * @throws the error, or that the creation is in doubt
+   */
   async #recover(error: unknown, attempt: number): Promise<CreationResult> {
     if (classifyCreationError(error) === 'failed' && attempt === 1) {
       this.#record({ outcome: 'failed' });
       throw error;
     }
+
     this.#record({ outcome: 'lost' });
     const { ctx, connection, entry, options } = this.#parts;
     if (options.search === false) throw new CreationInDoubt(error, undefined, entry, connection);
+
     const { io, signal } = ctx;
     io.note(`note: ${explainDoubt(error)}; searching for the run that it may have made`);
     const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
     if (signal.aborted) throw await this.#abortError();
+
     if (run !== undefined) {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
       return this.#recordRunning(run.runId, { runStatus: run.runStatus, recovered: true });
     }
+
     // The answer to the list request may have shown that the service keeps keys.
     if (!keptKeys && this.#keepsKeys) return this.run();
     throw new CreationInDoubt(error, candidates, entry, connection);
@@ -202,10 +234,13 @@ class RunCreation {
 
   /** Returns the error to throw once the signal aborts. */
   async #abortError(): Promise<unknown> {
-    const { stoppedBeforeAnswer, stoppedBeforeSending, stoppedOwnRun } = await import('./stop-errors.ts');
+    const { stoppedBeforeAnswer, stoppedBeforeSending, stoppedOwnRun } = await import(
+      './stop-errors.ts'
+    );
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
     const stopper = stopCause(reason);
+
     // A run that this process executes itself stops with it.
     const runsHere = stopper === undefined ? undefined : connection.runsHere;
     const stopResult = await runsHere?.stop(entry.id, stopper ?? '');
@@ -216,16 +251,22 @@ class RunCreation {
       );
       return stoppedOwnRun(reason, connection, stopResult);
     }
+
     const mayHaveRun = runsHere === undefined && (this.#isSent || this.#isInDoubt);
     this.#record({ outcome: mayHaveRun ? 'interrupted' : 'refused' });
     if (!mayHaveRun) return stoppedBeforeSending(reason);
+
     if (reason instanceof TimeIsUp) {
       return withTimeout(LAST_SEARCH_MS, undefined, limit => this.#timeoutError(reason, limit));
     }
+
     return stoppedBeforeAnswer(reason, connection, entry);
   }
 
-  /** Searches once for the run after `--timeout`, as after a lost answer, and returns the error to throw. */
+  /**
+   * Searches once for the run after `--timeout`, as after a lost answer, and returns the error to
+   * throw.
+   */
   async #timeoutError(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { stoppedBeforeAnswer, stoppedWaiting } = await import('./stop-errors.ts');
     const { connection, entry, options } = this.#parts;
@@ -235,14 +276,20 @@ class RunCreation {
       this.#record({ outcome: 'created', runId });
       return stoppedWaiting(reason, connection, runId);
     }
+
     if (options.search === false) return stoppedBeforeAnswer(reason, connection, entry);
+
     const { run, candidates } = await this.#search(limit);
     if (run === undefined) return stoppedBeforeAnswer(reason, connection, entry, candidates);
+
     this.#record({ outcome: 'created', runId: run.runId, recovered: true });
     return stoppedWaiting(reason, connection, run.runId);
   }
 
-  /** Writes an outcome to the journal. A failed write must not cost the result. Closing the journal awaits it. */
+  /**
+   * Writes an outcome to the journal. A failed write must not cost the result. Closing the journal
+   * awaits it.
+   */
   #record(outcome: JournalOutcome): void {
     const { ctx, connection, entry } = this.#parts;
     const { io, journal } = ctx;

@@ -31,7 +31,10 @@ export type CreationResult =
   | {
       readonly kind: 'running';
       readonly runId: string;
-      /** The status in the answer to the creation, or in the list of runs; `running` if the answer has none. */
+      /**
+       * The status in the answer to the creation, or in the list of runs; `running` if the answer
+       * has none.
+       */
       readonly runStatus: string;
       readonly journalId: string;
       /** True if it was found in the list of runs, because the creation was not answered. */
@@ -43,13 +46,21 @@ export interface CreateRunOptions {
   readonly retries?: number | undefined;
   /** A journal entry to send again under the same key; a new one by default. */
   readonly entry?: JournalEntry | undefined;
-  /** Called with the journal entry before the creation is sent, while the entry is written; awaited. */
+  /**
+   * Called with the journal entry before the creation is sent, while the entry is written; awaited.
+   */
   readonly onBegin?: (entry: JournalEntry) => Promise<void> | undefined;
   /** Called with every answer of the service to the creation. */
   readonly onAnswer?: (answer: RawAnswer) => void;
-  /** True to search the list if the answer is lost. Default true. False leaves the search to `searchRuns`. */
+  /**
+   * True to search the list if the answer is lost. Default true. False leaves the search to
+   * `searchRuns`.
+   */
   readonly search?: boolean;
-  /** Ends waits before the creation is sent, with the signal's reason; a creation in doubt is sent again anyway. */
+  /**
+   * Ends waits before the creation is sent, with the signal's reason; a creation in doubt is sent
+   * again anyway.
+   */
   readonly unsentSignal?: AbortSignal;
   /** Called each time the request is about to be written to a connection. */
   readonly onSent?: () => void;
@@ -60,7 +71,10 @@ export interface CreateRunOptions {
  *
  * @throws {CliError} exit 3 if the key is missing, exit 2 if it can't be used
  */
-export async function checkModelAccess({ costs }: Connection, promptVersionId: string): Promise<void> {
+export async function checkModelAccess(
+  { costs }: Connection,
+  promptVersionId: string,
+): Promise<void> {
   const fault = await costs?.accessFault(promptVersionId);
   if (fault === undefined) return;
   if (fault.kind !== 'key') throw usageError(fault.message);
@@ -72,16 +86,18 @@ export async function checkModelAccess({ costs }: Connection, promptVersionId: s
 }
 
 /**
- * Returns what an error shows about the creation that it ended. `lost`: the service did not answer and may have made a
- * run. `failed`: the service answered with its own fault and may have created a run anyway. `refused`: it made
- * none.
+ * Returns what an error shows about the creation that it ended. `lost`: the service did not answer
+ * and may have made a run. `failed`: the service answered with its own fault and may have created a
+ * run anyway. `refused`: it made none.
  */
 export function classifyCreationError(error: unknown): 'lost' | 'failed' | 'refused' {
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
   // The client throws its other errors before it has sent a whole request.
   const isKnown =
-    error instanceof PromptServiceError || error instanceof CliError || error instanceof NoMoreWanted;
+    error instanceof PromptServiceError ||
+    error instanceof CliError ||
+    error instanceof NoMoreWanted;
   return isKnown ? 'refused' : 'failed';
 }
 
@@ -96,5 +112,9 @@ export function mayHaveRun(error: unknown): boolean {
 
 /** Returns true if a timeout or signal ended a creation after some of it had been sent. */
 export function wasStarted(error: unknown): boolean {
-  return !(error instanceof CliError && isJsonObject(error.data) && error.data['started'] === false);
+  return !(
+    error instanceof CliError &&
+    isJsonObject(error.data) &&
+    error.data['started'] === false
+  );
 }

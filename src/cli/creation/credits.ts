@@ -14,9 +14,13 @@ export function creditCount(amount: Credits): number {
   return amount / CREDIT;
 }
 
-/** Returns the credits in a service's answer; undefined if the value is not a number of 0 or more. */
+/**
+ * Returns the credits in a service's answer; undefined if the value is not a number of 0 or more.
+ */
 export function parseCredits(value: unknown): Credits | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? creditAmount(value) : undefined;
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0
+    ? creditAmount(value)
+    : undefined;
 }
 
 /** Returns an amount of credits as text, such as `1 credit`. */

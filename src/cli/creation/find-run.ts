@@ -5,12 +5,21 @@ import { configError } from '../core/errors.ts';
 import { SETTINGS } from '../settings/config/setting-keys.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
-/** Maximum time between a request and its run, in milliseconds; a later run belongs to another request. */
+/**
+ * Maximum time between a request and its run, in milliseconds; a later run belongs to another
+ * request.
+ */
 const CREATION_WINDOW_MS = 600_000;
-/** The facts about a creation in doubt that a search for its run needs. */
-export type UnansweredCreation = Pick<JournalEntry, 'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'>;
 
-/** The result of a search for the run of a creation in doubt, in the service's list and the journal. */
+/** The facts about a creation in doubt that a search for its run needs. */
+export type UnansweredCreation = Pick<
+  JournalEntry,
+  'id' | 'time' | 'promptVersionId' | 'clockOffsetMs'
+>;
+
+/**
+ * The result of a search for the run of a creation in doubt, in the service's list and the journal.
+ */
 export interface SearchResult {
   /** The run of the creation, if the match is certain enough to adopt. */
   readonly run: RunRow | undefined;
@@ -30,7 +39,11 @@ export interface SearchOptions {
   readonly otherDoubts?: readonly UnansweredCreation[];
 }
 
-/** Returns true if the setting or the environment declares that nobody else uses the key. @throws {CliError} if the variable is invalid */
+/**
+ * Returns true if the setting or the environment declares that nobody else uses the key.
+ *
+ * @throws {CliError} if the variable is invalid
+ */
 function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
   const text = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
   if (text === '') return settings.get('exclusiveKey') ?? false;
@@ -40,8 +53,9 @@ function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): b
 }
 
 /**
- * Searches once for the runs of creations in doubt, in one pass over the list. Adopts a run for a creation only if nobody
- * else uses the key, exactly one run matches, and no other creation of the version may have made it.
+ * Searches once for the runs of creations in doubt, in one pass over the list. Adopts a run for a
+ * creation only if nobody else uses the key, exactly one run matches, and no other creation of the
+ * version may have made it.
  *
  * @throws the client's errors if the list can't be read
  */
@@ -58,16 +72,26 @@ export async function searchRuns(
     signal,
     ...(maxPages !== undefined && { maxPages }),
   });
+
   // Read the journal after the list: every listed run of this machine is then in it.
   const offsetMs = client.clock.offsetMs ?? 0;
   const ids = new Set(searches.flatMap(({ candidates }) => candidates.map(({ runId }) => runId)));
-  const knownRunIds = new Set([...(options.knownRunIds ?? []), ...(await ctx.journal.findMentioned(ids))]);
+  const knownRunIds = new Set([
+    ...(options.knownRunIds ?? []),
+    ...(await ctx.journal.findMentioned(ids)),
+  ]);
   const searchedDoubts = doubts.map((doubt, index) => {
     const { candidates, complete } = searches[index] ?? { candidates: [], complete: false };
-    return { doubt, complete, candidates: candidates.filter(({ runId }) => !knownRunIds.has(runId)) };
+    return {
+      doubt,
+      complete,
+      candidates: candidates.filter(({ runId }) => !knownRunIds.has(runId)),
+    };
   });
-  const mayAdopt = isKeyExclusive(ctx) && searchedDoubts.some(({ candidates }) => candidates.length === 1);
+  const mayAdopt =
+    isKeyExclusive(ctx) && searchedDoubts.some(({ candidates }) => candidates.length === 1);
   const otherDoubts = mayAdopt ? await collectOtherDoubts(ctx, connection, doubts, offsetMs) : [];
+
   return searchedDoubts.map(({ doubt, complete, candidates }) => {
     const isMistakable = [...otherDoubts, ...(options.otherDoubts ?? [])].some(other =>
       mayOverlap(other, doubt, offsetMs),
@@ -79,13 +103,23 @@ export async function searchRuns(
   });
 }
 
-function toLostCreation({ promptVersionId, time, clockOffsetMs }: UnansweredCreation): LostCreation {
+function toLostCreation({
+  promptVersionId,
+  time,
+  clockOffsetMs,
+}: UnansweredCreation): LostCreation {
   return { promptVersionId, sentAt: Date.parse(time), clockOffsetMs };
 }
 
 /** Returns true if the run of one creation could be mistaken for the other's, by either clock. */
-function mayOverlap(otherCreation: UnansweredCreation, doubt: UnansweredCreation, offsetMs: number): boolean {
-  if (otherCreation.id === doubt.id || otherCreation.promptVersionId !== doubt.promptVersionId) return false;
+function mayOverlap(
+  otherCreation: UnansweredCreation,
+  doubt: UnansweredCreation,
+  offsetMs: number,
+): boolean {
+  if (otherCreation.id === doubt.id || otherCreation.promptVersionId !== doubt.promptVersionId) {
+    return false;
+  }
   const gapsMs = [
     Date.parse(otherCreation.time) - Date.parse(doubt.time),
     toServiceTime(otherCreation, offsetMs) - toServiceTime(doubt, offsetMs),
@@ -93,7 +127,10 @@ function mayOverlap(otherCreation: UnansweredCreation, doubt: UnansweredCreation
   return gapsMs.some(ms => Math.abs(ms) < CREATION_WINDOW_MS);
 }
 
-/** Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock offset then or, if unknown, now. */
+/**
+ * Returns the service's time of a creation in milliseconds since the Unix epoch, by the clock
+ * offset then or, if unknown, now.
+ */
 function toServiceTime({ time, clockOffsetMs }: UnansweredCreation, offsetMs: number): number {
   return Date.parse(time) + (clockOffsetMs ?? offsetMs);
 }
@@ -105,14 +142,17 @@ async function collectOtherDoubts(
   doubts: readonly UnansweredCreation[],
   offsetMs: number,
 ): Promise<UnansweredCreation[]> {
-  const oldestLocalTime = Math.min(...doubts.map(({ time }) => Date.parse(time))) - CREATION_WINDOW_MS;
+  const oldestLocalTime =
+    Math.min(...doubts.map(({ time }) => Date.parse(time))) - CREATION_WINDOW_MS;
   const oldestServiceTime =
     Math.min(...doubts.map(doubt => toServiceTime(doubt, offsetMs))) - CREATION_WINDOW_MS;
   const isOlder = (entry: UnansweredCreation): boolean =>
     Date.parse(entry.time) < oldestLocalTime && toServiceTime(entry, offsetMs) < oldestServiceTime;
+
   const otherDoubts: UnansweredCreation[] = [];
   for await (const entry of journal.readNewestFirst(isOlder)) {
     if (entry.baseUrl === service && mayHaveMadeRun(entry)) otherDoubts.push(entry);
   }
+
   return otherDoubts;
 }

@@ -11,7 +11,8 @@ import { type Credits, creditCount, formatCredits, parseCredits } from './credit
 import { addUp } from './totals.ts';
 
 /**
- * Estimates the cost of a creation; undefined on a service other than this machine's own. Sends nothing to a provider.
+ * Estimates the cost of a creation; undefined on a service other than this machine's own. Sends
+ * nothing to a provider.
  *
  * @throws {CliError} the error that the creation would end with
  */
@@ -21,7 +22,9 @@ export async function forecastCost(
   { providerBatch = false } = {},
 ): Promise<CostEstimate | undefined> {
   if (costs === undefined) return undefined;
-  const creation = JSON.parse(await textOfStream(body.chunks())) as Parameters<typeof costs.estimate>[0];
+  const creation = JSON.parse(await textOfStream(body.chunks())) as Parameters<
+    typeof costs.estimate
+  >[0];
   return costs.estimate({ ...creation, providerBatch }).catch((error: unknown) => {
     throw toCliError(error);
   });
@@ -30,12 +33,17 @@ export async function forecastCost(
 /** An estimate with a cost; undefined if only the first run shows the cost. */
 export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | undefined };
 
-/** Estimates a cost for `--max-cost`. @throws {CliError} CONFIG_ERROR if the model has no price, or the cost has no upper bound */
+/**
+ * Estimates a cost for `--max-cost`.
+ *
+ * @throws {CliError} CONFIG_ERROR if the model has no price, or the cost has no upper bound
+ */
 export async function estimateCappedCost(
   ...creation: Parameters<typeof forecastCost>
 ): Promise<KnownCost | undefined> {
   const estimate = await forecastCost(...creation);
   if (estimate === undefined) return undefined;
+
   const { model, cost, learns, multiplier, unpricedTier } = estimate;
   if (cost !== 0 && multiplier !== undefined) {
     throw configError(
@@ -43,13 +51,16 @@ export async function estimateCappedCost(
       "Remove it from the prompt's config. To ask for several answers, set n to a whole number.",
     );
   }
+
   if (cost !== null || learns) return { ...estimate, cost: cost ?? undefined };
+
   if (unpricedTier !== undefined) {
     throw configError(
       `the price of the model ${model} with serviceTier ${JSON.stringify(unpricedTier)} is not known, so --max-cost can't be enforced`,
       'Leave out the option serviceTier, or --max-cost.',
     );
   }
+
   throw configError(
     `the price of the model ${model} is not known, so --max-cost can't be enforced`,
     'Set it in models.yaml or the file of --models: price: {input: <dollars a million tokens>, output: <dollars a million tokens>}, or price: {run: <dollars>} for a program or a URL',
@@ -93,6 +104,7 @@ export class Forecast {
     const cost = sumCosts(this.#forecasts);
     const credits = totalCredits(this.#forecasts);
     const tableDate = this.#tableDate();
+
     return {
       creations: this.#forecasts.length,
       estimate: {
@@ -111,21 +123,29 @@ export class Forecast {
    */
   format(caps: Caps): string {
     if (this.#forecasts.length === 0) return '0 creations: nothing to pay for';
+
     const inDollars = this.#forecasts.filter(({ isHere }) => isHere);
     const inCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
     const cost = sumCosts(inDollars);
     const credits = totalCredits(inCredits);
     const amounts: string[] = [];
     if (credits !== undefined && inCredits.length > 0) amounts.push(formatCredits(credits));
-    if (cost !== undefined && inDollars.length > 0) amounts.push(`${formatDollars(cost)}${this.#basis()}`);
+
+    if (cost !== undefined && inDollars.length > 0) {
+      amounts.push(`${formatDollars(cost)}${this.#basis()}`);
+    }
+
     if (amounts.length === 1 && inDollars.length > 0 && inCredits.length > 0) {
       amounts.push(`${cost === undefined ? 'dollars' : 'credits'} unknown`);
     }
+
     const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}`;
     return `${pluralize(this.#forecasts.length, 'creation')}: ${total}${exceededCapsText({ cost, credits }, caps)}`;
   }
 
-  /** Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none. */
+  /**
+   * Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none.
+   */
   #basis(): string {
     const tableDate = this.#tableDate();
     const [answerLength] = this.#forecasts.flatMap(formatAssumedTokens);
@@ -142,9 +162,14 @@ export class Forecast {
   }
 }
 
-/** Returns the number of tokens that an answer is assumed to have, in words, if the cost depends on it. */
+/**
+ * Returns the number of tokens that an answer is assumed to have, in words, if the cost depends on
+ * it.
+ */
 function formatAssumedTokens({ estimate }: CreationForecast): string[] {
-  if (estimate?.assumedOutput === undefined || estimate.modality === 'image' || !estimate.cost) return [];
+  if (estimate?.assumedOutput === undefined || estimate.modality === 'image' || !estimate.cost) {
+    return [];
+  }
   return [`${estimate.assumedOutput.toLocaleString('en')} tokens for each answer`];
 }
 

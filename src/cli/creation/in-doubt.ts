@@ -28,27 +28,40 @@ export class CreationInDoubt extends CliError {
       exitCode: EXIT.fault,
       hints: listDoubtHints(connection, entry, runs),
       data: {
-        candidates: candidates.map(({ runId, runStatus, createdAt }) => ({ runId, runStatus, createdAt })),
+        candidates: candidates.map(({ runId, runStatus, createdAt }) => ({
+          runId,
+          runStatus,
+          createdAt,
+        })),
       },
       cause,
     });
+
     this.candidates = candidates;
     this.entry = entry;
   }
 }
 
-/** Explains why a creation is in doubt: it was not answered, or the service answered only with its own faults. */
+/**
+ * Explains why a creation is in doubt: it was not answered, or the service answered only with its
+ * own faults.
+ */
 export function explainDoubt(cause: unknown): string {
   const isAnswered = cause instanceof ServiceError && !answerIsLost(cause);
-  return isAnswered ? 'the service failed to create the run' : 'the answer to the creation was lost';
+  return isAnswered
+    ? 'the service failed to create the run'
+    : 'the answer to the creation was lost';
 }
 
 const NOT_SEARCHED =
   'A run may have been created anyway. The creation is not sent again, since it may cost credits.';
+
 const NO_MATCH =
   'No matching run was found, but one may still appear. The creation is not sent again, since it may cost credits.';
+
 const MAY_BE_ANOTHERS =
   'The list shows no inputs, so a matching run may belong to somebody else with the same key. Check it before you use it.';
+
 const MAX_CANDIDATES = 10;
 
 /**
@@ -67,7 +80,10 @@ export function listDoubtHints(
   return [runs === undefined ? NOT_SEARCHED : NO_MATCH, findLaterHint(connection, entry)];
 }
 
-/** Returns a hint to find the run later: by its key if the service keeps keys, else among the runs since its creation. */
+/**
+ * Returns a hint to find the run later: by its key if the service keeps keys, else among the runs
+ * since its creation.
+ */
 export function findLaterHint(connection: HintSources, entry: JournalEntry): string {
   const { advise, client } = connection;
   const isKept = client.keepsIdempotencyKeys === true;
@@ -79,7 +95,9 @@ export function adviseListSince(
   { advise }: Pick<HintSources, 'advise'>,
   { time, clockOffsetMs = 0 }: Pick<JournalEntry, 'time' | 'clockOffsetMs'>,
 ): string {
-  const since = new Date(Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000).toISOString();
+  const since = new Date(
+    Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000,
+  ).toISOString();
   return advise('runs', 'list', '--since', since.replace('.000', ''));
 }
 

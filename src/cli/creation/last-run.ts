@@ -13,10 +13,11 @@ export interface LastRun {
 }
 
 /**
- * Returns the run of this service that was started last on this machine. If its creation was never answered, asks for the
- * run by its idempotency key or searches the list of runs.
+ * Returns the run of this service that was started last on this machine. If its creation was never
+ * answered, asks for the run by its idempotency key or searches the list of runs.
  *
- * @throws {CliError} exit 4 if this machine started no run there, or the creation did not reach the service
+ * @throws {CliError} exit 4 if this machine started no run there, or the creation did not reach the
+ * service
  * @throws {CreationInDoubt} if the creation was never answered; names the runs that match
  */
 export async function requireLastRun(ctx: Context, connection: Connection): Promise<LastRun> {
@@ -27,6 +28,7 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
       `List the runs started elsewhere with: ${connection.advise('runs', 'list')}`,
     );
   }
+
   const { runId } = entry;
   if (runId !== undefined) return { runId, entry, recovered: entry.recovered === true };
   return (await findRunByKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
@@ -35,7 +37,10 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
 /** The time for which a service keeps idempotency keys, in milliseconds. */
 const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
 
-/** Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps this one. */
+/**
+ * Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps
+ * this one.
+ */
 async function findRunByKey(
   ctx: Context,
   { client, advise }: Connection,
@@ -43,6 +48,7 @@ async function findRunByKey(
 ): Promise<LastRun | undefined> {
   const { id, time } = entry;
   if (client.keepsIdempotencyKeys === false) return undefined;
+
   const page = await client.runs
     .list({ idempotencyKey: id, limit: 1 }, { signal: ctx.signal })
     .catch((error: unknown) => {
@@ -50,6 +56,7 @@ async function findRunByKey(
       throw error;
     });
   if (page === undefined || client.keepsIdempotencyKeys !== true) return undefined;
+
   const { rows } = page;
   const row = rows.find(({ idempotencyKey }) => idempotencyKey === id);
   if (row !== undefined) {
@@ -57,14 +64,22 @@ async function findRunByKey(
     await ctx.journal.recordOutcome(id, { outcome: 'created', runId });
     return { runId, entry: { ...entry, runId }, recovered: false };
   }
-  if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= IDEMPOTENCY_KEY_LIFETIME_MS) return undefined;
+
+  if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= IDEMPOTENCY_KEY_LIFETIME_MS) {
+    return undefined;
+  }
+
   throw notFoundError(
     `the creation of ${time} did not reach the service, so it made no run`,
     `List your runs with: ${advise('runs', 'list')}`,
   );
 }
 
-async function findInList(ctx: Context, connection: Connection, entry: JournalEntry): Promise<LastRun> {
+async function findInList(
+  ctx: Context,
+  connection: Connection,
+  entry: JournalEntry,
+): Promise<LastRun> {
   const [search] = await searchRuns(ctx, connection, [entry], { signal: ctx.signal });
   if (search?.run !== undefined) {
     const { runId } = search.run;
@@ -72,9 +87,11 @@ async function findInList(ctx: Context, connection: Connection, entry: JournalEn
     ctx.io.note(`note: continuing with run ${runId}, the only match: nobody else uses the key`);
     return { runId, entry, recovered: true };
   }
+
   if (search?.madeNone === true && mayHaveMadeRun(entry)) {
     await ctx.journal.recordOutcome(entry.id, { outcome: 'none' });
   }
+
   const cause = new Error(`the creation of ${entry.time} was never answered`);
   throw new CreationInDoubt(cause, search?.candidates, entry, connection);
 }

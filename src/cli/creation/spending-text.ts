@@ -4,22 +4,30 @@ import type { Budget } from './budget.ts';
 import { creditAmount, creditCount, formatCredits } from './credits.ts';
 import { hasPaidCredits, type Totals } from './totals.ts';
 
-type SpentBudget = Pick<Budget, 'totals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'>;
+type SpentBudget = Pick<
+  Budget,
+  'totals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'
+>;
 
 /**
- * Returns the spending for the last lines of a command; if an earlier invocation made runs, first of the new runs, then of
- * all.
+ * Returns the spending for the last lines of a command; if an earlier invocation made runs, first
+ * of the new runs, then of all.
  *
  * @param what the things that the command runs, such as `rows`
  */
 export function spentLines(budget: SpentBudget, what: string): string[] {
   const totals = budget.totals();
-  if (budget.isReplay) return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
+  if (budget.isReplay) {
+    return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
+  }
+
   const isCapped = budget.limitsCredits;
   const lines = spendingLines(totals, { isCapped });
   if (!budget.hasEarlierRuns) return lines;
+
   const newTotals = budget.totals(budget.newRuns.map(({ runId }) => runId));
-  const newLines = newTotals.runs === 0 ? ['no run was made'] : spendingLines(newTotals, { isCapped });
+  const newLines =
+    newTotals.runs === 0 ? ['no run was made'] : spendingLines(newTotals, { isCapped });
   return [...prefixLines('now: ', newLines), ...prefixLines('in all: ', lines)];
 }
 
@@ -30,14 +38,17 @@ function prefixLines(prefix: string, [first, ...more]: readonly string[]): strin
 /**
  * Returns the spending of runs as lines: one for all runs, and one for each known model.
  *
- * @param options `isCapped`: true under a cap on credits, which counts those of the embedded service too
+ * @param options `isCapped`: true under a cap on credits, which counts those of the embedded
+ * service too
  */
 export function spendingLines(totals: Totals, { isCapped = false } = {}): string[] {
   const { runs, models } = totals;
   if (runs === 0) return [];
+
   const shownTotals = isCapped ? totals : withoutOwnCredits(totals);
   const withCredits = isCapped || hasPaidCredits(totals);
   const amounts = amountTexts(shownTotals, { isHere: models.length > 0, withCredits });
+
   return [
     `${pluralize(runs, 'run')} took ${[usedTokensText(totals), ...amounts].join(', ')}`,
     ...models.map(model => modelLine(model, { withCredits: isCapped })),
@@ -63,7 +74,10 @@ function modelLine(
 
 type Amounts = Pick<Totals, 'credits' | 'creditsUnknown' | 'cost' | 'costUnknown' | 'estimated'>;
 
-/** Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that took credits. */
+/**
+ * Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that
+ * took credits.
+ */
 function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
   const ownTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
   for (const modelTotals of models) {
@@ -71,13 +85,20 @@ function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
     ownTotals.credits += creditAmount(modelTotals.credits ?? 0);
     ownTotals.creditsUnknown += modelTotals.creditsUnknown;
   }
+
   const creditsUnknown = amounts.creditsUnknown - ownTotals.creditsUnknown;
   const paidRuns = runs - ownTotals.runs - creditsUnknown;
   const paidCredits =
     amounts.credits === null || paidRuns === 0
       ? null
       : creditCount(creditAmount(amounts.credits) - ownTotals.credits);
-  return { ...amounts, credits: paidCredits, creditsUnknown, costUnknown: amounts.costUnknown - paidRuns };
+
+  return {
+    ...amounts,
+    credits: paidCredits,
+    creditsUnknown,
+    costUnknown: amounts.costUnknown - paidRuns,
+  };
 }
 
 /** @param isHere true if the embedded service, which knows costs, made some of the runs */
@@ -89,7 +110,11 @@ function amountTexts(
   if (withCredits && credits !== null) {
     texts.push(`${formatCredits(creditAmount(credits))}${formatUnknownCount(creditsUnknown)}`);
   }
-  if (cost !== null) texts.push(`${formatSpentDollars(cost, estimated)}${formatUnknownCount(costUnknown)}`);
+
+  if (cost !== null) {
+    texts.push(`${formatSpentDollars(cost, estimated)}${formatUnknownCount(costUnknown)}`);
+  }
+
   if (withCredits && credits === null && creditsUnknown > 0) texts.push('credits unknown');
   if (isHere && cost === null) texts.push('cost unknown');
   return texts;
@@ -114,10 +139,15 @@ export function formatSpentCells(
   { withCredits }: { readonly withCredits: boolean },
 ): string[] {
   const costText = cost === null ? '–' : formatSpentDollars(cost, estimated);
-  return withCredits ? [String(tokens), String(credits ?? '–'), costText] : [String(tokens), costText];
+  return withCredits
+    ? [String(tokens), String(credits ?? '–'), costText]
+    : [String(tokens), costText];
 }
 
-/** Returns the spending of runs as names and values, for report formats without their own form for it. */
+/**
+ * Returns the spending of runs as names and values, for report formats without their own form for
+ * it.
+ */
 export function formatSpentProperties({
   models,
   ...totals
@@ -125,7 +155,8 @@ export function formatSpentProperties({
   const properties = Object.entries(totals).map(([name, value]) => property(name, value));
   for (const { model, tokens, ...sums } of models) {
     // An offline model counts no tokens.
-    const tokenCounts = tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output };
+    const tokenCounts =
+      tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output };
     for (const [name, value] of Object.entries({ ...sums, ...tokenCounts })) {
       properties.push(property(`${model} ${name}`, value));
     }

@@ -47,7 +47,10 @@ interface SpentRun extends PaidRun {
   counted: RunCost | undefined;
 }
 
-/** The spending of a command's runs: credits from the list of runs, credits and money from the embedded service. */
+/**
+ * The spending of a command's runs: credits from the list of runs, credits and money from the
+ * embedded service.
+ */
 export class Spending {
   readonly #runs = new Map<string, SpentRun>();
   /** Runs that the embedded service has not counted yet. */
@@ -70,22 +73,32 @@ export class Spending {
   }
 
   /** Counts a run, made by this invocation or an earlier one. */
-  add({ runId, connection, kind = '', estimate = UNKNOWN_ESTIMATE, tokens, ...knownAmounts }: MadeRun): void {
+  add({
+    runId,
+    connection,
+    kind = '',
+    estimate = UNKNOWN_ESTIMATE,
+    tokens,
+    ...knownAmounts
+  }: MadeRun): void {
     const countedRun = this.#runs.get(runId);
     if (countedRun !== undefined) {
       countedRun.tokens = tokens ?? countedRun.tokens;
       return;
     }
+
     const isHere = connection?.costs !== undefined;
     const isListed = !isHere && knownAmounts.isListed !== false;
     const unknown = { credits: undefined, cost: undefined, counted: undefined };
     const run = { runId, connection, kind, estimate, tokens, isListed, ...unknown };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
+
     if (isHere) {
       this.#unknown.cost.add(run);
       this.#uncounted.add(run);
     }
+
     this.#setAmount(run, 'credits', knownAmounts.credits);
     this.#setAmount(run, 'cost', knownAmounts.cost);
     if (isListed && knownAmounts.credits === undefined) this.#hasUnreadCredits = true;
@@ -95,7 +108,9 @@ export class Spending {
     return this.#runs.get(runId) ?? {};
   }
 
-  /** Returns the amounts of the most expensive run of these kinds or models; the cost is per answer. */
+  /**
+   * Returns the amounts of the most expensive run of these kinds or models; the cost is per answer.
+   */
   mostExpensive(...kinds: readonly string[]): Estimate {
     const findHighestAmount = (unit: SpendingUnit): number | undefined => {
       const amounts = kinds.flatMap(kind => this.#highest[unit].get(kind) ?? []);
@@ -111,10 +126,16 @@ export class Spending {
    * @returns undefined if a run has neither
    */
   sum(unit: SpendingUnit, usual: number | undefined): number | undefined {
-    return addUp([this.#sums[unit], ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual)]);
+    return addUp([
+      this.#sums[unit],
+      ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual),
+    ]);
   }
 
-  /** Reads the costs of runs that ended on the embedded service. Calls of one turn of the event loop share a read. */
+  /**
+   * Reads the costs of runs that ended on the embedded service. Calls of one turn of the event loop
+   * share a read.
+   */
   readCosts(): Promise<void> {
     this.#nextRead ??= new Promise<void>(resolve => setImmediate(resolve)).then(() => {
       this.#nextRead = undefined;
@@ -129,11 +150,13 @@ export class Spending {
       for (const run of runs) {
         run.counted = known?.get(run.runId);
         if (run.counted === undefined) continue;
+
         this.#uncounted.delete(run);
         this.#setAmount(run, 'credits', parseCredits(run.counted.credits));
         const { cost, standardCost, tokens } = run.counted;
         this.#setAmount(run, 'cost', cost ?? undefined);
         if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
+
         // A failed run reports 0 tokens, even if the model has counted some.
         if (tokens !== null) run.tokens = tokens.input + tokens.output;
         else if (cost === null && run.tokens === 0) run.tokens = undefined;
@@ -141,10 +164,14 @@ export class Spending {
     }
   }
 
-  /** Reads the credits from the list of runs, a page for each fifty, if runs have ended since it was last read. */
+  /**
+   * Reads the credits from the list of runs, a page for each fifty, if runs have ended since it was
+   * last read.
+   */
   async readCredits(signal: AbortSignal, options: ReadOptions = {}): Promise<void> {
     if (!this.#hasUnreadCredits) return;
     this.#hasUnreadCredits = false;
+
     const unreadRuns = [...this.#unknown.credits].filter(({ isListed }) => isListed);
     for (const [{ client }, runs] of groupByConnection(unreadRuns)) {
       const wantedRuns = new Map(runs.map(run => [run.runId, run]));

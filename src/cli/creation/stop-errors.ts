@@ -4,8 +4,8 @@ import { Interrupted, TimeIsUp, waitTimeoutError } from '../core/errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { describeCandidates, findLaterHint } from './in-doubt.ts';
 
-// The errors of a command that Ctrl-C, SIGTERM or `--timeout` stopped. Each takes the abort reason; any other reason is
-// returned unchanged.
+// The errors of a command that Ctrl-C, SIGTERM or `--timeout` stopped. Each takes the abort reason;
+// any other reason is returned unchanged.
 
 /** Returns the error if none of the creation was sent. */
 export function stoppedBeforeSending(reason: unknown): unknown {
@@ -34,7 +34,10 @@ export function stoppedWaiting(reason: unknown, { advise }: Connection, runId: s
   return stopError(reason, `run ${runId} continues`, { hints, data: { runId } });
 }
 
-/** Returns the error if the command stopped a run of its own process, or the run had just ended by itself. */
+/**
+ * Returns the error if the command stopped a run of its own process, or the run had just ended by
+ * itself.
+ */
 export function stoppedOwnRun(
   reason: unknown,
   { advise }: Connection,
@@ -55,7 +58,9 @@ function stopError(
   message: string,
   { hints, data }: { readonly hints: readonly string[]; readonly data?: unknown },
 ): unknown {
-  if (reason instanceof Interrupted) return new Interrupted(reason.signal, hints, { message, data });
+  if (reason instanceof Interrupted) {
+    return new Interrupted(reason.signal, hints, { message, data });
+  }
   return reason instanceof TimeIsUp
     ? waitTimeoutError(`gave up waiting; ${message}`, { hints, data })
     : reason;

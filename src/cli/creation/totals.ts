@@ -14,7 +14,10 @@ export interface RunSpend {
 }
 
 /** Returns the tokens that a model has counted for a failed run, whose own answer reports 0. */
-export function findFailedRunTokens(run: Run | undefined, { tokens }: RunSpend): number | undefined {
+export function findFailedRunTokens(
+  run: Run | undefined,
+  { tokens }: RunSpend,
+): number | undefined {
   return run?.runStatus === 'failed' ? tokens : undefined;
 }
 
@@ -42,7 +45,11 @@ interface RunSums {
 interface ModelTotals extends RunSums {
   readonly model: string;
   /** The provider's token counts; null if it reports none. */
-  readonly tokens: { readonly input: number; readonly output: number; readonly cached: number } | null;
+  readonly tokens: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached: number;
+  } | null;
 }
 
 /** Returns false if the embedded service made all runs, because its credits cost nothing. */

@@ -16,7 +16,9 @@ export interface QuestionAnswers {
   readonly images: readonly string[];
 }
 
-/** Asks for the inputs that are missing; for any inputs if the prompt doesn't say which it takes. */
+/**
+ * Asks for the inputs that are missing; for any inputs if the prompt doesn't say which it takes.
+ */
 export async function askForInputs(
   ctx: Context,
   fields: InputFields,
@@ -26,8 +28,12 @@ export async function askForInputs(
   if (!fields.isKnown && suppliedCount > 0) {
     return { inputs: suppliedInputs, answers: { text: [], images: [] } };
   }
-  const text = fields.isKnown ? await askForTexts(ctx, fields, suppliedInputs) : await askFreely(ctx);
+
+  const text = fields.isKnown
+    ? await askForTexts(ctx, fields, suppliedInputs)
+    : await askFreely(ctx);
   const { images, files } = await askForImages(ctx, fields, suppliedInputs);
+
   return {
     inputs: { text: new Map([...suppliedInputs.text, ...text]), images },
     answers: { text, images: files },
@@ -47,10 +53,13 @@ async function askForTexts(
     const answer = await ask(prompter, field, { message, description, required }, ctx.signal);
     if (answer !== undefined) text.push([field.key, answer]);
   }
+
   return text;
 }
 
-/** Returns all images in the prompt's order, and those that were asked for as `--image` takes them. */
+/**
+ * Returns all images in the prompt's order, and those that were asked for as `--image` takes them.
+ */
 async function askForImages(
   ctx: Context,
   fields: InputFields,
@@ -60,11 +69,13 @@ async function askForImages(
   const files: string[] = [];
   for (const [index, field] of fields.images.entries()) {
     if (images[index] !== undefined) continue;
-    const label = fields.images.length === 1 ? 'image' : `image ${index + 1} of ${fields.images.length}`;
+    const label =
+      fields.images.length === 1 ? 'image' : `image ${index + 1} of ${fields.images.length}`;
     const file = await askForImage(ctx, field, label);
     images[index] = await openImage(ctx, file);
     files.push(field.name === undefined ? file : `${field.name}=${file}`);
   }
+
   return { images, files };
 }
 
@@ -115,8 +126,11 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
       : undefined;
     const answers = await prompter.list({ ...question, default: defaultItems }, signal);
     if (answers.length === 0 && !question.required) return undefined;
+
     // Items of a list of numbers or booleans become JSON values.
-    return JSON.stringify(answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))));
+    return JSON.stringify(
+      answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))),
+    );
   },
   choice(prompter, field, question, signal) {
     const { required, default: defaultValue, choices: values = [] } = field;
@@ -127,6 +141,7 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
         name: defaultValue === undefined ? '(none)' : `(default: ${defaultValue})`,
       });
     }
+
     return prompter.choice({ ...question, choices, default: defaultValue }, signal);
   },
   async several(prompter, field, question, signal) {
@@ -145,6 +160,7 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
       },
       signal,
     );
+
     return chosenValues.length === 0 && !question.required ? undefined : chosenValues.join(', ');
   },
 };
@@ -167,7 +183,10 @@ function toNamedChoices({ choices = [], labels }: TextField): Choice<string>[] {
 }
 
 /** Returns the minimum and maximum number of choices, limited to the choices that exist. */
-function getChoiceLimits({ required, choices = [], multiple = {} }: TextField): { min: number; max: number } {
+function getChoiceLimits({ required, choices = [], multiple = {} }: TextField): {
+  min: number;
+  max: number;
+} {
   const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
   const least = Math.min(min, choices.length);
   return { min: least, max: Math.max(max, least, 1) };
@@ -184,10 +203,12 @@ async function askForImage(
   const prompter = await ctx.prompter();
   const message = name ?? label;
   const proposes = (file: string): boolean => IMAGE_NAME.test(file);
+
   const check = (answer: string): string | Promise<string | undefined> =>
     answer === '-'
       ? 'Standard input is this terminal: give a file or an https URL.'
       : explainProblem(() => openImage(ctx, answer), '--image: ');
+
   return prompter.path({ message, description, proposes, check }, ctx.signal);
 }
 
@@ -206,6 +227,7 @@ async function askFreely(ctx: Context): Promise<[key: string, value: string][]> 
       ctx.signal,
     );
     if (answer === '') return [...text];
+
     for (const [key, value] of await readPairs(ctx, answer)) text.set(key, value);
   }
 }
@@ -230,7 +252,10 @@ async function explainPairProblem(ctx: Context, pair: string): Promise<string | 
 }
 
 /** Explains why an answer can't be used, without the name of the flag; undefined if it can. */
-async function explainProblem(use: () => Promise<unknown>, flag: string): Promise<string | undefined> {
+async function explainProblem(
+  use: () => Promise<unknown>,
+  flag: string,
+): Promise<string | undefined> {
   try {
     await use();
     return undefined;

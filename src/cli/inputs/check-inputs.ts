@@ -17,10 +17,14 @@ export interface InputWay {
   image(name: string): string;
 }
 
-const BY_FLAG: InputWay = { text: key => `with -i ${key}=…`, image: name => `with --image ${name}=<file>` };
+const BY_FLAG: InputWay = {
+  text: key => `with -i ${key}=…`,
+  image: name => `with --image ${name}=<file>`,
+};
 
 /**
- * Returns the first fault of inputs by the prompt's config; undefined if there is none or the config is unknown.
+ * Returns the first fault of inputs by the prompt's config; undefined if there is none or the
+ * config is unknown.
  *
  * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  */
@@ -36,7 +40,10 @@ export function findInputFault(
   );
 }
 
-/** Returns the fault of the inputs like `findInputFault`, but ignores missing ones, which can still be asked for. */
+/**
+ * Returns the fault of the inputs like `findInputFault`, but ignores missing ones, which can still
+ * be asked for.
+ */
 export function findSuppliedInputFault(
   fields: InputFields,
   inputs: Inputs,
@@ -62,7 +69,11 @@ export function refuseInputFault(
 }
 
 /** Returns the name of an image input for messages. */
-function describeImageInput({ name, description, index }: ImageField & { readonly index: number }): string {
+function describeImageInput({
+  name,
+  description,
+  index,
+}: ImageField & { readonly index: number }): string {
   const label = name ?? `image ${index + 1}`;
   return description === undefined ? label : `${label} (${description})`;
 }
@@ -75,6 +86,7 @@ function findUnknownInputFault(
   const keys = fields.text.map(field => field.key);
   const unknownKey = [...text.keys()].find(key => !keys.includes(key));
   if (unknownKey === undefined) return undefined;
+
   const names = [...keys, ...fields.images.flatMap(({ name }) => name ?? [])];
   return usageError(
     `the prompt has no input ${JSON.stringify(unknownKey)}${didYouMean(unknownKey, names)}`,
@@ -91,10 +103,12 @@ function findWrongChoiceFault(
   for (const { key, choices, multiple } of fields.text) {
     const value = text.get(key);
     if (value === undefined || choices === undefined || choices.includes(value)) continue;
+
     const invalidValue = (multiple === undefined ? [value] : value.split(', ')).find(
       choice => !choices.includes(choice),
     );
     if (invalidValue === undefined) continue;
+
     return usageError(
       `the input ${key} can't be ${JSON.stringify(invalidValue)}${didYouMean(invalidValue, choices)}`,
       `Its choices: ${choices.join(', ')}`,
@@ -116,6 +130,7 @@ export function findMissingInputFault(
     .filter(({ index }) => images[index] === undefined);
   const labels = [...missingTexts.map(({ key }) => key), ...missingImages.map(describeImageInput)];
   if (labels.length === 0) return undefined;
+
   const textHints = missingTexts.map(({ key, description }) => {
     const hint = `Give it ${way.text(key)}`;
     return description === undefined ? hint : `${hint}: ${description}`;
@@ -124,6 +139,7 @@ export function findMissingInputFault(
     name === undefined ? [] : [`Give it ${way.image(name)}`],
   );
   const unnamedHint = `The prompt takes ${formatImageCount(fields.images.length)}: --image <file>`;
+
   return usageError(
     `missing input${labels.length === 1 ? '' : 's'}: ${labels.join(', ')}`,
     ...textHints,

@@ -1,6 +1,11 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
 import { asCount, firstText, formatScalar } from '../../files/formats/json-fields.ts';
-import { isJsonObject, readListAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  readListAt,
+  readValueAt,
+  type UncheckedObject,
+} from '../../utils/bounded-json.ts';
 import { isUuid } from '../../wire/index.ts';
 import {
   buildTextField,
@@ -21,10 +26,10 @@ const MAX_IMAGES = 100;
 const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
 
 /**
- * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects under `textInputs`
- * and a list under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or instead of the config or its texts;
- * (c) `variables` and `images`. A search row may have a list of configs. A shape counts as known only if every part
- * of it does. Never throws.
+ * Returns the inputs that a prompt's config describes, in any of three shapes: (a) keyed objects
+ * under `textInputs` and a list under `imageInputs`; (b) JSON Type Definition under `inputsJTD`, or
+ * instead of the config or its texts; (c) `variables` and `images`. A search row may have a list of
+ * configs. A shape counts as known only if every part of it does. Never throws.
  */
 export function describeConfig(config: unknown): InputFields {
   return Array.isArray(config) ? describeList(readListAt(config)) : describeOne(config);
@@ -65,17 +70,24 @@ function findTextFields(config: unknown): TextField[] | undefined {
       describeVariable(key, requireObject(variable)),
     );
   }
+
   if (texts === undefined) return undefined;
-  return Object.entries(requireObject(texts)).map(([key, input]) => describeKeyed(key, requireObject(input)));
+  return Object.entries(requireObject(texts)).map(([key, input]) =>
+    describeKeyed(key, requireObject(input)),
+  );
 }
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
 function describeKeyed(key: string, input: UncheckedObject): TextField {
   const type = readOptional(readValueAt(input, 'type'), formatScalar);
   const choices =
-    readValueAt(input, 'enum') ?? readValueAt(input, 'options') ?? readValueAt(input, 'items', 'enum');
+    readValueAt(input, 'enum') ??
+    readValueAt(input, 'options') ??
+    readValueAt(input, 'items', 'enum');
   const isRequired = readOptional(readValueAt(input, 'required'), readBoolean) !== false;
-  const isMultiple = readOptional(readValueAt(input, 'multiple'), readBoolean) === true || type === 'array';
+  const isMultiple =
+    readOptional(readValueAt(input, 'multiple'), readBoolean) === true || type === 'array';
+
   return buildTextField(key, {
     required: isRequired && readValueAt(input, 'optional') !== true,
     choiceValues: choices,
@@ -87,14 +99,21 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
   });
 }
 
-/** Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with `options` it is a choice. */
+/**
+ * Reads shape (c): `{type, description, defaultValues, allowEmpty, options, multiple}`; with
+ * `options` it is a choice.
+ */
 function describeVariable(key: string, variable: UncheckedObject): TextField {
   readOptional(readValueAt(variable, 'type'), formatScalar);
   const several = readValueAt(variable, 'multiple');
   const isMultiple = isJsonObject(several) || several === true;
-  const defaults = readScalarTexts(readValueAt(variable, 'defaultValues')).filter(text => text !== '');
+  const defaults = readScalarTexts(readValueAt(variable, 'defaultValues')).filter(
+    text => text !== '',
+  );
+
   // Such keys only number the variables; the names are inside.
-  const name = /^\d+$/u.test(key) || isUuid(key) ? (firstText(variable, 'name', 'key') ?? key) : key;
+  const name =
+    /^\d+$/u.test(key) || isUuid(key) ? (firstText(variable, 'name', 'key') ?? key) : key;
   return buildTextField(name, {
     required: readValueAt(variable, 'allowEmpty') !== true,
     choiceValues: readValueAt(variable, 'options'),
@@ -112,11 +131,20 @@ function readBounds(multiple: unknown): TextField['multiple'] {
   });
 }
 
-const JTD_KEYWORDS = ['properties', 'optionalProperties', 'additionalProperties', 'definitions', 'metadata'];
+const JTD_KEYWORDS = [
+  'properties',
+  'optionalProperties',
+  'additionalProperties',
+  'definitions',
+  'metadata',
+];
+
 /** Maximum number of references to follow between definitions. */
 const MAX_REFERENCES = 10;
 
-/** Returns the JSON Type Definition of the inputs, but not an input that happens to have that name. */
+/**
+ * Returns the JSON Type Definition of the inputs, but not an input that happens to have that name.
+ */
 function findJtd(config: unknown): UncheckedObject | undefined {
   const texts = readValueAt(config, 'textInputs');
   const hasForm = (value: unknown): boolean =>
@@ -134,6 +162,7 @@ function findJtd(config: unknown): UncheckedObject | undefined {
       ),
   );
   const jtd = namedDefinition ?? bareDefinition;
+
   return jtd === undefined ? undefined : requireObject(jtd);
 }
 
@@ -163,10 +192,12 @@ function describeProperty(
     form => readValueAt(property, form) !== undefined,
   );
   const scalar = isObjectForm ? 'object' : FIELD_TYPES[type];
+
   return buildTextField(key, {
     required,
     choiceValues: readValueAt(elements ?? property, 'enum'),
-    description: firstText(metadata, 'description', 'title', 'label') ?? firstText(property, 'description'),
+    description:
+      firstText(metadata, 'description', 'title', 'label') ?? firstText(property, 'description'),
     default: readOptional(readValueAt(metadata, 'default'), readDefaultText),
     type: elements === undefined ? scalar : 'array',
     items: FIELD_TYPES[firstText(elements, 'type') ?? ''],
@@ -193,6 +224,7 @@ function findImageFields(config: unknown, jtd: unknown): readonly ImageField[] |
     readValueAt(config, 'images'),
     readValueAt(config, 'textInputs', 'images'),
   ].filter(Array.isArray);
+
   const counts = [jtd, inputs, readValueAt(inputs, 'inputsJTD')]
     .map(place => readValueAt(place, 'metadata', 'imageCount'))
     .filter(count => count !== undefined);
@@ -203,6 +235,7 @@ function findImageFields(config: unknown, jtd: unknown): readonly ImageField[] |
   if (lists.length > 0) return lists.find(images => images.length > 0) ?? lists[0];
   if (inputs === undefined) return undefined;
   if (isJsonObject(inputs) && Object.keys(inputs).length === 0) return [];
+
   throw new UnknownShape();
 }
 

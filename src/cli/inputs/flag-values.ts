@@ -6,7 +6,10 @@ import { EXIT } from '../core/exit-codes.ts';
 import { withLocalStore } from '../targets/embedded-store.ts';
 
 /** Splits at the first `=`; everything after it is the value. */
-export function parseKeyValue(text: string, flag: string): { readonly key: string; readonly value: string } {
+export function parseKeyValue(
+  text: string,
+  flag: string,
+): { readonly key: string; readonly value: string } {
   const separatorIndex = text.indexOf('=');
   if (separatorIndex < 1) {
     const isFile = flag === '--input' && text.startsWith('@');
@@ -23,7 +26,10 @@ export type ValueSource =
   | { readonly from: 'file'; readonly path: string }
   | { readonly from: 'stdin' };
 
-/** Parses a value: `@file` is a file, `@-` standard input, `@@x` the literal `@x`; anything else is the value itself. */
+/**
+ * Parses a value: `@file` is a file, `@-` standard input, `@@x` the literal `@x`; anything else is
+ * the value itself.
+ */
 export function parseValueSource(value: string): ValueSource {
   if (value.startsWith('@@')) return { from: 'argument', value: value.slice(1) };
   if (value === '@-') return { from: 'stdin' };
@@ -40,7 +46,10 @@ export function readsStandardInput(keyValue: string): boolean {
   return keyValue.slice(keyValue.indexOf('=') + 1) === '@-';
 }
 
-/** Returns the models of `-m`, which is repeatable and takes several separated by commas, without duplicates. */
+/**
+ * Returns the models of `-m`, which is repeatable and takes several separated by commas, without
+ * duplicates.
+ */
 export function parseModelNames(values: readonly string[]): string[] {
   const models = values.flatMap(value => value.split(',')).map(model => model.trim());
   // An empty shell variable must not run the prompt's own model.
@@ -57,8 +66,9 @@ export function parseOptions(pairs: readonly string[]): Map<string, string> {
 }
 
 /**
- * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the prompt's model; for
- * others, an option that any model lists is accepted, after one refresh of the cache.
+ * Refuses a run option that the prompt's model does not accept. Only the embedded service knows the
+ * prompt's model; for others, an option that any model lists is accepted, after one refresh of the
+ * cache.
  *
  * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  * @throws {CliError} USAGE_ERROR that names the accepted options
@@ -72,12 +82,17 @@ export async function checkOptions(
 ): Promise<void> {
   const { signal } = ctx;
   if (options.size === 0 || connection.recorder?.mode === 'replay') return;
+
   if (connection.embedded) {
-    return withLocalStore(ctx, store => store.checkRunOptions(promptVersionId, Object.fromEntries(options)));
+    return withLocalStore(ctx, store =>
+      store.checkRunOptions(promptVersionId, Object.fromEntries(options)),
+    );
   }
+
   const wereCached = connection.resources.getCached() !== undefined;
   const models = await connection.resources.getModels({ signal });
   if (findOptionError(models, options, uncheckedHints) === undefined) return;
+
   const fault = findOptionError(
     wereCached ? await connection.resources.getModels({ refresh: true, signal }) : models,
     options,
@@ -96,7 +111,9 @@ function findOptionError(
   for (const [key, value] of options) {
     const values = accepted.get(key);
     if (values === undefined) return unknownOptionError(key, [...accepted.keys()], uncheckedHints);
-    if (!values.has(value)) return unknownValueError(key, { value, values: [...values] }, uncheckedHints);
+    if (!values.has(value)) {
+      return unknownValueError(key, { value, values: [...values] }, uncheckedHints);
+    }
   }
   return undefined;
 }
@@ -116,7 +133,8 @@ function unknownOptionError(
   uncheckedHints: readonly string[],
 ): CliError {
   const accepted = keys.toSorted();
-  const acceptedText = keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
+  const acceptedText =
+    keys.length === 0 ? 'No model lists any.' : `Accepted keys: ${accepted.join(', ')}`;
   const message = `no model lists the run option ${JSON.stringify(key)}${didYouMean(key, keys)}`;
   return refusedOptionError(message, [acceptedText, ...uncheckedHints], accepted);
 }
@@ -127,7 +145,11 @@ function unknownValueError(
   uncheckedHints: readonly string[],
 ): CliError {
   const message = `no model lists ${JSON.stringify(value)} for the run option ${key}${didYouMean(value, values)}`;
-  return refusedOptionError(message, [`Accepted values: ${values.join(', ')}`, ...uncheckedHints], values);
+  return refusedOptionError(
+    message,
+    [`Accepted values: ${values.join(', ')}`, ...uncheckedHints],
+    values,
+  );
 }
 
 // The JSON form of an error has no hints, so the accepted values are its data too.

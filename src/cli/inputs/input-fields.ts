@@ -10,7 +10,10 @@ export interface TextField {
   readonly required: boolean;
   /** The service's default; several choices are joined with `, `. */
   readonly default?: string;
-  /** The type of the value that the text represents; undefined for plain text. Lists and objects are JSON. */
+  /**
+   * The type of the value that the text represents; undefined for plain text. Lists and objects are
+   * JSON.
+   */
   readonly type?: 'number' | 'integer' | 'boolean' | 'array' | 'object';
   /** The type of a list's items, unless they are texts. */
   readonly items?: TextField['type'];
@@ -46,7 +49,10 @@ export function requireObject(value: unknown): UncheckedObject {
 }
 
 /** Reads an optional part. @throws {UnknownShape} if it is present but has another form */
-export function readOptional<T>(value: unknown, read: (value: unknown) => T | undefined): T | undefined {
+export function readOptional<T>(
+  value: unknown,
+  read: (value: unknown) => T | undefined,
+): T | undefined {
   if (value === undefined || value === null) return undefined;
   const content = read(value);
   if (content === undefined) throw new UnknownShape();
@@ -84,8 +90,12 @@ type TextFieldFacts = {
 };
 
 /** Returns a field without the properties that the config omits. */
-export function buildTextField(key: string, { required, choiceValues, ...facts }: TextFieldFacts): TextField {
+export function buildTextField(
+  key: string,
+  { required, choiceValues, ...facts }: TextFieldFacts,
+): TextField {
   const { choices = [], labels } = readOptional(choiceValues, readFieldChoices) ?? {};
+
   // A field with choices is asked as a choice, even if its values represent numbers.
   const isChoice = choices.length > 0;
   const fields = {
@@ -93,6 +103,7 @@ export function buildTextField(key: string, { required, choiceValues, ...facts }
     ...(isChoice ? { choices, type: undefined } : { multiple: undefined }),
     labels: labels?.size ? labels : undefined,
   };
+
   return {
     key,
     required: required && facts.default === undefined,
@@ -101,7 +112,9 @@ export function buildTextField(key: string, { required, choiceValues, ...facts }
 }
 
 /** Reads choices: `["a", "b"]`, a list of objects, or an object from values to labels. */
-function readFieldChoices(choiceValues: unknown): Pick<TextField, 'choices' | 'labels'> | undefined {
+function readFieldChoices(
+  choiceValues: unknown,
+): Pick<TextField, 'choices' | 'labels'> | undefined {
   if (!isJsonObject(choiceValues) && !Array.isArray(choiceValues)) return undefined;
   const pairs = isJsonObject(choiceValues)
     ? Object.entries(choiceValues).map(

@@ -21,12 +21,14 @@ export class Literal {
   }
 }
 
-/** More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more. */
+/**
+ * More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more.
+ */
 const MAX_LITERAL_VALUES = 100_000;
 
 /**
- * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON. Undefined for null, and
- * for a value of more than 100,000 parts.
+ * Returns the text to send for a value: numbers and booleans as written, lists and objects as JSON.
+ * Undefined for null, and for a value of more than 100,000 parts.
  */
 export function renderInputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
@@ -39,17 +41,21 @@ function toJsonText(value: unknown, values: { left: number }): string | undefine
   values.left -= 1;
   if (values.left < 0) return undefined;
   if (value instanceof Literal) return toJsonLiteral(value);
+
   if (Array.isArray(value)) {
     const parts = value.map(item => toJsonText(item, values));
     return parts.includes(undefined) ? undefined : `[${parts.join(',')}]`;
   }
+
   if (!isJsonObject(value)) return JSON.stringify(value ?? null);
+
   const parts: string[] = [];
   for (const [key, field] of Object.entries(value)) {
     const text = toJsonText(field, values);
     if (text === undefined) return undefined;
     parts.push(`${JSON.stringify(key)}:${text}`);
   }
+
   return `{${parts.join(',')}}`;
 }
 
@@ -71,6 +77,7 @@ export function parseJsonAsWritten(source: string): unknown {
     if (error instanceof JsonLimitExceeded && isJson(source)) throw error;
     return undefined;
   }
+
   const mark = `a literal ${randomUUID()}`;
   const name = JSON.stringify(mark);
   const markedText = replaceOutsideStrings(
@@ -78,7 +85,11 @@ export function parseJsonAsWritten(source: string): unknown {
     /-?\d[\d.eE+-]*|true|false/gu,
     literal => `{${name}:"${literal}"}`,
   );
-  return JSON.parse(markedText, (_, value: unknown) => unmarkLiteral(value, mark) ?? value) as unknown;
+
+  return JSON.parse(
+    markedText,
+    (_, value: unknown) => unmarkLiteral(value, mark) ?? value,
+  ) as unknown;
 }
 
 function isJson(source: string): boolean {

@@ -28,14 +28,18 @@ const MAX_NAMED_FILE_BYTES = 20 * 1024 * 1024;
 /**
  * Checks the real path of a file that another file names, before it is opened.
  *
- * @throws {CaseFault} for a git revision, and for a file that is outside the folder, not a regular file, or larger than 20 MiB
+ * @throws {CaseFault} for a git revision, and for a file that is outside the folder, not a regular
+ * file, or larger than 20 MiB
  */
 export function checkNamedFile(folder: NamingFolder, file: string): void {
   const { cwd, allowOutside, namedFiles, onNamed } = folder;
+
   if (file.includes(REVISION_MARK)) {
     throw new CaseFault(`${file} names a git revision, which only the command line may name`);
   }
+
   if (isOnOtherComputer(file)) throw new CaseFault(`${file} is on another computer, or a device`);
+
   const absolutePath = path.resolve(cwd, file);
   onNamed?.(absolutePath);
   const fault = findNamedFileFault(absolutePath, allowOutside ? undefined : cwd, namedFiles);
@@ -44,6 +48,7 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
       'If you trust that file, add --allow-outside.',
     ]);
   }
+
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
   if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
   if (fault !== undefined) throw new CaseFault(`${file} ${explainExcess(fault, 'a file')}`);
@@ -62,13 +67,18 @@ function findNamedFileFault(
   }
 }
 
-/** Returns a finder for images that a file names. Opening one throws like `checkNamedFile` and `openImage`. */
+/**
+ * Returns a finder for images that a file names. Opening one throws like `checkNamedFile` and
+ * `openImage`.
+ */
 export function createNamedImageFinder(ctx: Context, folder: NamingFolder): ImageFinder {
   const { cwd } = folder;
   return {
     cwd,
     async open(source) {
-      if (source === '-') throw usageError("an image that a file names can't come from standard input");
+      if (source === '-') {
+        throw usageError("an image that a file names can't come from standard input");
+      }
       if (!isImageUrl(source)) checkNamedFile(folder, source);
       return openImage({ ...ctx, cwd }, source);
     },

@@ -14,7 +14,10 @@ interface ChosenPrompt {
   readonly model?: number;
 }
 
-/** Lets a person choose run options one by one, and returns them as `key=value`; empty if no model has any. */
+/**
+ * Lets a person choose run options one by one, and returns them as `key=value`; empty if no model
+ * has any.
+ */
 export async function pickOptions(
   ctx: Context,
   connection: Connection,
@@ -22,15 +25,21 @@ export async function pickOptions(
 ): Promise<readonly string[]> {
   const allModels = await fetchOptionModels(ctx, connection);
   const models = allModels.filter((model, index) => mayBeUsed(connection, prompt, model, index));
+
   const acceptedValues = collectAcceptedOptions(models);
   const chosenValues = new Map<string, string>();
   while (acceptedValues.size > 0) {
     const key = await pickKey(ctx, models, acceptedValues, formatKeyValues(chosenValues));
     if (key === undefined) break;
+
     const value = await pickValue(ctx, key, acceptedValues.get(key) ?? new Set());
-    if (value === undefined) chosenValues.delete(key);
-    else chosenValues.set(key, value);
+    if (value === undefined) {
+      chosenValues.delete(key);
+    } else {
+      chosenValues.set(key, value);
+    }
   }
+
   return formatKeyValues(chosenValues);
 }
 
@@ -71,6 +80,7 @@ async function pickKey(
     models
       .filter(({ availableRunOptions: options }) => options.some(option => option.key === key))
       .map(({ model }) => model);
+
   const choices: Choice<string | undefined>[] = [
     {
       value: undefined,
@@ -82,6 +92,7 @@ async function pickKey(
       description: `${[...values].join(', ')}, for ${listAcceptingModels(key).join(', ')}`,
     })),
   ];
+
   const prompter = await ctx.prompter();
   return prompter.choice({ message: 'run options', choices }, ctx.signal);
 }

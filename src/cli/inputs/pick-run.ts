@@ -1,6 +1,10 @@
 import { PaymentRequiredError, UnauthorizedError } from '../../client/errors.ts';
 import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
-import { MAX_QUERY_LENGTH, type PromptSearchRow, type PromptVersionEntry } from '../../wire/index.ts';
+import {
+  MAX_QUERY_LENGTH,
+  type PromptSearchRow,
+  type PromptVersionEntry,
+} from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { formatIsoAge } from '../core/durations.ts';
 import { filterChoices } from '../questions/choices.ts';
@@ -18,7 +22,9 @@ interface PickedRun {
   readonly options: readonly string[];
 }
 
-/** Lets a person choose a prompt; with `ask` also its version, and run options if none were given. */
+/**
+ * Lets a person choose a prompt; with `ask` also its version, and run options if none were given.
+ */
 export async function pickRun(
   ctx: Context,
   connection: Connection,
@@ -46,7 +52,10 @@ async function pickTarget(
   return { target: chosen, shownAs: isSlug ? slug : chosen };
 }
 
-/** Returns the latest version, or the chosen one if there are several and the user wants to be asked. */
+/**
+ * Returns the latest version, or the chosen one if there are several and the user wants to be
+ * asked.
+ */
 async function chooseFromVersions(
   ctx: Context,
   { client }: Connection,
@@ -54,9 +63,11 @@ async function chooseFromVersions(
   { asksVersion }: { readonly asksVersion: boolean },
 ): Promise<{ chosen: string; latest: string }> {
   const { versions } = await client.versions.list(promptId, { signal: ctx.signal });
-  const latest = versions.find(version => version.isLatest)?.promptVersionId ?? versions[0]?.promptVersionId;
+  const latest =
+    versions.find(version => version.isLatest)?.promptVersionId ?? versions[0]?.promptVersionId;
   if (latest === undefined) return { chosen: promptVersionId, latest: promptVersionId };
-  const chosen = asksVersion && versions.length > 1 ? await pickVersion(ctx, versions, latest) : latest;
+  const chosen =
+    asksVersion && versions.length > 1 ? await pickVersion(ctx, versions, latest) : latest;
   return { chosen, latest };
 }
 
@@ -104,14 +115,21 @@ interface PickedPrompt {
 const TYPING_PAUSE_MS = 250;
 const MAX_RECENT = 20;
 
-/** Searches while the user types. Without words, offers aliases, the local prompts or those used before, and prompt files. */
+/**
+ * Searches while the user types. Without words, offers aliases, the local prompts or those used
+ * before, and prompt files.
+ */
 async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedPrompt> {
   const prompts = await listPromptChoices(ctx, connection);
   const searchRefused = new AbortController();
-  const find = async (words: string, signal: AbortSignal): Promise<readonly Choice<PickedPrompt>[]> => {
+  const find = async (
+    words: string,
+    signal: AbortSignal,
+  ): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
     if (query === '') return prompts;
     await ctx.clock.sleep(TYPING_PAUSE_MS, signal);
+
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [
@@ -120,20 +138,27 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
       ];
     } catch (error) {
       // Other search words would not help, so the question ends with this error.
-      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError)
+      if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
         searchRefused.abort(error);
+      }
       throw error;
     }
   };
+
   const prompter = await ctx.prompter();
-  const description = prompts.length === 0 ? 'words to search for' : 'words to search for, or one of these';
+  const description =
+    prompts.length === 0 ? 'words to search for' : 'words to search for, or one of these';
+
   return prompter.search(
     { message: 'prompt', description, find },
     AbortSignal.any([ctx.signal, searchRefused.signal]),
   );
 }
 
-/** Returns the aliases, every prompt of the local service or the prompts used before on another one, and prompt files. */
+/**
+ * Returns the aliases, every prompt of the local service or the prompts used before on another one,
+ * and prompt files.
+ */
 async function listPromptChoices(
   ctx: Context,
   connection: Connection,
@@ -143,7 +168,10 @@ async function listPromptChoices(
     name: alias,
     description: `alias of ${target}`,
   }));
-  const prompts = connection.embedded ? await listLocalPrompts(ctx, connection) : listUsedPrompts(connection);
+
+  const prompts = connection.embedded
+    ? await listLocalPrompts(ctx, connection)
+    : listUsedPrompts(connection);
   const files = (await listPromptFiles(ctx.cwd)).map(file => ({
     value: { file, promptId: '', promptVersionId: '' },
     name: file,
@@ -152,9 +180,14 @@ async function listPromptChoices(
   return [...aliases, ...prompts, ...files];
 }
 
-async function listLocalPrompts(ctx: Context, { client }: Connection): Promise<Choice<PickedPrompt>[]> {
+async function listLocalPrompts(
+  ctx: Context,
+  { client }: Connection,
+): Promise<Choice<PickedPrompt>[]> {
   const choices: Choice<PickedPrompt>[] = [];
-  for await (const row of client.prompts.all({}, { signal: ctx.signal })) choices.push(toPromptChoice(row));
+  for await (const row of client.prompts.all({}, { signal: ctx.signal })) {
+    choices.push(toPromptChoice(row));
+  }
   return choices;
 }
 
@@ -163,19 +196,32 @@ function listUsedPrompts({ prompts }: Connection): Choice<PickedPrompt>[] {
   const slugs = prompts.getSlugs();
   const versionChoices = prompts
     .listVersions()
-    .map(version => [version.promptId, { value: version, name: toTextOrEmpty(version.title) }] as const);
+    .map(
+      version =>
+        [version.promptId, { value: version, name: toTextOrEmpty(version.title) }] as const,
+    );
+
   const slugChoices = [...slugs].map(([promptId, slug]) => {
-    return [promptId, { value: { promptId, promptVersionId: '', slug }, name: toTextOrEmpty(slug) }] as const;
+    return [
+      promptId,
+      { value: { promptId, promptVersionId: '', slug }, name: toTextOrEmpty(slug) },
+    ] as const;
   });
+
   const choices = new Map<string, Choice<PickedPrompt>>(versionChoices);
-  for (const [promptId, choice] of slugChoices) if (!choices.has(promptId)) choices.set(promptId, choice);
+  for (const [promptId, choice] of slugChoices) {
+    if (!choices.has(promptId)) choices.set(promptId, choice);
+  }
+
   return [...choices.values()].slice(0, MAX_RECENT);
 }
 
 function toPromptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
   return {
     value: row,
-    name: [toTextOrEmpty(row.title), ...(row.slug ? [`(${toTextOrEmpty(row.slug)})`] : [])].join(' '),
+    name: [toTextOrEmpty(row.title), ...(row.slug ? [`(${toTextOrEmpty(row.slug)})`] : [])].join(
+      ' ',
+    ),
     description: toTextOrEmpty(row.description),
   };
 }

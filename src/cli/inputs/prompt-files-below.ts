@@ -6,8 +6,9 @@ const MAX_PROMPT_FILES = 100;
 const MAX_DIRECTORIES = 500;
 
 /**
- * Returns the prompt files below a directory, by their paths from there, those nearest to it first. Follows no links and
- * enters no hidden directory. Stops at 100 files or 500 directories, because a person waits for the list.
+ * Returns the prompt files below a directory, by their paths from there, those nearest to it first.
+ * Follows no links and enters no hidden directory. Stops at 100 files or 500 directories, because a
+ * person waits for the list.
  */
 export async function listPromptFiles(top: string): Promise<string[]> {
   const { isPromptFile } = await import('../../prompts/parse/read-prompt-text.ts');
@@ -18,10 +19,12 @@ export async function listPromptFiles(top: string): Promise<string[]> {
     for (const entry of await listDirectory(path.join(top, directory))) {
       const name = path.join(directory, entry.name);
       if (entry.isFile() && isPromptFile(entry.name)) files.push(name);
-      const isEntered = entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
+      const isEntered =
+        entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.');
       if (isEntered && directories.length < MAX_DIRECTORIES) directories.push(name);
     }
   }
+
   return files.slice(0, MAX_PROMPT_FILES);
 }
 

@@ -9,8 +9,8 @@ import type { Context } from '../context.ts';
 import { type CliError, usageError } from '../core/errors.ts';
 
 /**
- * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than `maxBytes` bytes, and names
- * the flag.
+ * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than
+ * `maxBytes` bytes, and names the flag.
  */
 export async function readTextFile(
   file: string,
@@ -19,7 +19,10 @@ export async function readTextFile(
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
   if (file === '') {
-    throw usageError(`${flag} names no file after the @`, 'Write @@ for a value that starts with @.');
+    throw usageError(
+      `${flag} names no file after the @`,
+      'Write @@ for a value that starts with @.',
+    );
   }
   const absolutePath = path.resolve(cwd, file);
   try {
@@ -52,9 +55,11 @@ export function fileFault(error: unknown, file: string, flag: string): CliError 
   const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
+
   if (code === 'EACCES' || code === 'EPERM') {
     return usageError(`${flag}: ${file} can't be read: permission denied`);
   }
+
   if (code === undefined) throw error;
   return usageError(`${flag}: ${file} can't be read (${code})`);
 }
@@ -65,10 +70,15 @@ export function readStandardInput(ctx: Context, limit = Number.POSITIVE_INFINITY
 }
 
 /** Reads a stream to its end. Stops if it exceeds `limit` bytes or the signal is aborted. */
-export async function readUpTo(stream: Readable, limit: number, signal: AbortSignal): Promise<Buffer> {
+export async function readUpTo(
+  stream: Readable,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
   signal.throwIfAborted();
   const giveUp = (): unknown => stream.destroy(signal.reason as Error);
   signal.addEventListener('abort', giveUp, { once: true });
+
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
@@ -81,5 +91,6 @@ export async function readUpTo(stream: Readable, limit: number, signal: AbortSig
   } finally {
     signal.removeEventListener('abort', giveUp);
   }
+
   return Buffer.concat(chunks);
 }

@@ -73,7 +73,15 @@ async function toImageInput(image: ImageSource): Promise<ImageInput> {
 }
 
 function toRecordedRequest(request: RunRequest): UncountedRequest {
-  const { promptVersionId, text, images, options, model = null, schema = null, repetition } = request;
+  const {
+    promptVersionId,
+    text,
+    images,
+    options,
+    model = null,
+    schema = null,
+    repetition,
+  } = request;
   return {
     promptVersionId,
     textInputs: Object.fromEntries(text),
@@ -88,7 +96,9 @@ function toRecordedRequest(request: RunRequest): UncountedRequest {
 function buildBodyParts({ promptVersionId, text, images, options }: RunRequest): BodyPart[] {
   const inputs: BodyPart[][] = [
     ...(text.size > 0 ? [[`"textInputs":${encodeMap(text)}`]] : []),
-    ...(images.length > 0 ? [['"imageInputs":[', ...joinWithCommas(images.map(buildImageParts)), ']']] : []),
+    ...(images.length > 0
+      ? [['"imageInputs":[', ...joinWithCommas(images.map(buildImageParts)), ']']]
+      : []),
   ];
   return [
     `{"promptVersionId":${JSON.stringify(promptVersionId)},"inputs":{`,
@@ -118,12 +128,18 @@ function computeEncodedLength(part: BodyPart): number {
 
 async function* encodeBodyChunks(parts: readonly BodyPart[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) {
-    if (typeof part === 'string') yield Buffer.from(part);
-    else yield* encodeBase64(part.chunks());
+    if (typeof part === 'string') {
+      yield Buffer.from(part);
+    } else {
+      yield* encodeBase64(part.chunks());
+    }
   }
 }
 
-/** Encodes bytes as base64 while they arrive. Three bytes make four characters; a remainder waits for the next piece. */
+/**
+ * Encodes bytes as base64 while they arrive. Three bytes make four characters; a remainder waits
+ * for the next piece.
+ */
 async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array> {
   let remainder = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -135,15 +151,23 @@ async function* encodeBase64(chunks: AsyncIterable<Buffer>): AsyncGenerator<Uint
   if (remainder.length > 0) yield encodeBase64Bytes(remainder);
 }
 
-/** Bytes that are encoded as one string: small ones are allocated and collected for a fraction of the price of large ones. */
+/**
+ * Bytes that are encoded as one string: small ones are allocated and collected for a fraction of
+ * the price of large ones.
+ */
 const ENCODED_BYTES = 12 * 1024;
 
 function encodeBase64Bytes(bytes: Buffer): Uint8Array {
   const text = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
   let written = 0;
   for (let start = 0; start < bytes.length; start += ENCODED_BYTES) {
-    written += text.write(bytes.toString('base64', start, start + ENCODED_BYTES), written, 'latin1');
+    written += text.write(
+      bytes.toString('base64', start, start + ENCODED_BYTES),
+      written,
+      'latin1',
+    );
   }
+
   return text;
 }
 
@@ -154,7 +178,10 @@ export function computeRequestDigest(request: RunRequest): string {
     .digest('hex');
 }
 
-/** Returns the texts, images by content, and options of a request, in an order that doesn't depend on how they were written. */
+/**
+ * Returns the texts, images by content, and options of a request, in an order that doesn't depend
+ * on how they were written.
+ */
 export function getRequestContent({ text, images, options }: RunRequest): unknown[] {
   return [
     [...text].toSorted(compareByKey),

@@ -27,7 +27,10 @@ export async function collectInputs(ctx: Context, flags: InputFlags): Promise<Co
   return { text: new Map([...readTextMap(values, formatInputsPrefix(flags)), ...texts]), images };
 }
 
-/** Collects inputs like `collectInputs`, but keeps the types of values in `--inputs`; the texts of `--input` win over them. */
+/**
+ * Collects inputs like `collectInputs`, but keeps the types of values in `--inputs`; the texts of
+ * `--input` win over them.
+ */
 export async function collectTypedInputs(ctx: Context, flags: InputFlags) {
   const { values, texts, images } = await collectFlags(ctx, flags);
   return { values: toTypedFields(values), texts: Object.fromEntries(texts), images };
@@ -49,7 +52,11 @@ async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDo
     file === '-'
       ? requireUtf8Text(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-  return readInputsDocument(await parseInputs(source, `--inputs ${file}`), formatInputsPrefix(flags));
+
+  return readInputsDocument(
+    await parseInputs(source, `--inputs ${file}`),
+    formatInputsPrefix(flags),
+  );
 }
 
 /** Returns the beginning of messages about the file of `--inputs`. */
@@ -66,6 +73,7 @@ export async function parseInputs(source: string, what: string): Promise<unknown
   } catch (error) {
     throw error instanceof JsonLimitExceeded ? usageError(`${what} ${error.message}`) : error;
   }
+
   const { parseYamlAsWritten } = await import('./yaml-as-written.ts');
   return parseYamlAsWritten(text, what);
 }
@@ -80,7 +88,11 @@ async function readInputValue(ctx: Context, key: string, value: string): Promise
   return requireUtf8Text(await readStandardInput(ctx), `--input ${key}: standard input`);
 }
 
-/** Refuses two inputs from standard input, which can be read only once. @throws {CliError} USAGE_ERROR */
+/**
+ * Refuses two inputs from standard input, which can be read only once.
+ *
+ * @throws {CliError} USAGE_ERROR
+ */
 function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   const readers = [
     ...(inputsFile === '-' ? ['--inputs -'] : []),
@@ -95,7 +107,10 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   }
 }
 
-/** Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map; `where` begins every message. */
+/**
+ * Returns the inputs in a value of `parseInputs`, nested as in the interface or as a flat map;
+ * `where` begins every message.
+ */
 export function readJsonInputs(value: unknown, where: string): CollectedInputs {
   const { values, images } = readInputsDocument(value, where);
   return { text: readTextMap(values, where), images };
@@ -109,6 +124,7 @@ interface InputsDocument extends Pick<CollectedInputs, 'images'> {
 function readInputsDocument(value: unknown, where: string): InputsDocument {
   if (!isMap(value)) throw usageError(`${where}this must be a map of keys to values`);
   if (!isNested(value)) return { values: value, images: [] };
+
   const { textInputs = {}, imageInputs = [], ...others } = value;
   const [stray] = Object.keys(others);
   if (stray !== undefined) {
@@ -117,15 +133,20 @@ function readInputsDocument(value: unknown, where: string): InputsDocument {
       'Give either {textInputs, imageInputs} or a flat map of keys to values.',
     );
   }
+
   if (!isMap(textInputs)) throw usageError(`${where}textInputs must be a map of keys to values`);
   if (!Array.isArray(imageInputs)) throw usageError(`${where}imageInputs must be a list`);
+
   return {
     values: textInputs,
     images: imageInputs.map((image, index) => readImageArgument(image, index, where)),
   };
 }
 
-/** Returns true for the nested form. A flat map may have an input called `textInputs`, so the value's type decides. */
+/**
+ * Returns true for the nested form. A flat map may have an input called `textInputs`, so the
+ * value's type decides.
+ */
 export function isNested({ textInputs, imageInputs }: UncheckedObject): boolean {
   return isMap(textInputs) || Array.isArray(imageInputs);
 }
@@ -152,14 +173,20 @@ function readImageArgument(value: unknown, at: number, where: string): string {
   if (isJsonObject(value)) {
     if (value['type'] === 'url' && typeof value['url'] === 'string') return value['url'];
     if (value['type'] === 'base64' && typeof value['base64'] === 'string') {
-      return value['base64'].startsWith('data:') ? value['base64'] : `data:;base64,${value['base64']}`;
+      return value['base64'].startsWith('data:')
+        ? value['base64']
+        : `data:;base64,${value['base64']}`;
     }
   }
-  throw usageError(`${where}imageInputs[${at}] is neither {type: url, url} nor {type: base64, base64}`);
+  throw usageError(
+    `${where}imageInputs[${at}] is neither {type: url, url} nor {type: base64, base64}`,
+  );
 }
 
 function toTypedFields(values: UncheckedObject): Record<string, JsonValue> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, toTypedValue(value)]));
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [key, toTypedValue(value)]),
+  );
 }
 
 function toTypedValue(value: unknown): JsonValue {

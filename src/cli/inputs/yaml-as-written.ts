@@ -3,16 +3,27 @@ import { describeYamlError, isNestedTooDeeply } from '../../files/formats/yaml-n
 import { usageError } from '../core/errors.ts';
 import { Literal } from './json-as-written.ts';
 
-/** Parses YAML with every number and boolean as a `Literal`. @throws {CliError} USAGE_ERROR if the source is not YAML */
+/**
+ * Parses YAML with every number and boolean as a `Literal`.
+ *
+ * @throws {CliError} USAGE_ERROR if the source is not YAML
+ */
 export function parseYamlAsWritten(source: string, what: string): unknown {
   if (isNestedTooDeeply(source)) throw usageError(`${what} is nested too deeply`);
+
   const lines = new LineCounter();
-  const document = parseDocument(source, { schema: 'core', lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(source, {
+    schema: 'core',
+    lineCounter: lines,
+    prettyErrors: false,
+  });
+
   const [fault] = document.errors;
   if (fault !== undefined) {
     const { line } = lines.linePos(fault.pos[0]);
     throw usageError(`${what} is neither JSON nor YAML: line ${line}: ${describeYamlError(fault)}`);
   }
+
   return readWrittenValue(document.contents, { document, aliasValues: new Map(), what }, 0);
 }
 
@@ -21,7 +32,9 @@ const MAX_WRITTEN_DEPTH = 64;
 
 interface DocumentReading {
   readonly document: Document.Parsed;
-  /** The values of aliases, each read once: a few lines of aliases of aliases would fill the memory. */
+  /**
+   * The values of aliases, each read once: a few lines of aliases of aliases would fill the memory.
+   */
   readonly aliasValues: Map<unknown, unknown>;
   /** The beginning of messages. */
   readonly what: string;
@@ -30,18 +43,25 @@ interface DocumentReading {
 function readWrittenValue(node: unknown, reading: DocumentReading, depth: number): unknown {
   if (depth > MAX_WRITTEN_DEPTH) throw usageError(`${reading.what} is nested too deeply`);
   if (isAlias(node)) return resolveAlias(node.resolve(reading.document), reading, depth + 1);
+
   if (isMap(node)) {
     return Object.fromEntries(
-      node.items.map(({ key, value }) => [getScalarSource(key), readWrittenValue(value, reading, depth + 1)]),
+      node.items.map(({ key, value }) => [
+        getScalarSource(key),
+        readWrittenValue(value, reading, depth + 1),
+      ]),
     );
   }
+
   if (isSeq(node)) return node.items.map(item => readWrittenValue(item, reading, depth + 1));
   if (!isScalar(node) || node.value === null) return null;
   return typeof node.value === 'string' ? node.value : new Literal(getScalarSource(node));
 }
 
 function resolveAlias(node: unknown, reading: DocumentReading, depth: number): unknown {
-  if (!reading.aliasValues.has(node)) reading.aliasValues.set(node, readWrittenValue(node, reading, depth));
+  if (!reading.aliasValues.has(node)) {
+    reading.aliasValues.set(node, readWrittenValue(node, reading, depth));
+  }
   return reading.aliasValues.get(node);
 }
 

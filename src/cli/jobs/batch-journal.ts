@@ -1,7 +1,12 @@
 import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog, type LineOptions, openForAppend } from '../../files/writing/append-log.ts';
-import { type FileBelow, isDirectory, PathFault, syncDirectory } from '../../files/writing/write-below.ts';
+import {
+  type FileBelow,
+  isDirectory,
+  PathFault,
+  syncDirectory,
+} from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
@@ -9,7 +14,12 @@ import { CliError, unwritableError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
-import { FORGOTTEN, type HandoverEvent, type JournalEvent, toJournalLine } from './journal-events.ts';
+import {
+  FORGOTTEN,
+  type HandoverEvent,
+  type JournalEvent,
+  toJournalLine,
+} from './journal-events.ts';
 import {
   type ExtraCreation,
   type HandoverRecord,
@@ -44,7 +54,9 @@ export class BatchJournal implements JobJournal {
   readonly #place: FileBelow;
   /** The facts of the latest start; undefined for a new journal. */
   readonly facts: ReadJournal['facts'];
-  /** The jobs' extra creations when the journal was opened, by their ids in the machine's journal. */
+  /**
+   * The jobs' extra creations when the journal was opened, by their ids in the machine's journal.
+   */
   readonly extras: ReadonlyMap<string, ExtraCreation>;
   /** The ids of the jobs and extra creations from before the latest start that resumed nothing. */
   readonly earlier: ReadJournal['earlier'];
@@ -71,14 +83,16 @@ export class BatchJournal implements JobJournal {
   }
 
   /**
-   * Opens a journal to resume from it, or creates one. A creation on a torn last line was never sent.
+   * Opens a journal to resume from it, or creates one. A creation on a torn last line was never
+   * sent.
    *
    * @param canResume false if no command can resume from it; default true
    * @throws {CliError} if it can't be written or is not a journal
    */
   static async open(file: FileBelow, { canResume = true } = {}): Promise<BatchJournal> {
     if (!isDirectory(file.folder)) throw usageError(`--out: no such directory: ${file.folder}`);
-    // Read it before opening it for writing, because the user may have named another file by mistake.
+    // Read it before opening it for writing, because the user may have named another file by
+    // mistake.
     const read = await readJournal(file);
     return new BatchJournal(file, await openForLines(file), read, canResume);
   }
@@ -111,7 +125,10 @@ export class BatchJournal implements JobJournal {
     return this.append({ kind: 'step', job, step: 'waiting' });
   }
 
-  running(job: JobName, run: { readonly runId: string; readonly recovered: boolean }): Promise<void> {
+  running(
+    job: JobName,
+    run: { readonly runId: string; readonly recovered: boolean },
+  ): Promise<void> {
     return this.append({ kind: 'step', job, step: 'running', ...run });
   }
 
@@ -132,11 +149,16 @@ export class BatchJournal implements JobJournal {
   /** Rewrites the journal without some jobs, and without handovers that contained no others. */
   async forget(isForgotten: (id: string) => boolean): Promise<void> {
     for (const id of [...this.#states.keys()].filter(isForgotten)) this.#states.delete(id);
+
     for (const [key, { handover, progress }] of this.#handovers) {
       const rows = withForgottenRows(handover.rows, isForgotten);
-      if (rows.every(([id]) => id.startsWith(FORGOTTEN))) this.#handovers.delete(key);
-      else this.#handovers.set(key, { handover: { ...handover, rows }, progress });
+      if (rows.every(([id]) => id.startsWith(FORGOTTEN))) {
+        this.#handovers.delete(key);
+      } else {
+        this.#handovers.set(key, { handover: { ...handover, rows }, progress });
+      }
     }
+
     const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !isForgotten(job));
     await this.#rewrite([
       ...extras.flatMap(([journalId, extra]) => toExtraEvents(journalId, extra)),
@@ -177,19 +199,31 @@ export class BatchJournal implements JobJournal {
   }
 }
 
-/** Replaces the ids of forgotten rows. The rows keep their places, because later requests are named by their position. */
+/**
+ * Replaces the ids of forgotten rows. The rows keep their places, because later requests are named
+ * by their position.
+ */
 function withForgottenRows(
   rows: HandoverEvent['rows'],
   isForgotten: (id: string) => boolean,
 ): HandoverEvent['rows'] {
-  return rows.map(([id, digest], index) => [isForgotten(id) ? `${FORGOTTEN}${index + 1}` : id, digest]);
+  return rows.map(([id, digest], index) => [
+    isForgotten(id) ? `${FORGOTTEN}${index + 1}` : id,
+    digest,
+  ]);
 }
 
 function toExtraEvents(
   journalId: string,
   { job, entry, declarationDigest, runId }: ExtraCreation,
 ): JournalEvent[] {
-  const created: JournalEvent = { kind: 'extra creation', journalId, job, entry, declarationDigest };
+  const created: JournalEvent = {
+    kind: 'extra creation',
+    journalId,
+    job,
+    entry,
+    declarationDigest,
+  };
   return runId === undefined ? [created] : [created, { kind: 'extra end', journalId, runId }];
 }
 
@@ -197,9 +231,17 @@ function handoverEvents({ handover, progress }: HandoverRecord): JournalEvent[] 
   return progress === undefined ? [handover] : [handover, progress];
 }
 
-function toStateEvents(id: string, { row, step, entry, runIds, ...state }: JobState): JournalEvent[] {
+function toStateEvents(
+  id: string,
+  { row, step, entry, runIds, ...state }: JobState,
+): JournalEvent[] {
   const job = { id, row };
-  const events: JournalEvent[] = runIds.map(runId => ({ kind: 'step', job, step: 'running', runId }));
+  const events: JournalEvent[] = runIds.map(runId => ({
+    kind: 'step',
+    job,
+    step: 'running',
+    runId,
+  }));
   if (entry !== undefined) events.push({ kind: 'step', job, step: 'creating', entry });
   return step === 'creating' ? events : [...events, { kind: 'step', job, step, ...state }];
 }
@@ -223,6 +265,9 @@ async function openForLines(file: FileBelow): Promise<FileHandle> {
   } catch (error) {
     if (error instanceof PathFault) throw error;
     const place = path.join(file.folder, file.name);
-    throw unwritableError(error, usageError(`${place} can't be written: ${getErrorMessage(error)}`));
+    throw unwritableError(
+      error,
+      usageError(`${place} can't be written: ${getErrorMessage(error)}`),
+    );
   }
 }

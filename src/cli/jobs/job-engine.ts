@@ -2,11 +2,17 @@ import PQueue from 'p-queue';
 import { type InDoubt, type Job, type JobOutcome, type JobPlan, toFailedOutcome } from './job.ts';
 import { noRunError } from './job-errors.ts';
 import { type JobEvents, type JobWork, runJob } from './run-job.ts';
-import { recordSettlement, type Settlement, settleDoubts, withCandidates } from './settle-doubts.ts';
+import {
+  recordSettlement,
+  type Settlement,
+  settleDoubts,
+  withCandidates,
+} from './settle-doubts.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Maximum number of jobs in progress, including those that are only polled. */
 const MAX_OPEN_JOBS = 1000;
+
 /** Maximum number of list pages to read for each creation in doubt. */
 const PAGES_PER_DOUBT = 2;
 
@@ -28,8 +34,8 @@ export interface EngineParts {
 }
 
 /**
- * Runs jobs with a limited number of open creations; resolves when each job has ended. Settles creations in doubt after all
- * other jobs.
+ * Runs jobs with a limited number of open creations; resolves when each job has ended. Settles
+ * creations in doubt after all other jobs.
  *
  * @throws the first error that must end all other jobs too
  */
@@ -59,7 +65,11 @@ class JobEngine {
     this.#creations = new PQueue({ concurrency: parts.concurrency });
   }
 
-  /** Resolves when every started job has ended. @throws the first error that must end all other jobs too */
+  /**
+   * Resolves when every started job has ended.
+   *
+   * @throws the first error that must end all other jobs too
+   */
   async waitForEnd(): Promise<void> {
     await this.#drain();
     if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
@@ -75,7 +85,10 @@ class JobEngine {
     }
   }
 
-  /** Starts a job once a creation is free. The job occupies it until its creation is answered, and stays open to its end. */
+  /**
+   * Starts a job once a creation is free. The job occupies it until its creation is answered, and
+   * stays open to its end.
+   */
   async launch(plannedJob: PlannedJob): Promise<void> {
     await this.#waitForRoom();
     const { stop } = this.#parts;
@@ -114,14 +127,22 @@ class JobEngine {
     try {
       const { work, onRunning } = this.#parts;
       const outcome = await runJob(work, job, plan, { onCreated: freeSlot, onRunning });
+
       // Stop before anything is written, so that nothing is created meanwhile.
       this.#parts.stop.register(outcome);
       if (outcome.kind === 'postponed' && outcome.isInJournal) await work.journal.waiting(job);
-      // Settling a success needs no creation. A failure may end the batch before the next job, and the outcome of a job
-      // with `isWanted` may make the next one superfluous.
-      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) freeSlot();
-      if (outcome.kind === 'in doubt') this.#doubts.push({ job, outcome });
-      else await this.#parts.settle(job, outcome);
+
+      // Settling a success needs no creation. A failure may end the batch before the next job, and
+      // the outcome of a job with `isWanted` may make the next one superfluous.
+      if (outcome.kind === 'ended' && outcome.run.runStatus === 'succeeded' && !job.isWanted) {
+        freeSlot();
+      }
+
+      if (outcome.kind === 'in doubt') {
+        this.#doubts.push({ job, outcome });
+      } else {
+        await this.#parts.settle(job, outcome);
+      }
     } catch (error) {
       this.fail(error);
     }
@@ -131,12 +152,21 @@ class JobEngine {
     await this.#parts.settle(job, outcome).catch((error: unknown) => this.fail(error));
   }
 
-  /** Settles the doubts now that every other run is known: a run left over may be the one of an unanswered creation. */
+  /**
+   * Settles the doubts now that every other run is known: a run left over may be the one of an
+   * unanswered creation.
+   */
   async #settleDoubts(): Promise<void> {
     const { ctx, connection } = this.#parts.work;
     const creations = this.#doubts.splice(0).map(doubt => ({ ...doubt.outcome.entry, ...doubt }));
+
     const options = { signal: ctx.signal, maxPages: creations.length * PAGES_PER_DOUBT };
-    for (const [{ job, outcome }, settlement] of await settleDoubts(ctx, connection, creations, options)) {
+    for (const [{ job, outcome }, settlement] of await settleDoubts(
+      ctx,
+      connection,
+      creations,
+      options,
+    )) {
       await this.#applySettlement(job, outcome, settlement);
     }
   }
@@ -145,6 +175,7 @@ class JobEngine {
     const { ctx, connection, journal } = this.#parts.work;
     const { entry } = outcome;
     await recordSettlement(ctx, journal, { job, creation: entry }, settlement);
+
     switch (settlement.kind) {
       case 'repeat':
         return this.#relaunch({ job, plan: { kind: 'repeat', entry } });

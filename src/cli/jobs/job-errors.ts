@@ -12,15 +12,21 @@ import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
 import { ProviderRunError } from '../outputs/provider-fault.ts';
 
-/** Returns true for a fault of this machine or of promptrun itself, which every further job would meet too. */
+/**
+ * Returns true for a fault of this machine or of promptrun itself, which every further job would
+ * meet too.
+ */
 export function isFatal(error: unknown): boolean {
-  if (error instanceof CliError) return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
+  if (error instanceof CliError) {
+    return error.status === 'FILE_ERROR' || error.status === 'CONFIG_ERROR';
+  }
   return !(error instanceof PromptServiceError);
 }
 
 /** Returns the run whose wait ended in this error, if the error names it. */
 export function findErrorRunId(error: unknown): string | undefined {
-  const runId = error instanceof CliError && isJsonObject(error.data) ? error.data['runId'] : undefined;
+  const runId =
+    error instanceof CliError && isJsonObject(error.data) ? error.data['runId'] : undefined;
   return typeof runId === 'string' ? runId : undefined;
 }
 
@@ -41,10 +47,19 @@ export function maySendAgain(error: unknown): boolean {
     : error instanceof NetworkError && error.nothingSent;
 }
 
-/** Returns true for a refusal of the key, the account or its quota, which every further job would meet too. */
+/**
+ * Returns true for a refusal of the key, the account or its quota, which every further job would
+ * meet too.
+ */
 export function isRefusalOfAll(error: unknown): boolean {
-  if (error instanceof ProviderRunError) return error.kind === 'unauthorised' || error.kind === 'quota';
-  return error instanceof UnauthorizedError || error instanceof PaymentRequiredError || isLongPause(error);
+  if (error instanceof ProviderRunError) {
+    return error.kind === 'unauthorised' || error.kind === 'quota';
+  }
+  return (
+    error instanceof UnauthorizedError ||
+    error instanceof PaymentRequiredError ||
+    isLongPause(error)
+  );
 }
 
 /** Returns true if no part of the creation was sent to a service, or to the provider behind it. */
@@ -53,7 +68,10 @@ export function hasReachedNobody(error: unknown): boolean {
   return error instanceof NetworkError && error.nothingSent;
 }
 
-/** Returns an error's text for the results, with the row's line if it was found before anything was sent. */
+/**
+ * Returns an error's text for the results, with the row's line if it was found before anything was
+ * sent.
+ */
 export function formatError(error: unknown, place?: { readonly line: number }): string {
   const { message, status } = toFailure(error);
   const where = place !== undefined && error instanceof CliError ? `line ${place.line}: ` : '';

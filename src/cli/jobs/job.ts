@@ -16,24 +16,31 @@ export interface JobName {
 /** A run to make. */
 export interface Job extends JobName {
   /**
-   * Set if a provider's batch has answered it; called once it is settled. The journal has the batch, so that the creation
-   * is never in doubt. Its duration is meaningless.
+   * Set if a provider's batch has answered it; called once it is settled. The journal has the
+   * batch, so that the creation is never in doubt. Its duration is meaningless.
    */
   readonly batched?: { readonly settled: () => void };
   /** The estimate in the service's search results; undefined if it is the same for all jobs. */
   readonly estimatedCredits?: unknown;
   /** True for a question to a judge, whose failed run `--retry-unknown` makes again. */
   readonly isQuestion?: boolean;
-  /** The only creation that counts as the job's own, if another prompt may have been sent under its id. */
+  /**
+   * The only creation that counts as the job's own, if another prompt may have been sent under its
+   * id.
+   */
   readonly creates?: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
   /** Room in the budget that is already reserved. */
   readonly reservation?: Reservation;
   /**
-   * Returns false once the job is no longer needed; called just before it starts. The job's outcome is settled before the
-   * next job starts.
+   * Returns false once the job is no longer needed; called just before it starts. The job's outcome
+   * is settled before the next job starts.
    */
   readonly isWanted?: () => boolean;
-  /** Builds the request; called when the job starts, and if its creation is sent again. @throws {CliError} if its inputs are invalid */
+  /**
+   * Builds the request; called when the job starts, and if its creation is sent again.
+   *
+   * @throws {CliError} if its inputs are invalid
+   */
   request(): Promise<RunRequest>;
 }
 
@@ -48,13 +55,19 @@ export type JobPlan =
 /** The request of a run and the times of its creation and end. */
 export interface RunDetails {
   readonly request: RunRequest | undefined;
-  /** The time of its creation, in milliseconds since the Unix epoch; undefined if another process sent it. */
+  /**
+   * The time of its creation, in milliseconds since the Unix epoch; undefined if another process
+   * sent it.
+   */
   readonly sentAt: number | undefined;
   /** The time at which its end was seen, in milliseconds since the Unix epoch. */
   readonly endedAt: number;
 }
 
-/** Returns the seconds from the creation to the end, without waits before the creation; null if unknown. */
+/**
+ * Returns the seconds from the creation to the end, without waits before the creation; null if
+ * unknown.
+ */
 export function computeRunSeconds({ sentAt, endedAt }: RunDetails): number | null {
   return sentAt === undefined ? null : Math.max(0, Math.round(endedAt - sentAt)) / 1000;
 }
@@ -91,8 +104,8 @@ export type JobOutcome =
   /** The job has no run yet, for a reason that concerns other jobs too. */
   | { readonly kind: 'postponed'; readonly error: unknown; readonly isInJournal?: boolean }
   /**
-   * The batch stopped before the job ended. `inDoubt` if its creation may have made a run of unknown id; `runId` if its run
-   * was this process's own and has ended with it.
+   * The batch stopped before the job ended. `inDoubt` if its creation may have made a run of
+   * unknown id; `runId` if its run was this process's own and has ended with it.
    */
   | {
       readonly kind: 'dropped';
@@ -109,13 +122,18 @@ export interface InDoubt {
   readonly error: unknown;
 }
 
-/** The journal of the jobs' states. Each method resolves once its line would survive a power cut. */
+/**
+ * The journal of the jobs' states. Each method resolves once its line would survive a power cut.
+ */
 export interface JobJournal {
   /** Records that a creation is about to be sent. */
   creating(job: JobName, entry: JournalEntry): Promise<void>;
   /** Records that a creation was refused for now and made no run. */
   waiting(job: JobName): Promise<void>;
-  running(job: JobName, run: { readonly runId: string; readonly recovered: boolean }): Promise<void>;
+  running(
+    job: JobName,
+    run: { readonly runId: string; readonly recovered: boolean },
+  ): Promise<void>;
 }
 
 /** Returns the outcome of a job that failed without a run. */

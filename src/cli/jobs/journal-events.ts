@@ -7,7 +7,10 @@ const JOB_STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as c
 
 export type JobStep = (typeof JOB_STEPS)[number];
 
-/** The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep their places. */
+/**
+ * The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep
+ * their places.
+ */
 export const FORGOTTEN = 'forgotten ';
 
 /** Rows are handed over to a provider as one of its batches. */
@@ -107,7 +110,13 @@ function toStepLine(event: StepEvent): UncheckedObject {
 
 function toCreationFields(entry: JournalEntry): UncheckedObject {
   const { id: journalId, inputsDigest: digest, promptVersionId, time, clockOffsetMs } = entry;
-  return { digest, journalId, promptVersionId, time, ...(clockOffsetMs !== undefined && { clockOffsetMs }) };
+  return {
+    digest,
+    journalId,
+    promptVersionId,
+    time,
+    ...(clockOffsetMs !== undefined && { clockOffsetMs }),
+  };
 }
 
 /** A line that can't be read but must not be skipped, because its rows would be paid for twice. */
@@ -130,15 +139,20 @@ export function parseJournalLine(
 ): JournalEvent | DamagedLine | undefined {
   if (line['batch'] === 1) return { kind: 'begun', facts: line };
   if (typeof line['providerBatch'] === 'string') return parseHandover(line['providerBatch'], line);
+
   const { id, journalId, mark, candidates } = line;
   if (typeof id !== 'string') {
     return typeof journalId === 'string' ? parseExtra(journalId, line, service) : undefined;
   }
+
   const job = { id, row: Number(line['row']) };
   const step = JOB_STEPS.find(known => known === line['state']);
   if (step !== undefined) return parseStep(step, job, line, service);
   if (typeof mark === 'string') return parseMark(id, mark);
-  return Array.isArray(candidates) ? { kind: 'candidates', job, runIds: candidates.map(String) } : undefined;
+
+  return Array.isArray(candidates)
+    ? { kind: 'candidates', job, runIds: candidates.map(String) }
+    : undefined;
 }
 
 function parseStep(
@@ -162,10 +176,15 @@ function parseStep(
   };
 }
 
-function parseExtra(journalId: string, line: UncheckedObject, service: string): JournalEvent | DamagedLine {
+function parseExtra(
+  journalId: string,
+  line: UncheckedObject,
+  service: string,
+): JournalEvent | DamagedLine {
   if (line['runId'] !== undefined) {
     return { kind: 'extra end', journalId, runId: readTextAt(line, 'runId') ?? null };
   }
+
   const entry = parseEntry(line, service);
   if (entry === undefined && line['time'] !== undefined) return DAMAGED_CREATION;
   return {
@@ -183,6 +202,7 @@ function parseEntry(line: UncheckedObject, service: string): JournalEntry | unde
   if (typeof journalId !== 'string' || typeof time !== 'string' || Number.isNaN(Date.parse(time))) {
     return undefined;
   }
+
   if (typeof promptVersionId !== 'string' || typeof digest !== 'string') return undefined;
   return {
     id: journalId,
@@ -207,10 +227,12 @@ function parseHandover(
       batch: readTextAt(line, 'batch'),
     };
   }
+
   // If a row were skipped, later rows would get each other's answers.
   if (typeof promptVersionId !== 'string' || !Array.isArray(rows) || !rows.every(isHandedRow)) {
     return DAMAGED_HANDOVER;
   }
+
   return {
     kind: 'handover',
     key,

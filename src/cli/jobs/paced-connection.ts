@@ -2,22 +2,28 @@ import type { Connection, Context } from '../context.ts';
 import { getTargetConnection } from '../targets/prompt-file.ts';
 import { RequestPace } from './request-pace.ts';
 
-/** Default numbers of open creations; more on the embedded service, which needs no connections for them. */
+/**
+ * Default numbers of open creations; more on the embedded service, which needs no connections for
+ * them.
+ */
 const DEFAULT_CONCURRENCY = { elsewhere: 4, here: 16 };
+
 /** Minimum length of a pause to report, in milliseconds. */
 const MIN_REPORTED_PAUSE_MS = 5000;
 
 /**
  * Returns a connection that limits the rate of its requests.
  *
- * @param rate requests per second, 0 for no limit; by default the service's own limit, and none on the embedded service
+ * @param rate requests per second, 0 for no limit; by default the service's own limit, and none on
+ * the embedded service
  */
 export function createPacedConnection(
   ctx: Context,
   connection: Connection,
   rate: number | undefined,
 ): Connection {
-  const isUnlimited = connection.recorder?.mode === 'replay' || (rate === undefined && connection.embedded);
+  const isUnlimited =
+    connection.recorder?.mode === 'replay' || (rate === undefined && connection.embedded);
   const pace = new RequestPace({
     perSecond: isUnlimited ? 0 : rate,
     clock: ctx.clock,
@@ -28,7 +34,9 @@ export function createPacedConnection(
     },
     onHeldBack: perSecond => {
       if (rate !== undefined) return;
-      ctx.io.note(`note: limited to ${perSecond} requests a second; change this with --rate, 0 for no limit`);
+      ctx.io.note(
+        `note: limited to ${perSecond} requests a second; change this with --rate, 0 for no limit`,
+      );
     },
   });
   return { ...connection, client: connection.client.withPace(pace), pace };
@@ -38,16 +46,24 @@ export function createPacedConnection(
 export async function withTurn(connection: Connection, signal: AbortSignal): Promise<Connection> {
   const { client, pace } = connection;
   if (pace === undefined) return connection;
+
   await pace.turn(signal);
   let isTaken = true;
   const turn = async (waiting: AbortSignal | undefined): Promise<void> => {
     if (!isTaken) await pace.turn(waiting);
     isTaken = false;
   };
-  return { ...connection, client: client.withPace({ turn, answered: answer => pace.answered(answer) }) };
+
+  return {
+    ...connection,
+    client: client.withPace({ turn, answered: answer => pace.answered(answer) }),
+  };
 }
 
-/** Returns a function that finds the rate-limited connection of a target's service, one for each service. */
+/**
+ * Returns a function that finds the rate-limited connection of a target's service, one for each
+ * service.
+ */
 export function createPacedConnector(
   ctx: Context,
   rate: number | undefined,
@@ -55,7 +71,8 @@ export function createPacedConnector(
   const limitedConnections = new Map<Connection, Connection>();
   return async target => {
     const connection = await getTargetConnection(ctx, target);
-    const limited = limitedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
+    const limited =
+      limitedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
     limitedConnections.set(connection, limited);
     return limited;
   };

@@ -18,7 +18,10 @@ export interface RetryFlags {
   readonly retryFailed?: boolean;
 }
 
-/** Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or may have been paid for. */
+/**
+ * Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or
+ * may have been paid for.
+ */
 export function planJob(
   { id, isQuestion = false, creates }: Job,
   { states, settlements }: RecalledJobs,
@@ -29,19 +32,30 @@ export function planJob(
   if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
     return { kind: 'create' };
   }
+
   const ended = parseEndedResult(state.result);
   if (ended !== undefined) {
     const isRetried = retryFailed || (retryUnknown && isQuestion);
     return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
   }
-  if (state.runId !== undefined) return { kind: 'wait', runId: state.runId, recovered: state.recovered };
+
+  if (state.runId !== undefined) {
+    return { kind: 'wait', runId: state.runId, recovered: state.recovered };
+  }
+
   if (state.step === 'creating') {
     return planUnanswered(state.entry, settlements.get(id), connection, { retryUnknown });
   }
-  return !state.mayHaveRun || retryUnknown ? { kind: 'create' } : notRunResult(mayHaveRunError(state));
+
+  return !state.mayHaveRun || retryUnknown
+    ? { kind: 'create' }
+    : notRunResult(mayHaveRunError(state));
 }
 
-/** Returns the plan for a job whose creation was sent, or about to be, when the earlier invocation ended. */
+/**
+ * Returns the plan for a job whose creation was sent, or about to be, when the earlier invocation
+ * ended.
+ */
 function planUnanswered(
   entry: JobState['entry'],
   settlement: Settlement | undefined,
@@ -50,8 +64,13 @@ function planUnanswered(
 ): JobPlan | RequestResult {
   if (entry === undefined || settlement?.kind === 'none') return { kind: 'create' };
   if (settlement?.kind === 'repeat') return { kind: 'repeat', entry };
-  if (settlement?.kind === 'wait') return { kind: 'wait', runId: settlement.runId, recovered: true };
+
+  if (settlement?.kind === 'wait') {
+    return { kind: 'wait', runId: settlement.runId, recovered: true };
+  }
+
   if (retryUnknown) return { kind: 'create' };
+
   const cause = new Error(`the creation of ${entry.time} was never answered`);
   const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
   return { ...notRunResult(error), isInDoubt: true };

@@ -65,7 +65,8 @@ export interface ReadJournal {
 type JournalContent = Omit<ReadJournal, 'facts' | 'earlier'> & { readonly earlier: Set<string> };
 
 /**
- * Reads a journal. Ignores a torn last line or a tail of NULs, which opening the file for writing cuts off.
+ * Reads a journal. Ignores a torn last line or a tail of NULs, which opening the file for writing
+ * cuts off.
  *
  * @throws {CliError} USAGE_ERROR if the file is not a journal
  * @throws {LinkFault}
@@ -78,9 +79,11 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
     extras: new Map(),
     earlier: new Set(),
   };
+
   let facts: UncheckedObject | undefined;
   const handle = await openForReading(place);
   if (handle === undefined) return { ...content, facts };
+
   const text = handle.createReadStream({ encoding: 'utf8' });
   let tornLine: { readonly text: string; readonly line: number } | undefined;
   for await (const { text: source, line } of splitIntoLines(text as AsyncIterable<string>)) {
@@ -90,19 +93,23 @@ export async function readJournal(place: FileBelow): Promise<ReadJournal> {
       tornLine = { text: source, line };
       continue;
     }
+
     const event = parseJournalLine(value, String(facts?.['service']));
     if (event?.kind === 'damaged') refuseDamaged(event, file, line);
     if (event?.kind === 'begun') ({ facts } = event);
     if (facts === undefined) refuseJournal(file, line);
     if (event) applyEvent(content, event);
   }
+
   if (tornLine?.line === 1 && !isBeginning(tornLine.text)) refuseJournal(file, tornLine.line);
   return { ...content, facts };
 }
 
 /** Returns true if a torn first line can be a journal's. */
 function isBeginning(text: string): boolean {
-  return JOURNAL_BEGINNING.startsWith(text.slice(0, JOURNAL_BEGINNING.length).replace(/\0{1,11}$/u, ''));
+  return JOURNAL_BEGINNING.startsWith(
+    text.slice(0, JOURNAL_BEGINNING.length).replace(/\0{1,11}$/u, ''),
+  );
 }
 
 const JOURNAL_BEGINNING = '{"batch":1,';
@@ -127,7 +134,10 @@ function refuseJournal(file: string, line: number): never {
   );
 }
 
-function applyEvent({ states, handovers, extras, earlier }: JournalContent, event: JournalEvent): void {
+function applyEvent(
+  { states, handovers, extras, earlier }: JournalContent,
+  event: JournalEvent,
+): void {
   switch (event.kind) {
     case 'begun':
       if (event.facts['resumes'] === true) break;
@@ -153,8 +163,12 @@ function applyEvent({ states, handovers, extras, earlier }: JournalContent, even
     case 'extra end': {
       const { journalId, runId } = event;
       const before = extras.get(journalId);
-      if (runId === null) extras.delete(journalId);
-      else extras.set(journalId, { job: undefined, entry: undefined, ...before, runId });
+      if (runId === null) {
+        extras.delete(journalId);
+      } else {
+        extras.set(journalId, { job: undefined, entry: undefined, ...before, runId });
+      }
+
       break;
     }
     case 'candidates':

@@ -13,10 +13,11 @@ export interface RecalledJobs {
 }
 
 /**
- * Merges the states of jobs from their journal and the machine's, and settles creations in doubt in one pass over the list
- * of runs.
+ * Merges the states of jobs from their journal and the machine's, and settles creations in doubt in
+ * one pass over the list of runs.
  *
- * @param changed the ids of jobs whose request has changed, so that their creations can't be sent again
+ * @param changed the ids of jobs whose request has changed, so that their creations can't be sent
+ * again
  * @param runIds runs known to be other jobs'
  */
 export async function recallJobs(
@@ -38,6 +39,7 @@ export async function recallJobs(
       mayHaveRun && entry !== undefined ? [entry] : [],
     ),
   });
+
   const settlements = new Map<string, Settlement>();
   for (const [creation, settlement] of settledDoubts) {
     const { job } = creation;
@@ -46,10 +48,14 @@ export async function recallJobs(
     await recordSettlement(ctx, journal, { job, creation }, settlement);
     if (settlement.kind === 'in doubt') await journal.candidates(job, settlement.candidates ?? []);
   }
+
   return { states, settlements };
 }
 
-/** Returns the jobs' runs, and their creations that may have made a run of unknown id, for the budget. */
+/**
+ * Returns the jobs' runs, and their creations that may have made a run of unknown id, for the
+ * budget.
+ */
 export function collectEarlierSpending({ states, settlements }: RecalledJobs): {
   runs: EarlierRun[];
   lost: string[];
@@ -62,14 +68,23 @@ export function collectEarlierSpending({ states, settlements }: RecalledJobs): {
     for (const runId of [...runIds, ...adoptedRunIds]) {
       runs.push({ runId, promptVersionId: entry?.promptVersionId });
     }
-    const isInDoubt = step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
+
+    const isInDoubt =
+      step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
     if (isInDoubt || (mayHaveRun && step === 'failed')) lost.push(entry?.id ?? id);
   }
+
   return { runs, lost };
 }
 
-/** Reads the machine's journal, to which a process that died may have written more than to the batch's own. */
-async function recallFromMachine({ journal }: Context, states: Map<string, JobState>): Promise<void> {
+/**
+ * Reads the machine's journal, to which a process that died may have written more than to the
+ * batch's own.
+ */
+async function recallFromMachine(
+  { journal }: Context,
+  states: Map<string, JobState>,
+): Promise<void> {
   const jobIdsByEntry = new Map<string, string>();
   let earliestTime = Number.POSITIVE_INFINITY;
   for (const [id, { step, entry }] of states) {
@@ -77,7 +92,10 @@ async function recallFromMachine({ journal }: Context, states: Map<string, JobSt
     jobIdsByEntry.set(entry.id, id);
     earliestTime = Math.min(earliestTime, Date.parse(entry.time));
   }
-  for await (const entry of journal.readNewestFirst(({ time }) => Date.parse(time) < earliestTime)) {
+
+  for await (const entry of journal.readNewestFirst(
+    ({ time }) => Date.parse(time) < earliestTime,
+  )) {
     if (jobIdsByEntry.size === 0) return;
     const id = jobIdsByEntry.get(entry.id);
     const state = id === undefined ? undefined : states.get(id);
@@ -93,6 +111,7 @@ function withMachineEntry(state: JobState, entry: JournalEntry): JobState {
   if (runId !== undefined) {
     return { ...state, step: 'running', runId, runIds: [...state.runIds, runId], recovered };
   }
+
   if (!mayHaveMadeRun(entry)) return { ...state, step: 'waiting' };
   if (outcome === 'failed') return { ...state, ...FAILED };
   if (clockOffsetMs === undefined || state.entry === undefined) return state;

@@ -4,15 +4,25 @@ import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { type Clock, createSteadyTime } from '../core/clock.ts';
 import { TimeIsUp } from '../core/errors.ts';
 
-/** Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps never do. */
+/**
+ * Gaps up to this length, in milliseconds, may shrink to make up for a late timer; longer gaps
+ * never do.
+ */
 const CATCH_UP_MS = 20;
-/** The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles it. */
+
+/**
+ * The first pause after a 429 without a Retry-After, in milliseconds; each consecutive one doubles
+ * it.
+ */
 const FIRST_PAUSE_MS = 1000;
 const MAX_PACE_PAUSE_MS = 60_000;
+
 /** Minimum gap between requests after a 429, in milliseconds, before the slowdown multiplies it. */
 const MIN_SLOW_GAP_MS = 20;
+
 /** Maximum factor by which 429s slow the requests down. */
 const MAX_SLOWDOWN = 64;
+
 /** Factor by which each good answer reduces the slowdown. */
 const RECOVERY = 0.95;
 
@@ -20,10 +30,15 @@ const RECOVERY = 0.95;
 const DEFAULT_RATE = 5;
 
 export interface RequestPaceOptions {
-  /** Requests per second, 0 for no limit. If undefined, the service's limit, and 5 until it names one. */
+  /**
+   * Requests per second, 0 for no limit. If undefined, the service's limit, and 5 until it names
+   * one.
+   */
   readonly perSecond: number | undefined;
   readonly clock: Pick<Clock, 'now' | 'sleep'>;
-  /** A turn fails immediately if a 429 pauses all requests for longer than this. Default unlimited. */
+  /**
+   * A turn fails immediately if a 429 pauses all requests for longer than this. Default unlimited.
+   */
   readonly timeLeftMs?: () => number;
   /** Called when all requests pause after a 429. */
   readonly onPause?: (ms: number) => void;
@@ -31,7 +46,10 @@ export interface RequestPaceOptions {
   readonly onHeldBack?: (perSecond: number) => void;
 }
 
-/** Lets requests through in order and evenly spaced. A 429 pauses all of them and slows them down afterwards. */
+/**
+ * Lets requests through in order and evenly spaced. A 429 pauses all of them and slows them down
+ * afterwards.
+ */
 export class RequestPace implements Pace {
   readonly #options: RequestPaceOptions;
   readonly #now: () => number;
@@ -57,7 +75,9 @@ export class RequestPace implements Pace {
   }
 
   answered({ limited, retryAfterMs, policy }: PacedAnswer): void {
-    if (this.#options.perSecond === undefined) this.#perSecond = parseRate(policy ?? '') ?? this.#perSecond;
+    if (this.#options.perSecond === undefined) {
+      this.#perSecond = parseRate(policy ?? '') ?? this.#perSecond;
+    }
     if (limited) {
       this.#pause(retryAfterMs);
     } else {
@@ -77,6 +97,7 @@ export class RequestPace implements Pace {
       signal?.throwIfAborted();
       const pause = this.#pausedUntil - this.#now();
       if (pause > timeLeftMs()) throw new TimeIsUp(pause);
+
       const wait = this.#waitMs();
       if (wait <= 0) {
         const spacing = this.#computeSpacing();
@@ -84,6 +105,7 @@ export class RequestPace implements Pace {
         this.#nextAt = Math.max(this.#nextAt, this.#now() - late) + spacing;
         return;
       }
+
       await clock.sleep(wait, signal);
     }
   }
@@ -105,7 +127,9 @@ export class RequestPace implements Pace {
       this.#pauses += 1;
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
+
     const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PACE_PAUSE_MS) : 0;
+
     // A longer pause affects nobody else: a creation gives up, and each poll waits on its own.
     const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usual : askedMs;
     if (now + ms > this.#pausedUntil) {
@@ -115,7 +139,10 @@ export class RequestPace implements Pace {
   }
 }
 
-/** Returns the tightest policy of a `RateLimit-Policy` header in requests per second; undefined if it has none. */
+/**
+ * Returns the tightest policy of a `RateLimit-Policy` header in requests per second; undefined if
+ * it has none.
+ */
 function parseRate(header: string): number | undefined {
   const rates = header.split(',').flatMap(policy => {
     const [, quota] = /;\s*q=(\d{1,9})(?=\s*(?:;|$))/u.exec(policy) ?? [];

@@ -36,7 +36,10 @@ export interface ResumableRequestsOptions extends ResumeOptions {
   readonly stop: StopControl;
 }
 
-/** Runs requests and keeps their answers in a journal, so that a resumed command pays for none twice. */
+/**
+ * Runs requests and keeps their answers in a journal, so that a resumed command pays for none
+ * twice.
+ */
 export class ResumableRequests {
   readonly #ctx: Context;
   readonly #connection: Connection;
@@ -62,7 +65,8 @@ export class ResumableRequests {
    * Reads the jobs' states from the journal, or forgets them unless the command is resumed.
    *
    * @param isOwn returns true for the ids of the jobs, and of the jobs that check their answers
-   * @throws {CliError} USAGE_ERROR if a provider has an open batch of them and the command is not resumed
+   * @throws {CliError} USAGE_ERROR if a provider has an open batch of them and the command is not
+   * resumed
    */
   static async open(
     ctx: Context,
@@ -76,17 +80,27 @@ export class ResumableRequests {
       if (handedOverJobs.length > 0) throw openBatchError();
       await journal.forget(isOwn);
     }
+
     const recalled = await recallJobs(ctx, connection, journal, { changed: new Set() });
     const facts = { service: connection.service, promptVersionId: '', options: {} };
     const time = new Date(ctx.clock.now()).toISOString();
     await journal.begin(resume ? { ...facts, resumes: true } : facts, time);
+
     if (resume) {
-      // The journal also holds the jobs of other tests of the same files, such as those that --filter leaves out.
-      const states = new Map([...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)));
+      // The journal also holds the jobs of other tests of the same files, such as those that
+      // --filter leaves out.
+      const states = new Map(
+        [...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)),
+      );
       const { runs, lost } = collectEarlierSpending({ ...recalled, states });
       const batched = handedOverJobs.map(([, { customId }]) => customId);
-      budget.resume(connection, [...listEndedJobRuns(states, journal), ...runs], [...lost, ...batched]);
+      budget.resume(
+        connection,
+        [...listEndedJobRuns(states, journal), ...runs],
+        [...lost, ...batched],
+      );
     }
+
     const handsOver = options.providerBatch || handedOverJobs.length > 0;
     return new ResumableRequests(ctx, connection, options, { recalled, handsOver });
   }
@@ -94,12 +108,17 @@ export class ResumableRequests {
   /**
    * Runs jobs, or returns the results that an earlier invocation has got.
    *
-   * @param onResult called with each result; awaited. `isEarlier` is true if the job had ended before
+   * @param onResult called with each result; awaited. `isEarlier` is true if the job had ended
+   * before
    * @throws {CliError} INTERRUPTED, and errors that must end all other requests too
    */
   async run<J extends Job>(
     jobs: readonly J[],
-    onResult: (job: J, result: RequestResult, about: { readonly isEarlier: boolean }) => Promise<void>,
+    onResult: (
+      job: J,
+      result: RequestResult,
+      about: { readonly isEarlier: boolean },
+    ) => Promise<void>,
   ): Promise<void> {
     const { concurrency, budget, journal, stop } = this.#options;
     const jobPlans: { readonly job: J; readonly plan: JobPlan }[] = [];
@@ -113,6 +132,7 @@ export class ResumableRequests {
         await onResult(job, plan, { isEarlier: plan.run !== undefined });
       }
     }
+
     this.#noteDoublePayments(jobPlans);
     const groups = this.handsOver ? await groupByVersion(jobPlans) : undefined;
     await runRequests(this.#ctx, this.#connection, jobPlans, {
@@ -120,7 +140,9 @@ export class ResumableRequests {
       budget,
       journal,
       stop,
-      ...(groups && { handOver: (_, settle) => handOverByVersion(groups, this.#buildHandoverParts(settle)) }),
+      ...(groups && {
+        handOver: (_, settle) => handOverByVersion(groups, this.#buildHandoverParts(settle)),
+      }),
       onResult: async (job, result, outcome) => {
         await writeJobEnd(journal, this.#connection, { job, result, outcome });
         await onResult(job, result, { isEarlier: false });
@@ -132,7 +154,8 @@ export class ResumableRequests {
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     if (this.handsOver) return;
     const { length } = planned.filter(
-      ({ job, plan }) => plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
+      ({ job, plan }) =>
+        plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
     );
     noteSecondPayments(this.#ctx, length);
   }
@@ -142,7 +165,10 @@ export class ResumableRequests {
     if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
   }
 
-  /** Assigns an earlier run to its job in the recording, which takes its answer. Returns false if nothing is recorded. */
+  /**
+   * Assigns an earlier run to its job in the recording, which takes its answer. Returns false if
+   * nothing is recorded.
+   */
   async #adopt(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
     if (recorder?.adopt === undefined) return false;
@@ -210,7 +236,9 @@ function listEndedJobRuns(
   return [...states].flatMap(([id, { entry = handed.get(id), result }]): EarlierRun[] => {
     const run = parseEndedResult(result)?.run;
     if (run === undefined) return [];
-    return [{ runId: run.runId, tokens: asCount(run.tokens), promptVersionId: entry?.promptVersionId }];
+    return [
+      { runId: run.runId, tokens: asCount(run.tokens), promptVersionId: entry?.promptVersionId },
+    ];
   });
 }
 
@@ -220,7 +248,9 @@ interface EndedJob {
   readonly outcome: JobOutcome;
 }
 
-/** Writes the end of a job to the journal, so that a resumed command never makes a paid run again. */
+/**
+ * Writes the end of a job to the journal, so that a resumed command never makes a paid run again.
+ */
 async function writeJobEnd(
   journal: BatchJournal,
   { embedded }: Connection,

@@ -11,8 +11,8 @@ import { BatchJournal } from './batch-journal.ts';
 export type ResumableKind = 'tests' | 'comparisons' | 'judges';
 
 /**
- * Calls `work` with the journal that its jobs can be resumed from. The journal is in the state directory, one for each
- * set of names.
+ * Calls `work` with the journal that its jobs can be resumed from. The journal is in the state
+ * directory, one for each set of names.
  *
  * @param kind the folder of the journal
  * @param names the names that identify the work, such as its files
@@ -28,6 +28,7 @@ export async function withResumeJournal<T>(
   const name = createHash('sha256').update(all).digest('hex').slice(0, 32);
   const release = await lockJournal({ folder: stateDir, name: path.join(kind, name) }, clock);
   if (release === undefined) throw usageError(JOURNAL_IN_USE[kind], 'Wait until it ends.');
+
   let journal: BatchJournal | undefined;
   try {
     journal = await BatchJournal.open({ folder: stateDir, name: path.join(kind, `${name}.jsonl`) });

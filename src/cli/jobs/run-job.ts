@@ -38,12 +38,20 @@ export interface JobWork {
 export interface JobEvents {
   /** Called when the creation has been answered, but the run has not ended. */
   readonly onCreated: () => void;
-  /** Called when a creation is sent, or a known run is waited for; returns a function to call when that has ended. */
+  /**
+   * Called when a creation is sent, or a known run is waited for; returns a function to call when
+   * that has ended.
+   */
   readonly onRunning?: (() => () => void) | undefined;
 }
 
 /** Carries out a job's plan to its end. @throws only errors that must end all other jobs too */
-export async function runJob(work: JobWork, job: Job, plan: JobPlan, events: JobEvents): Promise<JobOutcome> {
+export async function runJob(
+  work: JobWork,
+  job: Job,
+  plan: JobPlan,
+  events: JobEvents,
+): Promise<JobOutcome> {
   return new RunningJob(work, job, events).run(plan);
 }
 
@@ -72,13 +80,17 @@ class RunningJob {
     } catch (error) {
       if (ctx.signal.aborted) return this.#droppedOutcome(error);
       const runId = this.#runId ?? findErrorRunId(error);
-      return runId === undefined ? this.#outcomeWithoutRun(error) : this.#outcomeOfRun(runId, error);
+      return runId === undefined
+        ? this.#outcomeWithoutRun(error)
+        : this.#outcomeOfRun(runId, error);
     } finally {
       this.#endRunning();
     }
+
     // A run that its provider refused cost nothing, so the job counts as one without a run.
     const refusal = findProviderFault(connection, run);
     if (refusal !== undefined) return this.#outcomeWithoutRun(refusal);
+
     const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
     return { kind: 'ended', run, facts: this.#collectFacts(), isUnanswered };
   }
@@ -111,6 +123,7 @@ class RunningJob {
     const { ctx, stopping } = this.#work;
     this.#request = await this.#job.request();
     this.#entry = plan.kind === 'repeat' ? plan.entry : undefined;
+
     const body = buildRunBody(this.#request);
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -158,23 +171,37 @@ class RunningJob {
     return creation.run;
   }
 
-  /** Returns the milliseconds to wait before the creation is sent again; undefined if it must not be. */
+  /**
+   * Returns the milliseconds to wait before the creation is sent again; undefined if it must not
+   * be.
+   */
   #computeResendDelay(error: unknown, attempt: number): number | undefined {
     const { ctx, stopping } = this.#work;
     if (this.#runId !== undefined || stopping.aborted || !maySendAgain(error)) return undefined;
     if (findTimeIsUp(error, ctx.timeLeftMs()) !== undefined) return undefined;
+
     const isLimited = error instanceof RateLimitError;
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
-    return retryDelay({ method: 'POST', attempt, error, retryAfterMs }, () => ctx.clock.random(), policy);
+
+    return retryDelay(
+      { method: 'POST', attempt, error, retryAfterMs },
+      () => ctx.clock.random(),
+      policy,
+    );
   }
 
-  /** Returns the outcome of a job that was dropped while it ran. @param error the error that ended it */
+  /**
+   * Returns the outcome of a job that was dropped while it ran.
+   *
+   * @param error the error that ended it
+   */
   #droppedOutcome(error: unknown): JobOutcome {
     const { connection } = this.#work;
     const ownRunId = connection.runsHere && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
     const isLost = !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
+
     return {
       kind: 'dropped',
       inDoubt: ownRunId === undefined && isLost,
@@ -183,7 +210,11 @@ class RunningJob {
     };
   }
 
-  /** Returns the outcome of a job whose run is known, but whose end is not. @throws errors that end all jobs */
+  /**
+   * Returns the outcome of a job whose run is known, but whose end is not.
+   *
+   * @throws errors that end all jobs
+   */
   #outcomeOfRun(runId: string, error: unknown): JobOutcome {
     if (isFatal(error)) throw error;
     if (error instanceof NotFoundError) {
@@ -199,20 +230,27 @@ class RunningJob {
     if (postponement !== undefined) {
       return { kind: 'postponed', error: postponement, isInJournal: entry !== undefined };
     }
-    const isInDoubt = error instanceof CreationInDoubt || (isWaitTimeout(error) && wasStarted(error));
+
+    const isInDoubt =
+      error instanceof CreationInDoubt || (isWaitTimeout(error) && wasStarted(error));
     if (isInDoubt && entry !== undefined) return { kind: 'in doubt', entry, candidates: [], error };
     if (isInDoubt || isFatal(error)) throw error;
+
     const mayHaveRun = error instanceof ServiceError && error.httpStatus >= 500;
     return { kind: 'failed', runId: undefined, facts: this.#collectFacts(), error, mayHaveRun };
   }
 
-  /** Returns the error to report if the job has no run for a reason that concerns other jobs too; else undefined. */
+  /**
+   * Returns the error to report if the job has no run for a reason that concerns other jobs too;
+   * else undefined.
+   */
   #postponement(error: unknown): unknown {
     const { ctx, stopping } = this.#work;
     const isUnsent = this.#entry === undefined && !this.#job.batched;
     const madeNoRun = isUnsent || error instanceof RateLimitError;
     const timeIsUp = madeNoRun ? findTimeIsUp(error, ctx.timeLeftMs()) : undefined;
     if (timeIsUp !== undefined) return timeIsUp;
+
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
     const isStopped = error instanceof NoMoreWanted || (maySendAgain(error) && stopping.aborted);
     return isForAll || isStopped ? error : undefined;

@@ -15,7 +15,10 @@ export interface RequestResult {
   readonly seconds: number | null;
   /** The fault, if no run has ended. */
   readonly fault: Failure | undefined;
-  /** True if the request was postponed: its fault concerns every request, or it reached nobody. `--resume` sends it. */
+  /**
+   * True if the request was postponed: its fault concerns every request, or it reached nobody.
+   * `--resume` sends it.
+   */
   readonly isLeft?: boolean;
   /** True if its creation may have made a run, so that it is not sent again unasked. */
   readonly isInDoubt?: boolean;
@@ -43,12 +46,16 @@ export interface RunRequestsOptions<J extends Job> {
   /** The journal of the jobs' states; none by default. */
   readonly journal?: JobJournal;
   /**
-   * Called with each job that has ended, and finally with the jobs that another job's fault kept from starting; awaited.
+   * Called with each job that has ended, and finally with the jobs that another job's fault kept
+   * from starting; awaited.
    */
   readonly onResult: (job: J, result: RequestResult, outcome: JobOutcome) => Promise<void>;
   /** Stops once every further job would meet the same fault. */
   readonly stop?: StopControl;
-  /** Hands jobs over to a provider and yields them with their answers; calls `settle` for those without an answer. */
+  /**
+   * Hands jobs over to a provider and yields them with their answers; calls `settle` for those
+   * without an answer.
+   */
   readonly handOver?: (
     jobs: readonly PlannedJob[],
     settle: (job: Job, outcome: JobOutcome) => Promise<void>,
@@ -72,7 +79,15 @@ export async function runRequests<J extends Job>(
   jobs: readonly (PlannedJob & { readonly job: J })[],
   options: RunRequestsOptions<J>,
 ): Promise<void> {
-  const { concurrency, budget, onResult, journal = NO_JOURNAL, stop = new StopControl(), handOver } = options;
+  const {
+    concurrency,
+    budget,
+    onResult,
+    journal = NO_JOURNAL,
+    stop = new StopControl(),
+    handOver,
+  } = options;
+
   const settledIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     // It gets the fault that stopped it, like the jobs that did not start.
@@ -81,6 +96,7 @@ export async function runRequests<J extends Job>(
     if (!ctx.signal.aborted) await onResult(job as J, toRequestResult(outcome), outcome);
     job.batched?.settled();
   };
+
   const stopListening = dropOnAbort(stop, ctx.signal);
   try {
     await runJobs(handOver ? handOver(jobs, settle) : jobs, {
@@ -92,9 +108,11 @@ export async function runRequests<J extends Job>(
   } finally {
     stopListening();
   }
+
   ctx.signal.throwIfAborted();
   const error = stop.fault ?? (handOver && (budget.reached ?? notCollectedError()));
   if (error === undefined) return;
+
   const postponed = { kind: 'postponed', error } as const;
   for (const { job } of jobs) {
     const isLeft = !settledIds.has(job.id) && (job.isWanted?.() ?? true);
@@ -125,6 +143,7 @@ function toRequestResult(outcome: JobOutcome): RequestResult {
     const { run, isUnanswered = false } = outcome;
     return { run, seconds, fault: undefined, isUnanswered };
   }
+
   const error = outcomeError(outcome);
   return {
     run: undefined,

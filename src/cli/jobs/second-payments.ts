@@ -2,12 +2,18 @@ import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { RecalledJobs } from './recall-jobs.ts';
 
-/** Warns how many runs `--retry-unknown` creates although an earlier creation may have been paid for. */
+/**
+ * Warns how many runs `--retry-unknown` creates although an earlier creation may have been paid
+ * for.
+ */
 export function noteSecondPayments({ io }: Pick<Context, 'io'>, count: number): void {
   if (count > 0) io.note(`note: --retry-unknown: ${pluralize(count, 'run')} may be paid for twice`);
 }
 
-/** Returns the step of an earlier creation that may have made a run without a known id; undefined if there is none. */
+/**
+ * Returns the step of an earlier creation that may have made a run without a known id; undefined if
+ * there is none.
+ */
 export function findUnknownRunStep(
   { states, settlements }: RecalledJobs,
   id: string,

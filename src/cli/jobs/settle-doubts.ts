@@ -9,7 +9,10 @@ import {
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
-/** Maximum age of an idempotency key to rely on, in milliseconds: an hour less than services keep keys. */
+/**
+ * Maximum age of an idempotency key to rely on, in milliseconds: an hour less than services keep
+ * keys.
+ */
 const TRUSTED_KEY_AGE_MS = 23 * 3_600_000;
 
 /** The way to settle a creation in doubt. */
@@ -32,8 +35,9 @@ export function isKeyKept(
 }
 
 /**
- * Settles as many creations in doubt as possible. If the service keeps idempotency keys, they can be sent again; otherwise
- * one pass over the list of runs decides. If the list can't be read, they stay in doubt.
+ * Settles as many creations in doubt as possible. If the service keeps idempotency keys, they can
+ * be sent again; otherwise one pass over the list of runs decides. If the list can't be read, they
+ * stay in doubt.
  */
 export async function settleDoubts<D extends UnansweredCreation>(
   ctx: Context,
@@ -42,12 +46,16 @@ export async function settleDoubts<D extends UnansweredCreation>(
   options: SearchOptions,
 ): Promise<(readonly [D, Settlement])[]> {
   if (doubts.length === 0) return [];
+
   const { client } = connection;
   const isKept = (doubt: UnansweredCreation): boolean =>
     client.keepsIdempotencyKeys === true && isKeyKept(ctx, doubt);
   const toSearch = doubts.filter(doubt => !isKept(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
-  const settlements = new Map(toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]));
+  const settlements = new Map(
+    toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]),
+  );
+
   // The answer to the list request may have shown that the service keeps keys.
   return doubts.map(doubt => [
     doubt,
@@ -83,7 +91,9 @@ export async function recordSettlement(
   if (settlement.kind === 'wait') {
     const { runId } = settlement;
     ctx.io.note(`note: row ${job.row} continues with run ${runId}`);
-    ctx.journal.recordOutcome(creation.id, { outcome: 'created', runId, recovered: true }).catch(() => {});
+    ctx.journal
+      .recordOutcome(creation.id, { outcome: 'created', runId, recovered: true })
+      .catch(() => {});
     await journal.running(job, { runId, recovered: true });
   } else if (settlement.kind === 'none') {
     ctx.journal.recordOutcome(creation.id, { outcome: 'none' }).catch(() => {});

@@ -42,10 +42,14 @@ export class StopControl {
 
   readonly isStopping = (): boolean => this.#reading.signal.aborted;
 
-  /** Registers a job's outcome. Starts no more rows if every further one would meet the same fault. */
+  /**
+   * Registers a job's outcome. Starts no more rows if every further one would meet the same fault.
+   */
   register(outcome: JobOutcome): void {
     const faultOfAll =
-      outcome.kind === 'postponed' || outcome.kind === 'running' ? stopFault(outcome.error) : undefined;
+      outcome.kind === 'postponed' || outcome.kind === 'running'
+        ? stopFault(outcome.error)
+        : undefined;
     if (faultOfAll !== undefined) {
       if (stopFault(this.#fault) === undefined) this.#fault = faultOfAll;
       this.stopRows();
@@ -81,7 +85,10 @@ export class StopControl {
     this.#dropping.abort(reason);
   }
 
-  /** Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does the end of `--timeout`. */
+  /**
+   * Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does
+   * the end of `--timeout`.
+   */
   listen(ctx: Context, tally: { readonly runningRows: number }): () => void {
     const onAbort = (): void => {
       const reason = ctx.signal.reason as Error;
@@ -89,7 +96,9 @@ export class StopControl {
       if (reason instanceof Interrupted) this.#interruptedBy ??= reason.signal;
       this.drop(reason);
     };
+
     ctx.signal.addEventListener('abort', onAbort, { once: true });
+
     // No event follows if the signal was aborted before this call.
     if (ctx.signal.aborted) onAbort();
     const release = ctx.onInterrupt(signal => {
@@ -98,12 +107,15 @@ export class StopControl {
         this.drop(new Interrupted(this.#interruptedBy));
         return;
       }
+
       this.#interruptedBy = signal;
       this.stopRows();
       const { runningRows } = tally;
-      const left = runningRows > 0 ? `; ${runningRows} still running, press Ctrl-C again to drop them` : '';
+      const left =
+        runningRows > 0 ? `; ${runningRows} still running, press Ctrl-C again to drop them` : '';
       ctx.io.note(`note: starting no more rows${left}`);
     });
+
     return () => {
       release();
       ctx.signal.removeEventListener('abort', onAbort);
@@ -111,10 +123,15 @@ export class StopControl {
   }
 }
 
-/** Returns the fault that every further job would meet too: they are refused, or no time is left for them. */
+/**
+ * Returns the fault that every further job would meet too: they are refused, or no time is left for
+ * them.
+ */
 function stopFault(error: unknown): unknown {
   if (isRefusalOfAll(error) || error instanceof TimeIsUp) return error;
-  return error instanceof CliError && error.exitCode === EXIT.waitTimeout ? new TimeIsUp() : undefined;
+  return error instanceof CliError && error.exitCode === EXIT.waitTimeout
+    ? new TimeIsUp()
+    : undefined;
 }
 
 /** Returns false if nobody answered the job, or its fault was found before anything was sent. */

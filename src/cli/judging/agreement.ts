@@ -1,4 +1,9 @@
-import { formatInterval, formatPercent, type Interval, wilsonInterval } from '../statistics/interval.ts';
+import {
+  formatInterval,
+  formatPercent,
+  type Interval,
+  wilsonInterval,
+} from '../statistics/interval.ts';
 import { cohensKappa, type Kappa } from '../statistics/kappa.ts';
 import type { LabelledRow } from './labelled-rows.ts';
 
@@ -16,7 +21,9 @@ export interface Agreement {
   readonly kappa: Kappa | undefined;
   /** The share of `pass` of the labels and of the judge. */
   readonly passes: { readonly labels: number; readonly judge: number };
-  /** The share of equal pairs among answers to the same row; undefined if each row was asked once. */
+  /**
+   * The share of equal pairs among answers to the same row; undefined if each row was asked once.
+   */
   readonly itself: number | undefined;
   readonly differ: readonly Disagreement[];
 }
@@ -33,10 +40,13 @@ export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
   });
   const disagreements = judgedRows.filter(({ label, judge }) => label !== judge);
   const rate = 1 - disagreements.length / judgedRows.length;
+
   return {
     rows: judgedRows.length,
     agreement:
-      judgedRows.length === 0 ? undefined : { rate, interval: wilsonInterval(rate, judgedRows.length) },
+      judgedRows.length === 0
+        ? undefined
+        : { rate, interval: wilsonInterval(rate, judgedRows.length) },
     kappa: cohensKappa(judgedRows),
     passes: {
       labels: judgedRows.filter(({ label }) => label).length,
@@ -62,7 +72,14 @@ function countPairs(count: number): number {
   return (count * (count - 1)) / 2;
 }
 
-export function toAgreementData({ rows, agreement, kappa, passes, itself, differ }: Agreement): object {
+export function toAgreementData({
+  rows,
+  agreement,
+  kappa,
+  passes,
+  itself,
+  differ,
+}: Agreement): object {
   return {
     rows,
     agreement: agreement ?? null,
@@ -70,18 +87,35 @@ export function toAgreementData({ rows, agreement, kappa, passes, itself, differ
     passes,
     itself: itself ?? null,
     differ: differ.map(({ row, id, output, rubric, label, judge, reason }) => {
-      return { row, id, output, rubric, label: toVerdictWord(label), judge: toVerdictWord(judge), reason };
+      return {
+        row,
+        id,
+        output,
+        rubric,
+        label: toVerdictWord(label),
+        judge: toVerdictWord(judge),
+        reason,
+      };
     }),
   };
 }
 
 /** Formats the agreement for people. */
-export function formatAgreement({ rows, agreement, kappa, passes, itself, differ }: Agreement): string[] {
+export function formatAgreement({
+  rows,
+  agreement,
+  kappa,
+  passes,
+  itself,
+  differ,
+}: Agreement): string[] {
   if (agreement === undefined) return ['no row was judged'];
+
   const formatRange = (interval: Interval): string =>
     `probably between ${formatInterval(interval).replace('–', ' and ')}`;
   const round = (value: number): string => String(Number(value.toFixed(2)));
   const agreed = rows - differ.length;
+
   return [
     `agreement: ${agreed} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${formatRange(agreement.interval)}`,
     kappa === undefined

@@ -70,6 +70,7 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
     throw withResumeHint(error);
   });
   await budget.readTotals({ readsList: true });
+
   return { ...collectVerdicts(rows, jobs, results), budget };
 }
 
@@ -90,10 +91,17 @@ async function createJobs(
       const repetition = (counts.get(digest) ?? 0) + 1;
       counts.set(digest, repetition);
       const id = `${request.promptVersionId}-${digest}-${repetition}`;
-      const job = { id, row: jobs.length + 1, estimatedCredits, labelled: labelledRow, isQuestion: true };
+      const job = {
+        id,
+        row: jobs.length + 1,
+        estimatedCredits,
+        labelled: labelledRow,
+        isQuestion: true,
+      };
       jobs.push({ ...job, request: async () => ({ ...request, repetition }) });
     }
   }
+
   return jobs;
 }
 
@@ -115,6 +123,7 @@ function collectVerdicts(
       faults.push({ id: labelledRow.id, fault: toFailure(error) });
     }
   }
+
   return { judged: judgedRows, faults };
 }
 
@@ -124,12 +133,22 @@ function requireVerdict(result: RequestResult | undefined): ReturnType<typeof pa
   throw fault ? new CliError(fault.message, fault) : new Error('a question was not answered');
 }
 
-/** Returns the fault that ends the command, first a timeout or a cap; undefined if there is none. */
+/**
+ * Returns the fault that ends the command, first a timeout or a cap; undefined if there is none.
+ */
 export function findWorstFault({ faults }: JudgeCheck): CliError | undefined {
   const first = faults[0]?.fault;
   if (first === undefined) return undefined;
-  const findByExitCode = (code: number) => faults.find(({ fault }) => fault.exitCode === code)?.fault;
-  const { message, ...fault } = findByExitCode(EXIT.waitTimeout) ?? findByExitCode(EXIT.capReached) ?? first;
-  const hints = fault.exitCode === EXIT.capReached ? [resumeAtCapHint({ data: fault.data })] : fault.hints;
-  return new CliError(`${message}; ${pluralize(faults.length, 'row')} not judged`, { ...fault, hints });
+
+  const findByExitCode = (code: number) =>
+    faults.find(({ fault }) => fault.exitCode === code)?.fault;
+  const { message, ...fault } =
+    findByExitCode(EXIT.waitTimeout) ?? findByExitCode(EXIT.capReached) ?? first;
+  const hints =
+    fault.exitCode === EXIT.capReached ? [resumeAtCapHint({ data: fault.data })] : fault.hints;
+
+  return new CliError(`${message}; ${pluralize(faults.length, 'row')} not judged`, {
+    ...fault,
+    hints,
+  });
 }

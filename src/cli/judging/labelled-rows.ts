@@ -31,6 +31,7 @@ export async function readLabels(
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
     rows.push(readLabelledRow(row, where, rubric));
   }
+
   if (rows.length === 0) throw usageError(`${source.name} has no rows`);
   return rows;
 }
@@ -43,12 +44,18 @@ function readLabelledRow(
   const findCell = (name: string): string | undefined => text.get(name) ?? cells?.[name];
   const output = findCell('output');
   if (output === undefined) throw usageError(`${where}: the output is missing`, LABEL_COLUMNS);
+
   const rubric = text.get('rubric') ?? common;
   if (rubric === undefined || rubric === '') {
-    throw usageError(`${where}: the rubric is missing`, 'Give the row one, or all of them with --rubric.');
+    throw usageError(
+      `${where}: the rubric is missing`,
+      'Give the row one, or all of them with --rubric.',
+    );
   }
+
   const labelText = findCell('label')?.trim().toLowerCase();
   if (labelText === undefined) throw usageError(`${where}: the label is missing`, LABEL_COLUMNS);
+
   const label = LABELS.get(labelText);
   if (label !== undefined) return { row, id, output, rubric, label };
   throw usageError(`${where}: the label ${JSON.stringify(labelText)} is not ${LABEL_FORMS}`);
@@ -56,6 +63,7 @@ function readLabelledRow(
 
 const LABEL_COLUMNS = 'Rows have output, rubric and label.';
 const LABEL_FORMS = 'pass or fail, yes or no, true or false, 1 or 0';
+
 const LABELS: ReadonlyMap<string, boolean> = new Map([
   ['pass', true],
   ['yes', true],

@@ -20,7 +20,9 @@ import { getRun, runPromptTool } from './run-tools.ts';
 import type { SessionPrompts } from './session-prompts.ts';
 import { checkArguments, TOOLS } from './tool-declarations.ts';
 
-/** Maximum time to answer requests that create nothing after the input has ended, in milliseconds. */
+/**
+ * Maximum time to answer requests that create nothing after the input has ended, in milliseconds.
+ */
 const LAST_MCP_ANSWERS_MS = 2000;
 
 /** Matches text with flags, which can't help an agent. */
@@ -32,7 +34,10 @@ export class AgentSession {
   readonly #prompts: SessionPrompts;
   readonly #budget: Budget;
   readonly #ended = new AbortController();
-  /** The number of open requests that create nothing; they are answered even after the input has ended. */
+  /**
+   * The number of open requests that create nothing; they are answered even after the input has
+   * ended.
+   */
   #openLookups = 0;
   #isOver = false;
   readonly #calls = new Set<Promise<unknown>>();
@@ -55,11 +60,13 @@ export class AgentSession {
         prompts: (await this.#prompts.list(mcpReq.signal)).map(toProtocolPrompt),
       })),
     );
+
     server.setRequestHandler('prompts/get', ({ params }) =>
       this.#answerLookup(() =>
         renderAgentMessages(this.#ctx, this.#prompts, params.name, params.arguments ?? {}),
       ),
     );
+
     server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
       const { name, arguments: args = {} } = params;
       const tool = TOOLS.find(candidate => candidate.name === name);
@@ -67,17 +74,27 @@ export class AgentSession {
         const message = `unknown tool ${JSON.stringify(name)}`;
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
       }
+
       const call = toToolCall(mcpReq, () => this.#isOver);
       return this.#asResult(this.#call(tool, args, call));
     });
+
     return server;
   }
 
-  async #call(tool: Tool, args: Readonly<Record<string, unknown>>, call: ToolCall): Promise<CallToolResult> {
+  async #call(
+    tool: Tool,
+    args: Readonly<Record<string, unknown>>,
+    call: ToolCall,
+  ): Promise<CallToolResult> {
     checkArguments(tool, args);
     if (tool.name === 'search_prompts') return this.#answerLookup(() => this.#search(args, call));
     if (tool.name === 'get_run') return getRun(this.#ctx, args, call);
-    return runPromptTool({ ctx: this.#ctx, prompts: this.#prompts, budget: this.#budget }, args, call);
+    return runPromptTool(
+      { ctx: this.#ctx, prompts: this.#prompts, budget: this.#budget },
+      args,
+      call,
+    );
   }
 
   /** Resolves when all requests that create nothing are answered. */
@@ -95,11 +112,16 @@ export class AgentSession {
 
   /** Stops waiting for unfinished runs. */
   async close(): Promise<void> {
-    this.#ended.abort(Object.assign(new Error('the session has ended'), { by: 'the end of the session' }));
+    this.#ended.abort(
+      Object.assign(new Error('the session has ended'), { by: 'the end of the session' }),
+    );
     await Promise.allSettled(this.#calls);
   }
 
-  async #search(args: Readonly<Record<string, unknown>>, { signal }: ToolCall): Promise<CallToolResult> {
+  async #search(
+    args: Readonly<Record<string, unknown>>,
+    { signal }: ToolCall,
+  ): Promise<CallToolResult> {
     const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
     const prompts = (await this.#prompts.search(words, signal)).map(toPromptSummary);
     return {
@@ -132,7 +154,10 @@ export class AgentSession {
     }
   }
 
-  /** Removes all keys from an answer. Other commands show answers to the user unchanged; here they go to a model. */
+  /**
+   * Removes all keys from an answer. Other commands show answers to the user unchanged; here they
+   * go to a model.
+   */
   async #withoutKeys<T>(answer: T): Promise<T> {
     this.#secrets ??= readSecrets(this.#ctx);
     const { client } = await this.#ctx.connection();
@@ -143,9 +168,10 @@ export class AgentSession {
     if (error instanceof ProtocolError) return error.message;
     const { message, status, hints } = toFailure(error);
     const usefulHints = hints.map(withoutFlagSentences).filter(hint => hint !== '');
-    return [`error: ${withoutFlags(toOneLine(message))} (${status})`, ...usefulHints.map(toOneLine)].join(
-      '\n',
-    );
+    return [
+      `error: ${withoutFlags(toOneLine(message))} (${status})`,
+      ...usefulHints.map(toOneLine),
+    ].join('\n');
   }
 }
 
@@ -154,7 +180,10 @@ async function readSecrets(ctx: Context): Promise<Redaction> {
   return new Redaction(...(await collectSecretKeys(ctx)));
 }
 
-/** Removes the sentences that name a flag: an agent has no command line, but the rest of a hint may help it. */
+/**
+ * Removes the sentences that name a flag: an agent has no command line, but the rest of a hint may
+ * help it.
+ */
 function withoutFlagSentences(hint: string): string {
   const sentences = hint.split(/(?<=\.) /u);
   return sentences.filter(sentence => !FLAG.test(sentence)).join(' ');
@@ -188,7 +217,12 @@ function toToolCall(
   };
 }
 
-function toPromptSummary({ name, title, description, config }: OfferedPrompt): Record<string, unknown> {
+function toPromptSummary({
+  name,
+  title,
+  description,
+  config,
+}: OfferedPrompt): Record<string, unknown> {
   const { text, images } = describeConfig(config);
   return {
     prompt: name,
@@ -201,6 +235,8 @@ function toPromptSummary({ name, title, description, config }: OfferedPrompt): R
       ...(choices !== undefined && { choices }),
       ...(value !== undefined && { default: value }),
     })),
-    images: images.map(({ description: what }, index) => what ?? getImageArgumentName(index, images.length)),
+    images: images.map(
+      ({ description: what }, index) => what ?? getImageArgumentName(index, images.length),
+    ),
   };
 }

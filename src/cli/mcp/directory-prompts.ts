@@ -20,7 +20,10 @@ const EXTENSION = /\.prompt(?:\.ya?ml)?$/u;
 export class DirectoryPrompts {
   readonly #ctx: Context;
   readonly #directory: string;
-  /** The last warning about each prompt file that can't be read, so that it is reported again only if it changes. */
+  /**
+   * The last warning about each prompt file that can't be read, so that it is reported again only
+   * if it changes.
+   */
   readonly #warnings = new Map<string, string>();
   /** The unusable files of the directory that were reported, so that each is reported once. */
   readonly #leftOut = new Set<string>();
@@ -32,7 +35,9 @@ export class DirectoryPrompts {
 
   /** Reads the prompt files. Leaves out the unusable ones, which it reports on standard error. */
   async list(): Promise<OfferedPrompt[]> {
-    const prompts = await Promise.all([...this.listFiles()].map(([name, file]) => this.#read(name, file)));
+    const prompts = await Promise.all(
+      [...this.listFiles()].map(([name, file]) => this.#read(name, file)),
+    );
     return prompts.filter(prompt => prompt !== undefined);
   }
 
@@ -73,6 +78,7 @@ export class DirectoryPrompts {
       });
       const { title, config } = await client.versions.get(promptVersionId, { signal });
       this.#warnings.delete(file);
+
       return { name, title, description: '', config };
     } catch (error) {
       signal.throwIfAborted();

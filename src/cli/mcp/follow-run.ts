@@ -27,8 +27,8 @@ interface RunIdentity {
 }
 
 /**
- * Creates a run and waits for it. Reports its progress to the client; if the call is cancelled or the session ends before
- * the run, shows the user how to get it.
+ * Creates a run and waits for it. Reports its progress to the client; if the call is cancelled or
+ * the session ends before the run, shows the user how to get it.
  */
 export async function createAndFollow(
   ctx: Context,
@@ -39,10 +39,12 @@ export async function createAndFollow(
   const identity: RunIdentity = { runId: undefined, key: undefined };
   const hints = new LeftRunHints(ctx, connection, identity, call);
   return await withProgress(ctx, connection, identity, call, async endSignal => {
-    // The run of a cancelled call continues until the session ends. All calls of a session listen to its signal.
+    // The run of a cancelled call continues until the session ends. All calls of a session listen
+    // to its signal.
     for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
       signal.addEventListener('abort', () => void hints.print(), { signal: endSignal });
     }
+
     const creation = await createAndWait(ctx, connection, request, {
       reservation: call.reservation,
       waitSignal: call.signal,
@@ -80,8 +82,11 @@ class LeftRunHints {
     const { signal, io } = this.#ctx;
     const identity = this.#identity;
     if (identity.key === undefined) return;
+
     const isStopped = (this.#call.isSessionOver() || signal.aborted) && this.#connection.embedded;
-    identity.runId ??= await findRunIdByKey(this.#connection, identity.key, signal).catch(() => undefined);
+    identity.runId ??= await findRunIdByKey(this.#connection, identity.key, signal).catch(
+      () => undefined,
+    );
     const hint = (isStopped ? stoppedHint : continuesHint)(this.#connection, identity.runId);
     if (hint !== this.#lastHint) io.error(hint);
     this.#lastHint = hint;
@@ -103,7 +108,10 @@ function stoppedHint({ advise }: Connection, runId: string | undefined): string 
   return `note: the session has ended; ${run} was stopped and may have been paid for, ${again}`;
 }
 
-/** Waits for work on a run, aborts `ended` after it, and reports progress to the client once a second. */
+/**
+ * Waits for work on a run, aborts `ended` after it, and reports progress to the client once a
+ * second.
+ */
 export async function withProgress<T>(
   ctx: Context,
   connection: Connection,

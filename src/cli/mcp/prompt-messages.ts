@@ -16,6 +16,7 @@ export function toProtocolPrompt({ name, title, description, config }: OfferedPr
     description: `the URL of an image${what === undefined ? '' : `: ${what}`}`,
     required: true,
   }));
+
   const ofTexts = text.map(field => ({
     name: field.key,
     required: field.required,
@@ -55,9 +56,14 @@ export async function renderAgentMessages(
 ): Promise<GetPromptResult> {
   const { connection, version } = await prompts.open(name);
   const { promptVersionId, config, title } = version;
+
   if (!connection.embedded) {
-    throw usageError(`${name} can only be rendered by its service`, 'Run it with the tool run_prompt.');
+    throw usageError(
+      `${name} can only be rendered by its service`,
+      'Run it with the tool run_prompt.',
+    );
   }
+
   const { images } = describeConfig(config);
   const names = images.map((_, index) => getImageArgumentName(index, images.length));
   const texts = Object.fromEntries(Object.entries(args).filter(([key]) => !names.includes(key)));
@@ -65,6 +71,7 @@ export async function renderAgentMessages(
   const { previewFromTexts } = await import('../../prompts/render/preview-prompt.ts');
   const definition = await findVersionDefinition(ctx, promptVersionId);
   const preview = definition && (await previewFromTexts(definition, { texts, images: urls }));
+
   return { description: title, messages: (preview?.messages ?? []).flatMap(toProtocolMessages) };
 }
 
@@ -72,7 +79,9 @@ export async function renderAgentMessages(
 function toProtocolMessages({ role, content }: TemplateMessage): PromptMessage[] {
   return content.flatMap(part => {
     const shown = toProtocolContent(part);
-    return shown === undefined ? [] : [{ role: role === 'model' ? 'assistant' : 'user', content: shown }];
+    return shown === undefined
+      ? []
+      : [{ role: role === 'model' ? 'assistant' : 'user', content: shown }];
   });
 }
 

@@ -19,10 +19,11 @@ class NotAPicture extends Error {
 }
 
 /**
- * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is a tool error, and so
- * is a URL that returns anything but a picture.
+ * Returns a run as the result of a tool: its outputs, then its id and what it cost. A failed run is
+ * a tool error, and so is a URL that returns anything but a picture.
  *
- * @param options.limitsCredits true under a cap on credits; otherwise the text leaves out those of the embedded service
+ * @param options.limitsCredits true under a cap on credits; otherwise the text leaves out those of
+ * the embedded service
  */
 export async function buildRunResult(
   ctx: Context,
@@ -41,20 +42,36 @@ export async function buildRunResult(
       content.push({ type: 'text', text: `error: ${toOneLine(error.message)}` });
     }
   }
+
   const { runId, runStatus, tokens } = run;
   const costs = await fetchCosts(ctx, connection, runId);
   const facts = { runId, runStatus, tokens, ...costs };
   const { credits: _, ...withoutCredits } = facts;
   const isHere = costs.cost !== undefined;
-  content.push({ type: 'text', text: formatRunFacts(isHere && !limitsCredits ? withoutCredits : facts) });
+  content.push({
+    type: 'text',
+    text: formatRunFacts(isHere && !limitsCredits ? withoutCredits : facts),
+  });
+
   return { content, structuredContent: facts, ...(isError && { isError }) };
 }
 
-async function toToolContent(ctx: Context, connection: Connection, item: OutputItem): Promise<ToolContent> {
+async function toToolContent(
+  ctx: Context,
+  connection: Connection,
+  item: OutputItem,
+): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
-  if (type === 'error') return { type: 'text', text: `error: ${escapeControls(formatReason(data))}` };
-  if (type !== 'image') return { type: 'text', text: `${toOneLine(type)}: ${escapeControls(data)}` };
+
+  if (type === 'error') {
+    return { type: 'text', text: `error: ${escapeControls(formatReason(data))}` };
+  }
+
+  if (type !== 'image') {
+    return { type: 'text', text: `${toOneLine(type)}: ${escapeControls(data)}` };
+  }
+
   try {
     const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });
     const pieces: Uint8Array[] = [];
@@ -64,6 +81,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
       if (size > MAX_AGENT_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
       pieces.push(Buffer.from(piece));
     }
+
     const bytes = Buffer.concat(pieces);
     const mimeType = await detectImageType(bytes);
     if (mimeType === undefined) {
@@ -71,6 +89,7 @@ async function toToolContent(ctx: Context, connection: Connection, item: OutputI
         `${data} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
       );
     }
+
     return { type: 'image', mimeType, data: bytes.toString('base64') };
   } catch (error) {
     if (error instanceof NotAPicture) throw error;
@@ -90,7 +109,11 @@ interface RunCosts {
 }
 
 /** Returns the costs of a run that are available; never fails. */
-async function fetchCosts(ctx: Context, { client, costs }: Connection, runId: string): Promise<RunCosts> {
+async function fetchCosts(
+  ctx: Context,
+  { client, costs }: Connection,
+  runId: string,
+): Promise<RunCosts> {
   const { signal } = ctx;
   try {
     const { rows } = await client.runs.list({ limit: 50 }, { signal, retries: 0 });

@@ -31,12 +31,19 @@ export async function runPromptTool(
   args: Readonly<Record<string, unknown>>,
   call: ToolCall,
 ): Promise<CallToolResult> {
-  const { connection, version, estimatedCredits } = await prompts.open(requireTextArgument(args, 'prompt'));
+  const { connection, version, estimatedCredits } = await prompts.open(
+    requireTextArgument(args, 'prompt'),
+  );
   budget.checkCostCap(connection);
   const fields = describeConfig(version.config);
   const finder = createAgentImageFinder(ctx);
   const images = await openImages(finder, readTextsArgument(args, 'images'));
-  const inputs = await takeNamedImages(fields, { text: readTextMapArgument(args, 'inputs'), images }, finder);
+  const inputs = await takeNamedImages(
+    fields,
+    { text: readTextMapArgument(args, 'inputs'), images },
+    finder,
+  );
+
   const request: RunRequest = {
     promptVersionId: version.promptVersionId,
     ...checkInputs(fields, inputs),
@@ -49,6 +56,7 @@ export async function runPromptTool(
     call.signal,
   );
   const run = createAndFollow(ctx, connection, body, { ...call, reservation });
+
   return await unlessCancelled(
     run.then(ended => buildRunResult(ctx, connection, ended, budget)),
     call.signal,
@@ -56,7 +64,10 @@ export async function runPromptTool(
 }
 
 /** Waits for a reservation in the budget; releases it if the call is cancelled before. */
-async function reserveBudget(room: Promise<Reservation>, signal: AbortSignal): Promise<Reservation> {
+async function reserveBudget(
+  room: Promise<Reservation>,
+  signal: AbortSignal,
+): Promise<Reservation> {
   const reservation = await room;
   if (signal.aborted) reservation.refused();
   signal.throwIfAborted();
@@ -74,6 +85,7 @@ export async function getRun(
   const connection = isOwn ? await ctx.localConnection() : await ctx.connection();
   const runId = await resolveRun(ctx, connection, name);
   const waiting = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
+
   return await withProgress(ctx, connection, { runId, key: undefined }, call, async () => {
     const run = await waitForKnownRun(waiting, connection, runId, { idFromService: false });
     return await buildRunResult(ctx, connection, run);
@@ -87,7 +99,10 @@ async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promis
   });
 }
 
-/** Returns a finder of images for agents: https URLs and files below the working directory; it refuses all others. */
+/**
+ * Returns a finder of images for agents: https URLs and files below the working directory; it
+ * refuses all others.
+ */
 function createAgentImageFinder(ctx: Context): ImageFinder {
   const { cwd } = ctx;
   return {
@@ -97,7 +112,9 @@ function createAgentImageFinder(ctx: Context): ImageFinder {
       if (isImageUrl(name) || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile())) {
         return openImage(ctx, name);
       }
-      throw usageError(`the image ${JSON.stringify(name)} is not a file below the working directory`);
+      throw usageError(
+        `the image ${JSON.stringify(name)} is not a file below the working directory`,
+      );
     },
   };
 }

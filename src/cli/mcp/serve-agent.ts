@@ -14,7 +14,9 @@ const WAITING =
   'note: waiting for a client of the Model Context Protocol on standard input; press Ctrl-D to end. ' +
   'How a client starts it: promptrun mcp --help';
 
-/** Speaks the protocol on standard input and output until the input ends or `ctx.signal` is aborted. */
+/**
+ * Speaks the protocol on standard input and output until the input ends or `ctx.signal` is aborted.
+ */
 export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Caps): Promise<void> {
   const session = new AgentSession(ctx, prompts, caps);
   const input = new PassThrough();
@@ -25,6 +27,7 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
     ctx.signal.addEventListener('abort', () => resolve());
     if (ctx.signal.aborted) resolve();
   });
+
   const output = new PassThrough();
   const outputWritten = writeOut(ctx, output);
   if (ctx.io.stdin.isTerminal) ctx.io.note(WAITING);
@@ -34,6 +37,7 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
       if (ctx.globals.debug) ctx.io.error(`debug: ${toOneLine(error.message)}`);
     },
   });
+
   const sessionOver = new AbortController();
   const outputUnread = waitUntilUnread(ctx, sessionOver.signal);
   const isRead = await Promise.race([
@@ -41,6 +45,7 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
     outputWritten.then(() => false),
     outputUnread,
   ]);
+
   sessionOver.abort();
   if (!ctx.signal.aborted && isRead) await Promise.race([session.waitForAnswers(), outputWritten]);
   session.end();
@@ -51,7 +56,10 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
   await outputWritten;
 }
 
-/** Resolves to false when standard output has no reader any more, even if idle; to true when the signal is aborted. */
+/**
+ * Resolves to false when standard output has no reader any more, even if idle; to true when the
+ * signal is aborted.
+ */
 async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Promise<boolean> {
   while (!signal.aborted) {
     if (!io.isRead()) return false;
@@ -63,7 +71,9 @@ async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Pro
 /** Writes the output; a closed or full standard output ends the session. */
 async function writeOut({ io }: Context, output: PassThrough): Promise<void> {
   try {
-    for await (const chunk of output as AsyncIterable<Uint8Array>) if (!(await io.out(chunk))) return;
+    for await (const chunk of output as AsyncIterable<Uint8Array>) {
+      if (!(await io.out(chunk))) return;
+    }
   } catch (error) {
     output.destroy(toError(error));
   }

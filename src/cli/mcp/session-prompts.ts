@@ -1,7 +1,12 @@
 import { NotFoundError } from '../../client/errors.ts';
 import { isBelow } from '../../files/named-file.ts';
 import { createWordMatcher } from '../../utils/word-matcher.ts';
-import { findLabelFault, isUuid, type PromptSearchRow, type PromptVersion } from '../../wire/index.ts';
+import {
+  findLabelFault,
+  isUuid,
+  type PromptSearchRow,
+  type PromptVersion,
+} from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
@@ -44,17 +49,26 @@ export class SessionPrompts {
       options.directory === undefined ? undefined : new DirectoryPrompts(ctx, options.directory);
   }
 
-  /** Opens the prompts of a session. @throws {CliError} if an allowed prompt does not exist, or the directory can't be read */
+  /**
+   * Opens the prompts of a session.
+   *
+   * @throws {CliError} if an allowed prompt does not exist, or the directory can't be read
+   */
   static async open(ctx: Context, options: OfferOptions): Promise<SessionPrompts> {
     const session = new SessionPrompts(ctx, options);
     await session.#directory?.list();
     if (options.allow.length === 0) return session;
+
     const allowedTargets = new Set<string>();
     for (const name of options.allow) {
       const { id, label } = await session.#identify(name);
-      if (label === undefined) allowedTargets.add(id);
-      else session.#labelled.push(label);
+      if (label === undefined) {
+        allowedTargets.add(id);
+      } else {
+        session.#labelled.push(label);
+      }
     }
+
     session.#allowed = allowedTargets;
     return session;
   }
@@ -63,9 +77,12 @@ export class SessionPrompts {
   async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const { allow } = this.#options;
     if (allow.length > 0) {
-      const allowed = await Promise.all(allow.map(name => unlessMissing(this.#openAllowedPrompt(name))));
+      const allowed = await Promise.all(
+        allow.map(name => unlessMissing(this.#openAllowedPrompt(name))),
+      );
       return allowed.filter(prompt => prompt !== undefined);
     }
+
     const own = (await this.#directory?.list()) ?? [];
     const others = await fetchPublishedPrompts(await this.#ctx.connection(), signal);
     return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
@@ -73,7 +90,9 @@ export class SessionPrompts {
 
   /** Returns the prompts that match words, in the service's order, best first. */
   async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
-    if (words === '' || this.#allowed !== undefined) return filterOffers(await this.list(signal), words);
+    if (words === '' || this.#allowed !== undefined) {
+      return filterOffers(await this.list(signal), words);
+    }
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
     const own = (await this.#directory?.list()) ?? [];
@@ -90,11 +109,12 @@ export class SessionPrompts {
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
     const connection = await getTargetConnection(this.#ctx, target);
-    const resolvedTarget = await resolveTarget(this.#ctx, connection, target, { source: 'elsewhere' }).catch(
-      withToolForCommand,
-    );
+    const resolvedTarget = await resolveTarget(this.#ctx, connection, target, {
+      source: 'elsewhere',
+    }).catch(withToolForCommand);
     const version = await readVersion(this.#ctx, connection, resolvedTarget);
     if (file === undefined) await this.#checkVersion(name, version);
+
     return { connection, version, estimatedCredits: resolvedTarget.estimatedCredits };
   }
 
@@ -126,20 +146,26 @@ export class SessionPrompts {
     );
   }
 
-  /** Returns the path of a named file, or the id of a named version or prompt, with the name itself if it has a label. */
+  /**
+   * Returns the path of a named file, or the id of a named version or prompt, with the name itself
+   * if it has a label.
+   */
   async #identify(name: string): Promise<{ readonly id: string; readonly label?: string }> {
     const { signal } = this.#ctx;
     const target = this.#directory?.listFiles().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) return { id: file.path };
+
     const id = resolveTargetAlias(this.#ctx, target);
     if (!isUuid(id)) {
       const { promptId, promptVersionId = promptId } = await this.#find(id);
       return { id: promptVersionId, ...(hasLabel(id) && { label: id }) };
     }
+
     const { client } = await this.#ctx.connection();
     const version = await unlessNotFound(client.versions.get(id, { signal }));
     if (version !== undefined) return { id: version.promptVersionId };
+
     await client.prompts.get(id, { signal });
     return { id };
   }
@@ -202,5 +228,7 @@ function toOfferedPrompt({ slug, title, description, configs }: PromptSearchRow)
 
 function filterOffers(prompts: readonly OfferedPrompt[], words: string): OfferedPrompt[] {
   const hasWords = createWordMatcher(words);
-  return prompts.filter(({ name, title, description }) => hasWords(`${name} ${title} ${description}`));
+  return prompts.filter(({ name, title, description }) =>
+    hasWords(`${name} ${title} ${description}`),
+  );
 }

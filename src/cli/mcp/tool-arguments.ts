@@ -23,7 +23,9 @@ export function readTextMapArgument(
   return new Map(
     Object.entries(value).map(([name, input]) => {
       const text =
-        typeof input === 'number' || typeof input === 'boolean' ? String(input) : renderInputText(input);
+        typeof input === 'number' || typeof input === 'boolean'
+          ? String(input)
+          : renderInputText(input);
       if (text === undefined) throw usageError(`the value of ${JSON.stringify(name)} is missing`);
       return [name, text];
     }),

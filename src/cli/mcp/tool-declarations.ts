@@ -2,7 +2,10 @@ import type { Tool } from '@modelcontextprotocol/server';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from '../core/errors.ts';
 
-const PROMPT_NAME = { type: 'string', description: 'its name as search_prompts returns it' } as const;
+const PROMPT_NAME = {
+  type: 'string',
+  description: 'its name as search_prompts returns it',
+} as const;
 
 /** The tools that an agent sees. */
 export const TOOLS: readonly Tool[] = [
@@ -31,7 +34,8 @@ export const TOOLS: readonly Tool[] = [
         images: {
           type: 'array',
           items: { type: 'string' },
-          description: 'image inputs in their order: https URLs, or paths below the working directory',
+          description:
+            'image inputs in their order: https URLs, or paths below the working directory',
         },
         options: { type: 'object', description: 'run options of the model, such as quality' },
       },
@@ -56,8 +60,15 @@ export const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** Refuses arguments that a tool does not have, so that no run is paid for without them. @throws {CliError} */
-export function checkArguments({ name, inputSchema }: Tool, args: Readonly<Record<string, unknown>>): void {
+/**
+ * Refuses arguments that a tool does not have, so that no run is paid for without them.
+ *
+ * @throws {CliError}
+ */
+export function checkArguments(
+  { name, inputSchema }: Tool,
+  args: Readonly<Record<string, unknown>>,
+): void {
   const names = Object.keys(inputSchema.properties ?? {});
   const unknown = Object.keys(args).find(key => !names.includes(key));
   if (unknown === undefined) return;

@@ -5,7 +5,10 @@ import type { Context } from '../context.ts';
 
 const FIRST_LINES = 50;
 
-/** Returns the differences of two texts; if more than 2,000 lines differ or it takes too long, their number and the first 50. */
+/**
+ * Returns the differences of two texts; if more than 2,000 lines differ or it takes too long, their
+ * number and the first 50.
+ */
 export async function computeDifferences(
   ctx: Pick<Context, 'checks'>,
   oldText: string,
@@ -13,10 +16,12 @@ export async function computeDifferences(
   by: 'words' | 'lines',
 ): Promise<DiffPart[]> {
   const checks = await ctx.checks();
-  const parts = await checks.perform('differences', oldText, newText, by).catch((error: unknown) => {
-    if (error instanceof LimitExceeded) return undefined;
-    throw error;
-  });
+  const parts = await checks
+    .perform('differences', oldText, newText, by)
+    .catch((error: unknown) => {
+      if (error instanceof LimitExceeded) return undefined;
+      throw error;
+    });
   return parts ?? summariseDifferences(oldText, newText);
 }
 
@@ -27,6 +32,7 @@ function summariseDifferences(one: string, other: string): DiffPart[] {
     removed.pop();
     added.pop();
   }
+
   const differingLines = Array.from(
     { length: Math.max(removed.length, added.length) },
     (_, index) => index,

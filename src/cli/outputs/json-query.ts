@@ -27,10 +27,16 @@ export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: strin
   const fault = await findQueryFault(ctx, expression).catch((error: unknown) => {
     throw queryError(error);
   });
-  if (fault !== undefined) throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
+  if (fault !== undefined) {
+    throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
+  }
 }
 
-/** Applies a checked expression to `value`. @throws {CliError} (exit 2) if a function gets an invalid argument */
+/**
+ * Applies a checked expression to `value`.
+ *
+ * @throws {CliError} (exit 2) if a function gets an invalid argument
+ */
 export async function applyQuery(
   ctx: Pick<Context, 'checks'>,
   expression: string,

@@ -35,12 +35,18 @@ async function fetchMedia(
   { forPage, signal }: { readonly forPage: boolean; readonly signal: AbortSignal },
 ): Promise<MediaContent> {
   const hash = createHash('sha256');
-  const bytes = await readMedia(client, url, { maxBytes: forPage ? MAX_PAGE_MEDIA_BYTES : 0, signal, hash });
+  const bytes = await readMedia(client, url, {
+    maxBytes: forPage ? MAX_PAGE_MEDIA_BYTES : 0,
+    signal,
+    hash,
+  });
   const dataUrl = forPage && bytes !== undefined ? await encodeMediaDataUrl(bytes) : undefined;
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
-/** Reads a medium into `hash` and returns its bytes; undefined if there are more than `maxBytes`. */
+/**
+ * Reads a medium into `hash` and returns its bytes; undefined if there are more than `maxBytes`.
+ */
 export async function readMedia(
   client: Connection['client'],
   url: string,
@@ -59,10 +65,14 @@ export async function readMedia(
     else if (hash === undefined) return undefined;
     hash?.update(chunk);
   }
+
   return size <= maxBytes ? Buffer.concat(chunks) : undefined;
 }
 
-/** Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large for a page. */
+/**
+ * Returns a saved file as a `data:` URL; undefined if it is not a picture or video, or too large
+ * for a page.
+ */
 export async function readDataUrl(file: string): Promise<string | undefined> {
   const stats = await stat(file);
   return stats.isFile() && stats.size <= MAX_PAGE_MEDIA_BYTES
@@ -70,7 +80,9 @@ export async function readDataUrl(file: string): Promise<string | undefined> {
     : undefined;
 }
 
-/** Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong. */
+/**
+ * Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong.
+ */
 async function encodeMediaDataUrl(bytes: Buffer): Promise<string | undefined> {
   const { fileTypeFromBuffer } = await import('file-type');
   const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};

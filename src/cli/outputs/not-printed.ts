@@ -13,11 +13,15 @@ export interface PaidRun {
 export function notPrintedError(runs: readonly PaidRun[], reason: string): CliError | undefined {
   const [first, ...others] = runs;
   if (first === undefined) return undefined;
+
   const { runId, connection } = first;
   const get = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
   const isOne = others.length === 0;
-  const subject = isOne ? `the result of run ${runId} was` : `the results of ${runs.length} runs were`;
+  const subject = isOne
+    ? `the result of run ${runId} was`
+    : `the results of ${runs.length} runs were`;
   const otherRunsNote = `The other runs: ${others.map(run => run.runId).join(' ')}`;
+
   return new CliError(`${subject} not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,

@@ -2,14 +2,18 @@ import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { openFile, openText, openUrl } from '../terminal/open-viewer.ts';
 
-/** Opens saved files, texts, web URLs, and files of the embedded service, but nothing else that a service names. */
+/**
+ * Opens saved files, texts, web URLs, and files of the embedded service, but nothing else that a
+ * service names.
+ */
 export async function openOutputs(
   ctx: Context,
   connection: Connection,
   run: Run,
   paths: readonly (string | undefined)[],
 ): Promise<void> {
-  const ownFiles = connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
+  const ownFiles =
+    connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
   for (const [index, item] of run.outputs.entries()) {
     const path = paths[index];
     if (path !== undefined) await openFile(ctx, path);

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { readJson } from '../../files/formats/json.ts';
 import { formatOutputData } from '../../files/formats/json-fields.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
-import { isJsonObject, JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  JsonLimitExceeded,
+  MAX_JSON,
+  parseBoundedJson,
+} from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { OutputItem } from '../../wire/index.ts';
@@ -18,7 +23,8 @@ import { readTextFile } from '../inputs/read-text.ts';
 export type OutputSchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
 
 /**
- * Reads a JSON Schema for outputs. Fetches nothing: a `$ref` to anything outside the file is refused.
+ * Reads a JSON Schema for outputs. Fetches nothing: a `$ref` to anything outside the file is
+ * refused.
  *
  * @param where the flag or the place that names the file, for messages
  * @throws {CliError} USAGE_ERROR if the file can't be read or is not a JSON Schema
@@ -48,7 +54,11 @@ export async function readJsonFile(
 }
 
 /** Returns the hexadecimal SHA-256 of a schema file, which is part of a recording's key. */
-export async function computeSchemaDigest(file: string, cwd: string, where: string): Promise<string> {
+export async function computeSchemaDigest(
+  file: string,
+  cwd: string,
+  where: string,
+): Promise<string> {
   return createHash('sha256')
     .update((await readTextFile(file, cwd, where)).replaceAll('\r\n', '\n'))
     .digest('hex');
@@ -80,19 +90,23 @@ export async function createSchemaCheck(
   if (typeof schema !== 'boolean' && !isJsonObject(schema)) {
     throw usageError(`${where} is not a JSON Schema: it must be an object, true or false`);
   }
+
   const checks = await ctx.checks();
   const fault = await checks.perform('schemaFault', schema);
   if (fault?.loop !== undefined) throw new SchemaLoop(`${where}: ${fault.message}`, fault.loop);
+
   if (fault !== undefined) {
     throw usageError(
       `${where} is not a JSON Schema that can be used: ${fault.message}`,
       ...(/\breference\b/iu.test(fault.message) ? [NO_REMOTE] : []),
     );
   }
+
   return value => checks.perform('schemaMismatch', schema, value);
 }
 
-const NO_REMOTE = 'Remote references are not fetched: put what they name into the file, under $defs.';
+const NO_REMOTE =
+  'Remote references are not fetched: put what they name into the file, under $defs.';
 
 /** Joins the text outputs of a run with line breaks. */
 export function joinTextOutputs(outputs: readonly OutputItem[]): string {

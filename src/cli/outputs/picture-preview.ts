@@ -7,6 +7,7 @@ import { readMedia } from './media-content.ts';
 
 /** Maximum size of a picture to fetch for a preview, in bytes. */
 const MAX_PREVIEW_BYTES = 16 * 1024 * 1024;
+
 /** Time limit of a preview, in milliseconds. */
 const PREVIEW_TIMEOUT_MS = 10_000;
 

@@ -17,8 +17,8 @@ interface PagesForm<T> extends ListForm<T> {
 }
 
 /**
- * Shows a list like `presentList`, but each row as soon as its page arrives. A table and `--query` need the whole list,
- * whose size is then limited.
+ * Shows a list like `presentList`, but each row as soon as its page arrives. A table and `--query`
+ * need the whole list, whose size is then limited.
  *
  * @returns what `pages` returns; undefined if the reader was gone before
  */
@@ -29,10 +29,14 @@ export async function presentPages<T, R>(
 ): Promise<R | undefined> {
   const { ndjson = false, cells = createCellFormatter(form.columns) } = form;
   if (ndjson) return await writeRows(ctx, pages, row => formatJsonLine(ctx, row));
+
   if (ctx.globals.query === undefined) {
     if (ctx.globals.json) return await writeArray(ctx, pages, form.noun);
-    if (!ctx.io.stdout.isTerminal) return await writeRows(ctx, pages, row => formatPlainRow(cells(row)));
+    if (!ctx.io.stdout.isTerminal) {
+      return await writeRows(ctx, pages, row => formatPlainRow(cells(row)));
+    }
   }
+
   return await showWhole(ctx, pages, form);
 }
 
@@ -51,7 +55,11 @@ async function writeRows<T, R>(
 }
 
 /** Writes one JSON array. It stays open if a page fails. */
-async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, noun: string): Promise<R | undefined> {
+async function writeArray<T, R>(
+  ctx: Context,
+  pages: Pages<T, R>,
+  noun: string,
+): Promise<R | undefined> {
   const { isTerminal } = ctx.io.stdout;
   let page = await withSpinner(ctx, `asking for the ${noun}`, pages.next());
   let separator = '[\n';
@@ -62,6 +70,7 @@ async function writeArray<T, R>(ctx: Context, pages: Pages<T, R>, noun: string):
       separator = ',\n';
     }
   }
+
   await ctx.io.out(separator === '[\n' ? '[]\n' : '\n]\n');
   return page.value;
 }
@@ -75,6 +84,7 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
     await printValue(ctx, buffer.rows);
     return value;
   }
+
   // Keeps only the cells, because a row may hold far more.
   const buffer = createRowBuffer<Cell[]>(noun);
   const toCells = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
@@ -83,22 +93,32 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
     question,
     collectRows(pages, rows => buffer.add(rows.map(toCells))),
   );
+
   const cellColumns = columns.map((column, index) => ({
     ...column,
     plain: null,
     cell: (row: Cell[]) => row[index] ?? '',
   }));
-  await presentList(ctx, buffer.rows, { columns: cellColumns, ...(nothing !== undefined && { nothing }) });
+  await presentList(ctx, buffer.rows, {
+    columns: cellColumns,
+    ...(nothing !== undefined && { nothing }),
+  });
   return value;
 }
 
-async function collectRows<T, R>(pages: Pages<T, R>, add: (rows: readonly T[]) => void): Promise<R> {
+async function collectRows<T, R>(
+  pages: Pages<T, R>,
+  add: (rows: readonly T[]) => void,
+): Promise<R> {
   let page = await pages.next();
   for (; page.done !== true; page = await pages.next()) add(page.value);
   return page.value;
 }
 
-/** Maximum size of buffered rows as JSON, in bytes; as values they take two to three times the memory. */
+/**
+ * Maximum size of buffered rows as JSON, in bytes; as values they take two to three times the
+ * memory.
+ */
 const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 /** Rows that are shown only after all have arrived. */

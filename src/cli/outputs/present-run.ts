@@ -32,7 +32,10 @@ export interface PresentOptions {
 
 const NOTHING_SAVED: SavedOutputs = { paths: [], failures: [] };
 
-/** Prints a run's outputs in the requested form and returns its exit code, which doesn't depend on the form. */
+/**
+ * Prints a run's outputs in the requested form and returns its exit code, which doesn't depend on
+ * the form.
+ */
 export async function presentRun(
   ctx: Context,
   connection: Connection,
@@ -40,6 +43,7 @@ export async function presentRun(
   options: PresentOptions,
 ): Promise<ExitCode> {
   if (options.bytes === true) return presentBytes(ctx, connection, run, options);
+
   const { paths, failures } = await saveAsPlanned(ctx, connection, run, options.save);
   if (ctx.globals.json) {
     await printJson(ctx, connection, withPaths(run, paths));
@@ -47,14 +51,20 @@ export async function presentRun(
     const { preview, streamedText } = options;
     await printOutputs(ctx, connection, run, { paths, preview, streamedText });
   }
+
   if (options.open === true) {
     const { openOutputs } = await import('./open-outputs.ts');
     await openOutputs(ctx, connection, run, paths);
   }
+
   return concludeRun(ctx, connection, run, options, failures);
 }
 
-/** Returns the exit code of a run after printing it. @throws {CliError} if it succeeded but its outputs don't match */
+/**
+ * Returns the exit code of a run after printing it.
+ *
+ * @throws {CliError} if it succeeded but its outputs don't match
+ */
 export async function concludeRun(
   ctx: Context,
   connection: Connection,
@@ -64,10 +74,12 @@ export async function concludeRun(
 ): Promise<ExitCode> {
   const saveFailures = failures.length > 0 ? await import('./saving/save-failures.ts') : undefined;
   saveFailures?.refuseLinks(run, failures);
+
   if (run.runStatus === 'failed') {
     saveFailures?.noteFailures(ctx, failures);
     return getRunExitCode(connection, run);
   }
+
   await refuseMismatch(run, schema);
   saveFailures?.refuseFailures(connection, run, failures);
   return EXIT.ok;
@@ -101,7 +113,10 @@ async function presentBytes(
   return EXIT.ok;
 }
 
-/** Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the result isn't lost. */
+/**
+ * Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the
+ * result isn't lost.
+ */
 async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
   try {
     await printValue(ctx, run);
@@ -136,11 +151,12 @@ export function withPaths(run: Run, paths: readonly (string | undefined)[] = [])
 }
 
 /**
- * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema and checks the directory
- * immediately, so that a fault in them doesn't cost a run.
+ * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema
+ * and checks the directory immediately, so that a fault in them doesn't cost a run.
  *
  * @param flag the flag that names the directory
- * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that can't be used together
+ * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that can't be
+ * used together
  */
 export async function createOutputPlan(
   ctx: Context,
@@ -150,14 +166,18 @@ export async function createOutputPlan(
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
   const directoryName = flags.save === true ? await getDefaultDirectory(ctx) : flags.save;
+
   const directory = bytes ? undefined : directoryName;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./saving/check-writable.ts');
     checkDirectory(ctx.cwd, directory, flag);
   }
-  const preview = flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
+
+  const preview =
+    flags.preview && ctx.io.stdout.isTerminal && (ctx.settings.get('preview') ?? true);
   const force = flags.force === true;
   const schema = await readSchemaFlag(ctx, flags.schema);
+
   return facts => ({
     preview,
     bytes,
@@ -167,7 +187,9 @@ export async function createOutputPlan(
   });
 }
 
-/** Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it. */
+/**
+ * Returns the directory of the setting `saveDir`, in which `~` works although no shell has read it.
+ */
 async function getDefaultDirectory({ settings, env }: Context): Promise<string> {
   const { expandHome } = await import('../core/paths.ts');
   return expandHome(settings.get('saveDir') ?? '.', findHomeDirectory(env));
@@ -200,14 +222,14 @@ async function readSchemaFlag(
 }
 
 /**
- * Number of bytes that a pipe accepts completely or not at all. Of a longer write it may accept a part and then
- * report only that its reader is gone.
+ * Number of bytes that a pipe accepts completely or not at all. Of a longer write it may accept a
+ * part and then report only that its reader is gone.
  */
 const ACCEPTED_BYTES = 4000;
 
 /**
- * Prints the result of a run that this command created and paid for. A reader that stops early, such as `head`, is not an
- * error.
+ * Prints the result of a run that this command created and paid for. A reader that stops early,
+ * such as `head`, is not an error.
  *
  * @param print prints it to the given context
  * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
@@ -228,6 +250,7 @@ export async function printResult<T>(
     return print({ ...inner, io: { ...io, out } });
   });
   if (wasAccepted !== false) return result;
+
   const { notPrintedError } = await import('./not-printed.ts');
   const fault = notPrintedError([run], 'standard output was closed before anything was written');
   if (fault !== undefined) throw fault;
@@ -235,8 +258,8 @@ export async function printResult<T>(
 }
 
 /**
- * Prints the results of the runs that this command created and paid for. A reader that has gone is not an error: the exit code
- * stays the verdict.
+ * Prints the results of the runs that this command created and paid for. A reader that has gone is
+ * not an error: the exit code stays the verdict.
  *
  * @param print prints them to the given context
  * @throws {CliError} exit 1, naming the runs, if standard output is full

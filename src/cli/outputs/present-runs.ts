@@ -2,7 +2,13 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
-import { concludeRun, type PresentOptions, presentRun, saveAsPlanned, withPaths } from './present-run.ts';
+import {
+  concludeRun,
+  type PresentOptions,
+  presentRun,
+  saveAsPlanned,
+  withPaths,
+} from './present-run.ts';
 import { printValue } from './print-json.ts';
 import type { SavedOutputs } from './saving/save-outputs.ts';
 
@@ -13,7 +19,8 @@ export interface PresentedRun {
 }
 
 /**
- * Prints several runs in order, as one array with `--json`. A failed download doesn't stop the others.
+ * Prints several runs in order, as one array with `--json`. A failed download doesn't stop the
+ * others.
  *
  * @throws the first fault after all are printed; a link in the way before any other
  */
@@ -23,12 +30,16 @@ export async function presentRuns(
   runs: readonly PresentedRun[],
 ): Promise<ExitCode> {
   if (!ctx.globals.json) {
-    return presentInTurn(ctx, runs, ({ run, options }) => presentRun(ctx, connection, run, options));
+    return presentInTurn(ctx, runs, ({ run, options }) =>
+      presentRun(ctx, connection, run, options),
+    );
   }
+
   const savedRuns: (PresentedRun & SavedOutputs)[] = [];
   for (const { run, options } of runs) {
     savedRuns.push({ run, options, ...(await saveAsPlanned(ctx, connection, run, options.save)) });
   }
+
   const runsWithPaths = savedRuns.map(({ run, paths }) => withPaths(run, paths));
   await printValue(ctx, runsWithPaths);
   return presentInTurn(ctx, savedRuns, ({ run, options, failures }) =>
@@ -51,6 +62,7 @@ async function presentInTurn<T>(
       faults.push(error);
     }
   }
+
   if (faults.length > 0) throw faults.find(isUsage) ?? faults[0];
   return code;
 }

@@ -1,7 +1,12 @@
 import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { Context } from '../context.ts';
 import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
-import { type Cell, formatPlainRows, renderTerminalTable, type TableColumn } from '../terminal/table.ts';
+import {
+  type Cell,
+  formatPlainRows,
+  renderTerminalTable,
+  type TableColumn,
+} from '../terminal/table.ts';
 import { printValue } from './print-json.ts';
 
 /** The forms of one result; only the requested one is made. */
@@ -14,13 +19,18 @@ export interface ListForms {
   readonly paged?: boolean;
 }
 
-/** Shows a result: as JSON if requested, in the terminal's form on a terminal, else in the plain form. */
+/**
+ * Shows a result: as JSON if requested, in the terminal's form on a terminal, else in the plain
+ * form.
+ */
 export async function present(ctx: Context, value: unknown, forms: ListForms): Promise<void> {
   if (ctx.globals.json) return printValue(ctx, value);
+
   if (!ctx.io.stdout.isTerminal) {
     await ctx.io.out(withFinalNewline(await forms.plain()));
     return;
   }
+
   const text = withFinalNewline(
     await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(escapeControls)),
   );
@@ -28,6 +38,7 @@ export async function present(ctx: Context, value: unknown, forms: ListForms): P
     await ctx.io.out(text);
     return;
   }
+
   const { showInPager } = await import('../terminal/pager.ts');
   await showInPager(ctx, text, ctx.settings.get('pager'));
 }
@@ -73,7 +84,9 @@ export function createCellFormatter<T>(columns: readonly ListColumn<T>[]): (item
   return item => columns.flatMap(({ cell, plain = cell }) => (plain === null ? [] : [plain(item)]));
 }
 
-/** Shows one thing: as labelled lines for people, without empty ones, and as fields for programs. */
+/**
+ * Shows one thing: as labelled lines for people, without empty ones, and as fields for programs.
+ */
 export function presentFacts(
   ctx: Context,
   facts: object,
@@ -84,7 +97,8 @@ export function presentFacts(
   return present(ctx, facts, {
     terminal: () =>
       shownLines.map(([label, text = '']) => `${label.padEnd(width)}${toOneLine(text)}\n`).join(''),
-    plain: () => formatPlainRows(Object.entries(facts).map(([key, value]) => [key, toTextOrEmpty(value)])),
+    plain: () =>
+      formatPlainRows(Object.entries(facts).map(([key, value]) => [key, toTextOrEmpty(value)])),
   });
 }
 
@@ -94,6 +108,9 @@ function withFinalNewline(text: string): string {
 
 /** Confirms an action: with a note for people, with the facts as JSON if requested. */
 export async function confirmAction(ctx: Context, facts: object, note: string): Promise<void> {
-  if (ctx.globals.json) await printValue(ctx, facts);
-  else ctx.io.note(note);
+  if (ctx.globals.json) {
+    await printValue(ctx, facts);
+  } else {
+    ctx.io.note(note);
+  }
 }

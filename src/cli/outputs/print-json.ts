@@ -25,20 +25,27 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
 }
 
 /**
- * Returns indented JSON, with each number as the service wrote it; for a terminal with control characters escaped, which
- * doesn't change the value.
+ * Returns indented JSON, with each number as the service wrote it; for a terminal with control
+ * characters escaped, which doesn't change the value.
  */
-export async function toJson(value: unknown, { isTerminal = false, indent = 2 } = {}): Promise<string> {
+export async function toJson(
+  value: unknown,
+  { isTerminal = false, indent = 2 } = {},
+): Promise<string> {
   let isExact = true;
-  // Only `parseKeepingNumbers` adds symbols. They keep the source text of numbers that JavaScript can't hold.
+
+  // Only `parseKeepingNumbers` adds symbols. They keep the source text of numbers that JavaScript
+  // can't hold.
   function noteNumbers(this: object, _: string, part: unknown): unknown {
     if (typeof part === 'number' && Object.getOwnPropertySymbols(this).length > 0) isExact = false;
     return part;
   }
+
   let text = JSON.stringify(value ?? null, noteNumbers, indent);
   if (!isExact) {
     const { stringifyAsWritten } = await import('../../utils/written-numbers.ts');
     text = stringifyAsWritten(value, indent);
   }
+
   return isTerminal ? withoutHiddenControls(text) : text;
 }

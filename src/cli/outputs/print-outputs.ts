@@ -14,7 +14,9 @@ export interface PrintOptions {
   readonly streamedText?: string | undefined;
 }
 
-/** Prints results to standard output, in order, and everything else about the run to standard error. */
+/**
+ * Prints results to standard output, in order, and everything else about the run to standard error.
+ */
 export async function printOutputs(
   ctx: Context,
   connection: Connection,
@@ -24,12 +26,17 @@ export async function printOutputs(
   let { streamedText = '' } = options;
   for (const [index, item] of run.outputs.entries()) {
     const path = options.paths[index];
-    if (item.type === 'error') printFault(ctx, run, item);
-    else if (isMedia(item)) await printMedia(ctx, connection, item, path, options);
-    else {
+    if (item.type === 'error') {
+      printFault(ctx, run, item);
+    } else if (isMedia(item)) {
+      await printMedia(ctx, connection, item, path, options);
+    } else {
       await printText(ctx, formatOutputData(item.data), item.type === 'text' ? streamedText : '');
-      if (item.type === 'text') streamedText = '';
-      else noteUnknownType(ctx, item, index + 1);
+      if (item.type === 'text') {
+        streamedText = '';
+      } else {
+        noteUnknownType(ctx, item, index + 1);
+      }
     }
     if (path !== undefined && !isMedia(item)) ctx.io.note(`note: saved to ${path}`);
   }
@@ -49,15 +56,22 @@ function printFault({ io }: Context, { runStatus }: Run, item: OutputItem): void
   io.error(`${paint('error:')} ${io.stderr.isTerminal ? escapeControls(data) : data}`);
 }
 
-/** Prints how a run with errors ended, with the id of a failed run, so that it can be shown later. */
+/**
+ * Prints how a run with errors ended, with the id of a failed run, so that it can be shown later.
+ */
 function printFailure({ io }: Context, { runStatus, runId, outputs }: Run): void {
   const errors = outputs.filter(item => item.type === 'error').length;
   if (runStatus === 'succeeded' && errors > 0 && io.stderr.isTerminal) {
     io.note(`note: the run succeeded, but ${pluralize(errors, 'part')} of it failed`);
   }
+
   if (runStatus !== 'failed') return;
-  if (errors > 0) io.note(`note: run ${toOneLine(runId)} failed`);
-  else io.error(`${io.paintErr.red('error:')} run ${toOneLine(runId)} failed`);
+
+  if (errors > 0) {
+    io.note(`note: run ${toOneLine(runId)} failed`);
+  } else {
+    io.error(`${io.paintErr.red('error:')} run ${toOneLine(runId)} failed`);
+  }
 }
 
 async function printMedia(
@@ -84,8 +98,8 @@ function noteUnknownType({ io }: Context, { type }: OutputItem, number: number):
 const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
 
 /**
- * Prints a text: piped, its exact bytes, plus a newline at the end if it lacks one. Of a streamed text, prints only the
- * rest, unless the final text differs.
+ * Prints a text: piped, its exact bytes, plus a newline at the end if it lacks one. Of a streamed
+ * text, prints only the rest, unless the final text differs.
  */
 async function printText({ io }: Context, text: string, printedText: string): Promise<void> {
   const isSame = text.startsWith(printedText);

@@ -32,8 +32,12 @@ export function presentPromptVersion(
   const template = firstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () =>
-      (await formatPromptDetails(ctx, version, buildExampleCommand(advise, target, fields), fields)) +
-      formatTemplate(ctx, template),
+      (await formatPromptDetails(
+        ctx,
+        version,
+        buildExampleCommand(advise, target, fields),
+        fields,
+      )) + formatTemplate(ctx, template),
     plain: () =>
       formatPlainRows([
         ...toVersionRows(version),
@@ -44,7 +48,10 @@ export function presentPromptVersion(
   });
 }
 
-/** Returns a command line that runs a prompt with its required inputs, quoted so that it is safe to paste. */
+/**
+ * Returns a command line that runs a prompt with its required inputs, quoted so that it is safe to
+ * paste.
+ */
 export function buildExampleCommand(
   advise: FormatCommand,
   target: string,
@@ -86,9 +93,13 @@ function toTemplateRows(template: string): string[][] {
 }
 
 async function formatInputs(ctx: Context, fields: InputFields): Promise<string> {
-  if (!fields.isKnown) return 'Its inputs are not described in a known form; --json shows them unchanged.\n';
+  if (!fields.isKnown) {
+    return 'Its inputs are not described in a known form; --json shows them unchanged.\n';
+  }
   const rows = toInputRows(fields);
-  return rows.length === 0 ? 'It takes no inputs.\n' : renderTerminalTable(ctx.io, INPUT_COLUMNS, rows);
+  return rows.length === 0
+    ? 'It takes no inputs.\n'
+    : renderTerminalTable(ctx.io, INPUT_COLUMNS, rows);
 }
 
 /** Returns a row for each input: name, required or not, default, choices, description. */
@@ -101,7 +112,13 @@ function toInputRows({ text, images }: InputFields): string[][] {
       formatOptionChoices(field),
       field.description ?? '',
     ]),
-    ...images.map((image, index) => [`image ${index + 1}`, 'required', '', '', image.description ?? '']),
+    ...images.map((image, index) => [
+      `image ${index + 1}`,
+      'required',
+      '',
+      '',
+      image.description ?? '',
+    ]),
   ];
 }
 

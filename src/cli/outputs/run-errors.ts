@@ -17,7 +17,10 @@ export function joinErrors(run: Run): string {
   return listErrorTexts(run).join('; ') || 'the run failed';
 }
 
-/** Joins the errors of a failed run without their advice to run it alone, for commands that run it again in their own way. */
+/**
+ * Joins the errors of a failed run without their advice to run it alone, for commands that run it
+ * again in their own way.
+ */
 export function joinProviderReasons(run: Run): string {
   return withoutRerunAdvice(joinErrors(run));
 }
@@ -36,7 +39,10 @@ export function wasStopped(run: Run): boolean {
 /** Maximum number of warnings to show for a run. */
 const MAX_WARNINGS = 50;
 
-/** Returns the warnings of a run: the options left out of its request to the model, one sentence each. */
+/**
+ * Returns the warnings of a run: the options left out of its request to the model, one sentence
+ * each.
+ */
 export function listWarnings({ warnings }: Run): string[] {
   return readListAt(warnings)
     .filter(warning => typeof warning === 'string')

@@ -19,7 +19,13 @@ import { KEYS, KEYS_CREATE, KEYS_LIST, KEYS_REVOKE } from '../commands/keys/spec
 import { LOGIN, LOGOUT } from '../commands/login/spec.ts';
 import { MCP } from '../commands/mcp/spec.ts';
 import { MODELS_CHECK, MODELS_DISCOVER, MODELS_PROVIDERS } from '../commands/models/spec.ts';
-import { PROFILE, PROFILE_ADD, PROFILE_LIST, PROFILE_REMOVE, PROFILE_USE } from '../commands/profile/spec.ts';
+import {
+  PROFILE,
+  PROFILE_ADD,
+  PROFILE_LIST,
+  PROFILE_REMOVE,
+  PROFILE_USE,
+} from '../commands/profile/spec.ts';
 import {
   PROMPTS,
   PROMPTS_CHECK,
@@ -74,7 +80,10 @@ const RUNNING_HEADING = 'Run prompts:';
 
 const EXPLORING_HEADING = 'Explore:';
 
-/** The commands under the headings of the root's help, in its order. Loads the code of each when it is called. */
+/**
+ * The commands under the headings of the root's help, in its order. Loads the code of each when it
+ * is called.
+ */
 const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
   [RUNNING_HEADING]: [
     defineCommand(RUN, () => import('../commands/run/run-target.ts').then(file => file.runTarget)),
@@ -84,17 +93,33 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     ),
     defineCommand(TEST, () => import('../commands/test/test.ts').then(file => file.test)),
     defineCommand(MCP, () => import('../commands/mcp/mcp.ts').then(file => file.serveMcp)),
-    defineCommand(COMPARE, () => import('../commands/compare/compare.ts').then(file => file.compare)),
+    defineCommand(COMPARE, () =>
+      import('../commands/compare/compare.ts').then(file => file.compare),
+    ),
     JUDGE,
-    defineCommand(JUDGE_CHECK, () => import('../commands/judge/check.ts').then(file => file.runJudgeCheck)),
+    defineCommand(JUDGE_CHECK, () =>
+      import('../commands/judge/check.ts').then(file => file.runJudgeCheck),
+    ),
     defineCommand(RUNS, () => import('../commands/runs/list.ts').then(file => file.printRunList)),
-    defineCommand(RUNS_LIST, () => import('../commands/runs/list.ts').then(file => file.printRunList)),
-    defineCommand(RUNS_GET, () => import('../commands/runs/print-runs.ts').then(file => file.printRun)),
-    defineCommand(RUNS_SHOW, () => import('../commands/runs/show.ts').then(file => file.printRunDetails)),
-    defineCommand(RUNS_WAIT, () => import('../commands/runs/print-runs.ts').then(file => file.waitForRuns)),
-    defineCommand(RUNS_CANCEL, () => import('../commands/runs/cancel.ts').then(file => file.cancelRuns)),
+    defineCommand(RUNS_LIST, () =>
+      import('../commands/runs/list.ts').then(file => file.printRunList),
+    ),
+    defineCommand(RUNS_GET, () =>
+      import('../commands/runs/print-runs.ts').then(file => file.printRun),
+    ),
+    defineCommand(RUNS_SHOW, () =>
+      import('../commands/runs/show.ts').then(file => file.printRunDetails),
+    ),
+    defineCommand(RUNS_WAIT, () =>
+      import('../commands/runs/print-runs.ts').then(file => file.waitForRuns),
+    ),
+    defineCommand(RUNS_CANCEL, () =>
+      import('../commands/runs/cancel.ts').then(file => file.cancelRuns),
+    ),
     defineCommand(RUNS_RERUN, () => import('../commands/runs/rerun.ts').then(file => file.rerun)),
-    defineCommand(RUNS_SAVE, () => import('../commands/runs/print-runs.ts').then(file => file.saveRuns)),
+    defineCommand(RUNS_SAVE, () =>
+      import('../commands/runs/print-runs.ts').then(file => file.saveRuns),
+    ),
     defineCommand(RUNS_JOURNAL, () =>
       import('../commands/runs/journal.ts').then(file => file.listStartedRuns),
     ),
@@ -106,11 +131,15 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     defineCommand(PROMPTS_LIST, () =>
       import('../commands/prompts/prompts.ts').then(file => file.printPromptList),
     ),
-    defineCommand(PROMPTS_GET, () => import('../commands/prompts/prompts.ts').then(file => file.printPrompt)),
+    defineCommand(PROMPTS_GET, () =>
+      import('../commands/prompts/prompts.ts').then(file => file.printPrompt),
+    ),
     defineCommand(PROMPTS_SEARCH, () =>
       import('../commands/prompts/prompts.ts').then(file => file.printMatchingPrompts),
     ),
-    defineCommand(PROMPTS_NEW, () => import('../commands/prompts/new.ts').then(file => file.writeNewPrompt)),
+    defineCommand(PROMPTS_NEW, () =>
+      import('../commands/prompts/new.ts').then(file => file.writeNewPrompt),
+    ),
     defineCommand(PROMPTS_CHECK, () =>
       import('../commands/prompts/check.ts').then(file => file.checkPrompts),
     ),
@@ -120,7 +149,9 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     defineCommand(PROMPTS_PUBLISH, () =>
       import('../commands/prompts/publish.ts').then(file => file.publishPrompts),
     ),
-    defineCommand(PROMPTS_SKILL, () => import('../commands/prompts/skill.ts').then(file => file.writeSkills)),
+    defineCommand(PROMPTS_SKILL, () =>
+      import('../commands/prompts/skill.ts').then(file => file.writeSkills),
+    ),
     VERSIONS,
     defineCommand(VERSIONS_LIST, () =>
       import('../commands/versions/versions.ts').then(file => file.listVersions),
@@ -146,7 +177,9 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     defineCommand(RESOURCES_STATUS, () =>
       import('../commands/resources/resources.ts').then(file => file.showModelCache),
     ),
-    defineCommand(MODELS, () => import('../commands/resources/resources.ts').then(file => file.printModels)),
+    defineCommand(MODELS, () =>
+      import('../commands/resources/resources.ts').then(file => file.printModels),
+    ),
     defineCommand(MODELS_LIST, () =>
       import('../commands/resources/resources.ts').then(file => file.printModels),
     ),
@@ -165,16 +198,22 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     defineCommand(MODELS_CHECK, () =>
       import('../commands/models/check.ts').then(file => file.checkModelAnswers),
     ),
-    defineCommand(ACCOUNT, () => import('../commands/account/account.ts').then(file => file.showAccount)),
+    defineCommand(ACCOUNT, () =>
+      import('../commands/account/account.ts').then(file => file.showAccount),
+    ),
     defineCommand(USAGE, () => import('../commands/usage/usage.ts').then(file => file.printUsage)),
     defineCommand(API, () => import('../commands/api/api.ts').then(file => file.callEndpoint)),
   ],
   'Set up:': [
     defineCommand(LOGIN, () => import('../commands/login/login.ts').then(file => file.login)),
     defineCommand(LOGOUT, () => import('../commands/login/login.ts').then(file => file.logout)),
-    defineCommand(DOCTOR, () => import('../commands/doctor/doctor.ts').then(file => file.runDoctor)),
+    defineCommand(DOCTOR, () =>
+      import('../commands/doctor/doctor.ts').then(file => file.runDoctor),
+    ),
     defineCommand(RESET, () => import('../commands/reset/reset.ts').then(file => file.reset)),
-    defineCommand(UNINSTALL, () => import('../commands/uninstall/uninstall.ts').then(file => file.uninstall)),
+    defineCommand(UNINSTALL, () =>
+      import('../commands/uninstall/uninstall.ts').then(file => file.uninstall),
+    ),
     defineCommand(COMPLETION, () =>
       import('../commands/completion/completion.ts').then(file => file.printCompletion),
     ),
@@ -182,23 +221,41 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     defineCommand(PROFILE_LIST, () =>
       import('../commands/profile/profile.ts').then(file => file.listProfiles),
     ),
-    defineCommand(PROFILE_USE, () => import('../commands/profile/profile.ts').then(file => file.useProfile)),
-    defineCommand(PROFILE_ADD, () => import('../commands/profile/profile.ts').then(file => file.addProfile)),
+    defineCommand(PROFILE_USE, () =>
+      import('../commands/profile/profile.ts').then(file => file.useProfile),
+    ),
+    defineCommand(PROFILE_ADD, () =>
+      import('../commands/profile/profile.ts').then(file => file.addProfile),
+    ),
     defineCommand(PROFILE_REMOVE, () =>
       import('../commands/profile/profile.ts').then(file => file.removeProfile),
     ),
     CONFIG,
-    defineCommand(CONFIG_GET, () => import('../commands/config/config.ts').then(file => file.printSetting)),
-    defineCommand(CONFIG_SET, () => import('../commands/config/config.ts').then(file => file.setSetting)),
-    defineCommand(CONFIG_UNSET, () => import('../commands/config/config.ts').then(file => file.resetSetting)),
-    defineCommand(CONFIG_LIST, () => import('../commands/config/config.ts').then(file => file.listSettings)),
+    defineCommand(CONFIG_GET, () =>
+      import('../commands/config/config.ts').then(file => file.printSetting),
+    ),
+    defineCommand(CONFIG_SET, () =>
+      import('../commands/config/config.ts').then(file => file.setSetting),
+    ),
+    defineCommand(CONFIG_UNSET, () =>
+      import('../commands/config/config.ts').then(file => file.resetSetting),
+    ),
+    defineCommand(CONFIG_LIST, () =>
+      import('../commands/config/config.ts').then(file => file.listSettings),
+    ),
     defineCommand(CONFIG_PATH, () =>
       import('../commands/config/config.ts').then(file => file.listStoredPaths),
     ),
     ALIAS,
-    defineCommand(ALIAS_SET, () => import('../commands/alias/alias.ts').then(file => file.setAlias)),
-    defineCommand(ALIAS_REMOVE, () => import('../commands/alias/alias.ts').then(file => file.removeAlias)),
-    defineCommand(ALIAS_LIST, () => import('../commands/alias/alias.ts').then(file => file.listAliases)),
+    defineCommand(ALIAS_SET, () =>
+      import('../commands/alias/alias.ts').then(file => file.setAlias),
+    ),
+    defineCommand(ALIAS_REMOVE, () =>
+      import('../commands/alias/alias.ts').then(file => file.removeAlias),
+    ),
+    defineCommand(ALIAS_LIST, () =>
+      import('../commands/alias/alias.ts').then(file => file.listAliases),
+    ),
     {
       ...HELP,
       explain: async (...input) => (await import('../commands/help/help.ts')).printHelp(...input),
@@ -209,10 +266,16 @@ const SECTIONS: Readonly<Record<string, readonly ProgramCommand[]>> = {
     KEYS,
     defineCommand(KEYS_CREATE, () => import('../commands/keys/keys.ts').then(file => file.addKey)),
     defineCommand(KEYS_LIST, () => import('../commands/keys/keys.ts').then(file => file.listKeys)),
-    defineCommand(KEYS_REVOKE, () => import('../commands/keys/keys.ts').then(file => file.revokeKey)),
+    defineCommand(KEYS_REVOKE, () =>
+      import('../commands/keys/keys.ts').then(file => file.revokeKey),
+    ),
     USERS,
-    defineCommand(USERS_LIST, () => import('../commands/users/users.ts').then(file => file.listUsers)),
-    defineCommand(USERS_SHOW, () => import('../commands/users/users.ts').then(file => file.showUser)),
+    defineCommand(USERS_LIST, () =>
+      import('../commands/users/users.ts').then(file => file.listUsers),
+    ),
+    defineCommand(USERS_SHOW, () =>
+      import('../commands/users/users.ts').then(file => file.showUser),
+    ),
     defineCommand(USERS_SET, () => import('../commands/users/users.ts').then(file => file.setUser)),
   ],
 };
@@ -229,7 +292,10 @@ const COMPLETE = {
 } as const satisfies CommandSpec;
 
 /** The headings whose commands send requests to a service. */
-export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [RUNNING_HEADING, EXPLORING_HEADING];
+export const HEADINGS_OF_REQUESTS: readonly (string | undefined)[] = [
+  RUNNING_HEADING,
+  EXPLORING_HEADING,
+];
 
 /** Every command, and the flags of all of them. */
 export const COMMAND_TABLE: ProgramTable = {

@@ -1,7 +1,12 @@
 import { Command, Help, InvalidArgumentError, Option } from 'commander';
 import type { HelpTerminal } from '../commands/help/help.ts';
 import type { Context } from '../context.ts';
-import { type CommandSpec, type FlagSpec, getCommandName, listSubcommands } from '../core/command-spec.ts';
+import {
+  type CommandSpec,
+  type FlagSpec,
+  getCommandName,
+  listSubcommands,
+} from '../core/command-spec.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { wrapCommand, wrapLines, wrapRow } from '../terminal/wrap-lines.ts';
 import { COMMAND_TABLE, HEADINGS_OF_REQUESTS } from './command-table.ts';
@@ -27,7 +32,10 @@ const EXAMPLES = [
   'help prompt-files        # or: models, environment, runs list …',
 ];
 
-/** Builds commander's tree from the table: names and summaries at once, the rest of a command on demand. */
+/**
+ * Builds commander's tree from the table: names and summaries at once, the rest of a command on
+ * demand.
+ */
 export function buildTree(options: TreeOptions): Command {
   const root = new Command('promptrun');
   configureRoot(root, options);
@@ -70,15 +78,23 @@ function configureRoot(root: Command, { version, write, terminal }: TreeOptions)
     })
     .addHelpText('after', () => formatExamples(EXAMPLES, width))
     .addHelpText('after', () =>
-      wrapLines('\nFlags of every command (--json, --query, --profile, …): promptrun help flags', width),
+      wrapLines(
+        '\nFlags of every command (--json, --query, --profile, …): promptrun help flags',
+        width,
+      ),
     );
+
   for (const flag of COMMAND_TABLE.globalFlags) root.addOption(createOption(flag));
   root.addOption(new Option('--debug-body').hideHelp());
   watchParsing(root);
 }
 
 /** Adds commands by name; declares each in full only when it is called, which saves time. */
-function addCommands(parent: Command, specs: readonly ProgramCommand[], options: TreeOptions): void {
+function addCommands(
+  parent: Command,
+  specs: readonly ProgramCommand[],
+  options: TreeOptions,
+): void {
   const undeclaredCommands = new Map<Command, ProgramCommand>();
   for (const spec of specs) {
     const command = createStub(spec, parent);
@@ -93,12 +109,14 @@ function addCommands(parent: Command, specs: readonly ProgramCommand[], options:
 }
 
 /**
- * Returns a command with its parent's settings. `addCommand` does not pass them on, and without them a bad flag would end the
- * process.
+ * Returns a command with its parent's settings. `addCommand` does not pass them on, and without
+ * them a bad flag would end the process.
  */
 function createStub(spec: ProgramCommand, parent: Command): Command {
   const { path, summary, aliases = [], heading, run } = spec;
-  const command = new Command(getCommandName(spec)).copyInheritedSettings(parent).helpCommand(false);
+  const command = new Command(getCommandName(spec))
+    .copyInheritedSettings(parent)
+    .helpCommand(false);
   command
     .aliases([...aliases])
     .summary(summary)
@@ -107,6 +125,7 @@ function createStub(spec: ProgramCommand, parent: Command): Command {
   const isGroup = run === undefined && listSubcommands(COMMAND_TABLE, path).length > 0;
   if (isGroup) command.usage('<command> [options]');
   watchParsing(command);
+
   return command;
 }
 
@@ -114,26 +133,35 @@ function declare(command: Command, spec: ProgramCommand, options: TreeOptions): 
   for (const [name, description] of spec.arguments ?? []) command.argument(name, description);
   for (const flag of spec.flags ?? []) command.addOption(createOption(flag));
   command.addHelpText('after', () => formatHelp(spec, getHelpWidth(options.terminal)));
+
   const { run, explain } = spec;
   if (run !== undefined) {
     command.action((...input: unknown[]) =>
       options.runAction(
         command,
-        async ctx => (await run(ctx, [...input.slice(0, -2), mergeParentFlags(command)], command)) ?? EXIT.ok,
+        async ctx =>
+          (await run(ctx, [...input.slice(0, -2), mergeParentFlags(command)], command)) ?? EXIT.ok,
       ),
     );
   }
+
   if (explain !== undefined) {
     command.action((words: readonly string[]) => explain(words, command, options.terminal));
   }
+
   addCommands(command, listSubcommands(COMMAND_TABLE, spec.path), options);
 }
 
-/** Returns the flags of a command, with those that commander assigned to its parent because both declare them. */
+/**
+ * Returns the flags of a command, with those that commander assigned to its parent because both
+ * declare them.
+ */
 function mergeParentFlags(command: Command & { unknownOption?: (flag: string) => void }): object {
   const { parent } = command;
+
   // The flags of the root are global.
   if (!parent?.parent) return command.opts();
+
   const names = command.options.map(option => option.attributeName());
   const typedAbove = Object.entries(parent.opts()).filter(
     ([name]) => parent.getOptionValueSource(name) === 'cli',
@@ -141,20 +169,27 @@ function mergeParentFlags(command: Command & { unknownOption?: (flag: string) =>
   const [foreignName] = typedAbove.find(([name]) => !names.includes(name)) ?? [];
   const foreignFlag = parent.options.find(option => option.attributeName() === foreignName);
   if (foreignFlag) command.unknownOption?.(foreignFlag.long ?? foreignFlag.flags);
+
   return { ...command.opts(), ...Object.fromEntries(typedAbove) };
 }
 
 function formatHelp({ examples, notes, heading }: CommandSpec, columns: number): string {
-  const flags = HEADINGS_OF_REQUESTS.includes(heading) ? '--json, --query, --timeout' : '--json, --query';
+  const flags = HEADINGS_OF_REQUESTS.includes(heading)
+    ? '--json, --query, --timeout'
+    : '--json, --query';
   const texts = [
     ...(notes === undefined ? [] : [typeof notes === 'string' ? notes : notes()]),
     `Flags of every command (${flags}, …): promptrun help flags`,
   ];
-  return [formatExamples(examples, columns), ...texts.map(text => wrapLines(text, columns))].join('\n\n');
+  return [formatExamples(examples, columns), ...texts.map(text => wrapLines(text, columns))].join(
+    '\n\n',
+  );
 }
 
 function formatExamples(examples: readonly string[], columns: number): string {
-  const lines = examples.map(line => (/\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`));
+  const lines = examples.map(line =>
+    /\bpromptrun /.test(line) ? `  ${line}` : `  promptrun ${line}`,
+  );
   return ['\nExamples:', ...lines.map(line => wrapCommand(line, columns))].join('\n');
 }
 
@@ -172,8 +207,12 @@ function createOption([flags, description, traits = {}]: FlagSpec): Option {
   const option = new Option(flags, description).makeOptionMandatory(required);
   if (conflicts !== undefined) option.conflicts(conflicts);
   if (choices !== undefined) option.choices(choices);
+
   const [, valueName] = /<(file|dir)\b/u.exec(flags) ?? [];
-  if (valueName !== undefined) option.argParser(valueName === 'dir' ? requireDirectoryName : requireFileName);
+  if (valueName !== undefined) {
+    option.argParser(valueName === 'dir' ? requireDirectoryName : requireFileName);
+  }
+
   if (repeats) option.default([]).argParser(createCollector(option));
   if (traits.default !== undefined) option.default(traits.default);
   return option;
@@ -190,7 +229,10 @@ function requireDirectoryName(value: string): string {
   return value;
 }
 
-/** Returns a parser that collects the values of a repeatable flag, each checked as a single value is. */
+/**
+ * Returns a parser that collects the values of a repeatable flag, each checked as a single value
+ * is.
+ */
 function createCollector({ parseArg: check }: Option) {
   return (value: string, before: readonly string[]): string[] => {
     check?.(value, undefined);

@@ -23,7 +23,10 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
   ['--no-pager', 'use no pager for long results'],
 ];
 
-/** Replaces `--debug=body` by a separate flag, because a flag with an optional value would swallow the next word. */
+/**
+ * Replaces `--debug=body` by a separate flag, because a flag with an optional value would swallow
+ * the next word.
+ */
 export function withDebugBody(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, index) =>
@@ -31,15 +34,25 @@ export function withDebugBody(argv: readonly string[]): string[] {
   );
 }
 
-/** Moves a help flag that stands before a command behind it: `--help runs list` explains `runs list`. */
+/**
+ * Moves a help flag that stands before a command behind it: `--help runs list` explains
+ * `runs list`.
+ */
 export function withHelpLast(argv: readonly string[]): readonly string[] {
   const [first, ...rest] = argv;
   return first === '-h' || first === '--help' ? [...rest, first] : argv;
 }
 
-/** Returns the global flags and the command's models file. @throws {CliError} USAGE_ERROR for an invalid duration */
+/**
+ * Returns the global flags and the command's models file.
+ *
+ * @throws {CliError} USAGE_ERROR for an invalid duration
+ */
 export function readGlobalOptions(command: Command): GlobalOptions {
-  const { timeout, ...flags } = { ...SWITCH_DEFAULTS, ...getRootCommand(command).opts<ParsedFlags>() };
+  const { timeout, ...flags } = {
+    ...SWITCH_DEFAULTS,
+    ...getRootCommand(command).opts<ParsedFlags>(),
+  };
   const models = modelsFile(command);
   return {
     ...flags,
@@ -50,7 +63,10 @@ export function readGlobalOptions(command: Command): GlobalOptions {
   };
 }
 
-/** Returns the file of `--models`; of `prompts check`, whose `--models` is a switch, that of `--models-from`. */
+/**
+ * Returns the file of `--models`; of `prompts check`, whose `--models` is a switch, that of
+ * `--models-from`.
+ */
 function modelsFile(command: Command): string | undefined {
   const { models, modelsFrom } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
   return [modelsFrom, models].find(file => typeof file === 'string');
@@ -69,7 +85,10 @@ const SWITCH_DEFAULTS = {
   debugBody: false,
 };
 
-/** Returns true if errors are wanted as JSON. Reads the raw argv, because parsing itself may have failed. */
+/**
+ * Returns true if errors are wanted as JSON. Reads the raw argv, because parsing itself may have
+ * failed.
+ */
 export function wantsJsonErrors(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   const flags = end < 0 ? argv : argv.slice(0, end);

@@ -7,7 +7,9 @@ import { Settings } from '../settings/settings.ts';
 import type { PlainIo } from '../terminal/io.ts';
 import { showInPager } from '../terminal/pager.ts';
 
-/** Shows help that is longer than the screen through the pager. Damaged settings never hide help. */
+/**
+ * Shows help that is longer than the screen through the pager. Damaged settings never hide help.
+ */
 export async function pageHelp(
   text: string,
   tree: Command,

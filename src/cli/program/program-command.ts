@@ -4,7 +4,10 @@ import type { Context } from '../context.ts';
 import type { CommandSpec, CommandTable, InputOf } from '../core/command-spec.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
 
-/** The code of a command; gets the context, each argument, the flags and commander's command. No exit code means success. */
+/**
+ * The code of a command; gets the context, each argument, the flags and commander's command. No
+ * exit code means success.
+ */
 type CommandFunction<S extends CommandSpec> = (
   ctx: Context,
   ...input: [...InputOf<S>, command: Command]
@@ -12,16 +15,26 @@ type CommandFunction<S extends CommandSpec> = (
 
 /** A declared command with its code; a command without code prints the help of its subcommands. */
 export interface ProgramCommand extends CommandSpec {
-  readonly run?: (ctx: Context, input: readonly unknown[], command: Command) => Promise<ExitCode | undefined>;
+  readonly run?: (
+    ctx: Context,
+    input: readonly unknown[],
+    command: Command,
+  ) => Promise<ExitCode | undefined>;
   /** The code of a command that needs only its argv. */
-  readonly explain?: (words: readonly string[], command: Command, terminal: HelpTerminal) => Promise<void>;
+  readonly explain?: (
+    words: readonly string[],
+    command: Command,
+    terminal: HelpTerminal,
+  ) => Promise<void>;
 }
 
 export interface ProgramTable extends CommandTable {
   readonly commands: readonly ProgramCommand[];
 }
 
-/** Joins a declaration to code with matching parameters. Loads the code when the command is called. */
+/**
+ * Joins a declaration to code with matching parameters. Loads the code when the command is called.
+ */
 export function defineCommand<const S extends CommandSpec>(
   spec: S,
   load: () => Promise<CommandFunction<S>>,

@@ -6,7 +6,9 @@ import type { PlainIo, Sink } from '../terminal/io.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import { wantsJsonErrors } from './global-flags.ts';
 
-/** Reports an error on standard error in the form the arguments ask for and returns its exit code. */
+/**
+ * Reports an error on standard error in the form the arguments ask for and returns its exit code.
+ */
 export async function reportError(
   error: unknown,
   argv: readonly string[],
@@ -23,5 +25,6 @@ export async function reportError(
   );
   const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });
+
   return failure.exitCode;
 }

@@ -21,7 +21,9 @@ export interface ParsedCommand {
 /** The commands that work without a home directory, because they keep nothing there. */
 const NEEDS_NO_HOME = /^(?:completion|__complete|uninstall)$/u;
 
-/** Runs a command in its own context. Prints the result or the error before deferred work begins. */
+/**
+ * Runs a command in its own context. Prints the result or the error before deferred work begins.
+ */
 export async function runAction({
   command,
   run,
@@ -57,7 +59,10 @@ async function runForExitCode(
 }
 
 function isAboutStop(error: unknown): boolean {
-  return error instanceof Interrupted || (error instanceof CliError && error.exitCode === EXIT.waitTimeout);
+  return (
+    error instanceof Interrupted ||
+    (error instanceof CliError && error.exitCode === EXIT.waitTimeout)
+  );
 }
 
 /** Finds a typo in `--query` before anything is sent, so that it costs nothing. */
@@ -68,7 +73,10 @@ async function checkQueryFlag(ctx: Context): Promise<void> {
   await checkQuery(ctx, query);
 }
 
-/** Returns the result of a command. After an interrupt it has a short time to stop; then it is abandoned. */
+/**
+ * Returns the result of a command. After an interrupt it has a short time to stop; then it is
+ * abandoned.
+ */
 async function withGracePeriod<T>(signal: AbortSignal, action: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
@@ -79,9 +87,11 @@ async function withGracePeriod<T>(signal: AbortSignal, action: Promise<T>): Prom
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
   });
+
   return Promise.race([action, stuck]).finally(() => {
     clearTimeout(timer);
-    // Node keeps a signal that follows others, and everything that its listeners refer to, as long as it has listeners.
+    // Node keeps a signal that follows others, and everything that its listeners refer to, as long
+    // as it has listeners.
     signal.removeEventListener('abort', onAbort);
   });
 }

@@ -32,17 +32,23 @@ function toUsageError(command: Command, error: CommanderError): CliError {
   const candidates = listCorrectNames(code, command);
   const suggestion = suggestName(word, candidates);
   const promptHint = `If ${toShellWord(word)} is a prompt: promptrun run ${toShellWord(word)}`;
+
   return usageError(
     candidates.includes(word) ? `${word} takes no value` : message + suggestion,
     ...(code === EXCESS_ARGUMENTS ? excessHints(command) : []),
     ...(code === UNKNOWN_OPTION && suggestion === '' ? listInputHints(word, command) : []),
     `Usage: ${formatUsageLine(command)}`,
     `See: ${getCommandPath(command)} --help`,
-    ...(code === UNKNOWN_COMMAND && command.parent === null && suggestion === '' ? [promptHint] : []),
+    ...(code === UNKNOWN_COMMAND && command.parent === null && suggestion === ''
+      ? [promptHint]
+      : []),
   );
 }
 
-/** Returns the code of an error; for commander, an unknown subcommand is an argument too many of its parent. */
+/**
+ * Returns the code of an error; for commander, an unknown subcommand is an argument too many of its
+ * parent.
+ */
 function errorKind(command: Command, { code }: CommanderError): string {
   return code === EXCESS_ARGUMENTS && isGroup(command) ? UNKNOWN_COMMAND : code;
 }
@@ -51,7 +57,11 @@ function usageMessage(command: Command, code: string, commanderMessage: string):
   if (code === EXCESS_ARGUMENTS) {
     return `too many arguments: ${toOneLine(getExcessArguments(command).join(' '))}`;
   }
-  if (code === UNKNOWN_COMMAND && isGroup(command)) return `unknown command '${command.args[0] ?? ''}'`;
+
+  if (code === UNKNOWN_COMMAND && isGroup(command)) {
+    return `unknown command '${command.args[0] ?? ''}'`;
+  }
+
   const [firstLine = ''] = commanderMessage
     .replace(/^error: /, '')
     // The value of an unknown flag may be a secret.
@@ -80,8 +90,11 @@ function listCorrectNames(code: string, command: Command): string[] {
       .visibleCommands(command)
       .flatMap(subcommand => [subcommand.name(), ...subcommand.aliases()]);
   }
+
   if (code !== UNKNOWN_OPTION) return [];
-  const options = [...command.options, ...getRootCommand(command).options].filter(option => !option.hidden);
+  const options = [...command.options, ...getRootCommand(command).options].filter(
+    option => !option.hidden,
+  );
   return [...options.flatMap(({ long }) => long ?? []), '--help'];
 }
 
@@ -89,20 +102,30 @@ function getExcessArguments(command: Command): string[] {
   return command.args.slice(command.registeredArguments.length);
 }
 
-/** Returns a hint for a user, rows or inputs that were written as arguments: `keys create ada`, `run hello name=Ada`. */
+/**
+ * Returns a hint for a user, rows or inputs that were written as arguments: `keys create ada`,
+ * `run hello name=Ada`.
+ */
 function excessHints(command: Command): string[] {
   const extraWords = getExcessArguments(command);
   const [firstExtra = ''] = extraWords;
   if (hasFlag(command, '--user')) {
-    return [`Give the user with --user: ${getCommandPath(command)} --user ${toShellWord(firstExtra)}`];
+    return [
+      `Give the user with --user: ${getCommandPath(command)} --user ${toShellWord(firstExtra)}`,
+    ];
   }
+
   const isTopLevel = command.parent?.parent === null;
   if (!isTopLevel || !takesInputs(command) || firstExtra.startsWith('-')) return [];
+
   const start = `promptrun ${command.name()} ${toShellWord(command.args[0] ?? '')}`;
   if (firstExtra.includes('=')) {
     const pairs = extraWords.map(word => (word.includes('=') ? word : `<input>=${word}`));
-    return [`Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${toShellWord(pair)}`)].join(' ')}`];
+    return [
+      `Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${toShellWord(pair)}`)].join(' ')}`,
+    ];
   }
+
   return [
     hasFlag(command, '--from')
       ? `Give the rows with --from: ${start} --from ${toShellWord(firstExtra)}`
@@ -110,10 +133,15 @@ function excessHints(command: Command): string[] {
   ];
 }
 
-/** Returns a hint for an input that was written as a flag, `run hello --topic tea`, without its value, which may be a secret. */
+/**
+ * Returns a hint for an input that was written as a flag, `run hello --topic tea`, without its
+ * value, which may be a secret.
+ */
 function listInputHints(flag: string, command: Command): string[] {
   const [, name] = /^--([\p{L}\p{N}_-]+)$/u.exec(flag) ?? [];
-  if (!takesInputs(command) || name === undefined || /key|token|secret|password/iu.test(name)) return [];
+  if (!takesInputs(command) || name === undefined || /key|token|secret|password/iu.test(name)) {
+    return [];
+  }
   return [`If ${name} is an input of the prompt, give it with -i: -i ${name}=<value>`];
 }
 
@@ -127,5 +155,7 @@ function takesInputs(command: Command): boolean {
 }
 
 function getCommandPath(command: Command): string {
-  return command.parent === null ? command.name() : `${getCommandPath(command.parent)} ${command.name()}`;
+  return command.parent === null
+    ? command.name()
+    : `${getCommandPath(command.parent)} ${command.name()}`;
 }

@@ -1,10 +1,18 @@
 import { createWordMatcher, foldText } from '../../utils/word-matcher.ts';
 import type { Choice } from './question.ts';
 
-/** Returns the choices whose name or description has every word, those that begin with the words first. */
-export function filterChoices<T>(choices: readonly Choice<T>[], words: string): readonly Choice<T>[] {
+/**
+ * Returns the choices whose name or description has every word, those that begin with the words
+ * first.
+ */
+export function filterChoices<T>(
+  choices: readonly Choice<T>[],
+  words: string,
+): readonly Choice<T>[] {
   const hasWords = createWordMatcher(words);
-  const matches = choices.filter(({ name, description }) => hasWords(`${name} ${description ?? ''}`));
+  const matches = choices.filter(({ name, description }) =>
+    hasWords(`${name} ${description ?? ''}`),
+  );
   const begins = (choice: Choice<T>) => foldText(choice.name).startsWith(foldText(words).trim());
   return [...matches.filter(begins), ...matches.filter(choice => !begins(choice))];
 }
@@ -12,9 +20,14 @@ export function filterChoices<T>(choices: readonly Choice<T>[], words: string): 
 /** Explains why the number of selected choices is not valid, if it isn't. */
 export function choiceCountProblem(
   count: number,
-  { min = 0, max = Number.POSITIVE_INFINITY }: { min?: number | undefined; max?: number | undefined },
+  {
+    min = 0,
+    max = Number.POSITIVE_INFINITY,
+  }: { min?: number | undefined; max?: number | undefined },
 ): string | undefined {
-  return count >= min && count <= max ? undefined : `Choose ${choiceCountText(min, max)}; ${count} chosen.`;
+  return count >= min && count <= max
+    ? undefined
+    : `Choose ${choiceCountText(min, max)}; ${count} chosen.`;
 }
 
 /** Formats how many choices may be selected. */

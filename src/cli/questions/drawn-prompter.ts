@@ -27,6 +27,7 @@ import { TypedAhead } from './typed-ahead.ts';
 const MAX_LISTED_LINES = 10;
 const OTHER_LINES = 8;
 const MIN_LINES = 3;
+
 /** Columns for the mark before a question, or for the cursor and tick of a choice. */
 const MESSAGE_MARGIN = 4;
 const CHOICE_MARGIN = 5;
@@ -48,11 +49,15 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const validate = async (answer: string) => (await check?.(answer)) ?? (true as const);
     const config = { ...this.#buildConfig(question), default: defaultText, required, validate };
     if (lines === 'refused') return this.#ask(signal, streams => input(config, streams));
+
     const edit = (text: string, left: AbortSignal) =>
       lendTerminal(this.#options, left, () => editText(text, { env, signal: left }));
     const editor = lines === undefined && { edit };
+
     return runWithBracketedPaste(this.#options, () =>
-      this.#ask(signal, streams => textQuestion({ ...config, ...editor, signal: streams.signal }, streams)),
+      this.#ask(signal, streams =>
+        textQuestion({ ...config, ...editor, signal: streams.signal }, streams),
+      ),
     );
   }
 
@@ -69,6 +74,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const typedPath = await this.#ask(signal, streams =>
       textQuestion({ ...config, signal: streams.signal }, streams),
     );
+
     return resolveTypedPath(typedPath, pathContext);
   }
 
@@ -79,7 +85,9 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const validate = (answer?: number) =>
       (answer === undefined ? undefined : explainNumberProblem(answer, { integer })) ?? true;
     const limits = { step: 'any' as const, required, validate, default: preset };
-    return this.#ask(signal, streams => number({ ...this.#buildConfig(question), ...limits }, streams));
+    return this.#ask(signal, streams =>
+      number({ ...this.#buildConfig(question), ...limits }, streams),
+    );
   }
 
   confirm(
@@ -105,9 +113,13 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     };
     if (choices.length <= MAX_LISTED_LINES) {
       const drawnChoices = choices.map(choice => this.#drawnChoice(choice));
-      return this.#ask(signal, streams => select({ ...config, choices: drawnChoices, loop: false }, streams));
+      return this.#ask(signal, streams =>
+        select({ ...config, choices: drawnChoices, loop: false }, streams),
+      );
     }
-    const source = (words = '') => filterChoices(choices, words).map(choice => this.#drawnChoice(choice));
+
+    const source = (words = '') =>
+      filterChoices(choices, words).map(choice => this.#drawnChoice(choice));
     return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
 
@@ -128,7 +140,8 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
       ...this.#drawnChoice(choice),
       checked: defaults?.includes(choice.value) ?? false,
     }));
-    const validate = (chosen: readonly unknown[]) => choiceCountProblem(chosen.length, { min, max }) ?? true;
+    const validate = (chosen: readonly unknown[]) =>
+      choiceCountProblem(chosen.length, { min, max }) ?? true;
     return this.#ask(signal, streams =>
       checkbox({ ...this.#buildConfig(question), choices: tickedChoices, validate }, streams),
     );
@@ -182,17 +195,21 @@ async function askUntilLeft<T>(
       'Give everything else by flags if one of them reads standard input.',
     );
   }
+
   const questionLeft = new AbortController();
   const leave = (): void => questionLeft.abort(new QuestionLeft());
+
   const leaveOnKey = (_text: unknown, key: Keypress = {}): void => {
     if (leavesQuestion(key, input)) leave();
   };
+
   const listeners = [
     ['keypress', leaveOnKey],
     ['keypress', typedAhead.take],
     ['end', leave],
     ['close', leave],
   ] as const;
+
   const endSignal = AbortSignal.any([signal, questionLeft.signal]);
   try {
     const answer = prompt(questionStreams(io, endSignal));
@@ -212,7 +229,10 @@ interface Keypress {
   readonly name?: string;
 }
 
-/** Returns true for Ctrl-C, and for Ctrl-D on an empty line, which closes readline without any notification. */
+/**
+ * Returns true for Ctrl-C, and for Ctrl-D on an empty line, which closes readline without any
+ * notification.
+ */
 function leavesQuestion({ ctrl, name }: Keypress, input: NodeJS.ReadStream): boolean {
   return ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()));
 }
@@ -232,7 +252,10 @@ const START_BRACKETING = '\u001b[?2004h';
 const STOP_BRACKETING = '\u001b[?2004l';
 
 /** Turns on bracketed paste in the terminal while `use` runs. */
-async function runWithBracketedPaste<T>({ io }: PrompterOptions, use: () => Promise<T>): Promise<T> {
+async function runWithBracketedPaste<T>(
+  { io }: PrompterOptions,
+  use: () => Promise<T>,
+): Promise<T> {
   io.err(START_BRACKETING);
   try {
     return await use();
@@ -250,6 +273,7 @@ async function lendTerminal<T>(
   const { stream } = io.stdin;
   stream.setRawMode?.(false);
   io.err(STOP_BRACKETING);
+
   try {
     return await use();
   } finally {

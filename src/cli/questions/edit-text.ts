@@ -3,17 +3,28 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { getShellProgram, getWindowsProgram, NO_CURRENT_DIRECTORY } from '../../processes/system-programs.ts';
+import {
+  getShellProgram,
+  getWindowsProgram,
+  NO_CURRENT_DIRECTORY,
+} from '../../processes/system-programs.ts';
 import type { Env } from '../../utils/env.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 
 const STANDARD_INPUT = 0;
+
 /** The editor draws on standard error, because standard output is for results. */
 const DRAWN_ON = 2;
 
-/** Lets the user edit a text in $VISUAL, $EDITOR or the platform's editor; returns it without the last newline. */
-export async function editText(text: string, options: { env: Env; signal: AbortSignal }): Promise<string> {
+/**
+ * Lets the user edit a text in $VISUAL, $EDITOR or the platform's editor; returns it without the
+ * last newline.
+ */
+export async function editText(
+  text: string,
+  options: { env: Env; signal: AbortSignal },
+): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'text.txt');
   try {
@@ -33,7 +44,10 @@ function chooseEditor(env: Env): string {
   );
 }
 
-async function runEditor(file: string, { env, signal }: { env: Env; signal: AbortSignal }): Promise<void> {
+async function runEditor(
+  file: string,
+  { env, signal }: { env: Env; signal: AbortSignal },
+): Promise<void> {
   const editor = chooseEditor(env);
   const [command, ...words] = buildEditorCommand(editor, file, env);
   const child = spawn(command, words, {
@@ -52,7 +66,9 @@ async function runEditor(file: string, { env, signal }: { env: Env; signal: Abor
   }
 }
 
-/** Returns the command of $EDITOR, which is a shell command line and may have arguments and quotes. */
+/**
+ * Returns the command of $EDITOR, which is a shell command line and may have arguments and quotes.
+ */
 function buildEditorCommand(editor: string, file: string, env: Env): [string, ...string[]] {
   return process.platform === 'win32'
     ? [`${editor} "${file}"`]

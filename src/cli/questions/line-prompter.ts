@@ -49,7 +49,8 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     { default: preset, ...question }: NumberQuestion,
     signal: AbortSignal,
   ): Promise<number | undefined> {
-    const check = (text: string) => (text === '' ? undefined : explainNumberProblem(Number(text), question));
+    const check = (text: string) =>
+      text === '' ? undefined : explainNumberProblem(Number(text), question);
     const text = { ...question, ...(preset !== undefined && { default: String(preset) }), check };
     const answer = await this.text(text, signal);
     return answer.trim() === '' ? undefined : Number(answer);
@@ -67,10 +68,15 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
   }
 
   secret(question: Question, signal: AbortSignal): Promise<string> {
-    return this.#ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => ({ answer: line }));
+    return this.#ask({ ...question, hint: ' (not shown)', hidden: true }, signal, line => ({
+      answer: line,
+    }));
   }
 
-  choice<T>({ choices, default: selected, ...question }: ChoiceQuestion<T>, signal: AbortSignal): Promise<T> {
+  choice<T>(
+    { choices, default: selected, ...question }: ChoiceQuestion<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const name = choices.find(({ value }) => value === selected)?.name ?? '';
     this.#list(choices);
     return this.#ask({ ...question, hint: formatDefaultHint(name) }, signal, line =>
@@ -110,7 +116,12 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
 
   /** Asks until the answer is valid. */
   async #ask<T>(
-    { message, description, hint = '', hidden = false }: Question & { hint?: string; hidden?: boolean },
+    {
+      message,
+      description,
+      hint = '',
+      hidden = false,
+    }: Question & { hint?: string; hidden?: boolean },
     signal: AbortSignal,
     validate: (line: string) => ValidatedAnswer<T> | Promise<ValidatedAnswer<T>>,
   ): Promise<T> {
@@ -160,16 +171,23 @@ export function findChoice<T>(choices: readonly Choice<T>[], typed: string): Val
   const [first, ...others] = typed === '' ? [] : filterChoices(choices, typed);
   const choice = choiceByName ?? choiceByNumber ?? (others.length === 0 ? first : undefined);
   if (choice !== undefined) return { answer: choice.value };
+
   return {
-    problem: first === undefined ? `Choose from 1 to ${choices.length}.` : 'More than one choice matches.',
+    problem:
+      first === undefined ? `Choose from 1 to ${choices.length}.` : 'More than one choice matches.',
   };
 }
 
 /** Finds choices separated by commas, each in the form of `findChoice`. */
-export function findChoices<T>(question: SeveralQuestion<T>, typed: string): ValidatedAnswer<readonly T[]> {
-  const parts = typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
+export function findChoices<T>(
+  question: SeveralQuestion<T>,
+  typed: string,
+): ValidatedAnswer<readonly T[]> {
+  const parts =
+    typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
   const wrong = parts.find(part => 'problem' in part);
   if (wrong !== undefined) return wrong;
+
   const chosenAnswers = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
   const answers = new Set(typed === '' ? question.defaults : chosenAnswers);
   const problem = choiceCountProblem(answers.size, question);
@@ -183,17 +201,27 @@ export function findChoices<T>(question: SeveralQuestion<T>, typed: string): Val
  */
 async function readLine(
   question: string,
-  { io, signal, hidden }: { readonly io: Io; readonly signal: AbortSignal; readonly hidden: boolean },
+  {
+    io,
+    signal,
+    hidden,
+  }: { readonly io: Io; readonly signal: AbortSignal; readonly hidden: boolean },
 ): Promise<string> {
   signal.throwIfAborted();
   io.err(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, written) => written() });
   const input = io.stdin.stream;
-  const lines = createInterface({ input, signal, ...(hidden && { output: nowhere, terminal: true }) });
+
+  const lines = createInterface({
+    input,
+    signal,
+    ...(hidden && { output: nowhere, terminal: true }),
+  });
   for await (const line of lines) {
     io.err(hidden ? '\n' : '');
     return line;
   }
+
   io.err('\n');
   signal.throwIfAborted();
   throw new QuestionLeft();

@@ -4,29 +4,36 @@ import { completePaths, type PathContext } from '../core/complete-path.ts';
 import { expandHome } from '../core/paths.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
-/** Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because further keys follow. */
+/**
+ * Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because
+ * further keys follow.
+ */
 export function completePath(
   typed: string,
   place: PathContext & { readonly proposes: (fileName: string) => boolean },
 ): { readonly text: string; readonly candidates: readonly string[] } {
-  const paths = completePaths(typed, place, place.proposes).filter(file => toOneLine(file) === file);
+  const paths = completePaths(typed, place, place.proposes).filter(
+    file => toOneLine(file) === file,
+  );
   const names = paths.map(file => `${path.basename(file)}${file.endsWith('/') ? '/' : ''}`);
   return { text: getCommonStart(paths) || typed, candidates: names.length > 1 ? names : [] };
 }
 
 /**
- * Returns the intended path: expands `~` and removes the quotes or backslashes that terminals add to dropped files, unless a
- * file of exactly that name exists.
+ * Returns the intended path: expands `~` and removes the quotes or backslashes that terminals add
+ * to dropped files, unless a file of exactly that name exists.
  */
 export function resolveTypedPath(typed: string, place: PathContext): string {
   const text = typed.trim();
   const quoted = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
+
   const readings = [typed, text, quoted?.[1] ?? quoted?.[2], text.replace(/\\(.)/gu, '$1')]
     .filter(reading => reading !== undefined)
     .map(reading => expandHome(reading, place.home));
   for (const reading of readings) {
     if (existsSync(path.resolve(place.cwd, reading))) return reading;
   }
+
   return expandHome(text, place.home);
 }
 

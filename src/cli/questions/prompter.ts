@@ -3,7 +3,9 @@ import type { OpenQuestion, Prompter, PrompterOptions } from './question.ts';
 
 type ListQuestion = OpenQuestion<readonly string[]>;
 
-/** Loads the prompter: plain lines with `ACCESSIBLE` or on a dumb terminal, else drawn questions. */
+/**
+ * Loads the prompter: plain lines with `ACCESSIBLE` or on a dumb terminal, else drawn questions.
+ */
 export async function createPrompter(options: PrompterOptions): Promise<Prompter> {
   const prompter = wantsPlainLines(options.env)
     ? new (await import('./line-prompter.ts')).LinePrompter(options)
@@ -36,6 +38,7 @@ async function askForList(
     );
     if (isFirst && answer === defaultText) return defaults;
     if (answer === '') return items;
+
     items.push(...answer.split('\n').filter(line => line !== ''));
   }
 }

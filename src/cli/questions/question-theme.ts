@@ -5,7 +5,11 @@ import type { PrompterOptions } from './question.ts';
 export type KeyHints = readonly (readonly [key: string, action: string])[];
 
 /** Returns the theme of questions, with colours only if standard error supports them. */
-export function createQuestionTheme({ io }: PrompterOptions, description = '', moreKeys: KeyHints = []) {
+export function createQuestionTheme(
+  { io }: PrompterOptions,
+  description = '',
+  moreKeys: KeyHints = [],
+) {
   const { paintErr: paint, stderr } = io;
   const describe = (): string => {
     if (description === '') return '';
@@ -18,7 +22,8 @@ export function createQuestionTheme({ io }: PrompterOptions, description = '', m
     spinner: { interval: 80, frames: Array.from('⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏', frame => paint.yellow(frame)) },
     icon: { cursor: '❯', checked: paint.green('◉'), unchecked: '◯' },
     style: {
-      message: (text: string, status: string) => paint.bold(text) + (status === 'done' ? '' : describe()),
+      message: (text: string, status: string) =>
+        paint.bold(text) + (status === 'done' ? '' : describe()),
       answer: (text: string) => paint.cyan(fitOnLine(text, stderr.columns / 2)),
       defaultAnswer: (text: string) => paint.dim(`(${fitOnLine(text, stderr.columns / 2)})`),
       error: (text: string) => paint.red(`> ${fitOnLine(text, stderr.columns * 2)}`),
@@ -26,7 +31,8 @@ export function createQuestionTheme({ io }: PrompterOptions, description = '', m
       highlight: (text: string) => paint.cyan(text),
       searchTerm: (text: string) => `› ${paint.cyan(text)}`,
       description: (text: string) => paint.dim(text),
-      candidates: (names: readonly string[]) => paint.dim(wrapParagraph(names.join('  '), stderr.columns)),
+      candidates: (names: readonly string[]) =>
+        paint.dim(wrapParagraph(names.join('  '), stderr.columns)),
       keysHelpTip: (keys: KeyHints) =>
         `  ${paint.dim([...moreKeys, ...keys].map(([key, action]) => `${key} ${action}`).join(' · '))}`,
     },

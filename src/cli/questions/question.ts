@@ -1,7 +1,10 @@
 import type { Env } from '../../utils/env.ts';
 import type { Io } from '../terminal/io.ts';
 
-/** Explains why an answer is not valid; the explanation is shown and the question asked again. Undefined if it is valid. */
+/**
+ * Explains why an answer is not valid; the explanation is shown and the question asked again.
+ * Undefined if it is valid.
+ */
 export type AnswerCheck = (answer: string) => string | undefined | Promise<string | undefined>;
 
 export interface Question {
@@ -69,8 +72,9 @@ export interface PathQuestion extends Question {
 }
 
 /**
- * Asks questions on the terminal. They are drawn on standard error and leave one line with the answer behind. Each throws
- * its signal's reason if aborted; Ctrl-C, Ctrl-D and the end of input throw `QuestionLeft`.
+ * Asks questions on the terminal. They are drawn on standard error and leave one line with the
+ * answer behind. Each throws its signal's reason if aborted; Ctrl-C, Ctrl-D and the end of input
+ * throw `QuestionLeft`.
  */
 export interface Prompter {
   /** Asks for a text of one or more lines, without an editor's final newline. */

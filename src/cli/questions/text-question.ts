@@ -27,13 +27,19 @@ export interface TextConfig {
   /** Opens an editor in the terminal and returns the edited text. */
   readonly edit?: (text: string, signal: AbortSignal) => Promise<string>;
   /** Completes the typed text: the unambiguous part, and the candidates. */
-  readonly complete?: (typed: string) => { readonly text: string; readonly candidates: readonly string[] };
+  readonly complete?: (typed: string) => {
+    readonly text: string;
+    readonly candidates: readonly string[];
+  };
   /** Aborts the question; the closed line must not be used afterwards. */
   readonly signal: AbortSignal;
   readonly theme: QuestionTheme;
 }
 
-/** A text question with what `input` lacks: pasted lines as one answer, Tab on paths, and an editor on standard error. */
+/**
+ * A text question with what `input` lacks: pasted lines as one answer, Tab on paths, and an editor
+ * on standard error.
+ */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const theme = makeTheme<TextTheme>(config.theme);
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
@@ -46,6 +52,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const submit = async (answer: string, typedText: string, line: LineEditor): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
+
     const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
       typed.setValue(answer);
@@ -61,18 +68,28 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const edit = async (editor: NonNullable<TextConfig['edit']>, line: LineEditor): Promise<void> => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
-    const text = await editor(above + value || defaultText, config.signal).catch((fault: unknown) => {
-      setBeneath(theme.style.error(getErrorMessage(fault)));
-      return '';
-    });
+    const text = await editor(above + value || defaultText, config.signal).catch(
+      (fault: unknown) => {
+        setBeneath(theme.style.error(getErrorMessage(fault)));
+        return '';
+      },
+    );
     if (config.signal.aborted) return;
+
     line.resume();
-    if (text === '') setStatus('idle');
-    else await submit(text, text, line);
+
+    if (text === '') {
+      setStatus('idle');
+    } else {
+      await submit(text, text, line);
+    }
   };
 
   const complete = (line: LineEditor): void => {
-    const { text, candidates } = config.complete?.(value) ?? { text: value || defaultText, candidates: [] };
+    const { text, candidates } = config.complete?.(value) ?? {
+      text: value || defaultText,
+      candidates: [],
+    };
     typed.replace(above + text, line);
     setBeneath(theme.style.candidates(candidates));
   };
@@ -101,6 +118,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   if (status === 'done') {
     return `${prefix} ${theme.style.message(config.message, 'done')} ${theme.style.answer(value)}`;
   }
+
   const lines = { above, value, defaultText, beneath };
   const question = `${prefix} ${theme.style.message(config.message, 'idle')}`;
   return [`${question} ${formatTyped(lines, theme)}`, formatTextBelow(lines, config, theme)];
@@ -111,6 +129,7 @@ function useTypedLines(initialDefault = '') {
   const [above, setAbove] = useState(''); // lines before the one that is typed, each with its line break
   const [value, setValue] = useState('');
   const [defaultText, setDefaultText] = useState(initialDefault);
+
   return {
     above,
     value,
@@ -146,7 +165,10 @@ interface QuestionLines {
 
 type TextTheme = Pick<QuestionTheme, 'style'>;
 
-/** Returns the typed line, or the default while it is empty; earlier lines only as their text and number. */
+/**
+ * Returns the typed line, or the default while it is empty; earlier lines only as their text and
+ * number.
+ */
 function formatTyped({ above, value, defaultText }: QuestionLines, { style }: TextTheme): string {
   const count = above.split('\n').length - 1;
   if (count > 0) {
@@ -170,13 +192,15 @@ function formatTextBelow(
 }
 
 /**
- * Collects the keys of pasted text, so that its line breaks don't count as Enter. Returns all lines but the last, which is
- * already on the line of the question.
+ * Collects the keys of pasted text, so that its line breaks don't count as Enter. Returns all lines
+ * but the last, which is already on the line of the question.
  */
 function usePaste(
   take: (lines: readonly string[], line: LineEditor) => void,
 ): (key: Key, line: LineEditor) => boolean {
-  const paste = useRef<{ readonly lines: string[]; line: string; after: string } | undefined>(undefined);
+  const paste = useRef<{ readonly lines: string[]; line: string; after: string } | undefined>(
+    undefined,
+  );
   return (key, line) => {
     const { current } = paste;
     if (key.name === 'paste-start') {

@@ -4,7 +4,10 @@ interface Keypress {
   readonly sequence?: string;
 }
 
-/** Keys that were typed after the Enter of an answer and read together with it. They answer the next question. */
+/**
+ * Keys that were typed after the Enter of an answer and read together with it. They answer the next
+ * question.
+ */
 export class TypedAhead {
   #keys: string[] = [];
   #isAfterEnter = false;
@@ -16,7 +19,9 @@ export class TypedAhead {
     else if (!this.#isPasting && (name === 'return' || name === 'enter')) this.#start(sequence);
   };
 
-  /** Returns the keys to the input once the next question listens, because it drops earlier input. */
+  /**
+   * Returns the keys to the input once the next question listens, because it drops earlier input.
+   */
   giveBack(input: NodeJS.ReadStream): void {
     const [enter, ...keys] = this.#keys;
     this.#keys = [];

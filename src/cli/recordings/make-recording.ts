@@ -3,7 +3,12 @@ import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { withTimeout } from '../../utils/abort-signals.ts';
-import { isJsonObject, readListAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  readListAt,
+  readValueAt,
+  type UncheckedObject,
+} from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { RecordedRequest } from '../core/recorder.ts';
 import {
@@ -50,6 +55,7 @@ export async function makeRecording(
   const runId = toTextOrEmpty(readValueAt(body['data'], 'runId'));
   const fault = options.findFault(runId);
   const cost = await options.findCost(runId);
+
   return {
     request,
     answer: { httpStatus, body },
@@ -65,13 +71,18 @@ function toTypedRun(data: unknown): unknown {
   if (!isJsonObject(data)) return data;
   return {
     ...data,
-    tokens: Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
+    tokens:
+      Number.isSafeInteger(data['tokens']) && Number(data['tokens']) >= 0 ? data['tokens'] : null,
     ...('warnings' in data && {
       warnings: readListAt(data['warnings']).filter(warning => typeof warning === 'string'),
     }),
     outputs: readListAt(data['outputs'])
       .filter(isJsonObject)
-      .map(item => ({ ...item, type: toTextOrEmpty(item['type']), data: toTextOrEmpty(item['data']) })),
+      .map(item => ({
+        ...item,
+        type: toTextOrEmpty(item['type']),
+        data: toTextOrEmpty(item['data']),
+      })),
   };
 }
 
@@ -93,10 +104,13 @@ async function keepMedia(
     } catch (error) {
       if (error instanceof LinkFault) throw error;
       if (error instanceof RecordingTooBig) notKept.push(url);
-      if (index <= MAX_MEDIA) note(`note: an output was not recorded: ${url}: ${getErrorMessage(error)}`);
+      if (index <= MAX_MEDIA) {
+        note(`note: an output was not recorded: ${url}: ${getErrorMessage(error)}`);
+      }
       if (signal.aborted) break;
     }
   }
+
   return { media, notKept };
 }
 

@@ -13,7 +13,10 @@ interface NearestRecording {
 const IMAGE = 'image ';
 const VERSION_FIELD = 'the prompt version';
 
-/** Returns the recording that is most similar to a request, and the differences; undefined without recordings. */
+/**
+ * Returns the recording that is most similar to a request, and the differences; undefined without
+ * recordings.
+ */
 export async function findNearestRecording(
   request: RecordedRequest,
   recordings: AsyncIterable<{ readonly file: string; readonly recording: Recording }>,
@@ -28,6 +31,7 @@ export async function findNearestRecording(
     );
     const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
     if (nearestSoFar !== undefined && nearestSoFar.weight <= weight) continue;
+
     nearestSoFar = {
       file,
       weight,
@@ -35,17 +39,27 @@ export async function findNearestRecording(
       isOfVersion: !names.includes(VERSION_FIELD),
     };
   }
+
   return nearestSoFar;
 }
 
-/** The weight of a field's difference; default 1. A recording of the version itself is always nearer than any other. */
-const WEIGHTS: Readonly<Record<string, number>> = { [VERSION_FIELD]: 1_000_000, 'the repetition': 0.5 };
+/**
+ * The weight of a field's difference; default 1. A recording of the version itself is always nearer
+ * than any other.
+ */
+const WEIGHTS: Readonly<Record<string, number>> = {
+  [VERSION_FIELD]: 1_000_000,
+  'the repetition': 0.5,
+};
 
 function toRequestFields(request: RecordedRequest): Map<string, string | null> {
-  const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } = request;
+  const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } =
+    request;
   return new Map([
     [VERSION_FIELD, promptVersionId.toLowerCase()],
-    ...Object.entries(textInputs).map(([key, value]) => [`the input ${JSON.stringify(key)}`, value] as const),
+    ...Object.entries(textInputs).map(
+      ([key, value]) => [`the input ${JSON.stringify(key)}`, value] as const,
+    ),
     ...Object.entries(runOptions).map(
       ([key, value]) => [`the option ${JSON.stringify(key)}`, value] as const,
     ),
@@ -58,7 +72,9 @@ function toRequestFields(request: RecordedRequest): Map<string, string | null> {
 
 type RequestFields = ReadonlyMap<string, string | null>;
 
-/** Maximum number of differences to name; a stranger's recording may differ in any number of inputs. */
+/**
+ * Maximum number of differences to name; a stranger's recording may differ in any number of inputs.
+ */
 const MAX_NAMED_DIFFERENCES = 20;
 const MAX_FIELD_NAME_LENGTH = 100;
 
@@ -68,7 +84,11 @@ function describeDifferences(
   requestFields: RequestFields,
 ): string {
   const texts = names.slice(0, MAX_NAMED_DIFFERENCES).map(name => {
-    const values = describeFieldDifference(name, recordingFields.get(name), requestFields.get(name));
+    const values = describeFieldDifference(
+      name,
+      recordingFields.get(name),
+      requestFields.get(name),
+    );
     return `${shorten(name, MAX_FIELD_NAME_LENGTH)} (${values})`;
   });
   const unnamedCount = names.length - texts.length;
@@ -81,7 +101,9 @@ function describeFieldDifference(
   recorded: string | null = null,
   requested: string | null = null,
 ): string {
-  if (!name.startsWith(IMAGE)) return `${shortenValue(recorded)} there, ${shortenValue(requested)} here`;
+  if (!name.startsWith(IMAGE)) {
+    return `${shortenValue(recorded)} there, ${shortenValue(requested)} here`;
+  }
   if (recorded === null) return 'none there';
   return requested === null ? 'none here' : 'another one';
 }

@@ -1,7 +1,12 @@
 import { Redaction } from '../../client/http/redaction.ts';
 import { readThrough, type Transport, type TransportRequest } from '../../client/transport.ts';
 import { LinkFault } from '../../files/writing/write-below.ts';
-import { isJsonObject, MAX_JSON, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  MAX_JSON,
+  readValueAt,
+  type UncheckedObject,
+} from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
@@ -12,17 +17,23 @@ import { pluralize } from '../core/pluralize.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import { makeRecording, type RecordOptions } from './make-recording.ts';
 import { findPathBelow, RequestCounter } from './recorded-request.ts';
-import { type RecordedAnswer, RecordingDirectory, UnwritableRecording } from './recording-directory.ts';
+import {
+  type RecordedAnswer,
+  RecordingDirectory,
+  UnwritableRecording,
+} from './recording-directory.ts';
 
 const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
+
 /** Maximum number of answers being written; further requests wait. */
 const MAX_PENDING_WRITES = 8;
 
 /**
- * Records every creation with its end, answers to other requests, and generated media. Keys are masked everywhere.
+ * Records every creation with its end, answers to other requests, and generated media. Keys are
+ * masked everywhere.
  *
- * A link in the path of a recording stops the request before it is sent. A link found only after the answer, or a file that
- * can't be written, is thrown when the transport is closed.
+ * A link in the path of a recording stops the request before it is sent. A link found only after
+ * the answer, or a file that can't be written, is thrown when the transport is closed.
  *
  * @throws {LinkFault} for a link in place of one of the directory's own folders
  */
@@ -71,12 +82,20 @@ class ServiceRecorder implements Recorder {
     };
   }
 
-  async #request(transport: Transport, request: TransportRequest): ReturnType<Transport['request']> {
+  async #request(
+    transport: Transport,
+    request: TransportRequest,
+  ): ReturnType<Transport['request']> {
     const requestPath = findPathBelow(this.#options.baseUrl, request.url);
     if (requestPath === undefined) return transport.request(request);
-    if (this.#findCreation(request, requestPath) === undefined && isKeptAsAnswer(request, requestPath)) {
+
+    if (
+      this.#findCreation(request, requestPath) === undefined &&
+      isKeptAsAnswer(request, requestPath)
+    ) {
       this.#refuseLink(RecordingDirectory.getAnswerFileName(requestPath));
     }
+
     if (this.#pendingWrites.size >= MAX_PENDING_WRITES) await Promise.race(this.#pendingWrites);
     return sendAndCopy(transport, request, answer =>
       this.#trackWrite(this.#record(request, requestPath, answer)),
@@ -89,8 +108,10 @@ class ServiceRecorder implements Recorder {
     await Promise.all(this.#pendingWrites);
     await transport.close();
     if (this.#linkFault !== undefined) throw this.#linkFault;
-    if (this.#unwrittenCount > 0)
+
+    if (this.#unwrittenCount > 0) {
       throw incompleteRecordingError(this.#unwrittenCount, this.#options.directory);
+    }
   }
 
   #refuseLink(file: string): void {
@@ -106,14 +127,21 @@ class ServiceRecorder implements Recorder {
     const pendingWrite = write
       .catch((error: unknown) => {
         if (error instanceof UnwritableRecording) this.#unwrittenCount += 1;
-        if (error instanceof LinkFault) this.#linkFault ??= error;
-        else this.#options.note(`note: not recorded: ${getErrorMessage(error)}`);
+        if (error instanceof LinkFault) {
+          this.#linkFault ??= error;
+        } else {
+          this.#options.note(`note: not recorded: ${getErrorMessage(error)}`);
+        }
       })
       .finally(() => this.#pendingWrites.delete(pendingWrite));
     this.#pendingWrites.add(pendingWrite);
   }
 
-  async #record(request: TransportRequest, requestPath: string, answer: RecordedAnswer): Promise<void> {
+  async #record(
+    request: TransportRequest,
+    requestPath: string,
+    answer: RecordedAnswer,
+  ): Promise<void> {
     this.#providerKeys ??= this.#options.providerKeys();
     const maskSecrets = createMask(request, await this.#providerKeys);
     const creation = this.#findCreation(request, requestPath);
@@ -121,7 +149,8 @@ class ServiceRecorder implements Recorder {
       // A poll that fails says nothing about the creation.
       if (request.method === 'GET' && answer.httpStatus !== 200) return;
       if (isTemporaryFault(answer)) {
-        const write = (): Promise<void> => this.#recordTemporaryFault(creation, answer, maskSecrets);
+        const write = (): Promise<void> =>
+          this.#recordTemporaryFault(creation, answer, maskSecrets);
         this.#temporaryFaults.set(creation, write);
       } else {
         await this.#recordCreation(creation, answer, maskSecrets);
@@ -133,14 +162,21 @@ class ServiceRecorder implements Recorder {
   }
 
   /** Returns the creation that a request sends or polls; undefined for other requests. */
-  #findCreation({ method, headers }: TransportRequest, requestPath: string): RecordedRequest | undefined {
-    if (method === 'POST' && requestPath === '/runs')
+  #findCreation(
+    { method, headers }: TransportRequest,
+    requestPath: string,
+  ): RecordedRequest | undefined {
+    if (method === 'POST' && requestPath === '/runs') {
       return this.#counter.get(headers[IDEMPOTENCY_KEY_HEADER]);
+    }
     const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(requestPath) ?? [];
     return method === 'GET' ? this.#runningCreations.get(runId) : undefined;
   }
 
-  /** Writes a temporary fault as the answer to a creation, unless an earlier recording has a better one. */
+  /**
+   * Writes a temporary fault as the answer to a creation, unless an earlier recording has a better
+   * one.
+   */
   async #recordTemporaryFault(
     creation: RecordedRequest,
     answer: RecordedAnswer,
@@ -162,24 +198,34 @@ class ServiceRecorder implements Recorder {
       this.#runningCreations.set(runId, creation);
       return;
     }
+
     const recording = await makeRecording(this.#directory, creation, answer, this.#options);
     await this.#directory.write(RecordingDirectory.getFileName(creation), maskSecrets(recording));
   }
 }
 
 function incompleteRecordingError(unwritten: number, directory: string): CliError {
-  return new CliError(`${directory} is incomplete: ${pluralize(unwritten, 'answer')} could not be recorded`, {
-    status: 'FILE_ERROR',
-    exitCode: EXIT.fault,
-  });
+  return new CliError(
+    `${directory} is incomplete: ${pluralize(unwritten, 'answer')} could not be recorded`,
+    {
+      status: 'FILE_ERROR',
+      exitCode: EXIT.fault,
+    },
+  );
 }
 
-/** Returns true if an answer that ends no creation is recorded in `answers/`: any but lists of runs, which change. */
+/**
+ * Returns true if an answer that ends no creation is recorded in `answers/`: any but lists of runs,
+ * which change.
+ */
 function isKeptAsAnswer({ method }: TransportRequest, requestPath: string): boolean {
   return method === 'GET' && !/^\/runs(?:\?|$)/u.test(requestPath);
 }
 
-/** Sends a request. The caller reads the answer within its own limits, and the answer is copied meanwhile. */
+/**
+ * Sends a request. The caller reads the answer within its own limits, and the answer is copied
+ * meanwhile.
+ */
 async function sendAndCopy(
   transport: Transport,
   request: TransportRequest,
@@ -198,7 +244,9 @@ async function sendAndCopy(
       if (size <= MAX_RECORDED_ANSWER_BYTES) chunks.push(chunk);
       yield chunk;
     }
-    const body = size <= MAX_RECORDED_ANSWER_BYTES ? parseJsonEnvelope(Buffer.concat(chunks)) : undefined;
+
+    const body =
+      size <= MAX_RECORDED_ANSWER_BYTES ? parseJsonEnvelope(Buffer.concat(chunks)) : undefined;
     if (body !== undefined) keep({ httpStatus: response.status, body });
   }
 }

@@ -4,7 +4,8 @@ import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
 
 /** Returns the digest that equal requests share, so that a replay finds the recording. */
 export function computeRecordingKey(request: RecordedRequest): string {
-  const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } = request;
+  const { promptVersionId, textInputs, imageInputs, runOptions, model, schema, repetition } =
+    request;
   const content = [
     promptVersionId.toLowerCase(),
     Object.entries(textInputs).toSorted(compareByKey),
@@ -22,7 +23,9 @@ export function findPathBelow(baseUrl: string, url: string): string | undefined 
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
 }
 
-/** Counts equal requests to tell them apart; a retry with the same idempotency key keeps its number. */
+/**
+ * Counts equal requests to tell them apart; a retry with the same idempotency key keeps its number.
+ */
 export class RequestCounter {
   readonly #counts = new Map<string, number>();
   readonly #byKey = new Map<string, RecordedRequest>();

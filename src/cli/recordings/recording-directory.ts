@@ -70,7 +70,10 @@ export class RecordingDirectory {
   /** Returns the file of a recording, relative to the directory. */
   static getFileName(request: RecordedRequest): string {
     const version = request.promptVersionId.toLowerCase().replace(/[^0-9a-f-]/gu, '_');
-    return path.join('runs', `${version.slice(0, 8)}-${computeRecordingKey(request).slice(0, 16)}.json`);
+    return path.join(
+      'runs',
+      `${version.slice(0, 8)}-${computeRecordingKey(request).slice(0, 16)}.json`,
+    );
   }
 
   /** Returns the file of the answer to a GET request. */
@@ -89,7 +92,8 @@ export class RecordingDirectory {
   /**
    * Writes a recording that `read` accepts.
    *
-   * @param file the result of `fileName`; the content may differ from its request, because the key is masked
+   * @param file the result of `fileName`; the content may differ from its request, because the key
+   * is masked
    * @throws {Error} if `read` would refuse the recording
    */
   async write(file: string, recording: Recording): Promise<void> {
@@ -148,12 +152,14 @@ export class RecordingDirectory {
     const copy = async (target: { appendFile(data: Uint8Array): Promise<void> }): Promise<void> => {
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > maxBytes)
+        if (size > maxBytes) {
           throw new RecordingTooBig(`it is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
+        }
         hash.update(chunk);
         await target.appendFile(chunk);
       }
     };
+
     const sha256 = await writeUnderFreeName(directory, () => hash.digest('hex'), copy, 'replace');
     return { sha256, size };
   }
@@ -164,8 +170,14 @@ export class RecordingDirectory {
    * @param checkedFiles digests that were already checked; adds to it
    * @throws {CliError} CONFIG_ERROR that names the recording
    */
-  async checkMedia(file: string, media: readonly RecordedMedia[], checkedFiles: Set<string>): Promise<void> {
-    if (media.length > MAX_MEDIA) throw this.#damagedError(file, `it names more than ${MAX_MEDIA} media`);
+  async checkMedia(
+    file: string,
+    media: readonly RecordedMedia[],
+    checkedFiles: Set<string>,
+  ): Promise<void> {
+    if (media.length > MAX_MEDIA) {
+      throw this.#damagedError(file, `it names more than ${MAX_MEDIA} media`);
+    }
     for (const { sha256 } of media) {
       if (!checkedFiles.has(sha256)) await this.#checkMedium(file, sha256);
       checkedFiles.add(sha256);
@@ -176,16 +188,20 @@ export class RecordingDirectory {
     const fullPath = path.join(this.directory, 'media', sha256);
     const stats = await lstat(fullPath).catch(() => undefined);
     if (stats?.isFile() !== true) throw this.#damagedError(file, `media/${sha256} does not exist`);
+
     if (stats.size > MAX_RECORDED_MEDIA_BYTES) {
       throw this.#damagedError(
         file,
         `media/${sha256} is larger than ${MAX_RECORDED_MEDIA_BYTES / 1024 / 1024} MiB`,
       );
     }
+
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(fullPath)) hash.update(chunk as Uint8Array);
-    if (hash.digest('hex') !== sha256)
+
+    if (hash.digest('hex') !== sha256) {
       throw this.#damagedError(file, `media/${sha256} contains something else`);
+    }
   }
 
   async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
@@ -200,8 +216,10 @@ export class RecordingDirectory {
   ): Promise<void> {
     const fault = findValueFault(content);
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
+
     const text = `${stringifyAsWritten(content, 2)}\n`;
     if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE);
+
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || getErrorCode(error) === undefined) throw error;
       const fullPath = path.join(this.directory, file);
@@ -220,8 +238,10 @@ export class RecordingDirectory {
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damagedError(file, 'it is not a regular file');
     if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE);
+
     const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
     if ('fault' in json) throw this.#damagedError(file, `it ${json.fault}`);
+
     const fault = findValueFault(json.value);
     if (fault !== undefined) throw this.#damagedError(file, fault);
     return json.value as object;

@@ -5,7 +5,9 @@ import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 /** Explains the fault of a field's value; undefined if there is none. */
 type FieldCheck = (value: unknown, name: string) => string | undefined;
 
-/** Explains the first field of a recording that has the wrong type; recordings may be a stranger's. */
+/**
+ * Explains the first field of a recording that has the wrong type; recordings may be a stranger's.
+ */
 export function findRecordingFault(value: unknown): string | undefined {
   return RECORDING(value, 'it');
 }
@@ -17,10 +19,13 @@ export function findAnswerFault(value: unknown): string | undefined {
 
 const textField: FieldCheck = (value, name) =>
   typeof value === 'string' ? undefined : `${name} is not text`;
+
 const countField: FieldCheck = (value, name) =>
   Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : `${name} is not a count`;
+
 const amountField: FieldCheck = (value, name) =>
   Number.isFinite(value) && Number(value) >= 0 ? undefined : `${name} is not an amount`;
+
 const digestField: FieldCheck = (value, name) =>
   typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value)
     ? undefined
@@ -60,16 +65,24 @@ function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldChec
   return (value, name) => {
     if (!isJsonObject(value)) return `${name} is not an object`;
     return findDefined(Object.entries(checks), ([key, check]) =>
-      check(Object.hasOwn(value, key) ? value[key] : undefined, name === 'it' ? key : `${name}.${key}`),
+      check(
+        Object.hasOwn(value, key) ? value[key] : undefined,
+        name === 'it' ? key : `${name}.${key}`,
+      ),
     );
   };
 }
 
-/** Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that could be replayed. */
+/**
+ * Checks a run. Its id, status and outputs can't be null: an answer without them is not a run that
+ * could be replayed.
+ */
 const RUN_FIELDS = requiredFields({
   runId: textField,
   runStatus: textField,
-  outputs: listField(requiredFields({ type: nullableField(textField), data: nullableField(textField) })),
+  outputs: listField(
+    requiredFields({ type: nullableField(textField), data: nullableField(textField) }),
+  ),
   tokens: nullableField(countField),
   warnings: optional(listField(textField)),
 });
@@ -101,7 +114,10 @@ const NAMES = {
   publishedAt: textField,
 };
 
-/** The checks for the fields of lists, prompts, versions and models, by their names in the interface. */
+/**
+ * The checks for the fields of lists, prompts, versions and models, by their names in the
+ * interface.
+ */
 const DATA = optionalFields({
   ...NAMES,
   hasMore: flagField,
@@ -129,15 +145,17 @@ const DATA = optionalFields({
       optionalFields({
         model: textField,
         modality: textField,
-        availableRunOptions: listField(optionalFields({ key: textField, options: listField(textField) })),
+        availableRunOptions: listField(
+          optionalFields({ key: textField, options: listField(textField) }),
+        ),
       }),
     ),
   }),
 });
 
 /**
- * Checks an answer to a request other than a creation. Only successes are checked; the data of a fault may have any
- * form.
+ * Checks an answer to a request other than a creation. Only successes are checked; the data of a
+ * fault may have any form.
  */
 const OTHER_ANSWER: FieldCheck = (value, name) =>
   requiredFields({ request: optional(textField) })(value, name) ??

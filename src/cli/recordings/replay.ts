@@ -9,7 +9,11 @@ import { usageError } from '../core/errors.ts';
 import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { findNearestRecording } from './nearest-recording.ts';
 import { findPathBelow, RequestCounter } from './recorded-request.ts';
-import { type RecordedAnswer, type RecordedMedia, RecordingDirectory } from './recording-directory.ts';
+import {
+  type RecordedAnswer,
+  type RecordedMedia,
+  RecordingDirectory,
+} from './recording-directory.ts';
 
 export interface ReplayOptions {
   readonly directory: string;
@@ -17,23 +21,34 @@ export interface ReplayOptions {
 }
 
 /**
- * Answers from recordings and sends nothing. Checks all of them before the first is used, because they may be a stranger's.
+ * Answers from recordings and sends nothing. Checks all of them before the first is used, because
+ * they may be a stranger's.
  *
- * @throws {CliError} USAGE_ERROR if the directory doesn't exist; CONFIG_ERROR that names a damaged recording
+ * @throws {CliError} USAGE_ERROR if the directory doesn't exist; CONFIG_ERROR that names a damaged
+ * recording
  */
 export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise<Recorder> {
   if (!isDirectory(directory)) {
-    throw usageError(`--replay: no such directory: ${directory}`, 'Make recordings with --record <dir>.');
+    throw usageError(
+      `--replay: no such directory: ${directory}`,
+      'Make recordings with --record <dir>.',
+    );
   }
+
   const recordings = new RecordingDirectory(directory);
   const index = await buildIndex(recordings);
+
   /** Files by idempotency key. */
   const creations = new Map<string, string>();
   const counter = new RequestCounter();
+
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(idempotencyKey, await findRecordedFile(recordings, counter.add(idempotencyKey, request)));
+      creations.set(
+        idempotencyKey,
+        await findRecordedFile(recordings, counter.add(idempotencyKey, request)),
+      );
     },
     findFault: runId => index.faults.get(runId),
     findCost: runId => index.costs.get(runId),
@@ -66,6 +81,7 @@ async function buildIndex(recordings: RecordingDirectory): Promise<RecordingInde
   const costs = new Map<string, number>();
   const checkedMedia = new Set<string>();
   await recordings.checkAnswers();
+
   for await (const { file, recording } of recordings.readAll()) {
     const runId = readValueAt(recording.answer.body, 'data', 'runId');
     if (typeof runId === 'string') {
@@ -73,25 +89,40 @@ async function buildIndex(recordings: RecordingDirectory): Promise<RecordingInde
       if (recording.fault) faults.set(runId, recording.fault);
       if (recording.cost !== undefined) costs.set(runId, recording.cost);
     }
+
     await recordings.checkMedia(file, recording.media, checkedMedia);
     for (const medium of recording.media) media.set(medium.url, medium);
   }
+
   return { runs, media, faults, costs };
 }
 
-/** Returns the file with the answer to a creation. @throws {CliError} USAGE_ERROR if there is none, or it is incomplete */
-async function findRecordedFile(recordings: RecordingDirectory, request: RecordedRequest): Promise<string> {
+/**
+ * Returns the file with the answer to a creation.
+ *
+ * @throws {CliError} USAGE_ERROR if there is none, or it is incomplete
+ */
+async function findRecordedFile(
+  recordings: RecordingDirectory,
+  request: RecordedRequest,
+): Promise<string> {
   const file = RecordingDirectory.getFileName(request);
   const recording = await recordings.read(file);
   if (recording?.notKept.length === 0) return file;
+
   if (recording !== undefined) {
     throw usageError(
       `the recording ${file} lacks what was too big to keep: ${recording.notKept.join(', ')}`,
       "Such a run can't be replayed: run it without --replay.",
     );
   }
+
   const hint = describeNearest(await findNearestRecording(request, recordings.readAll()));
-  throw usageError(`this run is not recorded in ${recordings.directory}`, hint, 'Record it with --record.');
+  throw usageError(
+    `this run is not recorded in ${recordings.directory}`,
+    hint,
+    'Record it with --record.',
+  );
 }
 
 function describeNearest(nearest: Awaited<ReturnType<typeof findNearestRecording>>): string {
@@ -116,17 +147,20 @@ async function findAnswer(
 ): Promise<TransportResponse | undefined> {
   const requestPath = findPathBelow(baseUrl, request.url);
   if (requestPath === undefined) return openRecordedMedia(recordings, index.media.get(request.url));
+
   if (request.method === 'POST') {
     const file = creations.get(request.headers[IDEMPOTENCY_KEY_HEADER] ?? '');
     const recording = file === undefined ? undefined : await recordings.read(file);
     request.onSent?.();
     return recording && answerFromRecording(recording.answer);
   }
+
   const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(requestPath) ?? [];
   const runFile = index.runs.get(runId);
   const recording = runFile === undefined ? undefined : await recordings.read(runFile);
   if (recording) return answerFromRecording(recording.answer);
   if (/^\/runs(?:\?|$)/u.test(requestPath)) return answerFromRecording(EMPTY_RUN_LIST);
+
   const answer = await recordings.readAnswer(RecordingDirectory.getAnswerFileName(requestPath));
   return answer && answerFromRecording(answer);
 }
@@ -156,7 +190,13 @@ function answerFromRecording({ httpStatus, body }: RecordedAnswer): TransportRes
   };
 }
 
-function notRecordedAnswer({ method, url }: TransportRequest, directory: string): TransportResponse {
+function notRecordedAnswer(
+  { method, url }: TransportRequest,
+  directory: string,
+): TransportResponse {
   const message = `${method} ${new URL(url).pathname} is not recorded in ${directory}; record it with --record`;
-  return answerFromRecording({ httpStatus: 422, body: { status: 'USAGE_ERROR', message, data: null } });
+  return answerFromRecording({
+    httpStatus: 422,
+    body: { status: 'USAGE_ERROR', message, data: null },
+  });
 }

@@ -43,21 +43,32 @@ export interface OpenConnection {
   close(by?: string): Promise<void>;
 }
 
-/** Resolves base URL and key and creates their client; starts the embedded service if it is the default. */
+/**
+ * Resolves base URL and key and creates their client; starts the embedded service if it is the
+ * default.
+ */
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
   const { advise } = sources;
   const address = resolveAddress(sources);
   if (sources.isReplay) return openReplay(sources, { embedded: address.embedded, advise });
+
   if (address.embedded) {
     if (!address.isChosen) introduceEmbedded(sources);
     return openEmbedded(sources, advise);
   }
+
   const { value: apiKey, source: keySource } = await resolveKey(sources, address);
-  return connectTo(sources, { profile: address.profile, baseUrl: address.baseUrl.value, apiKey, keySource });
+  return connectTo(sources, {
+    profile: address.profile,
+    baseUrl: address.baseUrl.value,
+    apiKey,
+    keySource,
+  });
 }
 
 /**
- * Opens the embedded service although another one is configured, even incompletely; writes a note about that.
+ * Opens the embedded service although another one is configured, even incompletely; writes a note
+ * about that.
  *
  * @param onlyPart the part of the command that runs here, for the note; all by default
  */
@@ -66,19 +77,27 @@ export async function openLocalConnection(
   onlyPart?: string,
 ): Promise<OpenConnection> {
   const host = findConfiguredHost(sources);
-  if (host === undefined) introduceEmbedded(sources);
-  else
+  if (host === undefined) {
+    introduceEmbedded(sources);
+  } else {
     sources.io.note(
       `note: ${onlyPart === undefined ? '' : `${onlyPart} `}runs here, not on ${toOneLine(host)}`,
     );
+  }
+
   const advise = createAdvise({ profile: LOCAL_PROFILE }, sources.env);
-  return sources.isReplay ? openReplay(sources, { embedded: true, advise }) : openEmbedded(sources, advise);
+  return sources.isReplay
+    ? openReplay(sources, { embedded: true, advise })
+    : openEmbedded(sources, advise);
 }
 
 /** Creates the client for a given base URL and key. */
 export function connectTo(
   sources: ConnectionSources,
-  { apiKey, ...address }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
+  {
+    apiKey,
+    ...address
+  }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
 ): Promise<OpenConnection> {
   const { baseUrl } = address;
   const scope = computeResourceScope(baseUrl, apiKey);
@@ -94,10 +113,15 @@ export function connectTo(
 
 /** Introduces the embedded service to new users. */
 function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
-  if (isEmpty(dataDir)) io.note('Using the embedded service (profile local); for another: promptrun login');
+  if (isEmpty(dataDir)) {
+    io.note('Using the embedded service (profile local); for another: promptrun login');
+  }
 }
 
-async function openEmbedded(sources: ConnectionSources, advise: FormatCommand): Promise<OpenConnection> {
+async function openEmbedded(
+  sources: ConnectionSources,
+  advise: FormatCommand,
+): Promise<OpenConnection> {
   const service = await sources.local.start({
     dataDir: sources.dataDir,
     modelsFile: sources.modelsFile,
@@ -106,6 +130,7 @@ async function openEmbedded(sources: ConnectionSources, advise: FormatCommand): 
     allowPrivate: sources.globals.allowPrivate,
     onNotice: line => sources.io.note(`note: ${toOneLine(line)}`),
   });
+
   const address = {
     profile: LOCAL_PROFILE,
     baseUrl: service.url,
@@ -113,6 +138,7 @@ async function openEmbedded(sources: ConnectionSources, advise: FormatCommand): 
     embedded: true,
     advise: withModelsAdvice(advise, sources.globals.models),
   };
+
   const secrets = { keySource: undefined, apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
     return await connectWith(sources, { ...address, ...secrets }, service);
@@ -122,19 +148,35 @@ async function openEmbedded(sources: ConnectionSources, advise: FormatCommand): 
   }
 }
 
-/** Adds the models file to commands that run something again, because they need it like the first one. */
+/**
+ * Adds the models file to commands that run something again, because they need it like the first
+ * one.
+ */
 function withModelsAdvice(advise: FormatCommand, models: string | undefined): FormatCommand {
   if (models === undefined) return advise;
   return (...words) => advise(...words, ...(words[1] === 'rerun' ? ['--models', models] : []));
 }
 
-/** Opens a connection that needs no key, service or network: it refuses every request that is not recorded. */
+/**
+ * Opens a connection that needs no key, service or network: it refuses every request that is not
+ * recorded.
+ */
 function openReplay(
   sources: ConnectionSources,
   chosen: Pick<Connection, 'embedded' | 'advise'>,
 ): Promise<OpenConnection> {
-  const address = { ...chosen, profile: undefined, baseUrl: 'http://localhost/v1', service: 'replay' };
-  return connectWith(sources, { ...address, keySource: undefined, apiKey: 'replay', scope: 'replay' });
+  const address = {
+    ...chosen,
+    profile: undefined,
+    baseUrl: 'http://localhost/v1',
+    service: 'replay',
+  };
+  return connectWith(sources, {
+    ...address,
+    keySource: undefined,
+    apiKey: 'replay',
+    scope: 'replay',
+  });
 }
 
 function isEmpty(directory: string): boolean {
@@ -146,7 +188,10 @@ function isEmpty(directory: string): boolean {
 }
 
 interface ServiceAccess
-  extends Pick<Connection, 'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'> {
+  extends Pick<
+    Connection,
+    'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'
+  > {
   readonly apiKey: string;
   /** The resource cache's name for base URL and key. */
   readonly scope: string;
@@ -158,8 +203,10 @@ async function connectWith(
   service?: EmbeddedService,
 ): Promise<OpenConnection> {
   const { settings, clock, recordings } = sources;
+
   // A recording must hold every request of a replay; a cache would suppress some.
-  const scratch = recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
+  const scratch =
+    recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
   const directory = scratch ?? settings.directory;
   const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
   const onProblem = (problem: string): void => printDebugLine(sources, problem);
@@ -168,7 +215,12 @@ async function connectWith(
   const open = (): Promise<Transport> => openTransport(service, sources.env);
   const transport = recorder === undefined ? open : () => recorder.wrap(open);
   let prompts: PromptCache | undefined;
-  const client: PromptService = await createClient(sources, address, { apiKey, resources, transport });
+  const client: PromptService = await createClient(sources, address, {
+    apiKey,
+    resources,
+    transport,
+  });
+
   return {
     connection: {
       ...address,
@@ -208,6 +260,7 @@ async function createRecorder(
   const { recordings, signal, io } = sources;
   if (recordings.mode === 'none') return undefined;
   const { openRecorder } = await import('./open-recorder.ts');
+
   return openRecorder(recordings, {
     baseUrl,
     client,

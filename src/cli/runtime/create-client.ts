@@ -11,7 +11,10 @@ import { toOneLine } from '../terminal/sanitise.ts';
 /** The parts of a context that a client needs. */
 export type ClientSources = Pick<Context, 'clock' | 'globals' | 'io' | 'timeLeftMs' | 'version'>;
 
-/** Creates the client of a connection. Its waits end with the command's `--timeout`, and `--debug` shows its requests. */
+/**
+ * Creates the client of a connection. Its waits end with the command's `--timeout`, and `--debug`
+ * shows its requests.
+ */
 export async function createClient(
   sources: ClientSources,
   address: Pick<Connection, 'baseUrl'>,
@@ -47,7 +50,10 @@ export async function createClient(
 }
 
 /** Returns the transport: the embedded service itself, which outlives its clients, or undici. */
-export async function openTransport(service: EmbeddedService | undefined, env: Env): Promise<Transport> {
+export async function openTransport(
+  service: EmbeddedService | undefined,
+  env: Env,
+): Promise<Transport> {
   if (service !== undefined) {
     return {
       request: request => service.request(request),

@@ -47,7 +47,9 @@ export interface OpenContext {
   readonly close: () => Promise<void>;
 }
 
-/** Composes the context of a command, one line per service; creates what costs time on first use. */
+/**
+ * Composes the context of a command, one line per service; creates what costs time on first use.
+ */
 export async function createContext(
   surroundings: HostEnvironment,
   globals: GlobalOptions,
@@ -96,7 +98,8 @@ export async function createContext(
   const ctx: Context = {
     ...base,
     onInterrupt: interrupts.onInterrupt,
-    interactive: io.stderr.isTerminal && globals.input && !isVariableSet(env['CI']) && io.stdin.isTerminal,
+    interactive:
+      io.stderr.isTerminal && globals.input && !isVariableSet(env['CI']) && io.stdin.isTerminal,
     connection: connections.configured,
     localConnection: connections.local,
     connectTo: connections.to,
@@ -107,8 +110,10 @@ export async function createContext(
       await connections.renewModels();
     },
     promptTasks: tasks.open,
-    prompter: async () => (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
+    prompter: async () =>
+      (await import('../questions/prompter.ts')).createPrompter({ io, env, cwd }),
   };
+
   return {
     ctx,
     close: async () => {
@@ -117,6 +122,7 @@ export async function createContext(
       await (await tasks.opened())?.close();
       limit.stop();
       await journal.close();
+
       try {
         await connections.close(ctx);
       } finally {
@@ -141,7 +147,10 @@ async function openTasks(): Promise<PromptTasks> {
   return new SharedTasks({ isForOneUser: true });
 }
 
-/** Opens something at its first use, and then returns it again. `opened` returns undefined before that. */
+/**
+ * Opens something at its first use, and then returns it again. `opened` returns undefined before
+ * that.
+ */
 function openOnce<T>(openFirst: () => Promise<T>): {
   readonly open: () => Promise<T>;
   readonly opened: () => Promise<T> | undefined;
@@ -158,7 +167,8 @@ export const systemClock: Clock = {
 };
 
 /**
- * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeIsUp` at its end.
+ * Returns the time left and, if there is a limit, a signal that is aborted with a `TimeIsUp` at its
+ * end.
  *
  * @param onOver called after that
  */
@@ -170,6 +180,7 @@ function startTimeLimit(
   const timeUp = new AbortController();
   const limitStopped = new AbortController();
   const endsAt = clock.now() + limitMs;
+
   if (Number.isFinite(limitMs)) {
     const end = (): void => {
       timeUp.abort(new TimeIsUp());
@@ -177,6 +188,7 @@ function startTimeLimit(
     };
     clock.sleep(limitMs, limitStopped.signal).then(end, () => {});
   }
+
   return {
     signal: timeUp.signal,
     timeLeftMs: () => Math.max(0, endsAt - clock.now()),
@@ -201,15 +213,19 @@ function createConnections(sources: ConnectionSources) {
   const openedConnections: Promise<OpenConnection>[] = [];
   let isClosed = false;
   const openTracked = async (open: () => Promise<OpenConnection>): Promise<Connection> => {
-    // An abandoned command continues after this, and nothing would close the connections that it opens.
+    // An abandoned command continues after this, and nothing would close the connections that it
+    // opens.
     if (isClosed) throw new Error('the command has ended');
     const connecting = open();
     openedConnections.push(connecting);
     return (await connecting).connection;
   };
+
   let configuredConnection: Promise<Connection> | undefined;
   let localConnection: Promise<Connection> | undefined;
-  const openConfiguredOnce = () => (configuredConnection ??= openTracked(() => openConnection(sources)));
+  const openConfiguredOnce = () =>
+    (configuredConnection ??= openTracked(() => openConnection(sources)));
+
   return {
     /** Returns the same connection on each call. */
     configured: openConfiguredOnce,
@@ -221,19 +237,26 @@ function createConnections(sources: ConnectionSources) {
       openTracked(() => connectTo(sources, { ...peer, keySource: undefined })),
     async renewModels() {
       for (const openResult of await Promise.allSettled(openedConnections)) {
-        if (openResult.status === 'fulfilled') await openResult.value.connection.runsHere?.renewModels();
+        if (openResult.status === 'fulfilled') {
+          await openResult.value.connection.runsHere?.renewModels();
+        }
       }
     },
-    /** Runs deferred refreshes, unless the command was interrupted, and closes the open connections. */
+    /**
+     * Runs deferred refreshes, unless the command was interrupted, and closes the open connections.
+     */
     async close({ signal, timeLeftMs }: Pick<Context, 'signal' | 'timeLeftMs'>) {
       isClosed = true;
       const faults: unknown[] = [];
       for (const openResult of await Promise.allSettled(openedConnections)) {
         if (openResult.status === 'rejected') continue;
-        if (!signal.aborted) await openResult.value.connection.resources.settle(signal, timeLeftMs());
+        if (!signal.aborted) {
+          await openResult.value.connection.resources.settle(signal, timeLeftMs());
+        }
         const stopper = signal.aborted ? stopCause(signal.reason) : undefined;
         await openResult.value.close(stopper).catch((error: unknown) => faults.push(error));
       }
+
       if (faults.length > 0) throw faults[0];
     },
   };
@@ -245,8 +268,8 @@ function isVariableSet(variable: string | undefined): boolean {
 }
 
 /**
- * Reads `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win, except that `--record` does not
- * make a run paid that the environment asks to replay.
+ * Reads `--record` and `--replay`, or `PROMPTRUN_RECORD` and `PROMPTRUN_REPLAY`; flags win, except
+ * that `--record` does not make a run paid that the environment asks to replay.
  *
  * @throws {CliError} USAGE_ERROR if both are set
  */
@@ -269,8 +292,12 @@ function chooseRecordings(
       ...(replay === undefined ? ['To record, unset PROMPTRUN_REPLAY.'] : []),
     );
   }
+
   const directory = recordDirectory ?? replayDirectory;
   return directory === undefined
     ? { mode: 'none' }
-    : { mode: recordDirectory === undefined ? 'replay' : 'record', directory: path.resolve(cwd, directory) };
+    : {
+        mode: recordDirectory === undefined ? 'replay' : 'record',
+        directory: path.resolve(cwd, directory),
+      };
 }

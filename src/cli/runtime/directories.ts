@@ -34,10 +34,17 @@ export function resolveDirectories(
       ? path.resolve(cwd, directory)
       : (findUserFolder(kind, env, platform) ?? (needsHome ? refuseHomeless() : NO_HOME));
   };
-  return { config: resolvePlace('config'), data: resolvePlace('data'), state: resolvePlace('state') };
+  return {
+    config: resolvePlace('config'),
+    data: resolvePlace('data'),
+    state: resolvePlace('state'),
+  };
 }
 
-/** @throws {CliError} a user may have no home directory, and needs none if the environment names every directory */
+/**
+ * @throws {CliError} a user may have no home directory, and needs none if the environment names
+ * every directory
+ */
 function refuseHomeless(): never {
   throw configError(
     'this user has no home directory',

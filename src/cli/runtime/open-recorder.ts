@@ -18,10 +18,12 @@ export async function openRecorder(
     const { replayFrom } = await import('../recordings/replay.ts');
     return replayFrom({ directory, baseUrl });
   }
+
   const { checkDirectory } = await import('../outputs/saving/check-writable.ts');
   checkDirectory(directory, '.', '--record');
   const { recordTo } = await import('../recordings/record.ts');
   const note = (line: string): void => options.note(toOneLine(line));
+
   return recordTo({
     directory,
     baseUrl,

@@ -20,15 +20,18 @@ export interface SignalSource {
 export interface Interrupts {
   /** Aborted by the first signal without a handler, with an `Interrupted` as reason. */
   readonly signal: AbortSignal;
-  /** Passes every signal to `handler` instead; the latest handler wins. Returns a function that undoes this. */
+  /**
+   * Passes every signal to `handler` instead; the latest handler wins. Returns a function that
+   * undoes this.
+   */
   readonly onInterrupt: (handler: (signal: EndingSignal) => void) => () => void;
   /** Restores the system's handling of signals. */
   readonly uninstall: () => void;
 }
 
 /**
- * Time within which a repeated signal is an echo, in milliseconds: a parent (npx, timeout) forwards a signal that the terminal
- * has sent to both.
+ * Time within which a repeated signal is an echo, in milliseconds: a parent (npx, timeout) forwards
+ * a signal that the terminal has sent to both.
  */
 const ECHO_MS = 100;
 
@@ -40,34 +43,51 @@ export function endUnlessEnded(end: () => void): void {
   setTimeout(end, SIGNAL_GRACE_MS).unref();
 }
 
-/** Listens for Ctrl-C and SIGTERM. A second signal while the command is stopping ends the process at once. */
+/**
+ * Listens for Ctrl-C and SIGTERM. A second signal while the command is stopping ends the process at
+ * once.
+ */
 export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, 'now'>): Interrupts {
   const controller = new AbortController();
   const handlers: ((signal: EndingSignal) => void)[] = [];
+
   const uninstall = (): void => {
     for (const signal of ENDING_SIGNALS) source.off(signal, onSignal);
   };
+
   const receivedAt = new Map<ReceivedSignal, number>();
+
   const endAtOnce = (signal: ReceivedSignal): void => {
     uninstall();
-    // On Windows, a process that sends itself a signal exits with 1; to the first process of a container, it does nothing.
+    // On Windows, a process that sends itself a signal exits with 1; to the first process of a
+    // container, it does nothing.
     const endsBySignal = source.platform !== 'win32' && source.pid !== 1;
-    if (endsBySignal) source.kill(source.pid, signal);
-    else source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+    if (endsBySignal) {
+      source.kill(source.pid, signal);
+    } else {
+      source.exit(signal === 'SIGINT' ? EXIT.interrupted : EXIT.terminated);
+    }
   };
+
   const onSignal = (signalName: ReceivedSignal): void => {
     const since = now() - (receivedAt.get(signalName) ?? Number.NEGATIVE_INFINITY);
     receivedAt.set(signalName, now());
     if (since < ECHO_MS) return;
+
     const signal = signalName === 'SIGINT' ? signalName : 'SIGTERM';
     const handler = handlers.at(-1);
-    if (handler !== undefined) handler(signal);
-    else if (controller.signal.aborted) endAtOnce(signal);
-    else {
+    if (handler !== undefined) {
+      handler(signal);
+    } else if (controller.signal.aborted) {
+      endAtOnce(signal);
+    } else {
       endUnlessEnded(() => endAtOnce(signal));
-      controller.abort(new Interrupted(signal, [], signalName === 'SIGINT' ? {} : { by: signalName }));
+      controller.abort(
+        new Interrupted(signal, [], signalName === 'SIGINT' ? {} : { by: signalName }),
+      );
     }
   };
+
   for (const signal of ENDING_SIGNALS) source.on(signal, onSignal);
   return {
     signal: controller.signal,

@@ -12,6 +12,7 @@ interface CompletionLine {
 const BASH = 'if command -v promptrun >/dev/null; then eval "$(promptrun completion bash)"; fi';
 const ZSH = 'if command -v promptrun >/dev/null; then source <(promptrun completion zsh); fi';
 const FISH = 'if type -q promptrun; promptrun completion fish | source; end';
+
 const POWERSHELL_LINE =
   'if (Get-Command promptrun -ErrorAction Ignore) { promptrun completion powershell | Out-String | Invoke-Expression }';
 

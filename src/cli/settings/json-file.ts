@@ -10,7 +10,10 @@ import { configError, unwritableError } from '../core/errors.ts';
 
 export type JsonDocument = Record<string, unknown>;
 
-/** A JSON file in the configuration directory. It is read directly, which is fast, and changed with `conf`. */
+/**
+ * A JSON file in the configuration directory. It is read directly, which is fast, and changed with
+ * `conf`.
+ */
 export class JsonFile<T extends JsonDocument> {
   readonly path: string;
   readonly #clock: Pick<Clock, 'sleep' | 'random'>;
@@ -35,9 +38,11 @@ export class JsonFile<T extends JsonDocument> {
   }
 
   /**
-   * Changes the current content under a lock, so that two processes don't lose each other's changes.
+   * Changes the current content under a lock, so that two processes don't lose each other's
+   * changes.
    *
-   * @throws {CliError} CONFIG_ERROR if the file is damaged, can't be written, or stays locked for too long
+   * @throws {CliError} CONFIG_ERROR if the file is damaged, can't be written, or stays locked for
+   * too long
    */
   async update<R>(change: (content: T) => R): Promise<R> {
     const Conf = await loadConf(); // loading takes longer than writing, so it is done before the lock is taken
@@ -45,11 +50,17 @@ export class JsonFile<T extends JsonDocument> {
     try {
       const content = this.read();
       const result = change(content);
+
       const { dir: cwd, name: configName } = path.parse(this.path);
       explainFileError(this.path, 'written', () => {
-        new Conf({ cwd, configName, configFileMode: 0o600, accessPropertiesByDotNotation: false }).store =
-          content;
+        new Conf({
+          cwd,
+          configName,
+          configFileMode: 0o600,
+          accessPropertiesByDotNotation: false,
+        }).store = content;
       });
+
       return result;
     } finally {
       release();
@@ -59,12 +70,14 @@ export class JsonFile<T extends JsonDocument> {
   #readDocument(): JsonDocument {
     const text = explainFileError(this.path, 'read', () => readJsonFileText(this.path));
     if (text === undefined) return {};
+
     try {
       const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
       if (isJsonObject(value)) return value;
     } catch {
       // The parser's own message would quote the file, which may contain a key.
     }
+
     throw this.#damagedError('it is not a JSON object');
   }
 
@@ -72,11 +85,17 @@ export class JsonFile<T extends JsonDocument> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
     explainFileError(directory, 'made', () => makeDirectory(directory, 0o700));
-    const release = await waitForLock(toFileBelow(this.path), this.#clock).catch((error: unknown) => {
-      throw inaccessibleError(lock, 'written', error);
-    });
+    const release = await waitForLock(toFileBelow(this.path), this.#clock).catch(
+      (error: unknown) => {
+        throw inaccessibleError(lock, 'written', error);
+      },
+    );
     if (release !== undefined) return release;
-    throw configError(`${lock} is held by another process`, 'If none is running, remove that file.');
+
+    throw configError(
+      `${lock} is held by another process`,
+      'If none is running, remove that file.',
+    );
   }
 
   #damagedError(what: string): Error {
@@ -105,8 +124,13 @@ function explainFileError<T>(file: string, action: 'read' | 'written' | 'made', 
   }
 }
 
-function inaccessibleError(file: string, action: 'read' | 'written' | 'made', cause: unknown): Error {
-  const whatToCheck = process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
+function inaccessibleError(
+  file: string,
+  action: 'read' | 'written' | 'made',
+  cause: unknown,
+): Error {
+  const whatToCheck =
+    process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
   const elsewhere = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
   const otherwise = configError(
     `${file} can't be ${action}: ${getErrorMessage(cause)}`,
@@ -118,21 +142,27 @@ function inaccessibleError(file: string, action: 'read' | 'written' | 'made', ca
 const UNLOCKING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
 /**
- * Loads `conf` and removes the signal listeners of its file writer, which would send every signal to the process again, so
- * that one Ctrl-C would count as two.
+ * Loads `conf` and removes the signal listeners of its file writer, which would send every signal
+ * to the process again, so that one Ctrl-C would count as two.
  */
 async function loadConf() {
-  const listenersBefore = new Set(UNLOCKING_SIGNALS.flatMap(signal => process.rawListeners(signal)));
+  const listenersBefore = new Set(
+    UNLOCKING_SIGNALS.flatMap(signal => process.rawListeners(signal)),
+  );
   const { default: Conf } = await import('conf');
+
   for (const signal of UNLOCKING_SIGNALS) {
     for (const listener of process.rawListeners(signal)) {
       if (!listenersBefore.has(listener)) process.off(signal, listener as () => void);
     }
   }
+
   return Conf;
 }
 
-/** Reads a cache file; empty if it is missing or damaged, because a cache is simply filled again. */
+/**
+ * Reads a cache file; empty if it is missing or damaged, because a cache is simply filled again.
+ */
 export function readCacheFile(file: string): UncheckedObject {
   try {
     const content: unknown = JSON.parse(readFileSync(file, 'utf8'));

@@ -2,11 +2,19 @@ import path from 'node:path';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Clock } from '../core/clock.ts';
 import { configError } from '../core/errors.ts';
-import { parseSettingValue, SETTINGS, type SettingKey, type SettingValues } from './config/setting-keys.ts';
+import {
+  parseSettingValue,
+  SETTINGS,
+  type SettingKey,
+  type SettingValues,
+} from './config/setting-keys.ts';
 import { CredentialStore } from './credentials/credential-store.ts';
 import { type JsonDocument, JsonFile } from './json-file.ts';
 
-/** The content of `config.json`. Names are own properties, so that `constructor` is a name like any other. */
+/**
+ * The content of `config.json`. Names are own properties, so that `constructor` is a name like any
+ * other.
+ */
 type ConfigDocument = {
   activeProfile?: string;
   profiles: Record<string, { readonly baseUrl: string }>;
@@ -14,7 +22,10 @@ type ConfigDocument = {
   settings: Record<string, unknown>;
 };
 
-/** The user's settings. Reading them loads no heavy modules; a damaged part is an error only when it is needed. */
+/**
+ * The user's settings. Reading them loads no heavy modules; a damaged part is an error only when it
+ * is needed.
+ */
 export class Settings {
   readonly #clock: Pick<Clock, 'sleep' | 'random'>;
   readonly #stored: JsonFile<ConfigDocument>;
@@ -59,13 +70,24 @@ export class Settings {
   get<K extends SettingKey>(key: K): SettingValues[K] | undefined {
     const storedValue = this.#read().settings[key];
     if (storedValue === undefined) return undefined;
+
     const { parse, form } = SETTINGS[key];
-    const value = parse(typeof storedValue === 'string' ? storedValue : JSON.stringify(storedValue));
+    const value = parse(
+      typeof storedValue === 'string' ? storedValue : JSON.stringify(storedValue),
+    );
     if (value !== undefined) return value;
-    throw configError(`${this.file}: the setting ${key} must be ${form}`, `promptrun config unset ${key}`);
+
+    throw configError(
+      `${this.file}: the setting ${key} must be ${form}`,
+      `promptrun config unset ${key}`,
+    );
   }
 
-  /** Changes the current content of `config.json`. @throws {CliError} CONFIG_ERROR like `JsonFile` */
+  /**
+   * Changes the current content of `config.json`.
+   *
+   * @throws {CliError} CONFIG_ERROR like `JsonFile`
+   */
   async update<T>(change: (document: ConfigDocument) => T): Promise<T> {
     return this.#stored.update(document => {
       const result = change(document);
@@ -84,16 +106,22 @@ function sortByName<T>(values: Readonly<Record<string, T>>): Map<string, T> {
   return new Map(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Returns the document with missing parts filled in; for a damaged one, a text that explains the fault. */
+/**
+ * Returns the document with missing parts filled in; for a damaged one, a text that explains the
+ * fault.
+ */
 function asConfigDocument(document: JsonDocument): ConfigDocument | string {
   const { activeProfile, profiles = {}, aliases = {}, settings = {} } = document;
   if (activeProfile !== undefined && typeof activeProfile !== 'string') {
     return '`activeProfile` is not a string';
   }
+
   if (!isJsonObject(profiles)) return '`profiles` is not an object';
+
   const strayProfile = Object.keys(profiles).find(name => !isProfile(profiles[name]));
   if (strayProfile !== undefined) return `the profile \`${strayProfile}\` has no \`baseUrl\``;
   if (!isJsonObject(aliases)) return '`aliases` is not an object';
+
   const strayAlias = Object.keys(aliases).find(name => typeof aliases[name] !== 'string');
   if (strayAlias !== undefined) return `the alias \`${strayAlias}\` is not a string`;
   if (!isJsonObject(settings)) return '`settings` is not an object';

@@ -27,13 +27,19 @@ export interface StoredFolder {
 }
 
 /** Returns every folder, even if nothing is in it yet. */
-export function storedFolders({ settings, stateDir, dataDir, env }: StoredItemSources): StoredFolder[] {
+export function storedFolders({
+  settings,
+  stateDir,
+  dataDir,
+  env,
+}: StoredItemSources): StoredFolder[] {
   return [
     { name: 'config', path: settings.directory, holds: 'settings, keys and caches' },
     {
       name: 'state',
       path: stateDir,
-      holds: 'the list of runs started on this machine, and how far tests and comparisons have come',
+      holds:
+        'the list of runs started on this machine, and how far tests and comparisons have come',
     },
     { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media' },
     ...listUnpackFolders(env).map(
@@ -54,10 +60,26 @@ export function listStoredItems({
   const { file, credentials, directory } = settings;
   return [
     { name: 'config', path: file, holds: 'profiles, aliases and settings' },
-    { name: 'credentials', path: credentials.file, holds: 'API keys, or that they are in the keychain' },
-    { name: 'resources', path: path.join(directory, RESOURCES_FILE), holds: 'cache: models and run options' },
-    { name: 'prompts', path: path.join(directory, PROMPTS_FILE), holds: 'cache: prompts that were read' },
-    { name: 'journal', path: path.join(stateDir, 'journal.jsonl'), holds: 'runs started on this machine' },
+    {
+      name: 'credentials',
+      path: credentials.file,
+      holds: 'API keys, or that they are in the keychain',
+    },
+    {
+      name: 'resources',
+      path: path.join(directory, RESOURCES_FILE),
+      holds: 'cache: models and run options',
+    },
+    {
+      name: 'prompts',
+      path: path.join(directory, PROMPTS_FILE),
+      holds: 'cache: prompts that were read',
+    },
+    {
+      name: 'journal',
+      path: path.join(stateDir, 'journal.jsonl'),
+      holds: 'runs started on this machine',
+    },
     { name: 'data', path: dataDir, holds: 'the local service: prompts, runs, media, models.yaml' },
     { name: 'cache', path: listUnpackFolders(env)[0] ?? '', holds: UNPACKED_PARTS },
   ];

@@ -34,9 +34,11 @@ export function formatRateVerdict(comparison: RateComparison, reference: string)
   const basis = `(p ${formatPValue(p)}, ${pairs} ${pairs === 1 ? 'case' : 'cases'})`;
   const line = `${verdict}: ${rates}; the difference is ${formatPoints(difference)} points, ${range} ${basis}`;
   if (verdict !== 'no difference shown') return line;
+
   if (pairs < MIN_PAIRS) {
     return `${line}; fewer than ${MIN_PAIRS} cases cannot show any difference`;
   }
+
   return `${line}; this many cases show a difference of ${formatPoints(smallest).slice(1)} points four times out of five`;
 }
 
@@ -55,9 +57,9 @@ function formatPValue(p: number): string {
 }
 
 /**
- * Returns the 95 % interval of the difference of one case's rates, which were counted apart: method 10 of
- * R. G. Newcombe, "Interval estimation for the difference between independent proportions", 1998
- * (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
+ * Returns the 95 % interval of the difference of one case's rates, which were counted apart: method
+ * 10 of R. G. Newcombe, "Interval estimation for the difference between independent proportions",
+ * 1998 (https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I).
  */
 export function caseDifferenceInterval(runsBefore: CaseRuns, runsAfter: CaseRuns): Interval {
   const [old, now] = [passRate(runsBefore), passRate(runsAfter)];

@@ -1,18 +1,22 @@
 import jStat from 'jstat';
 import type { Interval } from './interval.ts';
 
-// Robbins' mixture with a uniform prior over the rate: a test that may be looked at after each answer. S. R. Howard et
-// al., "Time-uniform, nonparametric, nonasymptotic confidence sequences", 2021 (https://doi.org/10.1214/20-AOS1991).
+// Robbins' mixture with a uniform prior over the rate: a test that may be looked at after each
+// answer. S. R. Howard et al., "Time-uniform, nonparametric, nonasymptotic confidence sequences",
+// 2021 (https://doi.org/10.1214/20-AOS1991).
 
-/** A rate is ruled out once the evidence against it is this strong, which happens to at most one true rate in twenty. */
+/**
+ * A rate is ruled out once the evidence against it is this strong, which happens to at most one
+ * true rate in twenty.
+ */
 const RULED_OUT = Math.log(20);
 
 /** More answers than anyone would wait for. */
 const MAX_FURTHER_RUNS = 10_000;
 
 /**
- * Returns the logarithm of the evidence against a true rate r, in either direction: of 1/((n+1)·C(n,s)·rˢ·(1−r)ⁿ⁻ˢ) for
- * s of n answers.
+ * Returns the logarithm of the evidence against a true rate r, in either direction: of
+ * 1/((n+1)·C(n,s)·rˢ·(1−r)ⁿ⁻ˢ) for s of n answers.
  *
  * @param passedRuns the number of passed answers; may be a fraction, for an expected number
  */
@@ -51,8 +55,11 @@ function findEdge(outside: number, inside: number, isOut: (rate: number) => bool
   let [out, ok] = [outside, inside];
   for (let step = 0; step < 60; step++) {
     const middle = (out + ok) / 2;
-    if (isOut(middle)) out = middle;
-    else ok = middle;
+    if (isOut(middle)) {
+      out = middle;
+    } else {
+      ok = middle;
+    }
   }
   return ok;
 }
@@ -89,11 +96,16 @@ export function countFurtherRunsNeeded(
 function findFirstFrom(start: number, isEnough: (value: number) => boolean): number {
   let high = start;
   while (!isEnough(high)) high *= 2;
+
   let low = Math.floor(high / 2);
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    if (isEnough(middle)) high = middle;
-    else low = middle;
+    if (isEnough(middle)) {
+      high = middle;
+    } else {
+      low = middle;
+    }
   }
+
   return high;
 }

@@ -1,7 +1,10 @@
 /** The ends of a range that probably contains the true value. */
 export type Interval = readonly [low: number, high: number];
 
-/** The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard errors. */
+/**
+ * The 97.5 % quantile of the normal distribution: half the width of a 95 % interval in standard
+ * errors.
+ */
 export const Z_95 = 1.959963984540054;
 
 /** Limits an interval to possible values. */
@@ -10,8 +13,8 @@ export function clampInterval([low, high]: Interval, min: number, max: number): 
 }
 
 /**
- * Returns the 95 % score interval of a rate: E. B. Wilson, "Probable inference, the law of succession, and statistical
- * inference", 1927 (https://doi.org/10.1080/01621459.1927.10502953).
+ * Returns the 95 % score interval of a rate: E. B. Wilson, "Probable inference, the law of
+ * succession, and statistical inference", 1927 (https://doi.org/10.1080/01621459.1927.10502953).
  *
  * @param rate from 0 to 1
  * @param trials at least 1
@@ -20,7 +23,8 @@ export function wilsonInterval(rate: number, trials: number): Interval {
   const z2 = Z_95 ** 2;
   const middle = (rate + z2 / (2 * trials)) / (1 + z2 / trials);
   const reach =
-    (Z_95 / (1 + z2 / trials)) * Math.sqrt((rate * (1 - rate)) / trials + z2 / (4 * trials * trials));
+    (Z_95 / (1 + z2 / trials)) *
+    Math.sqrt((rate * (1 - rate)) / trials + z2 / (4 * trials * trials));
   return clampInterval([rate === 0 ? 0 : middle - reach, rate === 1 ? 1 : middle + reach], 0, 1);
 }
 

@@ -13,8 +13,9 @@ export interface Kappa {
 }
 
 /**
- * Returns Cohen's κ (1960, https://doi.org/10.1177/001316446002000104), with the error of J. L. Fleiss, J. Cohen and
- * B. S. Everitt, "Large sample standard errors of kappa and weighted kappa", 1969 (https://doi.org/10.1037/h0028106).
+ * Returns Cohen's κ (1960, https://doi.org/10.1177/001316446002000104), with the error of J. L.
+ * Fleiss, J. Cohen and B. S. Everitt, "Large sample standard errors of kappa and weighted kappa",
+ * 1969 (https://doi.org/10.1037/h0028106).
  *
  * @returns undefined if both always give the same single verdict, because chance would agree too
  */
@@ -38,11 +39,15 @@ export function cohensKappa(rows: readonly JudgedAnswer[]): Kappa | undefined {
   const onAgreed =
     bothPass * (1 - (labels + judge) * disagreement) ** 2 +
     bothFail * (1 - (2 - labels - judge) * disagreement) ** 2;
-  // Each disagreement is weighted by how often the judge gives the label's verdict and the label the judge's.
+
+  // Each disagreement is weighted by how often the judge gives the label's verdict and the label
+  // the judge's.
   const onDiffering =
-    disagreement ** 2 * (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
+    disagreement ** 2 *
+    (labelOnly * (judge + 1 - labels) ** 2 + judgeOnly * (1 - judge + labels) ** 2);
   const variance =
-    (onAgreed + onDiffering - (value - byChance * disagreement) ** 2) / (rows.length * (1 - byChance) ** 2);
+    (onAgreed + onDiffering - (value - byChance * disagreement) ** 2) /
+    (rows.length * (1 - byChance) ** 2);
   const reach = Z_95 * Math.sqrt(Math.max(0, variance));
   return { value, interval: clampInterval([value - reach, value + reach], -1, 1) };
 }

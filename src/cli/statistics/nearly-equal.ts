@@ -1,4 +1,6 @@
-/** Values closer than this are equal, because sums of decimal fractions differ in their last digits. */
+/**
+ * Values closer than this are equal, because sums of decimal fractions differ in their last digits.
+ */
 const TOLERANCE = 1e-9;
 
 export function areAllEqual(values: readonly number[]): boolean {

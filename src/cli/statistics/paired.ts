@@ -27,7 +27,9 @@ export interface PairedDifference {
 /** A difference counts as shown if p is below this. */
 const SIGNIFICANT = 0.05;
 
-/** Fewer pairs can't show any difference: five that all agree occur by chance too often (1 in 16). */
+/**
+ * Fewer pairs can't show any difference: five that all agree occur by chance too often (1 in 16).
+ */
 export const MIN_PAIRS = 6;
 
 /** Compares the rates of cases before and after a change. @param pairs at least one */
@@ -36,6 +38,7 @@ export function comparePairs(pairs: readonly CasePair[]): PairedDifference {
   const difference = average(differences);
   const repeats = pairs.some(({ before, after }) => before.runs > 1 || after.runs > 1);
   const p = repeats ? signFlipP(differences) : mcNemarP(differences);
+
   return {
     verdict: reachVerdict(p, difference),
     p,
@@ -61,6 +64,7 @@ function estimatePrecision(
       smallest: MIN_PAIRS / pairs,
     };
   }
+
   const quantiles = studentQuantile(0.975, pairs - 1) + studentQuantile(0.8, pairs - 1);
   return {
     interval: clampInterval(meanInterval(differences), -1, 1),
@@ -69,32 +73,37 @@ function estimatePrecision(
 }
 
 /**
- * Returns the two-sided p of the exact test on what changed: Q. McNemar, "Note on the sampling error of the difference
- * between correlated proportions", 1947 (https://doi.org/10.1007/BF02295996).
+ * Returns the two-sided p of the exact test on what changed: Q. McNemar, "Note on the sampling
+ * error of the difference between correlated proportions", 1947
+ * (https://doi.org/10.1007/BF02295996).
  */
 function mcNemarP(differences: readonly number[]): number {
   const betterCount = differences.filter(difference => difference > 0).length;
   const worseCount = differences.filter(difference => difference < 0).length;
   const changedCount = betterCount + worseCount;
-  // Terms of the binomial distribution with one half, as logarithms: 2⁻ⁿ alone underflows above a thousand changes.
+
+  // Terms of the binomial distribution with one half, as logarithms: 2⁻ⁿ alone underflows above a
+  // thousand changes.
   let term = -changedCount * Math.LN2;
   let tail = 0;
   for (let k = 0; k <= Math.min(betterCount, worseCount); k++) {
     tail += Math.exp(term);
     term += Math.log((changedCount - k) / (k + 1));
   }
+
   return Math.min(1, 2 * tail);
 }
 
 /** Up to this number of pairs, every combination of signs is tried. */
 const MAX_EXACT_PAIRS = 16;
 const SAMPLE_COUNT = 100_000;
+
 /** Fixed, so that the same reports have the same verdict. */
 const SEED = 20_261_123;
 
 /**
- * Returns the two-sided p of a permutation of signs: E. J. G. Pitman, "Significance tests which may be applied to
- * samples from any populations", 1937 (https://doi.org/10.2307/2984124).
+ * Returns the two-sided p of a permutation of signs: E. J. G. Pitman, "Significance tests which may
+ * be applied to samples from any populations", 1937 (https://doi.org/10.2307/2984124).
  */
 function signFlipP(differences: readonly number[]): number {
   const observed = Math.abs(differences.reduce((sum, difference) => sum + difference, 0));
@@ -104,12 +113,13 @@ function signFlipP(differences: readonly number[]): number {
 }
 
 /**
- * Tries all combinations in the order of a Gray code, in which one sign changes at each step. The last sign stays: its other
- * half has the same sums with the opposite signs.
+ * Tries all combinations in the order of a Gray code, in which one sign changes at each step. The
+ * last sign stays: its other half has the same sums with the opposite signs.
  */
 function exactP(differences: readonly number[], observedSum: number): number {
   const ways = 2 ** (differences.length - 1);
   const signedDifferences = [...differences];
+
   let sum = differences.reduce((total, difference) => total + difference, 0);
   let hits = 0;
   for (let way = 1; way <= ways; way++) {
@@ -118,6 +128,7 @@ function exactP(differences: readonly number[], observedSum: number): number {
     sum -= 2 * (signedDifferences[at] ?? 0);
     signedDifferences[at] = -(signedDifferences[at] ?? 0);
   }
+
   return hits / ways;
 }
 
@@ -144,5 +155,6 @@ function withRandomSigns(changes: Float64Array, next: () => number): number {
     sum += signs & 1 ? change : -change;
     signs >>>= 1;
   }
+
   return sum;
 }

@@ -8,7 +8,9 @@ export interface CaseRuns {
   readonly passed: number;
   /** The number of runs, at least 1. */
   readonly runs: number;
-  /** True if the case ran until it was decided, so that the number of runs depends on the answers. */
+  /**
+   * True if the case ran until it was decided, so that the number of runs depends on the answers.
+   */
   readonly isSequential?: true;
 }
 
@@ -45,16 +47,23 @@ export function summarizeRates(cases: readonly CaseRuns[]): RateSummary | undefi
   return { rate, interval, passK: passK(cases) };
 }
 
-/** Returns the interval of the mean rate. Repetitions of a case are one cluster: they say nothing about other cases. */
-function computeInterval(cases: readonly CaseRuns[], rates: readonly number[], rate: number): Interval {
+/**
+ * Returns the interval of the mean rate. Repetitions of a case are one cluster: they say nothing
+ * about other cases.
+ */
+function computeInterval(
+  cases: readonly CaseRuns[],
+  rates: readonly number[],
+  rate: number,
+): Interval {
   const repeats = cases.some(({ runs }) => runs > 1);
   if (!repeats || areAllEqual(rates)) return wilsonInterval(rate, cases.length);
   return clampInterval(meanInterval(rates), 0, 1);
 }
 
 /**
- * Returns, for each k up to the least number of runs of a case, the chance that k tries all pass: pass^k of S. Yao et
- * al., "τ-bench", 2024 (https://arxiv.org/abs/2406.12045).
+ * Returns, for each k up to the least number of runs of a case, the chance that k tries all pass:
+ * pass^k of S. Yao et al., "τ-bench", 2024 (https://arxiv.org/abs/2406.12045).
  */
 function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
   const most = Math.min(...cases.map(({ runs }) => runs));
@@ -67,5 +76,6 @@ function passK(cases: readonly CaseRuns[]): ReadonlyMap<number, number> {
     }
     chances.set(k, average(allPass));
   }
+
   return chances;
 }

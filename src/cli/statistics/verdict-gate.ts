@@ -1,7 +1,10 @@
 import { usageError } from '../core/errors.ts';
 import type { RateComparison } from './compare-rates.ts';
 
-/** The condition that fails a comparison: a worse verdict, or an interval that reaches below the margin. */
+/**
+ * The condition that fails a comparison: a worse verdict, or an interval that reaches below the
+ * margin.
+ */
 export type VerdictGate =
   | { readonly failOn: 'worse' }
   /** The margin is a share from 0 to 1. */
@@ -26,5 +29,7 @@ const DEFAULT_MARGIN = '5%';
 export function parseMargin(text = DEFAULT_MARGIN): number {
   const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(text) ?? [];
   if (digits !== undefined && Number(digits) <= 100) return Number(digits) / 100;
-  throw usageError(`--margin takes a percentage from 0% to 100%, such as 5%, not ${JSON.stringify(text)}`);
+  throw usageError(
+    `--margin takes a percentage from 0% to 100%, such as 5%, not ${JSON.stringify(text)}`,
+  );
 }

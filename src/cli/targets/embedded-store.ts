@@ -26,15 +26,20 @@ export async function withLocalStore<T>(
   }
 }
 
-/** Converts an error of the store. A prompt file's first fault gets its relative path and a hint to see the others. */
+/**
+ * Converts an error of the store. A prompt file's first fault gets its relative path and a hint to
+ * see the others.
+ */
 export function explainStoreError(ctx: Context, error: unknown): unknown {
   if (getErrorCode(error) !== 'INVALID_PROMPT_FILE') return error;
+
   const { file, line, what, findings } = error as InvalidPromptFile;
   const relativePath = formatPath(ctx, file);
   const message = `${relativePath}:${line}: ${what}`;
   const count = findings.filter(({ severity }) => severity === 'fault').length;
   const isPartial = path.basename(file).startsWith('_');
   if (count <= 1 || isPartial) return usageError(message);
+
   const which = count === 2 ? 'Both' : `All ${count}`;
   const checkCommand = `promptrun prompts check ${toShellWord(relativePath, detectShell(ctx.env))}`;
   return usageError(message, `${which} faults: ${checkCommand}`);

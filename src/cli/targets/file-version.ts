@@ -17,7 +17,11 @@ export async function ensureFileVersion(
   ctx: Context,
   file: NamedPromptFile,
   { model, config }: VersionOverrides = {},
-): Promise<{ readonly promptId: string; readonly promptVersionId: string; readonly config: unknown }> {
+): Promise<{
+  readonly promptId: string;
+  readonly promptVersionId: string;
+  readonly config: unknown;
+}> {
   const { withPromptFile } = await import('./git/revision.ts');
   return withPromptFile(ctx, file, content =>
     withLocalStore(ctx, async store => {
@@ -33,6 +37,7 @@ export async function ensureFileVersion(
       noteFindings(ctx, notes);
       const definition = await store.definition(promptVersionId);
       if (definition === undefined) return { promptId, promptVersionId, config: undefined };
+
       if ((model ?? defaultModel) === undefined && !definition.namesModel) await noteEcho(ctx);
       await noteIfFenceIsMissing(ctx, file.name, definition.source);
       const { toPromptConfig } = await import('../../prompts/definition.ts');
@@ -53,11 +58,18 @@ async function noteEcho(ctx: Context): Promise<void> {
   await noteUsableProvider(ctx);
 }
 
-/** Shows how to use the provider whose key is set, because the user may have expected its answer. */
+/**
+ * Shows how to use the provider whose key is set, because the user may have expected its answer.
+ */
 async function noteUsableProvider({ env, io }: Context): Promise<void> {
-  const { listKnownProviders, findKeyVariable } = await import('../../models/providers/providers.ts');
-  const usable = listKnownProviders(env).find(provider => findKeyVariable(provider, env) !== undefined);
+  const { listKnownProviders, findKeyVariable } = await import(
+    '../../models/providers/providers.ts'
+  );
+  const usable = listKnownProviders(env).find(
+    provider => findKeyVariable(provider, env) !== undefined,
+  );
   if (usable === undefined) return;
+
   const model = `${usable.name}/<model>`;
   io.noteOnce(
     `note: ${findKeyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
@@ -65,7 +77,13 @@ async function noteUsableProvider({ env, io }: Context): Promise<void> {
 }
 
 /** Notes that a file lacks the line before its front matter. */
-export async function noteIfFenceIsMissing({ io }: Context, name: string, source: string): Promise<void> {
-  const { lacksOpeningFence, describeMissingFence } = await import('../../prompts/parse/prompt-source.ts');
+export async function noteIfFenceIsMissing(
+  { io }: Context,
+  name: string,
+  source: string,
+): Promise<void> {
+  const { lacksOpeningFence, describeMissingFence } = await import(
+    '../../prompts/parse/prompt-source.ts'
+  );
   if (lacksOpeningFence(source)) io.note(describeMissingFence(toOneLine(name)));
 }

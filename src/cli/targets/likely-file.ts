@@ -16,29 +16,43 @@ export async function withLikelyFile(
   error: unknown,
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
+
   const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
+
   const promptPath = path.resolve(ctx.cwd, file);
   const isTyped = source === 'command line';
   if (!isFile(promptPath)) {
     const isSuggested = error.message.includes('did you mean');
     const similarName = isTyped && !isSuggested ? findSimilarFile(promptPath) : undefined;
     if (similarName === undefined) return error;
-    return withSuggestion(error, `the file ${toOneLine(path.join(path.dirname(file), similarName))}`);
+    return withSuggestion(
+      error,
+      `the file ${toOneLine(path.join(path.dirname(file), similarName))}`,
+    );
   }
+
   const suggestion =
     isTyped && revision !== undefined && (await isCommitted(ctx, promptPath, revision))
       ? `${file}${REVISION_MARK}${revision}`
       : `the file ${file}`;
+
   // The name may be that of the file, followed by something other than a revision.
-  const message = file === name ? `the prompt "${toOneLine(target)}" does not exist` : error.message;
+  const message =
+    file === name ? `the prompt "${toOneLine(target)}" does not exist` : error.message;
   return withSuggestion(error, suggestion, message);
 }
 
 function withSuggestion(error: CliError, suggestion: string, message = error.message): CliError {
   const { status, exitCode, data, hints } = error;
   const suggestionHint = `Did you mean ${suggestion}?`;
-  return new CliError(message, { status, exitCode, data, cause: error, hints: [suggestionHint, ...hints] });
+  return new CliError(message, {
+    status,
+    exitCode,
+    data,
+    cause: error,
+    hints: [suggestionHint, ...hints],
+  });
 }
 
 async function isCommitted(ctx: Context, file: string, revision: string): Promise<boolean> {
@@ -46,7 +60,10 @@ async function isCommitted(ctx: Context, file: string, revision: string): Promis
   return isRevision(ctx, file, revision);
 }
 
-/** Returns the name of the prompt file in the same directory whose name is nearest; undefined if none is near. */
+/**
+ * Returns the name of the prompt file in the same directory whose name is nearest; undefined if
+ * none is near.
+ */
 function findSimilarFile(file: string): string | undefined {
   try {
     const names = readdirSync(path.dirname(file)).filter(name => name.endsWith(PROMPT_EXTENSION));

@@ -6,7 +6,9 @@ export async function isLocalService(
   { client, embedded }: Connection,
   signal: AbortSignal,
 ): Promise<boolean> {
-  return embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined;
+  return (
+    embedded || (await unlessNotFound(client.prompts.list({ limit: 1 }, { signal }))) !== undefined
+  );
 }
 
 /** Returns the answer of a request; undefined if the service answers 404. */

@@ -25,10 +25,20 @@ export async function withOperatorStore(
   use: (store: LocalStore) => Promise<void>,
 ): Promise<void> {
   requireLocalService(ctx, what);
-  await ctx.local.withStore({ dataDir: ctx.dataDir, database: findDatabaseUrl(ctx, database) }, use);
+  await ctx.local.withStore(
+    { dataDir: ctx.dataDir, database: findDatabaseUrl(ctx, database) },
+    use,
+  );
 }
 
-/** Returns a command line for the same store. The URL may hold a password, so that a placeholder stands for it. */
-export function adviseOperator({ advise }: Context, { database }: DatabaseFlags, ...words: string[]): string {
+/**
+ * Returns a command line for the same store. The URL may hold a password, so that a placeholder
+ * stands for it.
+ */
+export function adviseOperator(
+  { advise }: Context,
+  { database }: DatabaseFlags,
+  ...words: string[]
+): string {
   return `${advise(...words)}${database === undefined ? '' : ' --database <url>'}`;
 }

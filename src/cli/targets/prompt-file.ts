@@ -15,7 +15,11 @@ export interface NamedPromptFile {
   readonly revision: string | undefined;
 }
 
-/** Returns the target of an alias; any other name is returned unchanged. @throws {CliError} for an empty name */
+/**
+ * Returns the target of an alias; any other name is returned unchanged.
+ *
+ * @throws {CliError} for an empty name
+ */
 export function resolveTargetAlias(ctx: Context, target: string): string {
   const name = ctx.settings.aliases.get(target) ?? target;
   if (name.trim() !== '') return name;
@@ -25,12 +29,15 @@ export function resolveTargetAlias(ctx: Context, target: string): string {
 /** Matches characters of file names that no slug has. */
 const FILE_CHARACTERS = /[./\\]/u;
 
-/** The origin of a target. Only the user may name a revision, because git reads the configuration of the file's folder. */
+/**
+ * The origin of a target. Only the user may name a revision, because git reads the configuration of
+ * the file's folder.
+ */
 export type TargetSource = 'command line' | 'elsewhere';
 
 /**
- * Returns the prompt file that a target names: an existing file, or `file@git:<revision>`. Its reader refuses files of
- * unknown forms.
+ * Returns the prompt file that a target names: an existing file, or `file@git:<revision>`. Its
+ * reader refuses files of unknown forms.
  *
  * @throws {CliError} USAGE_ERROR for a revision that does not come from the command line
  */
@@ -52,8 +59,12 @@ function findNamedPromptFile(ctx: Context, target: string): NamedPromptFile | un
   const markIndex = name.lastIndexOf(REVISION_MARK);
   const file = markIndex < 0 ? name : name.slice(0, markIndex);
   if (!FILE_CHARACTERS.test(file)) return undefined;
+
   const absolute = path.resolve(ctx.cwd, file);
-  if (markIndex >= 0) return { name, path: absolute, revision: name.slice(markIndex + REVISION_MARK.length) };
+  if (markIndex >= 0) {
+    return { name, path: absolute, revision: name.slice(markIndex + REVISION_MARK.length) };
+  }
+
   return isRegularFile(absolute, name) ? { name, path: absolute, revision: undefined } : undefined;
 }
 
@@ -66,6 +77,7 @@ function isRegularFile(file: string, name: string): boolean {
     if (['ENAMETOOLONG', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return false;
     throw usageError(`${name} can't be read: ${getErrorMessage(error)}`);
   }
+
   if (stats === undefined || stats.isFile()) return stats !== undefined;
   throw usageError(`${name} is ${describeIrregularFile(stats)}, not a prompt file`);
 }

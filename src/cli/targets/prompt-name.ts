@@ -41,18 +41,27 @@ export async function resolvePrompt(
 ): Promise<NamedPrompt> {
   const file = findPromptFile(ctx, name, 'command line');
   if (file !== undefined) return ensureFileVersion(ctx, file);
+
   const target = resolveTargetAlias(ctx, name);
   if (isUuid(target)) return { promptId: target, mayBeVersion: true };
+
   if (LEAVES_ITS_SEGMENT.test(target) && !target.endsWith('.prompt')) {
-    throw usageError(`"${toOneLine(target)}" is neither an id nor a slug`, formatFindHint(connection));
+    throw usageError(
+      `"${toOneLine(target)}" is neither an id nor a slug`,
+      formatFindHint(connection),
+    );
   }
+
   return findByName(connection, target, ctx.signal).catch(async (error: unknown) => {
     const { withLikelyFile } = await import('./likely-file.ts');
     throw await withLikelyFile(ctx, { target, source: 'command line' }, error);
   });
 }
 
-/** Sends a request about a prompt. An id that turns out not to be a prompt's is taken for a version's. */
+/**
+ * Sends a request about a prompt. An id that turns out not to be a prompt's is taken for a
+ * version's.
+ */
 export async function askOfPrompt<T>(
   { client }: Connection,
   prompt: NamedPrompt,
@@ -78,7 +87,11 @@ interface FoundPrompt extends NamedPrompt {
   readonly estimatedCredits: unknown;
 }
 
-/** Finds the prompt of a slug, or the version of `slug@…`. @throws {CliError} exit 4 if there is none */
+/**
+ * Finds the prompt of a slug, or the version of `slug@…`.
+ *
+ * @throws {CliError} exit 4 if there is none
+ */
 export async function findByName(
   connection: Connection,
   name: string,
@@ -90,7 +103,13 @@ export async function findByName(
   const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
   const latestPrompt = { promptId, latest, config, estimatedCredits };
   if (atIndex <= 0) return latestPrompt;
-  const promptVersionId = await findNamedVersion(connection, { slug, row }, name.slice(atIndex + 1), signal);
+
+  const promptVersionId = await findNamedVersion(
+    connection,
+    { slug, row },
+    name.slice(atIndex + 1),
+    signal,
+  );
   return { ...latestPrompt, promptVersionId };
 }
 
@@ -104,34 +123,51 @@ async function findNamedVersion(
   const labels = readListAt(row.labels).filter(isLabel);
   const labelledVersion = labels.find(({ label }) => label === versionName);
   if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
-  if (findLabelFault(versionName) === undefined)
+  if (findLabelFault(versionName) === undefined) {
     throw unknownLabelError(connection, slug, versionName, labels);
+  }
   return resolveVersion(connection, { slug, promptId: row.promptId }, versionName, signal);
 }
 
 /** Returns the search result with exactly this slug. */
-async function findSlug(connection: Connection, slug: string, signal: AbortSignal): Promise<PromptSearchRow> {
+async function findSlug(
+  connection: Connection,
+  slug: string,
+  signal: AbortSignal,
+): Promise<PromptSearchRow> {
   const words = slug.trim();
-  if (words === '' || words.length > MAX_QUERY_LENGTH) throw unknownPromptError(connection, slug, []);
+  if (words === '' || words.length > MAX_QUERY_LENGTH) {
+    throw unknownPromptError(connection, slug, []);
+  }
+
   const { rows } = await connection.client.prompts.search(words, { signal });
   const isFound = rows.some(row => row.slug === words);
   const candidates = isFound ? rows : await listVideoPrompts(connection, signal);
   const matchingRows = candidates.filter(row => row.slug === words);
   const versions = [...new Set(matchingRows.map(row => row.promptVersionId))];
+
   const [match] = matchingRows;
   if (match === undefined) {
     const slugs = [...rows, ...candidates].map(row => toTextOrEmpty(row.slug));
     throw unknownPromptError(connection, slug, slugs);
   }
+
   if (versions.length > 1) {
-    throw usageError(`several prompts are called ${slug}`, `Give the id of one: ${versions.join(', ')}`);
+    throw usageError(
+      `several prompts are called ${slug}`,
+      `Give the id of one: ${versions.join(', ')}`,
+    );
   }
+
   // Prompts of the embedded service need no cache.
   if (!connection.embedded) cacheRow(connection, match);
   return match;
 }
 
-/** Caches the slug and the latest version of a prompt. An empty config says nothing, so a later request may still read it. */
+/**
+ * Caches the slug and the latest version of a prompt. An empty config says nothing, so a later
+ * request may still read it.
+ */
 function cacheRow({ prompts }: Connection, row: PromptSearchRow): void {
   const { promptVersionId, promptId, title, publishedAt, configs: config, slug, model } = row;
   prompts.putSlug(promptId, slug);
@@ -142,7 +178,9 @@ function cacheRow({ prompts }: Connection, row: PromptSearchRow): void {
   }
 }
 
-/** Lists prompts that make videos, which the search omits; only a local service lists every prompt. */
+/**
+ * Lists prompts that make videos, which the search omits; only a local service lists every prompt.
+ */
 async function listVideoPrompts(
   { client, embedded }: Connection,
   signal: AbortSignal,
@@ -153,7 +191,11 @@ async function listVideoPrompts(
   return rows;
 }
 
-/** Returns the version that a name or an id means, else the latest. @throws {CliError} exit 4 if there is none */
+/**
+ * Returns the version that a name or an id means, else the latest.
+ *
+ * @throws {CliError} exit 4 if there is none
+ */
 export async function readNamed(
   ctx: Context,
   connection: Connection,
@@ -161,11 +203,17 @@ export async function readNamed(
   versionId?: string,
 ): Promise<PromptVersion> {
   const namedPrompt = await resolvePrompt(ctx, connection, name);
-  const prompt = versionId === undefined ? namedPrompt : { ...namedPrompt, promptVersionId: versionId };
-  return askOfPrompt(connection, prompt, ctx.signal, found => readPrompt(connection, found, ctx.signal));
+  const prompt =
+    versionId === undefined ? namedPrompt : { ...namedPrompt, promptVersionId: versionId };
+  return askOfPrompt(connection, prompt, ctx.signal, found =>
+    readPrompt(connection, found, ctx.signal),
+  );
 }
 
-/** Returns the version in a prompt's name, else the latest, and caches it, because versions never change. */
+/**
+ * Returns the version in a prompt's name, else the latest, and caches it, because versions never
+ * change.
+ */
 export async function readPrompt(
   connection: Connection,
   { promptId, promptVersionId: versionId }: NamedPrompt,
@@ -186,7 +234,11 @@ export function formatFindHint({ embedded, advise }: Connection): string {
     : `Find prompts with: ${advise('prompts', 'search')} <words>`;
 }
 
-function unknownPromptError(connection: Connection, slug: string, slugs: readonly string[]): CliError {
+function unknownPromptError(
+  connection: Connection,
+  slug: string,
+  slugs: readonly string[],
+): CliError {
   const file = slug.endsWith('.prompt') ? ', and neither does a file of that name' : '';
   return notFoundError(
     `the prompt "${toOneLine(slug)}" does not exist${file}${didYouMean(slug, slugs)}`,

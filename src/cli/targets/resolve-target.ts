@@ -21,14 +21,15 @@ export interface ResolvedTarget {
 }
 
 /**
- * Resolves an alias, a prompt file, a UUID or a slug, in this order. Asks the service only for a slug. Publishes nothing: a
- * file, or another model, becomes an unlisted version.
+ * Resolves an alias, a prompt file, a UUID or a slug, in this order. Asks the service only for a
+ * slug. Publishes nothing: a file, or another model, becomes an unlisted version.
  *
  * @param connection the result of `getTargetConnection`
  * @param options.source who wrote the target
  * @param options.model the model in place of the prompt's own
  * @param options.config the config in place of the prompt's own; used with a model only
- * @throws {CliError} USAGE_ERROR if a model is given for a service other than the embedded one; exit 4 if the prompt doesn't exist
+ * @throws {CliError} USAGE_ERROR if a model is given for a service other than the embedded one;
+ * exit 4 if the prompt doesn't exist
  */
 export async function resolveTarget(
   ctx: Context,
@@ -40,6 +41,7 @@ export async function resolveTarget(
   if (file !== undefined) {
     return { ...(await ensureFileVersion(ctx, file, { model, config })), mayBePrompt: false };
   }
+
   if (model !== undefined) requireLocalService(ctx, `the model ${model}`);
   const resolvedTarget = await resolveName(ctx, connection, resolveTargetAlias(ctx, target)).catch(
     async (error: unknown) => {
@@ -48,6 +50,7 @@ export async function resolveTarget(
     },
   );
   if (model === undefined) return resolvedTarget;
+
   const { promptVersionId } = await withLocalStore(ctx, store =>
     store.ensureUnlistedVersion({ promptVersionId: resolvedTarget.promptVersionId, model, config }),
   );
@@ -58,7 +61,11 @@ interface TargetOptions extends VersionOverrides {
   readonly source: TargetSource;
 }
 
-async function resolveName(ctx: Context, connection: Connection, name: string): Promise<ResolvedTarget> {
+async function resolveName(
+  ctx: Context,
+  connection: Connection,
+  name: string,
+): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
   const {
     latest,
@@ -82,13 +89,22 @@ export async function fetchLatestVersion(
 ): Promise<PromptVersion> {
   const version = await unlessNotFound(readPrompt(connection, { promptId: id }, ctx.signal));
   if (version === undefined) {
-    throw notFoundError(`no published prompt or prompt version has the id ${id}`, formatFindHint(connection));
+    throw notFoundError(
+      `no published prompt or prompt version has the id ${id}`,
+      formatFindHint(connection),
+    );
   }
-  ctx.io.note(`note: ${id} is a prompt; running its latest version ${toOneLine(version.promptVersionId)}`);
+
+  ctx.io.note(
+    `note: ${id} is a prompt; running its latest version ${toOneLine(version.promptVersionId)}`,
+  );
   return version;
 }
 
-/** Returns the version of a target with its config. Asks the service only if it was never read before. */
+/**
+ * Returns the version of a target with its config. Asks the service only if it was never read
+ * before.
+ */
 export async function readVersion(
   ctx: Context,
   connection: Connection,
@@ -96,6 +112,7 @@ export async function readVersion(
 ): Promise<PromptVersion> {
   const cached = connection.prompts.get(promptVersionId);
   if (cached !== undefined) return cached;
+
   const version = await unlessNotFound(
     connection.client.versions.get(promptVersionId, { signal: ctx.signal }),
   );
@@ -103,6 +120,7 @@ export async function readVersion(
     connection.prompts.put(version);
     return version;
   }
+
   if (mayBePrompt) return fetchLatestVersion(ctx, connection, promptVersionId);
   throw notFoundError(`the published prompt version ${promptVersionId} does not exist`);
 }

@@ -8,20 +8,33 @@ const MIN_LENGTH = 6;
 const RUN_ID_BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
 
 /**
- * Returns the id of the run that a name means: a run id, or its unique beginning among the runs of the journal and the
- * newest 50 of the service. The service refuses a name that can't begin an id.
+ * Returns the id of the run that a name means: a run id, or its unique beginning among the runs of
+ * the journal and the newest 50 of the service. The service refuses a name that can't begin an id.
  *
- * @throws {CliError} exit 4 if no run begins like this, exit 2 if several do or the beginning is too short
+ * @throws {CliError} exit 4 if no run begins like this, exit 2 if several do or the beginning is
+ * too short
  */
-export async function resolveRun(ctx: Context, connection: Connection, name: string): Promise<string> {
+export async function resolveRun(
+  ctx: Context,
+  connection: Connection,
+  name: string,
+): Promise<string> {
   if (isUuid(name) || !RUN_ID_BEGINNING.test(name)) return name;
+
   if (name.length < MIN_LENGTH) {
-    throw usageError(`${name} is too short for a run`, `Give at least ${MIN_LENGTH} characters of its id.`);
+    throw usageError(
+      `${name} is too short for a run`,
+      `Give at least ${MIN_LENGTH} characters of its id.`,
+    );
   }
+
   const { own: ownIds, others: otherIds } = await fetchKnownRunIds(ctx, connection);
   const isMatch = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
-  // A run of another service is requested too; the refusal then says that it belongs to another service.
-  const matchingIds = [ownIds, otherIds].map(ids => ids.filter(isMatch)).find(ids => ids.length > 0) ?? [];
+
+  // A run of another service is requested too; the refusal then says that it belongs to another
+  // service.
+  const matchingIds =
+    [ownIds, otherIds].map(ids => ids.filter(isMatch)).find(ids => ids.length > 0) ?? [];
   const [only, ...furtherIds] = matchingIds;
   if (only === undefined) {
     throw notFoundError(
@@ -29,7 +42,9 @@ export async function resolveRun(ctx: Context, connection: Connection, name: str
       `List your runs with: ${connection.advise('runs', 'list')}`,
     );
   }
+
   if (furtherIds.length === 0) return only;
+
   throw usageError(
     `several runs begin with ${name}`,
     `Give more of the id: ${matchingIds.map(toOneLine).join(', ')}`,

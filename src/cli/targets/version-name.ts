@@ -13,8 +13,8 @@ import { toOneLine } from '../terminal/sanitise.ts';
 import { isLocalService, unlessNotFound } from './not-found.ts';
 
 /**
- * Returns the version of a prompt that has this label, or whose id begins like this. The service lists the latest ten;
- * older ones need the whole id or a label.
+ * Returns the version of a prompt that has this label, or whose id begins like this. The service
+ * lists the latest ten; older ones need the whole id or a label.
  *
  * @throws {CliError} exit 4 if there is none, exit 2 if there are several
  */
@@ -45,7 +45,9 @@ export async function resolveListedVersion(
     const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
     if (isUuid(name) && !isListed) return requireVersionId(connection, prompt, name, signal);
     const mayBeLabel = findLabelFault(name) === undefined;
-    const labelledId = mayBeLabel ? await findLabelled(connection, promptId, name, signal) : undefined;
+    const labelledId = mayBeLabel
+      ? await findLabelled(connection, promptId, name, signal)
+      : undefined;
     if (labelledId !== undefined) return labelledId;
   }
   return requireListedVersion(versions, name, slug);
@@ -57,7 +59,9 @@ async function requireVersionId(
   id: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const version = await unlessNotFound(connection.client.prompts.get(promptId, { versionId: id, signal }));
+  const version = await unlessNotFound(
+    connection.client.prompts.get(promptId, { versionId: id, signal }),
+  );
   if (version !== undefined) return version.promptVersionId;
   throw notFoundError(
     `${slug} has no version ${id}`,
@@ -65,7 +69,11 @@ async function requireVersionId(
   );
 }
 
-/** Returns the listed id that has this label or begins like this. @throws {CliError} exit 4 if there is none, exit 2 if there are several */
+/**
+ * Returns the listed id that has this label or begins like this.
+ *
+ * @throws {CliError} exit 4 if there is none, exit 2 if there are several
+ */
 function requireListedVersion(
   versions: readonly PromptVersionEntry[],
   versionName: string,
@@ -73,8 +81,11 @@ function requireListedVersion(
 ): string {
   const labelledVersion = versions.find(({ labels }) => readListAt(labels).includes(versionName));
   if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
+
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
-  const matchingIds = versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
+  const matchingIds =
+    versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
+
   const [matchingId, ...furtherIds] = matchingIds;
   const quotedName = JSON.stringify(versionName);
   if (matchingId === undefined) {
@@ -86,7 +97,9 @@ function requireListedVersion(
       'An older version needs its whole id.',
     );
   }
+
   if (furtherIds.length === 0) return matchingId;
+
   throw usageError(
     `several versions of ${slug} begin with ${versionName}`,
     `Give more of the id: ${matchingIds.join(', ')}`,
@@ -94,8 +107,8 @@ function requireListedVersion(
 }
 
 /**
- * Returns the version that a label of a prompt points to, however old; undefined if a local service doesn't have the
- * label.
+ * Returns the version that a label of a prompt points to, however old; undefined if a local service
+ * doesn't have the label.
  */
 async function findLabelled(
   connection: Connection,
@@ -115,7 +128,9 @@ async function findLabelled(
 /** Returns true for a valid label; other services may send anything. */
 export function isLabel(value: unknown): value is PromptLabel {
   return (
-    isJsonObject(value) && typeof value['label'] === 'string' && typeof value['promptVersionId'] === 'string'
+    isJsonObject(value) &&
+    typeof value['label'] === 'string' &&
+    typeof value['promptVersionId'] === 'string'
   );
 }
 

@@ -3,10 +3,15 @@ import type { FormatCommand } from '../core/failure.ts';
 import type { GlobalOptions } from '../core/global-options.ts';
 import { escapeControls, toOneLine } from './sanitise.ts';
 
-/** A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently from its successor. */
+/**
+ * A shell with its own quoting rules. Windows PowerShell 5 passes quotes to programs differently
+ * from its successor.
+ */
 export type Shell = 'posix' | 'cmd' | 'powershell' | 'windows-powershell' | 'any-of-windows';
 
-/** Returns the shell that a command was typed in, judged by its environment or else by the platform. */
+/**
+ * Returns the shell that a command was typed in, judged by its environment or else by the platform.
+ */
 export function detectShell(env?: Env, platform: NodeJS.Platform = process.platform): Shell {
   if (platform !== 'win32') return 'posix';
   if (env === undefined) return 'any-of-windows';
@@ -18,20 +23,27 @@ export function detectShell(env?: Env, platform: NodeJS.Platform = process.platf
 }
 
 const UNQUOTED_WORD = /^[A-Za-z0-9_%+:,./-][A-Za-z0-9_%+:,./@=-]*$/u;
-/** Matches words without special characters of cmd.exe or PowerShell, which splits `-a.b` and `-a:b` into two words. */
+
+/**
+ * Matches words without special characters of cmd.exe or PowerShell, which splits `-a.b` and `-a:b`
+ * into two words.
+ */
 const PLAIN_ON_WINDOWS = /^(?!-[^-].*[.:])[A-Za-z0-9_+:./\\-][A-Za-z0-9_+:./\\=-]*$/u;
 
 /**
- * Returns a word as a user types it at a shell, quoted if it has special characters. Line breaks and control characters are
- * escaped; cmd.exe can't escape them and gets one line.
+ * Returns a word as a user types it at a shell, quoted if it has special characters. Line breaks
+ * and control characters are escaped; cmd.exe can't escape them and gets one line.
  */
 export function toShellWord(word: string, shell: Shell = detectShell()): string {
   if (shell === 'posix') return toPosixWord(word);
   if (PLAIN_ON_WINDOWS.test(word)) return word;
   if (shell === 'cmd') return toCmdWord(toOneLine(word));
+
   // Both shells parse such a word in the same way.
-  if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(toOneLine(word)))
+  if (shell === 'any-of-windows' && !/["%!$`\\]$|["%!$`]/u.test(toOneLine(word))) {
     return `"${toOneLine(word)}"`;
+  }
+
   return hasControls(word)
     ? toPowerShellExpression(programArgument(shell, word))
     : toPowerShellWord(word, shell);
@@ -62,7 +74,10 @@ function hasControls(text: string): boolean {
   return /[\t\n]/u.test(text) || escapeControls(text) !== text;
 }
 
-/** Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does not matter. */
+/**
+ * Returns a word as `$'…'` with octal bytes for everything but plain text, so that the locale does
+ * not matter.
+ */
 function quoteAsAnsi(word: string): string {
   const characters = Array.from(word, character =>
     hasControls(character) || "'\\!".includes(character) ? escapeAsOctal(character) : character,
@@ -75,8 +90,9 @@ function escapeAsOctal(character: string): string {
 }
 
 /**
- * Returns a word for cmd.exe, which parses it twice if npm installed promptrun as a batch file. Quotes protect
- * everything but `%` and `!`; a quote is written as two, so that what follows it is still quoted.
+ * Returns a word for cmd.exe, which parses it twice if npm installed promptrun as a batch file.
+ * Quotes protect everything but `%` and `!`; a quote is written as two, so that what follows it is
+ * still quoted.
  */
 function toCmdWord(word: string): string {
   const parts = word.split(/([%!])/u).map((part, index) => {
@@ -91,7 +107,10 @@ function toPowerShellWord(word: string, shell: Shell): string {
   return `'${programArgument(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
 }
 
-/** Returns an expression with character codes, because the escapes of PowerShell's two versions differ. */
+/**
+ * Returns an expression with character codes, because the escapes of PowerShell's two versions
+ * differ.
+ */
 function toPowerShellExpression(word: string): string {
   const parts = Array.from(word, character =>
     hasControls(character)
@@ -101,13 +120,18 @@ function toPowerShellExpression(word: string): string {
   return `([string]::Concat(${parts.join(',').replaceAll(`','`, '')}))`;
 }
 
-/** Returns a word that a program receives unchanged. Windows PowerShell escapes no quotes and drops empty words. */
+/**
+ * Returns a word that a program receives unchanged. Windows PowerShell escapes no quotes and drops
+ * empty words.
+ */
 function programArgument(shell: Shell, word: string): string {
   if (shell !== 'windows-powershell') return word;
   if (word === '') return '""';
   const escaped = withQuotesEscaped(word);
   // Windows PowerShell quotes only words that contain a blank.
-  return /\s/u.test(word) ? escaped : escaped.slice(0, escaped.length - countTrailingBackslashes(word));
+  return /\s/u.test(word)
+    ? escaped
+    : escaped.slice(0, escaped.length - countTrailingBackslashes(word));
 }
 
 function countTrailingBackslashes(text: string): number {
@@ -129,7 +153,10 @@ function withBackslashesDoubled(word: string): string {
     .join('"');
 }
 
-/** Returns a command line that reads a file from standard input. PowerShell has no `<`; both shells of Windows have `type`. */
+/**
+ * Returns a command line that reads a file from standard input. PowerShell has no `<`; both shells
+ * of Windows have `type`.
+ */
 export function withStdinFrom(file: string, command: string, shell: Shell = detectShell()): string {
   const word = toShellWord(file, shell);
   return shell === 'posix' ? `${command} < ${word}` : `type ${word} | ${command}`;

@@ -9,11 +9,13 @@ const INDENT = 2;
 export function fitOnLine(text: string, columns: number): string {
   const line = toOneLine(text);
   if (stringWidth(line) <= columns) return line;
+
   let fittingText = '';
   for (const { segment } of new Intl.Segmenter().segment(line.slice(0, columns * 4))) {
     if (stringWidth(fittingText + segment) > columns - 1) break;
     fittingText += segment;
   }
+
   return `${fittingText}…`;
 }
 

@@ -5,8 +5,8 @@ import { escapeControls, toOneLine } from './sanitise.ts';
 import type { TerminalContext } from './terminal-context.ts';
 
 /**
- * Returns a URL from a service as sanitised text. It is a hyperlink if the terminal supports them and the URL is on the
- * web or names a file that this process wrote.
+ * Returns a URL from a service as sanitised text. It is a hyperlink if the terminal supports them
+ * and the URL is on the web or names a file that this process wrote.
  */
 export function linkUrl(
   ctx: TerminalContext,
@@ -18,7 +18,9 @@ export function linkUrl(
   return formatHyperlink(ctx, toOneLine(url), isLinked ? new URL(url).href : undefined);
 }
 
-/** Returns the path of a file that the command wrote, as a hyperlink if the terminal supports them. */
+/**
+ * Returns the path of a file that the command wrote, as a hyperlink if the terminal supports them.
+ */
 export function linkFile(ctx: TerminalContext, file: string): string {
   return formatHyperlink(ctx, file, pathToFileURL(path.resolve(ctx.cwd, file)).href);
 }
@@ -43,11 +45,17 @@ const TERMINALS = new Set([
   'Tabby',
 ]);
 
-/** Returns true if the terminal is known to support hyperlinks; `FORCE_HYPERLINK`, if set, decides. */
+/**
+ * Returns true if the terminal is known to support hyperlinks; `FORCE_HYPERLINK`, if set, decides.
+ */
 function hasHyperlinks(env: Env): boolean {
   if (env.FORCE_HYPERLINK !== undefined) return env.FORCE_HYPERLINK !== '0';
   if (env.CI !== undefined || env.TERM === 'dumb' || env.ACCESSIBLE !== undefined) return false;
   if (env.TERM_PROGRAM !== undefined && TERMINALS.has(env.TERM_PROGRAM)) return true;
   if (Number(env.VTE_VERSION ?? 0) >= 5000 || env.WT_SESSION !== undefined) return true;
-  return env.KITTY_WINDOW_ID !== undefined || /kitty|alacritty|ghostty|foot|wezterm/u.test(env.TERM ?? '');
+
+  return (
+    env.KITTY_WINDOW_ID !== undefined ||
+    /kitty|alacritty|ghostty|foot|wezterm/u.test(env.TERM ?? '')
+  );
 }

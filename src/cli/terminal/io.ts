@@ -20,9 +20,14 @@ export interface Io {
   /** Standard error, with the stream itself for packages that draw on it. */
   readonly stderr: TerminalFacts & { readonly stream: NodeJS.WriteStream };
   readonly stdin: { readonly isTerminal: boolean; readonly stream: NodeJS.ReadStream };
-  /** Writes results to standard output. Resolves to false once the reader is gone: stop producing. */
+  /**
+   * Writes results to standard output. Resolves to false once the reader is gone: stop producing.
+   */
   out(data: string | Uint8Array): Promise<boolean>;
-  /** Returns false once standard output has no reader, if the system can detect that without a write. */
+  /**
+   * Returns false once standard output has no reader, if the system can detect that without a
+   * write.
+   */
   isRead(): boolean;
   /** Writes a line to standard error, even with `--quiet`. */
   error(line: string): void;
@@ -38,7 +43,10 @@ export interface Io {
   readonly paint: ChalkInstance;
   /** Colours for standard error. */
   readonly paintErr: ChalkInstance;
-  /** Calls `stepAside` before each write, so that a spinner can clear its line; returns a function that undoes this. */
+  /**
+   * Calls `stepAside` before each write, so that a spinner can clear its line; returns a function
+   * that undoes this.
+   */
   beforeWrite(stepAside: () => void): () => void;
 }
 
@@ -56,7 +64,10 @@ export interface Streams {
   readonly stdout: Sink;
   readonly stderr: Sink;
   readonly stdinIsTerminal: boolean;
-  /** Opens standard input. Only commands that read it may call this: an open standard input can keep the process alive. */
+  /**
+   * Opens standard input. Only commands that read it may call this: an open standard input can keep
+   * the process alive.
+   */
   stdin(): NodeJS.ReadStream;
   /** Lets the process end while standard input is still open. */
   releaseStdin(): void;
@@ -88,11 +99,13 @@ export function createPlainIo(streams: Streams): PlainIo {
   const stepAside = (): void => {
     for (const hook of hooks) hook();
   };
+
   streams.stderr.on('error', () => {}); // there is no other stream to report it to
   const write = createResultWriter(streams.stdout);
   const writeNote = (text: string): void => {
     streams.stderr.write(streams.stderr.isTTY === true ? withoutHiddenControls(text) : text);
   };
+
   return {
     stdout: createTerminalFacts(streams.stdout),
     stderr: Object.assign(createTerminalFacts(streams.stderr), {
@@ -134,6 +147,7 @@ export function completeIo(
   const note = (line: string): void => {
     if (!options.quiet) io.error(prefix + escapeControls(line));
   };
+
   const notedLines = new Set<string>();
   return {
     ...io,
@@ -150,7 +164,10 @@ export function completeIo(
   };
 }
 
-/** Returns a writer that waits for each write, which bounds memory and detects that the reader is gone. */
+/**
+ * Returns a writer that waits for each write, which bounds memory and detects that the reader is
+ * gone.
+ */
 function createResultWriter(stdout: Sink): (data: string | Uint8Array) => Promise<boolean> {
   let isReaderGone = false;
   stdout.on('error', () => {
@@ -165,7 +182,10 @@ function createResultWriter(stdout: Sink): (data: string | Uint8Array) => Promis
   };
 }
 
-/** Returns false if an empty write fails: it does on a socket whose other end is closed; a pipe fails only at the next line. */
+/**
+ * Returns false if an empty write fails: it does on a socket whose other end is closed; a pipe
+ * fails only at the next line.
+ */
 function hasReader({ fd, isTTY }: Sink): boolean {
   if (fd === undefined || isTTY === true || process.platform === 'win32') return true;
   try {

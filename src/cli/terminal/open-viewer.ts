@@ -19,8 +19,8 @@ export async function openFile(ctx: TerminalContext, file: string): Promise<void
 }
 
 /**
- * Opens a text from a temporary file, which is left there: a viewer may read it after this command has ended. Writes a note
- * if that fails.
+ * Opens a text from a temporary file, which is left there: a viewer may read it after this command
+ * has ended. Writes a note if that fails.
  */
 export async function openText(ctx: TerminalContext, name: string, text: string): Promise<void> {
   try {
@@ -33,12 +33,17 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
 }
 
 /**
- * Opens a URL from a service: http, https, or a file below one of our directories. Writes a note for anything else. Starts no
- * shell.
+ * Opens a URL from a service: http, https, or a file below one of our directories. Writes a note
+ * for anything else. Starts no shell.
  *
- * @param ownFiles the directory that `file:` URLs may point into; undefined if the service is not this process's own
+ * @param ownFiles the directory that `file:` URLs may point into; undefined if the service is not
+ * this process's own
  */
-export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: string): Promise<void> {
+export async function openUrl(
+  ctx: TerminalContext,
+  address: string,
+  ownFiles?: string,
+): Promise<void> {
   const url = URL.canParse(address) ? new URL(address) : undefined;
   const target = url && (await findOpenableTarget(url, ownFiles));
   if (target !== undefined) return openInViewer(ctx, address, target);
@@ -47,7 +52,10 @@ export async function openUrl(ctx: TerminalContext, address: string, ownFiles?: 
   );
 }
 
-async function findOpenableTarget(url: URL, ownFiles: string | undefined): Promise<string | undefined> {
+async function findOpenableTarget(
+  url: URL,
+  ownFiles: string | undefined,
+): Promise<string | undefined> {
   if (/^https?:$/u.test(url.protocol)) return url.href;
   if (url.protocol !== 'file:' || url.host !== '' || ownFiles === undefined) return undefined;
   try {
@@ -59,14 +67,22 @@ async function findOpenableTarget(url: URL, ownFiles: string | undefined): Promi
   }
 }
 
-async function openInViewer({ io, env }: TerminalContext, name: string, target: string): Promise<void> {
+async function openInViewer(
+  { io, env }: TerminalContext,
+  name: string,
+  target: string,
+): Promise<void> {
   const [program, ...args] = buildViewerArgv(process.platform, target, env);
   const fault = await startViewer(program, args, env);
   if (fault !== undefined) io.note(`note: ${toOneLine(name)} could not be opened: ${fault}`);
 }
 
 /** Returns the argv that opens a target on a platform. */
-function buildViewerArgv(platform: NodeJS.Platform, target: string, env: Env): [string, ...string[]] {
+function buildViewerArgv(
+  platform: NodeJS.Platform,
+  target: string,
+  env: Env,
+): [string, ...string[]] {
   if (platform === 'darwin') return ['/usr/bin/open', target];
   if (platform === 'win32') {
     return [getWindowsProgram('rundll32.exe', env), 'url.dll,FileProtocolHandler', target];
@@ -75,7 +91,11 @@ function buildViewerArgv(platform: NodeJS.Platform, target: string, env: Env): [
 }
 
 /** Starts a viewer. Returns the error; undefined if it was started. */
-function startViewer(program: string, args: readonly string[], env: Env): Promise<string | undefined> {
+function startViewer(
+  program: string,
+  args: readonly string[],
+  env: Env,
+): Promise<string | undefined> {
   return new Promise(resolve => {
     const child = spawn(program, args, {
       stdio: 'ignore',
@@ -91,6 +111,7 @@ function startViewer(program: string, args: readonly string[], env: Env): Promis
       clearTimeout(timer);
       resolve(fault);
     };
+
     child.once('error', error => end(error.message));
     child.once('exit', code =>
       end(code === 0 || code === null ? undefined : `${program} ended with ${code}`),

@@ -28,17 +28,26 @@ export async function showInPager(
   if (pager === undefined || !(await runPager(ctx, pager, text))) await ctx.io.out(text);
 }
 
-/** Returns the pager, as git does: the setting, `$PAGER` or less; none for short texts, `--no-pager`, `cat` or an empty name. */
-function findPager(ctx: PagerContext, text: string, preferred: string | undefined): string | undefined {
+/**
+ * Returns the pager, as git does: the setting, `$PAGER` or less; none for short texts,
+ * `--no-pager`, `cat` or an empty name.
+ */
+function findPager(
+  ctx: PagerContext,
+  text: string,
+  preferred: string | undefined,
+): string | undefined {
   if (!ctx.globals.pager || !ctx.io.stdout.isTerminal) return undefined;
   const pager = (preferred ?? ctx.env.PAGER ?? 'less').trim();
-  if (pager === '' || pager === 'cat' || countLineBreaks(text) < ctx.io.stdout.rows) return undefined;
+  if (pager === '' || pager === 'cat' || countLineBreaks(text) < ctx.io.stdout.rows) {
+    return undefined;
+  }
   return isPagerInstalled(pager, ctx.env) ? pager : undefined;
 }
 
 /**
- * Returns false if the pager is known to be missing; a system may have no `less`. With cmd.exe, only a look-up distinguishes a
- * missing program from one that failed.
+ * Returns false if the pager is known to be missing; a system may have no `less`. With cmd.exe,
+ * only a look-up distinguishes a missing program from one that failed.
  */
 function isPagerInstalled(pager: string, env: Env): boolean {
   const [, quoted, bare] = /^(?:"([^"]*)"|(\S+))/u.exec(pager) ?? [];
@@ -50,7 +59,10 @@ function countLineBreaks(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** Returns false if the pager could not be started. Ctrl-C belongs to the pager, and quitting it early is not an error. */
+/**
+ * Returns false if the pager could not be started. Ctrl-C belongs to the pager, and quitting it
+ * early is not an error.
+ */
 async function runPager(ctx: PagerContext, pager: string, text: string): Promise<boolean> {
   // This is the user's own command line; the text reaches it only by standard input.
   const child = spawn(pager, {

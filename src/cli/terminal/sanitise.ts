@@ -4,17 +4,24 @@ import { isDeviceName } from '../../files/writing/device-name.ts';
 const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- these are what this file is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
 // The controls that no sequence of the program's own, such as a colour, contains.
 const HIDDEN_CONTROLS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
 /** Maximum length of a file name without its ending, in bytes of UTF-8. */
 const MAX_NAME_BYTES = 80;
 
-/** Makes every control character of a text visible, except tab and newline, so that the text can't drive a terminal. */
+/**
+ * Makes every control character of a text visible, except tab and newline, so that the text can't
+ * drive a terminal.
+ */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, toVisibleCharacter);
 }
 
-/** Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value. */
+/**
+ * Escapes DEL, C1 controls and bidirectional controls as JSON does, so that JSON keeps its value.
+ */
 export function withoutHiddenControls(text: string): string {
   return text.replace(HIDDEN_CONTROLS, escapeJsonUnit);
 }
@@ -36,7 +43,9 @@ export function toOneLine(text: string): string {
 
 const joinLines = (space: string): string => (/[\r\n\u2028\u2029]/u.test(space) ? ' ' : space);
 
-/** Returns a text as a path segment that is harmless on every platform; never empty, `.` or `..`. */
+/**
+ * Returns a text as a path segment that is harmless on every platform; never empty, `.` or `..`.
+ */
 export function toSafeFileName(text: string): string {
   const harmless = text
     .normalize('NFC')

@@ -26,6 +26,7 @@ export interface Progress {
 
 /** Delay before a wait for a run is shown, in milliseconds. */
 const RUN_SHOWN_AFTER_MS = 150;
+
 /** Delay before a wait for a plain request is shown, in milliseconds. */
 const REQUEST_SHOWN_AFTER_MS = 1000;
 
@@ -33,23 +34,31 @@ const REDRAW_EVERY_MS = 200;
 
 const SILENT_PROGRESS: Progress = { update: () => {}, stop: () => {} };
 
-/** Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a terminal nothing. */
+/**
+ * Shows a spinner on a terminal, or a line per change with `--no-spinner` or `ACCESSIBLE`; off a
+ * terminal nothing.
+ */
 export function startProgress(ctx: TerminalContext, first: ProgressState): Progress {
   if (!ctx.io.stderr.isTerminal || ctx.globals.quiet) return SILENT_PROGRESS;
   return canAnimate(ctx) ? startSpinnerProgress(ctx, first) : startLineProgress(ctx, first);
 }
 
-/** Waits for an answer; shows a spinner with a status, which may change, on a terminal once that takes longer than a second. */
+/**
+ * Waits for an answer; shows a spinner with a status, which may change, on a terminal once that
+ * takes longer than a second.
+ */
 export async function withSpinner<T>(
   ctx: TerminalContext,
   status: string | (() => string),
   answer: Promise<T>,
 ): Promise<T> {
   if (!canAnimate(ctx)) return answer;
+
   const startedAt = ctx.clock.now();
   const statusText = typeof status === 'string' ? () => status : status;
   const formatCurrentState = (): string =>
     formatProgressState({ status: statusText(), polls: 0 }, startedAt, ctx.clock.now());
+
   const stop = startSpinner(ctx, formatCurrentState, REQUEST_SHOWN_AFTER_MS);
   try {
     return await answer;
@@ -66,6 +75,7 @@ function startLineProgress(ctx: TerminalContext, firstState: ProgressState): Pro
     lastLine = line;
     ctx.io.note(toOneLine(line));
   };
+
   update(firstState);
   return { update, stop: () => {} };
 }
@@ -78,6 +88,7 @@ function startSpinnerProgress(ctx: TerminalContext, first: ProgressState): Progr
     () => formatProgressState(state, startedAt, ctx.clock.now()),
     RUN_SHOWN_AFTER_MS,
   );
+
   return {
     update: next => {
       state = next;
@@ -89,12 +100,19 @@ function startSpinnerProgress(ctx: TerminalContext, first: ProgressState): Progr
 /** Returns true if standard error may show animations. */
 export function canAnimate({ io, globals, env }: TerminalContext): boolean {
   const { isTerminal, stream } = io.stderr;
-  // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora` clears lines forever.
-  return isTerminal && stream.columns !== 0 && !globals.quiet && globals.spinner && !wantsPlainLines(env);
+  // Terminals without a size, such as those of some CI systems, report a width of 0, by which `ora`
+  // clears lines forever.
+  return (
+    isTerminal && stream.columns !== 0 && !globals.quiet && globals.spinner && !wantsPlainLines(env)
+  );
 }
 
 /** Shows a spinner with a changing text after a delay; returns a function that removes it. */
-export function startSpinner(ctx: TerminalContext, text: () => string, afterMs: number): () => void {
+export function startSpinner(
+  ctx: TerminalContext,
+  text: () => string,
+  afterMs: number,
+): () => void {
   const spinnerStopped = new AbortController();
   let spinner: Ora | undefined;
   const show = async (): Promise<void> => {
@@ -105,11 +123,13 @@ export function startSpinner(ctx: TerminalContext, text: () => string, afterMs: 
     const { stream } = ctx.io.stderr;
     spinner = ora({ text: text(), stream, discardStdin: false, isEnabled: true, color }).start();
   };
+
   show().catch(() => {}); // stopped before it was shown
   const redrawTimer = setInterval(() => {
     if (spinner !== undefined) spinner.text = text();
   }, REDRAW_EVERY_MS);
   const release = ctx.io.beforeWrite(() => spinner?.clear());
+
   return () => {
     spinnerStopped.abort();
     clearInterval(redrawTimer);

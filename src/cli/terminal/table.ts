@@ -9,13 +9,19 @@ import type { TerminalContext } from './terminal-context.ts';
 export interface TableColumn {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** True if it holds identifiers, which are shortened to their beginnings before any words are cut. */
+  /**
+   * True if it holds identifiers, which are shortened to their beginnings before any words are cut.
+   */
   readonly ids?: true;
   /** True if it holds paths, which are cut in the middle before any words are cut. */
   readonly paths?: true;
-  /** Minimum width of a cut cell; default: cells are cut only when no more columns can be left out. */
+  /**
+   * Minimum width of a cut cell; default: cells are cut only when no more columns can be left out.
+   */
   readonly min?: number;
-  /** The order in which columns are left out if cutting is not enough, lowest first; default: never. */
+  /**
+   * The order in which columns are left out if cutting is not enough, lowest first; default: never.
+   */
   readonly dropOrder?: number;
 }
 
@@ -50,13 +56,16 @@ export async function renderTerminalTable(
       return paintCell(row[index] ?? '', fittedText);
     }),
   );
+
   const head = tableColumns.map(({ column }) => io.paint.bold(column.title));
   return layOutTable([head, ...cells], {
     colAligns: tableColumns.map(({ column }) => column.align ?? 'left'),
   });
 }
 
-/** Lays out cells of one or more lines with cli-table3 and its options, separated by blanks only. */
+/**
+ * Lays out cells of one or more lines with cli-table3 and its options, separated by blanks only.
+ */
 export async function layOutTable(
   rows: readonly (readonly string[])[],
   { chars, ...options }: TableConstructorOptions,
@@ -72,6 +81,7 @@ export async function layOutTable(
     table.push(...rows.slice(from, from + ROWS_AT_A_TIME).map(row => [...row]));
     parts.push(table.toString());
   }
+
   return `${parts.join('\n').replace(/(?<! ) +$/gmu, '')}\n`;
 }
 
@@ -139,7 +149,12 @@ function narrowColumns(columns: readonly ShownColumn[], available: number): Show
     }
     remainingColumns = remainingColumns.filter(entry => entry !== leastImportant);
   }
-  return cutColumns(available, remainingColumns, entry => computeColumnSlack(entry) > 0, comparePathsFirst);
+  return cutColumns(
+    available,
+    remainingColumns,
+    entry => computeColumnSlack(entry) > 0,
+    comparePathsFirst,
+  );
 }
 
 /** Cuts columns one by one, in this order, until they fit or none may be cut. */
@@ -162,12 +177,17 @@ function comparePathsFirst(a: ShownColumn, b: ShownColumn): number {
 
 /** Orders numbers last: a number without its end is another number. */
 function compareNumbersLast(a: ShownColumn, b: ShownColumn): number {
-  return Number(a.column.align === 'right') - Number(b.column.align === 'right') || comparePathsFirst(a, b);
+  return (
+    Number(a.column.align === 'right') - Number(b.column.align === 'right') ||
+    comparePathsFirst(a, b)
+  );
 }
 
 function computeExcessWidth(shown: readonly ShownColumn[], available: number): number {
   return (
-    sumColumnWidths(shown.map(({ width }) => width)) + COLUMN_GAP.length * (shown.length - 1) - available
+    sumColumnWidths(shown.map(({ width }) => width)) +
+    COLUMN_GAP.length * (shown.length - 1) -
+    available
   );
 }
 
@@ -185,7 +205,10 @@ function cutInMiddle(text: string, maxWidth: number): string {
   return `${text.slice(0, maxWidth - 1 - end)}…${text.slice(text.length - end)}`;
 }
 
-function withShortIds(columns: readonly TableColumn[], rows: readonly (readonly string[])[]): string[][] {
+function withShortIds(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+): string[][] {
   const shortened = columns.map(({ ids }, index) =>
     ids === true ? shortenIds(rows.map(row => row[index] ?? '')) : undefined,
   );
@@ -193,7 +216,10 @@ function withShortIds(columns: readonly TableColumn[], rows: readonly (readonly 
 }
 
 /** Returns a cell with a run's status in its colour; an unknown status stays plain. */
-export function formatRunStatus({ io: { paint } }: Pick<TerminalContext, 'io'>, status: string): Cell {
+export function formatRunStatus(
+  { io: { paint } }: Pick<TerminalContext, 'io'>,
+  status: string,
+): Cell {
   const paints = new Map<string, (text: string) => string>([
     ['succeeded', paint.green],
     ['failed', paint.red],
@@ -206,7 +232,10 @@ export function formatRunStatus({ io: { paint } }: Pick<TerminalContext, 'io'>, 
 
 const MIN_ID_LENGTH = 8;
 
-/** Shortens identifiers to beginnings of one length that are still unique; other texts stay unchanged. */
+/**
+ * Shortens identifiers to beginnings of one length that are still unique; other texts stay
+ * unchanged.
+ */
 function shortenIds(texts: readonly string[]): string[] {
   const ids = new Set(texts.filter(isUuid));
   let length = MIN_ID_LENGTH;

@@ -4,7 +4,10 @@ import { Help } from 'commander';
 const MIN_TEXT_WIDTH = 24;
 const TEXT_INDENT = 6;
 
-/** Breaks lines that are too long between words. Indented lines hang; the text of `  term  text` stays in its column. */
+/**
+ * Breaks lines that are too long between words. Indented lines hang; the text of `  term  text`
+ * stays in its column.
+ */
 export function wrapLines(text: string, columns: number): string {
   return text
     .split('\n')
@@ -12,9 +15,14 @@ export function wrapLines(text: string, columns: number): string {
     .join('\n');
 }
 
-/** Returns a term, padded and indented, with its text in its own column, or below it if there is no room for one. */
+/**
+ * Returns a term, padded and indented, with its text in its own column, or below it if there is no
+ * room for one.
+ */
 export function wrapRow(term: string, text: string, columns: number): string {
-  if (columns - term.length >= MIN_TEXT_WIDTH) return term + wrapIndented(text, term.length, columns);
+  if (columns - term.length >= MIN_TEXT_WIDTH) {
+    return term + wrapIndented(text, term.length, columns);
+  }
   return `${wrapLines(term.trimEnd(), columns)}\n${' '.repeat(TEXT_INDENT)}${wrapIndented(text, TEXT_INDENT, columns)}`;
 }
 
@@ -25,11 +33,15 @@ function wrapLine(line: string, columns: number): string {
     const text = line.slice(gap).trimStart();
     return wrapRow(line.slice(0, line.length - text.length), text, columns);
   }
+
   const hang = indent === 0 ? 0 : indent + 2;
   return ' '.repeat(indent) + wrapIndented(line.trimStart(), hang, columns);
 }
 
-/** Breaks a text into lines that leave room for an indentation; every line but the first is indented. */
+/**
+ * Breaks a text into lines that leave room for an indentation; every line but the first is
+ * indented.
+ */
 function wrapIndented(text: string, indent: number, columns: number): string {
   const help = new Help();
   help.minWidthToWrap = 1;
@@ -40,15 +52,19 @@ function wrapIndented(text: string, indent: number, columns: number): string {
 const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
 
 /**
- * Breaks an indented command line that is too long so that it can still be pasted, its comment above it.
+ * Breaks an indented command line that is too long so that it can still be pasted, its comment
+ * above it.
  *
- * A line with a quoted part that fits on no line stays whole, and so does one after the name of a shell, as in `bash: …`.
+ * A line with a quoted part that fits on no line stays whole, and so does one after the name of a
+ * shell, as in `bash: …`.
  */
 export function wrapCommand(line: string, columns: number): string {
   if (line.length <= columns || /^ +\w+: /u.test(line)) return line;
+
   const [command = '', comment] = line.split(' # ');
   const words = command.match(WORD) ?? [];
   if (words.some(word => /["']/u.test(word) && word.length > columns - TEXT_INDENT)) return line;
+
   const lines: string[] = [];
   let currentLine = ' ';
   for (const word of words) {
@@ -58,7 +74,10 @@ export function wrapCommand(line: string, columns: number): string {
     }
     currentLine += ` ${word}`;
   }
+
   const commentLines =
-    comment === undefined ? [] : [`  # ${wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
+    comment === undefined
+      ? []
+      : [`  # ${wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
   return [...commentLines, ...lines, currentLine].join('\n');
 }

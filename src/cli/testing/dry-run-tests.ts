@@ -19,10 +19,19 @@ export async function dryRunTests(
   ctx: Context,
   entries: readonly PreparedEntry[],
   faults: readonly FaultyTestFile[],
-  { judge, caps, providerBatch }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
+  {
+    judge,
+    caps,
+    providerBatch,
+  }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
-  const addEntry = async ({ connection, request, estimatedCredits, entry }: PreparedEntry): Promise<void> => {
+  const addEntry = async ({
+    connection,
+    request,
+    estimatedCredits,
+    entry,
+  }: PreparedEntry): Promise<void> => {
     const judgedExpectations = [...flattenExpectations(entry.testCase.expect)].filter(needsJudge);
     for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
       await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
@@ -32,6 +41,7 @@ export async function dryRunTests(
       }
     }
   };
+
   const caseFaults: CliError[] = [];
   for (const preparedEntry of entries) {
     const { file, testCase } = preparedEntry.entry;
@@ -41,9 +51,11 @@ export async function dryRunTests(
         toPlacedError(`${file.name}:${testCase.line}`, error),
       ));
     if (fault === undefined) continue;
+
     caseFaults.push(fault);
     reportTestFault(ctx, fault);
   }
+
   if (ctx.globals.json) {
     await printValue(ctx, {
       cases: entries.length,
@@ -51,6 +63,7 @@ export async function dryRunTests(
       ...forecast.toData(),
     });
   }
+
   ctx.io.note(`note: ${pluralize(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.format(caps)}`);
   return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;

@@ -19,7 +19,10 @@ export interface TestEntry {
 }
 
 /** Returns the name of an entry's model for reports; undefined for the prompt's own. */
-export function formatModelLabel({ model, tested }: Pick<TestEntry, 'model' | 'tested'>): string | undefined {
+export function formatModelLabel({
+  model,
+  tested,
+}: Pick<TestEntry, 'model' | 'tested'>): string | undefined {
   return tested?.number === undefined ? model : `${model} (${tested.number})`;
 }
 
@@ -55,6 +58,7 @@ export function toFaultyFileResult({ file, name, fault }: FaultyTestFile): Entry
     repeat: 1,
     pass: ALL_RUNS,
   };
+
   const entry = {
     file: { file, name, target: '', models: [], cases: [testCase] },
     testCase,
@@ -64,9 +68,9 @@ export function toFaultyFileResult({ file, name, fault }: FaultyTestFile): Entry
 }
 
 /**
- * The status of an entry. `fault` if a repetition could not be run, which outranks mismatches. `undecided` if the answers do
- * not show on which side of the required rate the case is. `unchecked` if all of its checks are left out, so that it is not
- * run.
+ * The status of an entry. `fault` if a repetition could not be run, which outranks mismatches.
+ * `undecided` if the answers do not show on which side of the required rate the case is.
+ * `unchecked` if all of its checks are left out, so that it is not run.
  */
 export type EntryStatus = 'passed' | 'failed' | 'undecided' | 'unchecked' | 'fault';
 
@@ -81,8 +85,13 @@ export interface EntryResult {
   readonly seconds: number;
 }
 
-/** Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases. */
-export function computeEntryResult(entry: TestEntry, allRepetitions: readonly Repetition[]): EntryResult {
+/**
+ * Computes the result of an entry. Each case has its own threshold; nothing is averaged over cases.
+ */
+export function computeEntryResult(
+  entry: TestEntry,
+  allRepetitions: readonly Repetition[],
+): EntryResult {
   const seconds = sumSeconds(allRepetitions.map(repetition => repetition.seconds));
   const { pass, untilDecided } = entry.testCase;
   const decision =
@@ -90,6 +99,7 @@ export function computeEntryResult(entry: TestEntry, allRepetitions: readonly Re
   const repetitions = allRepetitions.slice(0, decision?.runs);
   const isFault = repetitions.some(({ fault }) => fault !== undefined) || repetitions.length === 0;
   if (isFault) return { entry, status: 'fault', repetitions, caseRuns: undefined, seconds };
+
   const runs = repetitions.length;
   const passedCount = repetitions.filter(hasPassed).length;
   const caseRuns: CaseRuns = {
@@ -100,6 +110,7 @@ export function computeEntryResult(entry: TestEntry, allRepetitions: readonly Re
   if (untilDecided && decision === undefined) {
     return { entry, status: 'undecided', repetitions, caseRuns: caseRuns, seconds };
   }
+
   const status = meetsPassRule(pass, passedCount, runs) ? 'passed' : 'failed';
   return { entry, status, repetitions, caseRuns: caseRuns, seconds };
 }
@@ -107,7 +118,8 @@ export function computeEntryResult(entry: TestEntry, allRepetitions: readonly Re
 /**
  * Reads answers in order until they decide if a required rate is met.
  *
- * @returns the number of answers it took; undefined if they don't decide, or the next answer is missing
+ * @returns the number of answers it took; undefined if they don't decide, or the next answer is
+ * missing
  */
 export function findDecidingCount(
   requiredRuns: number,
@@ -138,7 +150,9 @@ export function toUncheckedResult(entry: TestEntry): EntryResult {
   return { entry, status: 'unchecked', repetitions: [], caseRuns: undefined, seconds: 0 };
 }
 
-/** Returns the name of an entry in its file: the case's name, with the model if the file names one. */
+/**
+ * Returns the name of an entry in its file: the case's name, with the model if the file names one.
+ */
 export function formatEntryName(entry: TestEntry): string {
   const model = formatModelLabel(entry);
   return model === undefined ? entry.testCase.name : `${entry.testCase.name} [${model}]`;
@@ -146,7 +160,8 @@ export function formatEntryName(entry: TestEntry): string {
 
 /** Counts the results of each status. */
 export function countStatuses(results: readonly EntryResult[]) {
-  const count = (status: EntryStatus): number => results.filter(result => result.status === status).length;
+  const count = (status: EntryStatus): number =>
+    results.filter(result => result.status === status).length;
   return {
     passed: count('passed'),
     failed: count('failed'),
@@ -156,11 +171,15 @@ export function countStatuses(results: readonly EntryResult[]) {
   };
 }
 
-/** Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`, `2 passed now, 3 before, 1 failed`. */
+/**
+ * Returns the totals as text, such as `2 passed, 1 failed` or, after `--resume`,
+ * `2 passed now, 3 before, 1 failed`.
+ */
 export function formatTotals(results: readonly EntryResult[]): string {
   const notDone = results.filter(isUndoneByCap).length;
   const { undecided, unchecked, faults: allFaults } = countStatuses(results);
   const faults = allFaults - notDone;
+
   return [
     formatStatusCount(results, 'passed'),
     formatStatusCount(results, 'failed'),

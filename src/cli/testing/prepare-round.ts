@@ -70,22 +70,39 @@ export async function prepareRound(
   );
   const chosen = await chooseEntries(ctx, options, withoutUncheckedTurns(prepared.entries), judge);
   const faults = [...fileFaults, ...prepared.faults, ...chosen.faults];
+
   // A fault of the machine, such as a read-only data directory, is that of every file.
   for (const fault of withoutRepeats(faults)) reportTestFault(ctx, fault);
   noteUnreachable(ctx, chosen.entries);
+
   const judgedExpectations = filterJudged(chosen.entries.map(({ entry }) => entry.testCase));
   if (options.providerBatch) {
     await checkBatches(chosen.entries);
     for (const expectation of judgedExpectations) await judge.checkBatch(expectation);
   }
+
   const hasJudge = ({ entry }: PreparedEntry): boolean =>
     !chosen.faults.some(({ file }) => file === entry.file.file);
   const entries = chosen.entries.filter(hasJudge);
   const { passedCount } = chosen;
-  return { files, paths, entries, passedCount, faults, judge, judgedExpectations, isJudged, baseline };
+
+  return {
+    files,
+    paths,
+    entries,
+    passedCount,
+    faults,
+    judge,
+    judgedExpectations,
+    isJudged,
+    baseline,
+  };
 }
 
-/** Returns the entries that `--failed` chooses, with the faults of files whose judges they lack; otherwise all. */
+/**
+ * Returns the entries that `--failed` chooses, with the faults of files whose judges they lack;
+ * otherwise all.
+ */
 async function chooseEntries(
   ctx: Context,
   { failed }: TestOptions,
@@ -108,15 +125,22 @@ async function chooseEntries(
 
 /** Returns the faults of files, equal ones once. */
 function withoutRepeats(faults: readonly FaultyTestFile[]): FaultyTestFile['fault'][] {
-  return [...new Map(faults.map(({ fault }) => [`${fault.status} ${fault.message}`, fault])).values()];
+  return [
+    ...new Map(faults.map(({ fault }) => [`${fault.status} ${fault.message}`, fault])).values(),
+  ];
 }
 
 /** Returns the expectations that ask a judge. */
 function filterJudged(cases: readonly TestCase[]): Expectation[] {
-  return [...new Set(flattenExpectations(cases.flatMap(({ expect }) => expect)))].filter(needsJudge);
+  return [...new Set(flattenExpectations(cases.flatMap(({ expect }) => expect)))].filter(
+    needsJudge,
+  );
 }
 
-/** Returns a function that connects to the service of a target, and refuses a service whose costs the cap can't limit. */
+/**
+ * Returns a function that connects to the service of a target, and refuses a service whose costs
+ * the cap can't limit.
+ */
 function createCappedConnector(
   ctx: Context,
   { rate }: TestOptions,
@@ -133,12 +157,17 @@ function createCappedConnector(
 }
 
 /** Returns the files with the cases that the round chooses. */
-function pickRoundFiles(files: readonly TestFile[], round: TestRound | undefined): readonly TestFile[] {
+function pickRoundFiles(
+  files: readonly TestFile[],
+  round: TestRound | undefined,
+): readonly TestFile[] {
   if (round === undefined) return files;
   return files.map(file => withChosenCases(file, testCase => round.isChosen(file, testCase)));
 }
 
-/** Reads the baseline without the cases that `--filter` leaves out, which must not count as gone. */
+/**
+ * Reads the baseline without the cases that `--filter` leaves out, which must not count as gone.
+ */
 async function readFilteredBaseline(
   ctx: Context,
   { baseline, filter, repeating }: TestOptions,
@@ -158,20 +187,26 @@ function noteUnreachable(ctx: Context, entries: readonly PreparedEntry[]): void 
   for (const [rate, maxRuns] of new Map(rates)) {
     const needed = countGoodRunsNeeded(rate);
     if (needed <= maxRuns) continue;
+
     const reachableRate = Math.floor(computeHighestReachable(maxRuns) * 1000) / 1000;
     const reach = `${maxRuns} good answers reach ${formatPercent(reachableRate)}`;
-    const more = Number.isFinite(needed) ? `it needs ${needed}` : 'it can only fail or stay undecided';
+    const more = Number.isFinite(needed)
+      ? `it needs ${needed}`
+      : 'it can only fail or stay undecided';
     ctx.io.note(`note: a rate of ${formatPercent(rate)} can't be shown: ${reach}; ${more}`);
   }
 }
 
 /**
- * Returns the entries that failed when they were last run, and those before them whose answers they take, with the number of
- * entries that passed.
+ * Returns the entries that failed when they were last run, and those before them whose answers they
+ * take, with the number of entries that passed.
  */
 async function pickFailedEntries(ctx: Context, entries: readonly PreparedEntry[]) {
   const hasFailed = await loadLastFailures(ctx);
-  const chosenEntries = new Set<PreparedEntry>(entries.filter(({ entry }) => isUnchecked(entry.testCase)));
+  const chosenEntries = new Set<PreparedEntry>(
+    entries.filter(({ entry }) => isUnchecked(entry.testCase)),
+  );
+
   const checkedEntries = entries.filter(prepared => !chosenEntries.has(prepared));
   for (const [, entriesOfService] of groupByService(checkedEntries)) {
     const testEntries = entriesOfService.map(({ entry }) => entry);
@@ -181,14 +216,19 @@ async function pickFailedEntries(ctx: Context, entries: readonly PreparedEntry[]
       failures.map(({ entry }) => entry),
     );
     noteEarlierTurns(ctx, neededEntries.size - failures.length);
+
     for (const prepared of entriesOfService) {
       if (neededEntries.has(prepared.entry)) chosenEntries.add(prepared);
     }
   }
+
   if (chosenEntries.size === 0 && !ctx.isReplay) {
-    const replayedFailures = entries.filter(prepared => hasFailed(prepared, { isReplay: true }) === true);
+    const replayedFailures = entries.filter(
+      prepared => hasFailed(prepared, { isReplay: true }) === true,
+    );
     noteReplayedFailures(ctx, replayedFailures);
   }
+
   const passedCount = entries.filter(prepared => hasFailed(prepared) === false).length;
   return { entries: entries.filter(prepared => chosenEntries.has(prepared)), passedCount };
 }

@@ -29,10 +29,12 @@ export async function readFiles(
     const testFiles = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
     files.push(...(testFiles ?? []));
   }
+
   // The models that any of the files declares are known by now.
   for (const file of files) {
     await faulty.collect(file.file, () => refuseUncheckable(file, judge, options));
   }
+
   return { files: files.filter(({ file }) => !faulty.has(file)), faults: faulty.faults };
 }
 
@@ -67,14 +69,21 @@ class FaultyFiles {
     } catch (error) {
       this.#ctx.signal.throwIfAborted();
       if (!this.has(file)) {
-        this.faults.push({ file, name: toSharedPath(this.#ctx.cwd, file), fault: toFailure(error) });
+        this.faults.push({
+          file,
+          name: toSharedPath(this.#ctx.cwd, file),
+          fault: toFailure(error),
+        });
       }
       return undefined;
     }
   }
 }
 
-/** Reads the cases of a test file that the flags select, with their repetitions and models; of promptfoo's, one file for each prompt. */
+/**
+ * Reads the cases of a test file that the flags select, with their repetitions and models; of
+ * promptfoo's, one file for each prompt.
+ */
 async function readSelected(
   ctx: Context,
   file: string,
@@ -82,10 +91,12 @@ async function readSelected(
   options: TestOptions,
 ): Promise<TestFile[]> {
   if (options.update && isPromptfooFile(file)) throw notUpdatableError(toSharedPath(ctx.cwd, file));
+
   const hasModels = options.models.length > 0;
   const { allowOutside, allowCommands, skipUnsupported, judge, watch } = options;
   const flags = { allowOutside, allowCommands, skipUnsupported, judge, watch };
   const testFiles = await readTestFile(ctx, file, { ...flags, mayTarget, hasModels });
+
   return testFiles.map(testFile => {
     const repeatedFile = withoutCommands(repeatCases(testFile, options.repeating), options);
     const models = hasModels ? options.models.map(model => ({ model })) : repeatedFile.models;
@@ -130,15 +141,18 @@ export function hasWords(
 }
 
 /**
- * Refuses programs without their flag, and judges that don't exist, before anything of the file is sent. With `--failed`,
- * only the cases that are then chosen need their judges.
+ * Refuses programs without their flag, and judges that don't exist, before anything of the file is
+ * sent. With `--failed`, only the cases that are then chosen need their judges.
  *
  * @throws {CliError} with file and line
  */
 export async function refuseUncheckable(
   file: TestFile,
   judge: Judge,
-  { allowCommands, failed = false }: Pick<TestOptions, 'allowCommands'> & { readonly failed?: boolean },
+  {
+    allowCommands,
+    failed = false,
+  }: Pick<TestOptions, 'allowCommands'> & { readonly failed?: boolean },
 ): Promise<void> {
   await checkExpectations(file, async expectation => {
     if (expectation.isProgram && !allowCommands) throw commandsNotAllowedError();
@@ -162,7 +176,10 @@ async function checkExpectations(
       await check(expectation);
     } catch (error) {
       const { message, ...fault } = toFailure(error);
-      throw new CliError(`${file.name}:${expectation.line}: ${message}`, { ...fault, cause: error });
+      throw new CliError(`${file.name}:${expectation.line}: ${message}`, {
+        ...fault,
+        cause: error,
+      });
     }
   }
 }

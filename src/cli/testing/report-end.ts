@@ -20,9 +20,14 @@ export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): v
 }
 
 /** Reports the cases that were not run because of a cap, and how to continue. */
-export function reportCap(ctx: Context, { message, data }: CliError, results: readonly EntryResult[]): void {
+export function reportCap(
+  ctx: Context,
+  { message, data }: CliError,
+  results: readonly EntryResult[],
+): void {
   const undone = results.filter(isUndoneByCap).length;
   if (undone === 0) return;
+
   const hints = [resumeAtCapHint({ data })];
   const cases = pluralize(undone, 'case');
   const failure = {
@@ -38,8 +43,11 @@ export function reportCap(ctx: Context, { message, data }: CliError, results: re
 /** Reports the fault that postponed cases, once. */
 export function reportPostponed(ctx: Context, results: readonly EntryResult[]): void {
   const resultsLeft = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
-  const fault = resultsLeft.flatMap(({ repetitions }) => repetitions).find(({ isLeft }) => isLeft)?.fault;
+  const fault = resultsLeft
+    .flatMap(({ repetitions }) => repetitions)
+    .find(({ isLeft }) => isLeft)?.fault;
   if (fault === undefined) return;
+
   const { status, message, data, exitCode } = fault;
   const hints = [...fault.hints, 'To continue, add --resume to the same command.'];
   reportTestFault(ctx, {
@@ -53,7 +61,9 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
 
 /** Reports the cases whose runs were stopped, and how to run them again. */
 export function reportStopped(ctx: Context, results: readonly EntryResult[]): void {
-  const stopped = results.filter(({ repetitions }) => repetitions.some(({ run }) => run && wasStopped(run)));
+  const stopped = results.filter(({ repetitions }) =>
+    repetitions.some(({ run }) => run && wasStopped(run)),
+  );
   if (stopped.length === 0 || ctx.isReplay) return;
   ctx.io.note(
     `note: the runs of ${pluralize(stopped.length, 'case')} were stopped; --failed runs them again`,
@@ -65,7 +75,9 @@ export function reportCut(ctx: Context, results: readonly EntryResult[]): void {
   const cut = results.flatMap(({ repetitions }) => repetitions).filter(({ isCut }) => isCut).length;
   if (cut === 0) return;
   const how = cut === 1 ? 'it was checked as it came' : 'they were checked as they came';
-  ctx.io.note(`note: the token limit cut ${pluralize(cut, 'answer')} short; ${how}, as promptfoo does`);
+  ctx.io.note(
+    `note: the token limit cut ${pluralize(cut, 'answer')} short; ${how}, as promptfoo does`,
+  );
 }
 
 /** Reports the checks and cases that were left out, and if that was all of them. */
@@ -81,7 +93,9 @@ export function reportLeftOut(
   if (cases + checks > 0) {
     ctx.io.note(`note: left out: ${pluralize(checks, 'check')}, ${pluralize(cases, 'case')}`);
   }
+
   if (!isNothingChecked(results)) return;
+
   const failure = {
     status: 'USAGE_ERROR',
     message: 'nothing was checked: all checks were left out',
@@ -96,18 +110,28 @@ function isNothingChecked(results: readonly EntryResult[]): boolean {
   return results.length > 0 && results.every(({ status }) => status === 'unchecked');
 }
 
-/** Returns the exit code of tests. A timeout outranks a cap, which outranks cases that could not be run, which outrank failed ones. */
+/**
+ * Returns the exit code of tests. A timeout outranks a cap, which outranks cases that could not be
+ * run, which outrank failed ones.
+ */
 export function getTestsExitCode(
   results: readonly EntryResult[],
   gate: TestGate,
   comparison: BaselineComparison | undefined,
 ): ExitCode {
-  const faults = results.flatMap(({ repetitions }) => repetitions).flatMap(({ fault }) => fault ?? []);
+  const faults = results
+    .flatMap(({ repetitions }) => repetitions)
+    .flatMap(({ fault }) => fault ?? []);
   const codes = faults.map(({ exitCode }) => exitCode);
   const worst = [EXIT.waitTimeout, EXIT.capReached].find(code => codes.includes(code)) ?? codes[0];
   if (worst !== undefined) return worst;
-  if (gate.failOn !== 'failed') return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
+
+  if (gate.failOn !== 'failed') {
+    return failsGate(gate, comparison?.rates) ? EXIT.runFailed : EXIT.ok;
+  }
+
   if (isNothingChecked(results)) return EXIT.usage;
+
   const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
   return isGood ? EXIT.ok : EXIT.runFailed;
 }

@@ -30,15 +30,20 @@ export async function reportTests(
 ): Promise<void> {
   const results = await withReasons(ctx, unexplainedResults, material.summary);
   for (const { reporter, out } of outputs) {
-    if (out !== undefined) await writeTestReport(ctx, out, renderTestReport(results, reporter, material));
+    if (out !== undefined) {
+      await writeTestReport(ctx, out, renderTestReport(results, reporter, material));
+    }
   }
+
   const summary = ctx.env['GITHUB_STEP_SUMMARY'];
   if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
     await writeJobSummary(results, material, summary, line => ctx.io.note(line));
   }
+
   if (ctx.globals.json) {
     return printValue(ctx, buildJsonReport(results, material.budget.totals(), material.summary));
   }
+
   const printedReporter = outputs.find(({ out }) => out === undefined)?.reporter;
   const { stdout, paint } = ctx.io;
   if (printedReporter !== undefined || isOnGithub(ctx)) {
@@ -46,7 +51,9 @@ export async function reportTests(
   } else {
     const { summary } = material;
     await ctx.io.out(
-      stdout.isTerminal ? renderTreeReport(results, paint, summary) : renderLinesReport(results, summary),
+      stdout.isTerminal
+        ? renderTreeReport(results, paint, summary)
+        : renderLinesReport(results, summary),
     );
   }
 }

@@ -18,7 +18,12 @@ import {
 import type { TestFile } from './cases/test-case.ts';
 import { updateFault, updateTestFile } from './cases/update-test-file.ts';
 import { dryRunTests } from './dry-run-tests.ts';
-import { type EntryResult, isUnchecked, toFaultyFileResult, toUncheckedResult } from './entry-result.ts';
+import {
+  type EntryResult,
+  isUnchecked,
+  toFaultyFileResult,
+  toUncheckedResult,
+} from './entry-result.ts';
 import { prepareRound, type TestRound } from './prepare-round.ts';
 import {
   getTestsExitCode,
@@ -37,7 +42,8 @@ import { summarize } from './test-summary.ts';
 /**
  * Runs the cases of test files and reports them.
  *
- * @returns 0 if all passed, 5 if some failed; the code of the first case that could not be run outranks both
+ * @returns 0 if all passed, 5 if some failed; the code of the first case that could not be run
+ * outranks both
  */
 export async function runTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
@@ -62,26 +68,38 @@ export async function runRound(
     const testEntries = entries.map(({ entry }) => entry);
     requirePair(baseline, testEntries);
   }
+
   const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
   await checkPrices(budget, checkedEntries);
   for (const expectation of preparedRound.judgedExpectations) await judge.checkPrice(expectation);
+
   if (options.dryRun) {
     return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
   }
-  if (round !== undefined && (await areEntriesFree(ctx, entries, preparedRound.isJudged))) round.onFree();
+
+  if (round !== undefined && (await areEntriesFree(ctx, entries, preparedRound.isJudged))) {
+    round.onFree();
+  }
+
   const media = new Map<string, MediaContent>();
   const tests = { entries: checkedEntries, paths, judge, budget, media };
   const checkedResults = await runChecked(ctx, options, files, tests);
+
   const results = withUncheckedResults(checkedResults, entries);
   if (results.length + faults.length === 0 && !options.watch) {
     reportNothingRun(ctx, options, preparedRound.passedCount);
   }
+
   const update = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
-  const orderedResults = sortInFileOrder([...update.results, ...faults.map(toFaultyFileResult)], paths);
+  const orderedResults = sortInFileOrder(
+    [...update.results, ...faults.map(toFaultyFileResult)],
+    paths,
+  );
   const comparison = baseline && compareWithBaseline(baseline, orderedResults);
   const finishedRound = { budget, round, files, media, results, orderedResults, comparison };
   await reportRound(ctx, options, finishedRound);
   if (update.faults.length > 0) throw update.faults[0];
+
   refuseUnanswered(orderedResults);
   return { files, code: getTestsExitCode(orderedResults, options.gate, comparison) };
 }
@@ -104,14 +122,19 @@ async function runChecked(
   const onChecked = (): void => {
     checkedCount += 1;
   };
+
   const concurrency = options.concurrency ?? findLowestConcurrency(files);
   const runResults = runEntriesByService(ctx, { ...tests, onChecked }, { ...options, concurrency });
-  const formatCheckProgress = (): string => `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
+  const formatCheckProgress = (): string =>
+    `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
+
   return await withSpinner(ctx, formatCheckProgress, runResults).catch((error: unknown) => {
     const isStopped = tests.entries.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,
-      isStopped ? ['Cases whose runs were stopped have failed; --failed then runs them again.'] : [],
+      isStopped
+        ? ['Cases whose runs were stopped have failed; --failed then runs them again.']
+        : [],
     );
   });
 }
@@ -146,6 +169,7 @@ async function reportRound(
   { budget, round, files, media, results, orderedResults, comparison }: FinishedRound,
 ): Promise<void> {
   await budget.readTotals({ readsList: true });
+
   // The faults of the files are already reported; without results there is nothing else to show.
   if (results.length > 0 || options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx)) {
     const summary = summarize(orderedResults, options.repeating, comparison);
@@ -153,10 +177,12 @@ async function reportRound(
       reportTests(out, orderedResults, options.outputs, { media, budget, summary }),
     );
   }
+
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
   for (const [index, line] of spentLines(budget, 'cases').entries()) {
     ctx.io.note(`note: ${index === 0 ? beginning : ''}${line}`);
   }
+
   if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
   reportPostponed(ctx, results);
   reportStopped(ctx, results);
@@ -164,12 +190,17 @@ async function reportRound(
   reportLeftOut(ctx, files, results);
 }
 
-/** Adds the cases without checks, which don't run with the others. Returns the results in the order of the entries. */
+/**
+ * Adds the cases without checks, which don't run with the others. Returns the results in the order
+ * of the entries.
+ */
 function withUncheckedResults(
   checkedResults: readonly EntryResult[],
   entries: readonly PreparedEntry[],
 ): EntryResult[] {
-  const unchecked = entries.map(({ entry }) => entry).filter(({ testCase }) => isUnchecked(testCase));
+  const unchecked = entries
+    .map(({ entry }) => entry)
+    .filter(({ testCase }) => isUnchecked(testCase));
   const positions = new Map(entries.map(({ entry }, index) => [entry, index]));
   const position = ({ entry }: EntryResult): number => positions.get(entry) ?? positions.size;
   return [...checkedResults, ...unchecked.map(toUncheckedResult)].toSorted(
@@ -191,6 +222,7 @@ async function areEntriesFree(
     const estimate = await forecastCost(connection, buildRunBody(request)).catch(() => undefined);
     if (estimate?.cost !== 0) return false;
   }
+
   return true;
 }
 
@@ -205,8 +237,9 @@ function nothingToRunError({ failed, filter }: TestOptions): CliError {
 }
 
 /**
- * Writes actual answers as the expected ones. Expectations that can't be written, or don't match all answers, stay failed. A
- * file that can't be written is a fault, and its results stay unchanged.
+ * Writes actual answers as the expected ones. Expectations that can't be written, or don't match
+ * all answers, stay failed. A file that can't be written is a fault, and its results stay
+ * unchanged.
  */
 async function updateFiles(
   ctx: Context,
@@ -220,12 +253,15 @@ async function updateFiles(
     try {
       const { results: newResults, writtenCount } = await updateTestFile(file, resultsOfFile);
       updatedResults.push(...newResults);
-      if (writtenCount > 0) ctx.io.note(`note: ${name}: ${pluralize(writtenCount, 'expectation')} updated`);
+      if (writtenCount > 0) {
+        ctx.io.note(`note: ${name}: ${pluralize(writtenCount, 'expectation')} updated`);
+      }
     } catch (error) {
       updatedResults.push(...resultsOfFile);
       faults.push(updateFault(name, error));
     }
   }
+
   return { results: updatedResults, faults };
 }
 

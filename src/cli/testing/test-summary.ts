@@ -1,6 +1,9 @@
 import { formatInterval, formatPercent } from '../statistics/interval.ts';
 import { type RateSummary, summarizeRates } from '../statistics/rates.ts';
-import { type BaselineComparison, formatBaselineComparison } from './baseline/compare-with-baseline.ts';
+import {
+  type BaselineComparison,
+  formatBaselineComparison,
+} from './baseline/compare-with-baseline.ts';
 import type { RepeatOptions } from './cases/repetitions.ts';
 import { type EntryResult, formatModelLabel } from './entry-result.ts';
 
@@ -45,7 +48,10 @@ function summarizeResults(results: readonly EntryResult[]): RateSummary | undefi
   return summarizeRates(results.flatMap(({ caseRuns }) => caseRuns ?? []));
 }
 
-/** Returns a line about all cases, one for each model if there are several, and the verdict of a comparison. */
+/**
+ * Returns a line about all cases, one for each model if there are several, and the verdict of a
+ * comparison.
+ */
 export function formatSummary({ overall, models, baseline }: TestSummary): string[] {
   const lines = [
     overall && formatRateLine(overall),

@@ -4,27 +4,39 @@ import { InvalidRequestError } from '../errors.ts';
 import type { ClientOptions } from '../request-options.ts';
 
 /**
- * Returns a base URL in the form that requests are built on: with `/v1` at the end and no slash after it.
+ * Returns a base URL in the form that requests are built on: with `/v1` at the end and no slash
+ * after it.
  *
- * @throws {InvalidRequestError} for anything but an http or https URL, and for a URL with a user name, query or fragment
+ * @throws {InvalidRequestError} for anything but an http or https URL, and for a URL with a user
+ * name, query or fragment
  */
 export function normalizeBaseUrl(text: string): string {
   if (!URL.canParse(text)) throw new InvalidRequestError(`${JSON.stringify(text)} is not a URL`);
+
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    throw new InvalidRequestError(`the base URL must begin with https:// or http://, not ${url.protocol}`);
+    throw new InvalidRequestError(
+      `the base URL must begin with https:// or http://, not ${url.protocol}`,
+    );
   }
+
   if (url.username !== '' || url.password !== '') {
     throw new InvalidRequestError('the base URL must not contain a user name or password');
   }
+
   if (url.search !== '' || url.hash !== '') {
     throw new InvalidRequestError('the base URL must end with its path');
   }
+
   const base = withoutTrailingSlashes(url.origin + url.pathname);
   return base.endsWith(PATH_PREFIX) ? base : base + PATH_PREFIX;
 }
 
-/** Returns the base URL of a client. @throws {InvalidRequestError} if it can't be used, or would send the key in the clear */
+/**
+ * Returns the base URL of a client.
+ *
+ * @throws {InvalidRequestError} if it can't be used, or would send the key in the clear
+ */
 export function checkBaseUrl({
   baseUrl,
   insecureHttp = false,

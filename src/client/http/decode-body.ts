@@ -8,7 +8,8 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate, br';
 /**
  * Decodes an answer and limits it to `maxBytes`, counted after decoding.
  *
- * @throws {ProtocolError} while reading, for an unknown encoding, broken data, or more bytes than allowed
+ * @throws {ProtocolError} while reading, for an unknown encoding, broken data, or more bytes than
+ * allowed
  */
 export async function* decodeAnswerBody(
   body: AsyncIterable<Uint8Array>,
@@ -25,7 +26,10 @@ export async function* decodeAnswerBody(
   }
 }
 
-async function* decodePieces(body: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+async function* decodePieces(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string,
+): AsyncGenerator<Uint8Array> {
   const { decodeContent } = await import('../../net/content-encoding.ts');
   yield* decodeContent(body, encoding, message => new ProtocolError(message));
 }
@@ -35,16 +39,26 @@ async function* decodePieces(body: AsyncIterable<Uint8Array>, encoding: string):
  *
  * @throws {ProtocolError} as `decodeAnswerBody` does
  */
-export async function readAnswerText(response: TransportResponse, maxBytes: number): Promise<string> {
+export async function readAnswerText(
+  response: TransportResponse,
+  maxBytes: number,
+): Promise<string> {
   const { status: httpStatus, headers, body } = response;
   const pieces: Uint8Array[] = [];
   try {
-    for await (const piece of decodeAnswerBody(body, findHeader(headers, 'content-encoding'), maxBytes)) {
+    for await (const piece of decodeAnswerBody(
+      body,
+      findHeader(headers, 'content-encoding'),
+      maxBytes,
+    )) {
       pieces.push(piece);
     }
   } catch (error) {
-    if (error instanceof ProtocolError) throw new ProtocolError(error.message, { httpStatus, cause: error });
+    if (error instanceof ProtocolError) {
+      throw new ProtocolError(error.message, { httpStatus, cause: error });
+    }
     throw error;
   }
+
   return Buffer.concat(pieces).toString('utf8');
 }

@@ -7,7 +7,12 @@ import {
   IDEMPOTENCY_SUPPORTED,
   RATE_LIMIT_POLICY_HEADER,
 } from '../../wire/index.ts';
-import { InvalidRequestError, NetworkError, PromptServiceError, RateLimitError } from '../errors.ts';
+import {
+  InvalidRequestError,
+  NetworkError,
+  PromptServiceError,
+  RateLimitError,
+} from '../errors.ts';
 import type { ClientOptions, RawAnswer, RequestEvent, RequestOptions } from '../request-options.ts';
 import {
   type AnswerHeaders,
@@ -33,10 +38,13 @@ import { createTransport } from './undici-transport.ts';
 
 /** Maximum silence before the headers of an answer. A creation may take two minutes to answer. */
 const HEADERS_TIMEOUT_MS = { creating: 180_000, reading: 30_000 };
+
 /** Maximum silence within an answer. */
 const BODY_TIMEOUT_MS = 30_000;
+
 /** Maximum time for a whole answer, however steadily it trickles in. */
 const WHOLE_BODY_TIMEOUT_MS = 300_000;
+
 /** Largest answer, after decompression. */
 const MAX_SERVICE_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -56,12 +64,16 @@ interface RepeatableOutcome extends Pick<AttemptOutcome, 'error' | 'retryAfterMs
 }
 
 /** The parts of a request that decide on its retries, and the callback for each. */
-interface RepeatableRequest extends Pick<RequestOptions, 'signal' | 'unsentSignal' | 'retries' | 'pace'> {
+interface RepeatableRequest
+  extends Pick<RequestOptions, 'signal' | 'unsentSignal' | 'retries' | 'pace'> {
   readonly method: string;
   readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
 }
 
-/** Sends requests with the caller's key, parses the answers, and remembers what they reveal about the service. */
+/**
+ * Sends requests with the caller's key, parses the answers, and remembers what they reveal about
+ * the service.
+ */
 export class HttpSession {
   readonly baseUrl: string;
   readonly userAgent: string;
@@ -91,7 +103,10 @@ export class HttpSession {
     return this.#keepsIdempotencyKeys;
   }
 
-  /** Sends a request and retries if that is safe. Throws only the signal's reason and faults of the request's own body. */
+  /**
+   * Sends a request and retries if that is safe. Throws only the signal's reason and faults of the
+   * request's own body.
+   */
   send(request: SessionRequest): Promise<AttemptOutcome> {
     const onRetry = async (attempt: number, waitMs: number): Promise<void> => {
       await this.#report('retry', request, attempt, { waitMs });
@@ -99,7 +114,10 @@ export class HttpSession {
     };
     return this.repeat({ ...request, onRetry }, async attempt => {
       const outcome = await this.#attempt(request, attempt);
-      return { ...outcome, policy: findHeader(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER) };
+      return {
+        ...outcome,
+        policy: findHeader(outcome.answer?.headers ?? {}, RATE_LIMIT_POLICY_HEADER),
+      };
     });
   }
 
@@ -118,6 +136,7 @@ export class HttpSession {
       const failedAttempt = { method, attempt, error, retryAfterMs };
       const waitMs = error && retryDelay(failedAttempt, this.random, retryPolicy(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
+
       await onRetry?.(attempt, waitMs);
       await this.#waitForRetry(waitMs, waitSignal);
     }
@@ -155,12 +174,24 @@ export class HttpSession {
     const startedAt = this.now();
     const headers = this.#buildHeaders(request);
     await this.#report('request', request, attempt, { headers }, request.body);
+
     try {
       const response = await this.#receive(request, headers);
       const { httpStatus: status, text, receivedAt } = response;
       const ms = this.now() - startedAt;
-      await this.#report('answer', request, attempt, { ms, status, headers: response.headers }, text);
-      const outcome = parseResponse(response, this.redaction, await loadNumberParser(response.text));
+      await this.#report(
+        'answer',
+        request,
+        attempt,
+        { ms, status, headers: response.headers },
+        text,
+      );
+
+      const outcome = parseResponse(
+        response,
+        this.redaction,
+        await loadNumberParser(response.text),
+      );
       if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
       return outcome;
     } catch (error) {
@@ -179,26 +210,40 @@ export class HttpSession {
   ): Promise<ReceivedResponse> {
     const { method, signal, timeoutMs } = request;
     const url = this.baseUrl + request.path;
+
     let isSent = false;
     const onSent = (): void => {
       isSent = true;
       request.onSent?.();
     };
+
     const lateError = (): NetworkError =>
-      new NetworkError(`no complete answer to ${method} ${this.redaction.redactText(url)} in time`, {
-        nothingSent: !isSent,
-      });
+      new NetworkError(
+        `no complete answer to ${method} ${this.redaction.redactText(url)} in time`,
+        {
+          nothingSent: !isSent,
+        },
+      );
+
     const deadline = new Deadline(signal);
     deadline.limit(timeoutMs, lateError);
+
     try {
       const transport = await this.getTransport();
-      const sent = { ...this.#buildTransportRequest(request), url, headers, signal: deadline.signal, onSent };
+      const sent = {
+        ...this.#buildTransportRequest(request),
+        url,
+        headers,
+        signal: deadline.signal,
+        onSent,
+      };
       const response = await transport.request(sent);
       deadline.limit(WHOLE_BODY_TIMEOUT_MS, lateError);
       const receivedAt = this.now();
       this.#applyHeaders(request, response);
       const safeHeaders = this.redaction.redactValue(response.headers);
       const text = await readUnlessRedirect({ ...response, headers: safeHeaders });
+
       return { method, url, httpStatus: response.status, headers: safeHeaders, text, receivedAt };
     } finally {
       deadline.end();
@@ -242,7 +287,9 @@ export class HttpSession {
   #learnFrom({ httpStatus, headers, date }: RawAnswer, receivedAt: number): void {
     if (date !== undefined) this.clock.learn(date, receivedAt);
     // Without a valid key or after a 5xx, a missing header proves nothing.
-    if (httpStatus !== 401 && httpStatus < 500) this.#keepsIdempotencyKeys = announcesIdempotency(headers);
+    if (httpStatus !== 401 && httpStatus < 500) {
+      this.#keepsIdempotencyKeys = announcesIdempotency(headers);
+    }
   }
 
   async #report(
@@ -283,12 +330,17 @@ function announcesIdempotency(headers: AnswerHeaders): boolean {
 export class ServiceClock {
   #offsetMs: number | undefined;
 
-  /** Milliseconds by which the service's clock is ahead of the local one; undefined until an answer had a `Date`. */
+  /**
+   * Milliseconds by which the service's clock is ahead of the local one; undefined until an answer
+   * had a `Date`.
+   */
   get offsetMs(): number | undefined {
     return this.#offsetMs;
   }
 
-  /** Returns the service's time at the local time `localMs`; undefined until an answer had a `Date`. */
+  /**
+   * Returns the service's time at the local time `localMs`; undefined until an answer had a `Date`.
+   */
   at(localMs: number): number | undefined {
     return this.#offsetMs === undefined ? undefined : localMs + this.#offsetMs;
   }

@@ -57,11 +57,16 @@ export function parseResponse(
   const date = readDate(headers);
   try {
     const envelope = parseEnvelope(response, redaction, parse);
+
     // The outputs of a run are a result, and results stay as they came.
-    const maskedEnvelope = redaction.redactValue(envelope, isSuccess(envelope) ? 'outputs' : undefined);
+    const maskedEnvelope = redaction.redactValue(
+      envelope,
+      isSuccess(envelope) ? 'outputs' : undefined,
+    );
     const text = maskedEnvelope === envelope ? response.text : JSON.stringify(maskedEnvelope);
     const answer = { httpStatus, headers, text, envelope: maskedEnvelope, date, error: undefined };
     if (isSuccess(maskedEnvelope)) return { answer, error: undefined };
+
     const retryAfterMs = readRetryAfter(response, date);
     const error = toServiceError(maskedEnvelope, method, { httpStatus, retryAfterMs });
     return { answer: { ...answer, error }, error, retryAfterMs };
@@ -83,12 +88,17 @@ export function parseEnvelope(
   parse = parseBoundedJson,
 ): Envelope<unknown> {
   if (isRedirect(response.httpStatus)) throw redirectError(response, redaction);
+
   const value = parseValue(response, redaction, parse);
-  if (!isEnvelope(value)) throw unexpectedAnswerError(response, redaction, 'JSON without an envelope');
+  if (!isEnvelope(value)) {
+    throw unexpectedAnswerError(response, redaction, 'JSON without an envelope');
+  }
+
   const succeeded = response.httpStatus >= 200 && response.httpStatus < 300;
   if (value.status === SUCCESS_STATUS && !succeeded) {
     throw unexpectedAnswerError(response, redaction, 'an envelope that says SUCCESS');
   }
+
   return value;
 }
 
@@ -162,7 +172,9 @@ function formatExcerpt(text: string): string {
     .slice(0, RESPONSE_EXCERPT_LENGTH * 4)
     .replace(/\s+/g, ' ')
     .trim();
-  return line.length > RESPONSE_EXCERPT_LENGTH ? `${line.slice(0, RESPONSE_EXCERPT_LENGTH)}…` : line;
+  return line.length > RESPONSE_EXCERPT_LENGTH
+    ? `${line.slice(0, RESPONSE_EXCERPT_LENGTH)}…`
+    : line;
 }
 
 function isEnvelope(value: unknown): value is Envelope<unknown> {
@@ -186,7 +198,10 @@ function readDate(headers: AnswerHeaders): number | undefined {
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** Maps an intermediary's refusal to the error that an envelope would give, if its HTTP status has only one meaning. */
+/**
+ * Maps an intermediary's refusal to the error that an envelope would give, if its HTTP status has
+ * only one meaning.
+ */
 function toIntermediaryError(
   error: ProtocolError,
   httpStatus: number,
@@ -198,6 +213,7 @@ function toIntermediaryError(
       httpStatus,
     });
   }
+
   const status = REFUSALS[httpStatus];
   return status === undefined
     ? error
@@ -221,6 +237,7 @@ function toServiceError(
   const runId = findRunId(data);
   const isRunning =
     method === 'POST' && runId !== undefined && getEffectiveStatus(status, httpStatus) === 504;
+
   return isRunning
     ? new GatewayTimeoutError(status, text, { ...options, runId })
     : createServiceError(status, text, options);
@@ -239,7 +256,10 @@ const ERRORS: Readonly<Record<number, typeof ServiceError>> = {
   431: ValidationError,
 };
 
-/** Returns an error of the class for its status code or, if the code is unknown, for its HTTP status. */
+/**
+ * Returns an error of the class for its status code or, if the code is unknown, for its HTTP
+ * status.
+ */
 export function createServiceError(
   status: string,
   message: string,
@@ -250,7 +270,9 @@ export function createServiceError(
 }
 
 function getEffectiveStatus(status: string, httpStatus: number): number {
-  return Object.hasOwn(ERROR_HTTP_STATUS, status) ? ERROR_HTTP_STATUS[status as ErrorStatus] : httpStatus;
+  return Object.hasOwn(ERROR_HTTP_STATUS, status)
+    ? ERROR_HTTP_STATUS[status as ErrorStatus]
+    : httpStatus;
 }
 
 function findRunId(data: unknown): string | undefined {

@@ -1,10 +1,15 @@
 const MASK = '[key]';
+
 /** A shorter key is masked only as a whole word, because its letters occur within other words. */
 const SAFE_LENGTH = 8;
+
 /** An even shorter key is not a secret, and its letters occur in any text. */
 const MIN_REDACTED_LENGTH = 4;
 
-/** Masks keys in everything that a server or an intermediary echoes, before it can be shown or logged. */
+/**
+ * Masks keys in everything that a server or an intermediary echoes, before it can be shown or
+ * logged.
+ */
 export class Redaction {
   readonly #pattern: RegExp | undefined;
 
@@ -19,8 +24,8 @@ export class Redaction {
   }
 
   /**
-   * Returns a JSON value with the key masked in every string, field names included. Returns the same object if it doesn't
-   * hold the key. Fields named `unmaskedField` are not masked.
+   * Returns a JSON value with the key masked in every string, field names included. Returns the
+   * same object if it doesn't hold the key. Fields named `unmaskedField` are not masked.
    */
   redactValue<T>(value: T, unmaskedField?: string): T {
     return this.#contains(value, unmaskedField) ? (this.#mask(value, unmaskedField) as T) : value;
@@ -32,7 +37,8 @@ export class Redaction {
     if (Array.isArray(value)) return value.some(entry => this.#contains(entry, unmaskedField));
     return Object.entries(value).some(
       ([name, entry]) =>
-        this.redactText(name) !== name || (name !== unmaskedField && this.#contains(entry, unmaskedField)),
+        this.redactText(name) !== name ||
+        (name !== unmaskedField && this.#contains(entry, unmaskedField)),
     );
   }
 
@@ -40,6 +46,7 @@ export class Redaction {
     if (typeof value === 'string') return this.redactText(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) return value.map(entry => this.#mask(entry, unmaskedField));
+
     const fields = Object.entries(value).map(([name, entry]: [string, unknown]) => [
       this.redactText(name),
       name === unmaskedField ? entry : this.#mask(entry, unmaskedField),

@@ -22,7 +22,10 @@ export interface EventFacts
   readonly headers?: AnswerHeaders;
 }
 
-/** Returns the facts with their notable headers only, and the beginning of the body with the key masked. */
+/**
+ * Returns the facts with their notable headers only, and the beginning of the body with the key
+ * masked.
+ */
 export async function buildEventDetails(
   { headers, ...facts }: EventFacts,
   body: RequestBody | string | undefined,
@@ -48,6 +51,7 @@ function pickNotableHeaders(all: AnswerHeaders): Pick<RequestEvent, 'headers'> {
 /** Returns the first 4 KiB of a body. */
 async function readBeginning(body: RequestBody | string): Promise<string> {
   if (typeof body === 'string') return body.slice(0, MAX_SHOWN_BYTES);
+
   const pieces: Buffer[] = [];
   let bytes = 0;
   for await (const piece of body.chunks()) {
@@ -55,5 +59,6 @@ async function readBeginning(body: RequestBody | string): Promise<string> {
     bytes += piece.byteLength;
     if (bytes >= MAX_SHOWN_BYTES) break;
   }
+
   return Buffer.concat(pieces).toString('utf8').slice(0, MAX_SHOWN_BYTES);
 }

@@ -33,10 +33,12 @@ export function isPassingFault(error: unknown): boolean {
   return error.httpStatus !== undefined && error.httpStatus >= 500;
 }
 
-// A request that may have had an effect is never sent twice: it may have created a run that costs credits.
+// A request that may have had an effect is never sent twice: it may have created a run that costs
+// credits.
 function mayRepeat(method: string, error: unknown): boolean {
   if (method === 'GET') return isPassingFault(error);
   return (
-    error instanceof RateLimitError || (error instanceof NetworkError && error.nothingSent && error.mayPass)
+    error instanceof RateLimitError ||
+    (error instanceof NetworkError && error.nothingSent && error.mayPass)
   );
 }

@@ -9,7 +9,12 @@ import {
   ProxyFault,
 } from '../../net/connection-fault.ts';
 import { type AgentOptions, openAgent } from '../../net/http-agent.ts';
-import { checkProxies, findProxy, ProxySettingError, type ProxyVariables } from '../../net/proxy.ts';
+import {
+  checkProxies,
+  findProxy,
+  ProxySettingError,
+  type ProxyVariables,
+} from '../../net/proxy.ts';
 import { unlessAborted, withoutListenerLimit } from '../../utils/abort-signals.ts';
 import { InvalidRequestError, NetworkError, PromptServiceError } from '../errors.ts';
 import type {
@@ -23,10 +28,15 @@ import type {
 const SERVICE_CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * A server may close an idle connection just as a request is written to it, which leaves the request in doubt. A
- * connection used within the last second, and kept for at least one more second by its server, is as good as new.
+ * A server may close an idle connection just as a request is written to it, which leaves the
+ * request in doubt. A connection used within the last second, and kept for at least one more second
+ * by its server, is as good as new.
  */
-const FRESH = { keepAliveTimeout: 1000, keepAliveMaxTimeout: 1000, keepAliveTimeoutThreshold: 1000 };
+const FRESH = {
+  keepAliveTimeout: 1000,
+  keepAliveMaxTimeout: 1000,
+  keepAliveTimeoutThreshold: 1000,
+};
 
 /**
  * Loads undici and returns the default transport. Redirects are not followed.
@@ -51,7 +61,12 @@ class UndiciTransport implements Transport {
   readonly #fresh: AgentPool;
   readonly #onClose: () => void;
 
-  constructor(request: typeof send, reusedAgents: AgentPool, freshAgents: AgentPool, onClose: () => void) {
+  constructor(
+    request: typeof send,
+    reusedAgents: AgentPool,
+    freshAgents: AgentPool,
+    onClose: () => void,
+  ) {
     this.#send = request;
     this.#reused = reusedAgents;
     this.#fresh = freshAgents;
@@ -62,8 +77,14 @@ class UndiciTransport implements Transport {
     request.signal?.throwIfAborted();
     const inFlight = new RequestInFlight(request);
     try {
-      const agent = await (request.repeatable ? this.#reused : this.#fresh).open(new URL(request.url));
-      const answering = this.#send.call(inFlight.watchDispatch(agent), inFlight.buildUndiciOptions());
+      const agent = await (request.repeatable ? this.#reused : this.#fresh).open(
+        new URL(request.url),
+      );
+      const answering = this.#send.call(
+        inFlight.watchDispatch(agent),
+        inFlight.buildUndiciOptions(),
+      );
+
       // undici itself notices an abort only once it is connected.
       const { statusCode, headers, body } = await unlessAborted(answering, request.signal, late => {
         late.body.on('error', () => {}).destroy();
@@ -116,8 +137,9 @@ function checkProxySettings(proxies: ProxyVariables): void {
   }
 }
 
-// Node 20 compiles undici's parser a second time in the background. Compiled code can be cached only under V8's initial
-// flags, so the flag that is set here, and the two that it turns off, are restored at the end.
+// Node 20 compiles undici's parser a second time in the background. Compiled code can be cached
+// only under V8's initial flags, so the flag that is set here, and the two that it turns off, are
+// restored at the end.
 function useBaselineWebAssembly(): () => void {
   if (!process.versions.node.startsWith('20.')) return () => {};
   v8.setFlagsFromString('--liftoff-only');
@@ -144,6 +166,7 @@ class RequestInFlight {
     const { origin, pathname, search } = new URL(url);
     const bodyText = typeof body === 'object' ? body.text : body;
     const isStreamed = typeof body === 'object' && bodyText === undefined;
+
     return {
       origin,
       path: pathname + search,
@@ -191,10 +214,12 @@ class RequestInFlight {
         throw this.toError(error);
       }
     };
+
     const leave = (): Promise<IteratorResult<Uint8Array>> => {
       body.destroy();
       return Promise.resolve({ done: true, value: undefined });
     };
+
     return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
   }
 
@@ -220,31 +245,41 @@ class RequestInFlight {
   }
 }
 
-/** Returns the error for a server that sends only informational answers (1xx), which never extend a wait. */
+/**
+ * Returns the error for a server that sends only informational answers (1xx), which never extend a
+ * wait.
+ */
 function noAnswerError(url: string): NetworkError {
   const { origin } = new URL(url);
-  return new NetworkError(`no complete answer from ${origin}: only informational responses came in time`, {
-    nothingSent: false,
-  });
+  return new NetworkError(
+    `no complete answer from ${origin}: only informational responses came in time`,
+    {
+      nothingSent: false,
+    },
+  );
 }
 
-// Holds the last piece back until the length has proved right, so that a server never takes a wrong body for complete.
+// Holds the last piece back until the length has proved right, so that a server never takes a wrong
+// body for complete.
 async function* readExactBytes(body: RequestBody): AsyncGenerator<Uint8Array> {
   let remainingBytes = body.length;
   let lastPiece: Uint8Array | undefined;
   for await (const chunk of body.chunks()) {
     remainingBytes -= chunk.byteLength;
     if (remainingBytes < 0) break;
-    // A copy, because undici may request the next piece, which may overwrite this one, before the socket has taken it.
+    // A copy, because undici may request the next piece, which may overwrite this one, before the
+    // socket has taken it.
     const piece = Buffer.from(chunk);
     if (remainingBytes > 0) yield piece;
     else if (chunk.byteLength > 0) lastPiece = piece;
   }
+
   if (remainingBytes !== 0) {
     throw new InvalidRequestError(
       `the request's body does not have the announced ${body.length} bytes; has a file changed?`,
     );
   }
+
   if (lastPiece) yield lastPiece;
 }
 
@@ -255,15 +290,18 @@ function toNetworkError(
   { nothingSent }: { readonly nothingSent: boolean },
 ): PromptServiceError {
   if (error instanceof PromptServiceError) return error;
+
   const { origin } = new URL(url);
   if (error instanceof ProxyFault) {
     const { proxy, reason, mayPass } = error;
     const what = `can't connect to ${origin} through the proxy ${proxy}: ${reason}`;
     return new NetworkError(what, { nothingSent: true, mayPass, cause: error.cause });
   }
+
   if (findFaultCode(error) === 'UND_ERR_INVALID_ARG') {
     return new InvalidRequestError(getFaultMessage(error), { cause: error });
   }
+
   const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
   return new NetworkError(`${what}: ${explainConnectionFailure(error)}`, {
     nothingSent,

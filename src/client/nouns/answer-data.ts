@@ -20,7 +20,10 @@ export function requireData<T>(
   });
 }
 
-/** Removes `savedTo` from outputs: promptrun itself sets it, and a service must not name files of this machine. */
+/**
+ * Removes `savedTo` from outputs: promptrun itself sets it, and a service must not name files of
+ * this machine.
+ */
 export function withoutSavedTo(run: Run): Run {
   if (!run.outputs.some(output => isJsonObject(output) && 'savedTo' in output)) return run;
   const outputs = run.outputs.map((output: Run['outputs'][number] & { savedTo?: unknown }) => {
@@ -38,7 +41,11 @@ export abstract class EndpointGroup {
     this.service = service;
   }
 
-  /** Sends a request and returns its data. @throws {ProtocolError} if the data does not have the expected form */
+  /**
+   * Sends a request and returns its data.
+   *
+   * @throws {ProtocolError} if the data does not have the expected form
+   */
   protected async read<T>(
     [method, path]: readonly [method: string, path: string],
     options: RequestOptions,
@@ -50,7 +57,10 @@ export abstract class EndpointGroup {
 }
 
 /** Explains which of these fields is not a string; undefined if all are. */
-export function findTextFault(data: UncheckedObject, ...names: readonly string[]): string | undefined {
+export function findTextFault(
+  data: UncheckedObject,
+  ...names: readonly string[]
+): string | undefined {
   const wrong = names.find(name => typeof data[name] !== 'string');
   return wrong === undefined ? undefined : `${wrong} is not text`;
 }
@@ -60,7 +70,10 @@ export function findOptionalTextFault(
   data: UncheckedObject,
   ...names: readonly string[]
 ): string | undefined {
-  return findTextFault(data, ...names.filter(name => data[name] !== undefined && data[name] !== null));
+  return findTextFault(
+    data,
+    ...names.filter(name => data[name] !== undefined && data[name] !== null),
+  );
 }
 
 /** Explains why a field is not a list of objects that all pass `check`; undefined if it is. */

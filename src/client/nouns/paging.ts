@@ -21,15 +21,15 @@ export interface PagedList<Q extends PagedQuery, P extends Page<unknown>> {
   /** Returns the cursor of a row. */
   readonly rowCursor: (row: P['rows'][number]) => string;
   /**
-   * Compares a row with the requested period, because a service may list rows outside it; by default every row is
-   * within.
+   * Compares a row with the requested period, because a service may list rows outside it; by
+   * default every row is within.
    */
   readonly comparePeriod?: (row: P['rows'][number]) => 'before' | 'within' | 'after';
 }
 
 /**
- * Yields pages as they arrive. Each page is older than the one before; with `endingBefore` each is newer, although the
- * rows within a page stay newest first.
+ * Yields pages as they arrive. Each page is older than the one before; with `endingBefore` each is
+ * newer, although the rows within a page stay newest first.
  *
  * @throws {ProtocolError} if a cursor repeats, or the list has more than 10,000 pages
  */
@@ -39,27 +39,44 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
 ): AsyncGenerator<P> {
   const backwards = query.endingBefore !== undefined;
   const cursors = new Set<string>();
+
   let remainingRows = query.limit ?? Number.POSITIVE_INFINITY;
   let cursor = backwards ? query.endingBefore : query.startingAfter;
   for (let count = 1; remainingRows > 0; count += 1) {
     checkPageCount(list.noun, count);
     if (cursor !== undefined) cursors.add(cursor);
-    const from = cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
-    const page = await list.fetch({ ...query, ...from, limit: Math.min(remainingRows, MAX_LIST_LIMIT) });
+    const from =
+      cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
+    const page = await list.fetch({
+      ...query,
+      ...from,
+      limit: Math.min(remainingRows, MAX_LIST_LIMIT),
+    });
     const { rows, hasMore } = filterByPeriod(list, page, backwards);
+
     // A service may send more than requested; the rows next to the cursor are the wanted ones.
-    yield { ...page, rows: backwards ? rows.slice(-remainingRows) : rows.slice(0, remainingRows), hasMore };
+    yield {
+      ...page,
+      rows: backwards ? rows.slice(-remainingRows) : rows.slice(0, remainingRows),
+      hasMore,
+    };
+
     remainingRows -= rows.length;
     const next = backwards ? page.rows[0] : page.rows.at(-1);
     if (!hasMore || next === undefined) return;
+
     cursor = list.rowCursor(next);
+
     if (cursors.has(cursor)) {
       throw new ProtocolError(`the service returns the same page of ${list.noun} again and again`);
     }
   }
 }
 
-/** Returns the rows of a page within the requested period. No page follows one that leaves the period. */
+/**
+ * Returns the rows of a page within the requested period. No page follows one that leaves the
+ * period.
+ */
 function filterByPeriod<Q extends PagedQuery, P extends Page<unknown>>(
   { comparePeriod }: PagedList<Q, P>,
   page: P,
@@ -78,14 +95,19 @@ const MAX_LISTED_PAGES = 10_000;
 /** @throws {ProtocolError} for a list that never ends */
 export function checkPageCount(noun: string, count: number): void {
   if (count <= MAX_LISTED_PAGES) return;
-  throw new ProtocolError(`the service's list of ${noun} did not end within ${MAX_LISTED_PAGES} pages`);
+  throw new ProtocolError(
+    `the service's list of ${noun} did not end within ${MAX_LISTED_PAGES} pages`,
+  );
 }
 
 /**
- * Yields every row, newest first, and holds one page at a time. With `endingBefore` the service sends the newest rows
- * last, so all rows are collected first.
+ * Yields every row, newest first, and holds one page at a time. With `endingBefore` the service
+ * sends the newest rows last, so all rows are collected first.
  */
-export async function* iterateRows<R>(pages: AsyncIterable<Page<R>>, query: PagedQuery): AsyncGenerator<R> {
+export async function* iterateRows<R>(
+  pages: AsyncIterable<Page<R>>,
+  query: PagedQuery,
+): AsyncGenerator<R> {
   if (query.endingBefore === undefined) {
     for await (const { rows } of pages) yield* rows;
     return;

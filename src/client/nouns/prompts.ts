@@ -11,7 +11,12 @@ import {
 import { InvalidRequestError } from '../errors.ts';
 import type { ReadOptions } from '../request-options.ts';
 import { urlPath } from '../url-path.ts';
-import { EndpointGroup, findListFault, findOptionalTextFault, findTextFault } from './answer-data.ts';
+import {
+  EndpointGroup,
+  findListFault,
+  findOptionalTextFault,
+  findTextFault,
+} from './answer-data.ts';
 import { iteratePages, iterateRows } from './paging.ts';
 
 /** A prompt file to publish. */
@@ -50,7 +55,12 @@ export class Prompts extends EndpointGroup {
   ): Promise<PromptVersion> {
     const { versionId, ...rest } = options;
     const request = { ...rest, query: { versionId } };
-    return await this.read(['GET', urlPath`/prompts/${promptId}`], request, 'prompt', findVersionFault);
+    return await this.read(
+      ['GET', urlPath`/prompts/${promptId}`],
+      request,
+      'prompt',
+      findVersionFault,
+    );
   }
 
   /**
@@ -78,9 +88,16 @@ export class Prompts extends EndpointGroup {
    *
    * @throws {ValidationError} whose `data.faults` lists the faults of the file
    */
-  async publish(slug: string, prompt: PromptFile, options: ReadOptions = {}): Promise<PublishedPrompt> {
-    return await this.read(['PUT', urlPath`/prompts/${slug}`], { ...options, body: prompt }, 'prompt', data =>
-      findTextFault(data, 'promptId', 'promptVersionId', 'slug'),
+  async publish(
+    slug: string,
+    prompt: PromptFile,
+    options: ReadOptions = {},
+  ): Promise<PublishedPrompt> {
+    return await this.read(
+      ['PUT', urlPath`/prompts/${slug}`],
+      { ...options, body: prompt },
+      'prompt',
+      data => findTextFault(data, 'promptId', 'promptVersionId', 'slug'),
     );
   }
 
@@ -122,7 +139,10 @@ export class Prompts extends EndpointGroup {
     return iteratePages({ noun: 'prompts', fetch, rowCursor }, query);
   }
 
-  /** Yields every published prompt, newest first, and holds one page at a time; `limit` counts the prompts of all pages. */
+  /**
+   * Yields every published prompt, newest first, and holds one page at a time; `limit` counts the
+   * prompts of all pages.
+   */
   all(query: PromptListQuery = {}, options: ReadOptions = {}): AsyncGenerator<PromptSearchRow> {
     return iterateRows(this.pages(query, options), query);
   }
@@ -149,9 +169,13 @@ function findRowsFault(data: UncheckedObject): string | undefined {
 function checkSearchWords(words: string): string {
   const q = words.trim();
   if (q === '') throw new InvalidRequestError('a search needs at least one word');
+
   if (q.length > MAX_QUERY_LENGTH) {
-    throw new InvalidRequestError(`a search takes at most ${MAX_QUERY_LENGTH} characters, not ${q.length}`);
+    throw new InvalidRequestError(
+      `a search takes at most ${MAX_QUERY_LENGTH} characters, not ${q.length}`,
+    );
   }
+
   return q;
 }
 

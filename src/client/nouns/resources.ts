@@ -7,8 +7,8 @@ import { EndpointGroup, findTextFault } from './answer-data.ts';
 /** The endpoint for models and the run options that they accept. */
 export class ResourcesApi extends EndpointGroup {
   /**
-   * Returns every model that the service lists, malformed entries included, and the hash of the list. Ignores
-   * `action-require` in the answer, because the answer is the refresh.
+   * Returns every model that the service lists, malformed entries included, and the hash of the
+   * list. Ignores `action-require` in the answer, because the answer is the refresh.
    */
   async get(options: ReadOptions = {}): Promise<Resources> {
     const request = { ...options, ignoreActionRequire: true };
@@ -20,6 +20,7 @@ function findResourcesFault(data: UncheckedObject): string | undefined {
   const { resources } = data;
   if (!isJsonObject(resources)) return 'resources is not an object';
   return (
-    findTextFault(data, 'hash') ?? (Array.isArray(resources['models']) ? undefined : 'models is not a list')
+    findTextFault(data, 'hash') ??
+    (Array.isArray(resources['models']) ? undefined : 'models is not a list')
   );
 }

@@ -12,39 +12,55 @@ export interface EncodedBody {
   readonly body: RequestBody;
 }
 
-export type CreateOptions = ReadOptions & Pick<RequestOptions, 'onSent' | 'onRetry' | 'idempotencyKey'>;
+export type CreateOptions = ReadOptions &
+  Pick<RequestOptions, 'onSent' | 'onRetry' | 'idempotencyKey'>;
 
-/** A run list query whose `limit` counts the rows of all pages together; undefined lists every row. */
+/**
+ * A run list query whose `limit` counts the rows of all pages together; undefined lists every row.
+ */
 export type RunPagesQuery = RunListQuery;
 
 /** Endpoints for the caller's runs. */
 export class Runs extends EndpointGroup {
   /**
-   * Creates a run; the service waits up to two minutes for it to end. Retried only after 429 and if the connection was
-   * refused. After any other failure a run may exist (`answerIsLost`), with or without an `idempotencyKey`.
+   * Creates a run; the service waits up to two minutes for it to end. Retried only after 429 and if
+   * the connection was refused. After any other failure a run may exist (`answerIsLost`), with or
+   * without an `idempotencyKey`.
    *
-   * @throws {GatewayTimeoutError} with the run's id if the run takes longer; continue with `waitForRun`
+   * @throws {GatewayTimeoutError} with the run's id if the run takes longer; continue with
+   * `waitForRun`
    */
   async create(request: CreateRunRequest | EncodedBody, options: CreateOptions = {}): Promise<Run> {
     const body = 'body' in request ? request.body : request;
-    return withoutSavedTo(await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', findRunFault));
+    return withoutSavedTo(
+      await this.read<Run>(['POST', '/runs'], { ...options, body }, 'run', findRunFault),
+    );
   }
 
   /** Returns one run. @throws {ProtocolError} if the service answers with another one */
   async get(runId: string, options: ReadOptions = {}): Promise<Run> {
     const check = (data: UncheckedObject): string | undefined =>
       findRunFault(data) ??
-      (String(data.runId).toLowerCase() === runId.toLowerCase() ? undefined : 'it has the id of another run');
-    return withoutSavedTo(await this.read<Run>(['GET', urlPath`/runs/${runId}`], options, 'run', check));
+      (String(data.runId).toLowerCase() === runId.toLowerCase()
+        ? undefined
+        : 'it has the id of another run');
+    return withoutSavedTo(
+      await this.read<Run>(['GET', urlPath`/runs/${runId}`], options, 'run', check),
+    );
   }
 
   /** Returns the body that created a run. Only a local service keeps it; others answer 404. */
   async request(runId: string, options: ReadOptions = {}): Promise<CreateRunRequest> {
     const route = ['GET', urlPath`/runs/${runId}/request`] as const;
-    return await this.read(route, options, 'creation', data => findTextFault(data, 'promptVersionId'));
+    return await this.read(route, options, 'creation', data =>
+      findTextFault(data, 'promptVersionId'),
+    );
   }
 
-  /** Cancels a run that has not ended, and returns the run. Only a local service can; others answer 404. */
+  /**
+   * Cancels a run that has not ended, and returns the run. Only a local service can; others answer
+   * 404.
+   */
   async cancel(runId: string, options: ReadOptions = {}): Promise<Run> {
     const route = ['POST', urlPath`/runs/${runId}/cancel`] as const;
     return withoutSavedTo(await this.read<Run>(route, options, 'run', findRunFault));
@@ -69,8 +85,8 @@ export class Runs extends EndpointGroup {
   }
 
   /**
-   * Yields every matching run, newest first, and holds one page at a time. With `endingBefore` the service sends the
-   * newest runs last, so all runs are collected first.
+   * Yields every matching run, newest first, and holds one page at a time. With `endingBefore` the
+   * service sends the newest runs last, so all runs are collected first.
    */
   all(query: RunPagesQuery = {}, options: ReadOptions = {}): AsyncGenerator<RunRow> {
     return iterateRows(this.pages(query, options), query);

@@ -2,7 +2,10 @@ import { detectBinaryKind } from '../read-text.ts';
 
 const SNIFFED_BYTES = 4100;
 
-/** Returns the media type of a picture by its content; undefined if it is not one. SVG can hold scripts, so it does not count. */
+/**
+ * Returns the media type of a picture by its content; undefined if it is not one. SVG can hold
+ * scripts, so it does not count.
+ */
 export async function detectImageType(bytes: Buffer): Promise<string | undefined> {
   // Checked by its signature, so that a truncated PNG is still recognised.
   if (detectBinaryKind(bytes) === 'a PNG picture') return 'image/png';

@@ -36,6 +36,9 @@ export function formatOutputData(data: unknown): string {
 }
 
 /** Compares map entries by key, independent of the locale. */
-export function compareByKey([one]: readonly [string, string], [other]: readonly [string, string]): number {
+export function compareByKey(
+  [one]: readonly [string, string],
+  [other]: readonly [string, string],
+): number {
   return one < other ? -1 : Number(one > other);
 }

@@ -1,4 +1,9 @@
-import { JsonLimitExceeded, type JsonLimits, MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
+import {
+  JsonLimitExceeded,
+  type JsonLimits,
+  MAX_JSON,
+  parseBoundedJson,
+} from '../../utils/bounded-json.ts';
 
 /** A value that JSON can represent. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
@@ -9,14 +14,19 @@ export function isJsonList(value: JsonValue | undefined): value is readonly Json
   return Array.isArray(value);
 }
 
-/** Returns the own field of an object, or the item of a list; `constructor` and `__proto__` are names like any other. */
+/**
+ * Returns the own field of an object, or the item of a list; `constructor` and `__proto__` are
+ * names like any other.
+ */
 export function findOwnValue(value: JsonValue | undefined, name: string): JsonValue | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   return (value as JsonObject)[name];
 }
 
 export function withoutUndefined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined),
+  ) as Defined<T>;
 }
 
 type Defined<T> = string extends keyof T

@@ -5,7 +5,10 @@ export interface TextLine {
   readonly line: number;
 }
 
-/** Yields the lines of a text in pieces. Lines end with `\n` or `\r\n`; an empty rest after the last one is not a line. */
+/**
+ * Yields the lines of a text in pieces. Lines end with `\n` or `\r\n`; an empty rest after the last
+ * one is not a line.
+ */
 export async function* splitIntoLines(chunks: AsyncIterable<string>): AsyncGenerator<TextLine> {
   let pendingPieces: string[] = [];
   let line = 0;
@@ -15,6 +18,7 @@ export async function* splitIntoLines(chunks: AsyncIterable<string>): AsyncGener
     line += 1;
     return { text: text.endsWith('\r') ? text.slice(0, -1) : text, line };
   };
+
   for await (const chunk of chunks) {
     const [first = '', ...more] = chunk.split('\n');
     let lineStart = first;
@@ -24,5 +28,6 @@ export async function* splitIntoLines(chunks: AsyncIterable<string>): AsyncGener
     }
     pendingPieces.push(lineStart);
   }
+
   if (pendingPieces.some(text => text !== '')) yield completeLine('');
 }

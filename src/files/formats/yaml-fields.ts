@@ -21,7 +21,8 @@ export class YamlFields {
    * Reads the fields of a map.
    *
    * @param line the line of faults that concern no field; default that of the value
-   * @param faults collects faults of single fields, which are left out; default the first one throws
+   * @param faults collects faults of single fields, which are left out; default the first one
+   * throws
    * @throws {FileFault} if the value is not a map, or has a field that is not in `names`
    */
   static read(
@@ -77,7 +78,10 @@ export class YamlFields {
   }
 }
 
-/** Lists choices. The formats of a language are loaded only now, because that takes longer than to read a file. */
+/**
+ * Lists choices. The formats of a language are loaded only now, because that takes longer than to
+ * read a file.
+ */
 function formatAlternatives(choices: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices);
 }

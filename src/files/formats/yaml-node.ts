@@ -16,7 +16,9 @@ import {
 import { FileFault, type FilePosition, faultAt } from './file-fault.ts';
 import { isJsonList, type JsonValue } from './json.ts';
 
-/** A value of a document as plain data, which can be sent between processes. Aliases share one node. */
+/**
+ * A value of a document as plain data, which can be sent between processes. Aliases share one node.
+ */
 export type YamlNode = YamlScalar | YamlMap | YamlList;
 
 interface YamlScalar extends Position {
@@ -54,8 +56,8 @@ const NOWHERE: Position = { line: undefined, column: undefined };
 
 export interface ParseYamlOptions {
   /**
-   * True to add no line break to a block of text if the file ends without one, as in libyaml and its ports; default false,
-   * as in js-yaml.
+   * True to add no line break to a block of text if the file ends without one, as in libyaml and
+   * its ports; default false, as in js-yaml.
    */
   readonly keepsEnd?: boolean;
 }
@@ -72,38 +74,58 @@ export function parseYamlNode(
   { keepsEnd = false }: ParseYamlOptions = {},
 ): YamlNode | null {
   if (isNestedTooDeeply(text)) throw new FileFault(firstLine, 'this is nested too deeply', 1, file);
+
   const lines = new LineCounter();
+
   // The parser's check for equal keys takes quadratic time, so YamlValue does it.
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
   const document = parseDocument(text, options);
+
   const getPosition = (offset: number): FilePosition & { column: number } => {
     const { line, col } = lines.linePos(offset);
     return { line: line + firstLine - 1, column: Math.max(col, 1), file };
   };
+
   // After the first error the parser's output is of no use.
   const [error] = document.errors;
-  if (error) throw faultAt(getPosition(error.pos[0]), `this is not YAML: ${describeYamlError(error)}`);
+  if (error) {
+    throw faultAt(getPosition(error.pos[0]), `this is not YAML: ${describeYamlError(error)}`);
+  }
+
   const isOpen = keepsEnd && text.slice(text.lastIndexOf('\n') + 1).trim() !== '';
   return convertNode(document, getPosition, isOpen ? text.length : undefined);
 }
 
-/** Returns the node of a value that was never written as text, at a line of the file that it was made from. */
+/**
+ * Returns the node of a value that was never written as text, at a line of the file that it was
+ * made from.
+ */
 export function toYamlNode(value: JsonValue, line: number): YamlNode {
   const place = { line, column: 1 };
   if (isJsonList(value)) {
     return { kind: 'list', items: value.map(item => toYamlNode(item, line)), ...place };
   }
+
   if (typeof value === 'object' && value !== null) {
     return toMapNode(
       Object.entries(value).map(([key, item]) => [key, toYamlNode(item, line)]),
       line,
     );
   }
-  return { kind: 'scalar', value, source: typeof value === 'string' ? undefined : String(value), ...place };
+
+  return {
+    kind: 'scalar',
+    value,
+    source: typeof value === 'string' ? undefined : String(value),
+    ...place,
+  };
 }
 
 /** Returns the node of a map with these nodes as values. */
-export function toMapNode(nodes: readonly (readonly [key: string, YamlNode])[], line: number): YamlNode {
+export function toMapNode(
+  nodes: readonly (readonly [key: string, YamlNode])[],
+  line: number,
+): YamlNode {
   const place = { line, column: 1 };
   const entries = nodes.map(([key, value], offset) => ({ key, offset, value, ...place }));
   return { kind: 'map', entries, ...place };
@@ -114,7 +136,10 @@ export function describeYamlError({ code, message }: YAMLParseError): string {
   return code === 'MULTIPLE_DOCS' ? 'a document too many' : message;
 }
 
-/** @param openEnd the end of a file without a line break at its end, which a block of text must not gain */
+/**
+ * @param openEnd the end of a file without a line break at its end, which a block of text must not
+ * gain
+ */
 function convertNode(
   document: Document,
   placeAt: (offset: number) => { line: number; column: number },
@@ -129,31 +154,48 @@ function convertNode(
     if (node.anchor) nodesByAnchor.set(node.anchor, plain);
     return plain;
   };
+
   const convert = (node: Node | null): YamlNode | null => {
     if (isAlias(node)) return nodesByAnchor.get(node.source) ?? null;
     if (!node) return null;
+
     const ownNode = begin(node);
     if (isSeq<Node | null>(node) && ownNode.kind === 'list') {
       for (const item of node.items) ownNode.items.push(convert(item));
     }
+
     // Other keys are errors with `stringKeys`.
     if (isMap<Scalar<string>, Node | null>(node) && ownNode.kind === 'map') {
       for (const { key, value } of node.items) {
         const { line, column } = begin(key);
         const child = convert(value);
-        ownNode.entries.push({ key: key.value, offset: key.range?.[0] ?? 0, line, column, value: child });
+        ownNode.entries.push({
+          key: key.value,
+          offset: key.range?.[0] ?? 0,
+          line,
+          column,
+          value: child,
+        });
       }
     }
+
     return ownNode;
   };
+
   return convert(document.contents);
 }
 
-function withoutChildren(node: Node, { line, column }: Position, openEnd: number | undefined): YamlNode {
+function withoutChildren(
+  node: Node,
+  { line, column }: Position,
+  openEnd: number | undefined,
+): YamlNode {
   if (isMap(node)) return { kind: 'map', entries: [], line, column };
   if (isSeq(node)) return { kind: 'list', items: [], line, column };
+
   const { value, source, type, range } = isScalar(node) ? node : NO_SCALAR;
   if (typeof value !== 'string') return { kind: 'scalar', value, source, line, column };
+
   const isOpen = type?.startsWith('BLOCK_') && openEnd !== undefined && range?.[1] === openEnd;
   return {
     kind: 'scalar',
@@ -173,6 +215,7 @@ const MAX_LEVELS = 1000;
 export function isNestedTooDeeply(text: string): boolean {
   if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
   if (text.split(/[[{]/).length <= MAX_LEVELS) return false;
+
   let level = 0;
   for (const token of new Lexer().lex(text)) {
     const type = CST.tokenType(token);
@@ -180,5 +223,6 @@ export function isNestedTooDeeply(text: string): boolean {
     if (type === 'flow-seq-end' || type === 'flow-map-end') level -= 1;
     if (level > MAX_LEVELS) return true;
   }
+
   return false;
 }

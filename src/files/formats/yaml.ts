@@ -26,7 +26,10 @@ export interface YamlEntry extends FilePosition {
 
 export type YamlEntries = ReadonlyMap<string, YamlEntry>;
 
-/** Maximum number of values within one value with its aliases expanded, and in total for one document. */
+/**
+ * Maximum number of values within one value with its aliases expanded, and in total for one
+ * document.
+ */
 const MAX_YAML_VALUES = 50_000;
 const MAX_VALUES_READ = 2_000_000;
 const MAX_YAML_DEPTH = 200;
@@ -38,14 +41,22 @@ interface YamlSource {
 }
 
 /** Returns the value of a node; an empty one has the position `otherwise`. */
-function createYamlValue(node: YamlNode | null, otherwise: FilePosition, source: YamlSource): YamlValue {
+function createYamlValue(
+  node: YamlNode | null,
+  otherwise: FilePosition,
+  source: YamlSource,
+): YamlValue {
   const { line, column } = isEmptyNode(node) || node?.line === undefined ? otherwise : node;
-  return new YamlValue(node, { line: line ?? otherwise.line, column: column ?? otherwise.column }, source);
+  return new YamlValue(
+    node,
+    { line: line ?? otherwise.line, column: column ?? otherwise.column },
+    source,
+  );
 }
 
 /**
- * A value in a YAML text with its position. `__proto__` is a key like any other. The methods throw FileFault if the value
- * is of another kind.
+ * A value in a YAML text with its position. `__proto__` is a key like any other. The methods throw
+ * FileFault if the value is of another kind.
  */
 export class YamlValue implements FilePosition {
   readonly line: number;
@@ -90,6 +101,7 @@ export class YamlValue implements FilePosition {
   entries(name: string, faults?: FileFault[]): YamlEntry[] {
     if (this.isEmpty) return [];
     if (this.#node?.kind !== 'map') throw faultAt(this, `${name} must be a map of keys to values`);
+
     const entries = new Map<string, YamlEntry>();
     for (const entry of this.#node.entries.map(pair => this.#createEntry(pair))) {
       if (entries.has(entry.key)) {
@@ -100,13 +112,16 @@ export class YamlValue implements FilePosition {
         entries.set(entry.key, entry);
       }
     }
+
     return [...entries.values()];
   }
 
   /** Returns the values of a map by key, each with the position of its key. */
   valuesByKey(name: string): Map<string, YamlValue> {
     const entries = this.entries(name);
-    return new Map(entries.map(entry => [entry.key, new YamlValue(entry.value.#node, entry, this.#source)]));
+    return new Map(
+      entries.map(entry => [entry.key, new YamlValue(entry.value.#node, entry, this.#source)]),
+    );
   }
 
   items(name: string): YamlValue[] {
@@ -121,10 +136,16 @@ export class YamlValue implements FilePosition {
     return text;
   }
 
-  /** Returns a text that a database can store. @throws {FileFault} if it holds NUL, which YAML writes as `"\0"` */
+  /**
+   * Returns a text that a database can store.
+   *
+   * @throws {FileFault} if it holds NUL, which YAML writes as `"\0"`
+   */
   storableText(name: string): string {
     const text = this.text(name);
-    if (text.includes('\0')) throw faultAt(this, `${name} can't hold the character NUL (U+0000): remove it`);
+    if (text.includes('\0')) {
+      throw faultAt(this, `${name} can't hold the character NUL (U+0000): remove it`);
+    }
     return text;
   }
 
@@ -141,15 +162,24 @@ export class YamlValue implements FilePosition {
     const convert = (value: YamlValue, depth: number): JsonValue => {
       values += 1;
       this.#source.valuesRead += 1;
+
       if (values > MAX_YAML_VALUES || this.#source.valuesRead > MAX_VALUES_READ) {
         throw faultAt(value, 'with its aliases written out, this is too large');
       }
+
       if (depth > MAX_YAML_DEPTH) throw faultAt(value, 'this is nested too deeply');
+
       if (value.#node?.kind === 'map') {
         const entries = value.entries('this map');
-        return Object.fromEntries(entries.map(entry => [entry.key, convert(entry.value, depth + 1)]));
+        return Object.fromEntries(
+          entries.map(entry => [entry.key, convert(entry.value, depth + 1)]),
+        );
       }
-      if (value.#node?.kind === 'list') return value.items('this list').map(item => convert(item, depth + 1));
+
+      if (value.#node?.kind === 'list') {
+        return value.items('this list').map(item => convert(item, depth + 1));
+      }
+
       return scalarToJson(value.#node);
     };
     return convert(this, 0);
@@ -170,7 +200,13 @@ export class YamlValue implements FilePosition {
     return pair && this.#createEntry(pair).value;
   }
 
-  #createEntry({ key, offset, line = this.line, column = this.column, value: node }: YamlPair): YamlEntry {
+  #createEntry({
+    key,
+    offset,
+    line = this.line,
+    column = this.column,
+    value: node,
+  }: YamlPair): YamlEntry {
     const place = { line, column, file: this.file };
     return { key, offset, ...place, value: createYamlValue(node, place, this.#source) };
   }
@@ -183,6 +219,8 @@ function isEmptyNode(node: YamlNode | null): boolean {
 function scalarToJson(node: YamlNode | null): JsonValue {
   if (node?.kind !== 'scalar') return null;
   const { value } = node;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : (node.source ?? String(value));
+  if (typeof value === 'number') {
+    return Number.isFinite(value) ? value : (node.source ?? String(value));
+  }
   return typeof value === 'string' || typeof value === 'boolean' ? value : null;
 }

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { isSingleFile, readAssetBytes } from './single-file.ts';
 
 /**
- * Finds a file of this installation in the directories above the running code, which is in dist/, dist/chunks/ or src/.
- * The single executable has no such files.
+ * Finds a file of this installation in the directories above the running code, which is in dist/,
+ * dist/chunks/ or src/. The single executable has no such files.
  *
  * @param names possible paths below one of these directories, the most likely first
  * @throws {Error} if the installation lacks it
@@ -22,9 +22,14 @@ export function resolveInstalledFile(...names: readonly string[]): string {
   throw new Error(`${names[0]} is missing from the installation: install promptrun again`);
 }
 
-/** Reads a file of this installation or of the single executable. Names as for `resolveInstalledFile`. */
+/**
+ * Reads a file of this installation or of the single executable. Names as for
+ * `resolveInstalledFile`.
+ */
 export function readInstalledBytes(name: string, ...others: readonly string[]): Buffer {
-  return isSingleFile() ? readAssetBytes(name) : readFileSync(resolveInstalledFile(name, ...others));
+  return isSingleFile()
+    ? readAssetBytes(name)
+    : readFileSync(resolveInstalledFile(name, ...others));
 }
 
 /** Reads a file like `readInstalledBytes`, as text. */

@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-/** The variable with the build output that a process or thread of the single executable runs instead of the command. */
+/**
+ * The variable with the build output that a process or thread of the single executable runs instead
+ * of the command.
+ */
 export const FILE_VARIABLE = 'PROMPTRUN_INTERNAL_FILE';
 
 /** The asset with the executable's main script, with which threads start too. */
@@ -12,7 +15,11 @@ export function isSingleFile(): boolean {
   return process.getBuiltinModule('node:sea').isSea();
 }
 
-/** Returns the bytes of a file within the executable, by its path in the package. @throws {Error} if it has none */
+/**
+ * Returns the bytes of a file within the executable, by its path in the package.
+ *
+ * @throws {Error} if it has none
+ */
 export function readAssetBytes(name: string): Buffer {
   return Buffer.from(process.getBuiltinModule('node:sea').getAsset(name));
 }
@@ -37,12 +44,16 @@ export function hasAsset(name: string): boolean {
   }
 }
 
-/** Returns the path of the executable. Without /proc, Node knows only the name that the shell used. */
+/**
+ * Returns the path of the executable. Without /proc, Node knows only the name that the shell used.
+ */
 export function resolveExecutablePath({
   execPath,
   env,
 }: Pick<NodeJS.Process, 'execPath' | 'env'> = process): string {
   if (execPath.includes(path.sep)) return path.resolve(execPath);
-  const folders = (env['PATH'] ?? '').split(path.delimiter).map(folder => path.resolve(folder, execPath));
+  const folders = (env['PATH'] ?? '')
+    .split(path.delimiter)
+    .map(folder => path.resolve(folder, execPath));
   return folders.find(file => existsSync(file)) ?? execPath;
 }

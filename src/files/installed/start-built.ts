@@ -11,8 +11,8 @@ export interface BuiltProcessOptions extends Pick<ForkOptions, 'detached' | 'ser
 }
 
 /**
- * Starts a build output as a process with an IPC channel and no other streams. The single executable starts itself and
- * passes the file and Node's flags in the environment.
+ * Starts a build output as a process with an IPC channel and no other streams. The single
+ * executable starts itself and passes the file and Node's flags in the environment.
  */
 export function forkBuilt(
   file: string,
@@ -25,6 +25,10 @@ export function forkBuilt(
     ...common,
     execPath: resolveExecutablePath(),
     execArgv: [],
-    env: { ...env, [FILE_VARIABLE]: file, ...(flags.length > 0 && { NODE_OPTIONS: flags.join(' ') }) },
+    env: {
+      ...env,
+      [FILE_VARIABLE]: file,
+      ...(flags.length > 0 && { NODE_OPTIONS: flags.join(' ') }),
+    },
   });
 }

@@ -28,16 +28,25 @@ export interface PackedFile {
  */
 export function getPackedFile(name: string): PackedFile {
   const digests = JSON.parse(readAssetText(DIGESTS)) as Readonly<Record<string, string>>;
-  return { name: path.basename(name), digest: digests[name] ?? '', read: () => readSharedAssetBytes(name) };
+  return {
+    name: path.basename(name),
+    digest: digests[name] ?? '',
+    read: () => readSharedAssetBytes(name),
+  };
 }
 
 /**
- * Uses a packed file. Unpacks it into a folder of the user and compares its digest, because a truncated native library
- * would end the process with SIGBUS. Tries the next folder if one can't be written or its file can't be used.
+ * Uses a packed file. Unpacks it into a folder of the user and compares its digest, because a
+ * truncated native library would end the process with SIGBUS. Tries the next folder if one can't be
+ * written or its file can't be used.
  *
  * @throws {Error} if no folder works; the message names each
  */
-export function useUnpacked<T>(packedFile: PackedFile, use: (file: string) => T, env: Env = process.env): T {
+export function useUnpacked<T>(
+  packedFile: PackedFile,
+  use: (file: string) => T,
+  env: Env = process.env,
+): T {
   const faults: string[] = [];
   for (const place of listUnpackFolders(env)) {
     try {
@@ -46,27 +55,43 @@ export function useUnpacked<T>(packedFile: PackedFile, use: (file: string) => T,
       faults.push(`${place}: ${getErrorMessage(error)}`);
     }
   }
-  throw new Error(`${packedFile.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`);
+  throw new Error(
+    `${packedFile.name} can't be unpacked and used, neither in ${faults.join(' nor in ')}`,
+  );
 }
 
-/** Returns the folders for unpacked files: the user's cache, then one below the temporary folder. */
+/**
+ * Returns the folders for unpacked files: the user's cache, then one below the temporary folder.
+ */
 export function listUnpackFolders(env: Env): string[] {
   const cache = findUserFolder('cache', env);
   const temporary = path.join(tmpdir(), `promptrun-${process.getuid?.() ?? userInfo().username}`);
   return cache === undefined ? [temporary] : [cache, temporary];
 }
 
-/** Writes the file unless it has this content already, in a folder that only the user can write to. @throws {Error} if it can't */
+/**
+ * Writes the file unless it has this content already, in a folder that only the user can write to.
+ *
+ * @throws {Error} if it can't
+ */
 function unpack(packedFile: PackedFile, folder: string): string {
   makeDirectory(folder, 0o700);
   requireOwnFolder(path.dirname(folder));
-  if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') chmodSync(folder, 0o700);
+
+  if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') {
+    chmodSync(folder, 0o700);
+  }
+
   const file = path.join(folder, packedFile.name);
   if (!isUnpacked(file, packedFile)) replace(file, packedFile);
   return file;
 }
 
-/** Returns the mode of a folder. @throws {Error} if it isn't this user's, or others may write to it */
+/**
+ * Returns the mode of a folder.
+ *
+ * @throws {Error} if it isn't this user's, or others may write to it
+ */
 function requireOwnFolder(folder: string): number {
   const { uid, mode, isDirectory } = statFolder(folder);
   if (!isDirectory) throw new Error(`${folder} is not a folder`);
@@ -83,21 +108,32 @@ function statFolder(folder: string): { uid: number; mode: number; isDirectory: b
 
 function isUnpacked(file: string, { digest }: PackedFile): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
-  return stats?.isFile() === true && createHash('sha256').update(readFileSync(file)).digest('hex') === digest;
+  return (
+    stats?.isFile() === true &&
+    createHash('sha256').update(readFileSync(file)).digest('hex') === digest
+  );
 }
 
-/** Writes a temporary file and renames it, because another process may have the damaged one mapped. */
+/**
+ * Writes a temporary file and renames it, because another process may have the damaged one mapped.
+ */
 function replace(file: string, packedFile: PackedFile): void {
   const part = `${file}.${process.pid}`;
   try {
     rmSync(part, { force: true });
     writeFileSync(part, packedFile.read(), { mode: 0o600, flag: 'wx', flush: true });
-    if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) rmSync(file, { recursive: true });
+    if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+      rmSync(file, { recursive: true });
+    }
     renameOverSync(part, file);
   } catch (error) {
     rmSync(part, { force: true });
-    // Windows does not replace a file that another process has loaded. It serves if its content is right.
-    if (!['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(error) ?? '') || !isUnpacked(file, packedFile)) {
+    // Windows does not replace a file that another process has loaded. It serves if its content is
+    // right.
+    if (
+      !['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(error) ?? '') ||
+      !isUnpacked(file, packedFile)
+    ) {
       throw error;
     }
   }

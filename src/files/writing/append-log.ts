@@ -15,13 +15,16 @@ import {
 
 const NEWLINE = 0x0a;
 const LOG_PIECE_BYTES = 256 * 1024;
+
 /** Time for another process to finish writing a line, in milliseconds. */
 const LOG_SETTLE_MS = 50;
 
 export interface AppendLogOptions {
   /** Bytes written after which the file is reopened; default never. */
   readonly reopenAfter?: number;
-  /** True if appended lines must survive a power cut, not only the end of the process; default true. */
+  /**
+   * True if appended lines must survive a power cut, not only the end of the process; default true.
+   */
   readonly durable?: boolean;
 }
 
@@ -31,8 +34,8 @@ export interface LineOptions {
 }
 
 /**
- * A file of JSON lines, opened at the first append and kept open. Lines that arrive while others are being written share
- * one flush.
+ * A file of JSON lines, opened at the first append and kept open. Lines that arrive while others
+ * are being written share one flush.
  */
 export class AppendLog {
   readonly #open: () => Promise<FileHandle>;
@@ -64,15 +67,20 @@ export class AppendLog {
     return lines;
   }
 
-  /** Appends a line; resolves once it is written, by default durably. After a failed write every other one fails. */
+  /**
+   * Appends a line; resolves once it is written, by default durably. After a failed write every
+   * other one fails.
+   */
   append(value: object, { durable = this.#durable }: LineOptions = {}): Promise<void> {
     this.#waiting.push(`${JSON.stringify(value)}\n`);
     this.#isFlushWanted ||= durable;
+
     if (this.#group === undefined) {
       this.#group = this.#writing.then(waitForTurnEnd).then(() => this.#writeGroup());
       this.#writing = this.#group;
       this.#writing.catch(() => {});
     }
+
     return this.#group;
   }
 
@@ -81,7 +89,9 @@ export class AppendLog {
     await this.#writing.catch(() => {});
   }
 
-  /** Waits for pending lines, then closes the file. A later append opens it again. Never rejects. */
+  /**
+   * Waits for pending lines, then closes the file. A later append opens it again. Never rejects.
+   */
   async close(): Promise<void> {
     await this.flush();
     await this.#closeFile().catch(() => {});
@@ -103,7 +113,9 @@ export class AppendLog {
     [this.#waiting, this.#isFlushWanted] = [[], false];
     this.#group = undefined;
     const handle = await this.#openHandle();
-    // A write only reaches the page cache, which is faster than a thread switch; the flush takes time.
+
+    // A write only reaches the page cache, which is faster than a thread switch; the flush takes
+    // time.
     appendFileSync(handle.fd, text);
     this.#written += text.length;
     this.#isUnflushed = true;
@@ -132,8 +144,9 @@ function waitForTurnEnd(): Promise<void> {
 }
 
 /**
- * Opens a log for reading and appending, readable by its owner only. Creates it and its directory if they are missing.
- * Cuts off an incomplete last line after a crash, or NULs after a power cut: whatever it recorded is unknown.
+ * Opens a log for reading and appending, readable by its owner only. Creates it and its directory
+ * if they are missing. Cuts off an incomplete last line after a crash, or NULs after a power cut:
+ * whatever it recorded is unknown.
  *
  * @throws {LinkFault} or file system errors
  */
@@ -165,10 +178,12 @@ async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
     const { size } = await handle.stat();
     const completeSize = await findLastLineEnd(handle, size);
     if (completeSize === size) return;
+
     // Another process may be writing this line, or may cut it off itself.
     await sleep(LOG_SETTLE_MS);
     const release = lockFile(file);
     if (release === undefined) continue;
+
     try {
       if (!truncateBelow(file, handle, size, completeSize)) return;
     } finally {
@@ -190,7 +205,10 @@ async function findLastLineEnd(handle: FileHandle, size: number): Promise<number
   return 0;
 }
 
-/** Yields the lines of a log from last to first, several at a time. Text after the last newline comes first. */
+/**
+ * Yields the lines of a log from last to first, several at a time. Text after the last newline
+ * comes first.
+ */
 export async function* readLinesBackwards(handle: FileHandle): AsyncGenerator<string[]> {
   let { size: end } = await handle.stat();
   let lineEnd: Buffer[] = [];
@@ -198,11 +216,13 @@ export async function* readLinesBackwards(handle: FileHandle): AsyncGenerator<st
     const start = Math.max(0, end - LOG_PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     end = start;
+
     const firstNewline = start === 0 ? -1 : buffer.indexOf(NEWLINE);
     if (firstNewline === -1 && start > 0) {
       lineEnd = [buffer, ...lineEnd];
       continue;
     }
+
     const completeLines = Buffer.concat([buffer.subarray(firstNewline + 1), ...lineEnd]);
     lineEnd = [buffer.subarray(0, firstNewline + 1)];
     yield completeLines.toString('utf8').split('\n').reverse();

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { linkSync, lstatSync, readlinkSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  lstatSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import { parseJson } from '../formats/json.ts';
@@ -8,15 +16,20 @@ import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
 
 /** Interval at which the holder renews the lock, in milliseconds. */
 const BEAT_MS = 10_000;
+
 /** Time without renewal after which a lock of another machine is free, in milliseconds. */
 const STALE_AFTER_MS = 60_000;
+
 /** Maximum time to wait for a lock, in milliseconds; longer than STALE_AFTER_MS. */
 const LOCK_TIMEOUT_MS = 75_000;
+
 /** Time for which the lock of a killed process may still look held, in milliseconds. */
 export const DYING_MS = 1000;
+
 /** Time after which an incomplete lock counts as that of a killed process, in milliseconds. */
 const HALF_WRITTEN_MS = 500;
 const LOCK_PAUSE_MS = 20;
+
 /** Maximum size of a lock, in bytes; a larger file is not one. */
 const MAX_LOCK_BYTES = 64 * 1024;
 
@@ -24,8 +37,9 @@ const MAX_LOCK_BYTES = 64 * 1024;
 export type Release = () => void;
 
 /**
- * Locks a file for this process, also against other machines on the same volume. The lock is a file next to it. If its
- * process dies, the lock is free at once on the same machine, and after a minute on others.
+ * Locks a file for this process, also against other machines on the same volume. The lock is a file
+ * next to it. If its process dies, the lock is free at once on the same machine, and after a minute
+ * on others.
  *
  * @returns undefined if another process holds the lock
  * @throws {PathFault} or file system errors
@@ -41,6 +55,7 @@ export function lockFile(
     began: readStartTime(process.pid),
     id: randomUUID(),
   });
+
   for (let tries = 0; tries < 3; tries++) {
     if (takeLock(lock, ownHolder)) return createRelease(lock, ownHolder);
     const holder = readHolder(lock);
@@ -48,13 +63,15 @@ export function lockFile(
     if (holder !== undefined && !isAbandoned(lock, holder, readStartTime)) return undefined;
     if (holder !== undefined) breakLock(lock, holder);
   }
+
   return undefined;
 }
 
 /**
  * Waits until no other process holds the lock, then locks the file like `lockFile`.
  *
- * @param limitMs maximum time to wait, in milliseconds; default until the lock of a dead machine is free
+ * @param limitMs maximum time to wait, in milliseconds; default until the lock of a dead machine is
+ * free
  * @returns undefined if another process held it for longer
  * @throws {PathFault} or file system errors
  */
@@ -72,7 +89,9 @@ export async function waitForLock(
   }
 }
 
-/** Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970. */
+/**
+ * Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970.
+ */
 export function getLastAliveTime({ folder, name }: FileBelow): number {
   return (readLockStats(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
 }
@@ -117,12 +136,17 @@ function createRelease(lock: string, ownHolder: string): Release {
   };
 }
 
-/** Removes a lock. Retries, because Windows does not remove a file while another process reads it. */
+/**
+ * Removes a lock. Retries, because Windows does not remove a file while another process reads it.
+ */
 function removeLock(lock: string): void {
   rmSync(lock, { force: true, maxRetries: 5, retryDelay: 20 });
 }
 
-/** Removes a dead lock. Moves it aside first, to put it back if another process has just replaced it. */
+/**
+ * Removes a dead lock. Moves it aside first, to put it back if another process has just replaced
+ * it.
+ */
 function breakLock(lock: string, holder: string): void {
   const movedLock = `${lock}.${randomUUID()}`;
   try {
@@ -136,11 +160,16 @@ function breakLock(lock: string, holder: string): void {
 
 function readHolder(lock: string): string | undefined {
   const stats = readLockStats(lock);
+
   // Reading a pipe would block forever.
   const isLock = stats === undefined || (stats.isFile() && stats.size <= MAX_LOCK_BYTES);
   const text = isLock ? readIfReadable(lock) : undefined;
+
   // Breaking a lock removes it, so another file of that name must be left alone.
-  if (!isLock || (text !== undefined && !mayBeLock(text))) throw new PathFault(`${lock} is not a lock`);
+  if (!isLock || (text !== undefined && !mayBeLock(text))) {
+    throw new PathFault(`${lock} is not a lock`);
+  }
+
   return text;
 }
 
@@ -153,16 +182,21 @@ function readLockStats(lock: string): Stats | undefined {
   }
 }
 
-/** Returns true if the holder is dead. A reused process id is recognised by its start time, else by the lock's age. */
+/**
+ * Returns true if the holder is dead. A reused process id is recognised by its start time, else by
+ * the lock's age.
+ */
 function isAbandoned(lock: string, holder: string, readStartTime: StartTimeOf): boolean {
   const written = parseHolder(holder);
   if (written === undefined) return measureLockAge(lock) > HALF_WRITTEN_MS;
+
   const { host, space, pid, began } = written;
   const own = readPidNamespace();
   if (host === own.host && space === own.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
     if (typeof began === 'string') return readStartTime(pid) !== began;
   }
+
   return measureLockAge(lock) > STALE_AFTER_MS;
 }
 
@@ -203,7 +237,10 @@ function readLinuxPidNamespace(): string {
   }
 }
 
-/** Returns the start time of a process, to recognise a reused id; null if the system doesn't report it. */
+/**
+ * Returns the start time of a process, to recognise a reused id; null if the system doesn't report
+ * it.
+ */
 type StartTimeOf = (pid: number) => string | null;
 
 function readProcessStart(pid: number): string | null {
@@ -211,8 +248,8 @@ function readProcessStart(pid: number): string | null {
 }
 
 /**
- * Returns true if a process has ended, but its parent has not asked how. A container's first process may never ask. While
- * other threads of it end, it is not one: they may still write.
+ * Returns true if a process has ended, but its parent has not asked how. A container's first
+ * process may never ask. While other threads of it end, it is not one: they may still write.
  */
 function isZombie(pid: number): boolean {
   const stat = readProcessStat(pid);
@@ -220,7 +257,8 @@ function isZombie(pid: number): boolean {
 }
 
 /**
- * Reads the facts about a process from its state on, the third in proc_pid_stat(5); none if the system doesn't report them.
+ * Reads the facts about a process from its state on, the third in proc_pid_stat(5); none if the
+ * system doesn't report them.
  *
  * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
  */

@@ -17,7 +17,10 @@ interface RenameSystem {
   readonly sleep: (ms: number) => Promise<unknown>;
 }
 
-/** Renames a file and replaces an existing one. On Windows, waits for one that another program has open. */
+/**
+ * Renames a file and replaces an existing one. On Windows, waits for one that another program has
+ * open.
+ */
 export async function renameOver(
   from: string,
   to: string,
@@ -48,6 +51,8 @@ export function renameOverSync(from: string, to: string): void {
 
 function isWorthWaiting(error: unknown, waitedMs: number, platform: NodeJS.Platform): boolean {
   return (
-    platform === 'win32' && waitedMs < RENAME_TIMEOUT_MS && OPEN_ELSEWHERE.has(getErrorCode(error) ?? '')
+    platform === 'win32' &&
+    waitedMs < RENAME_TIMEOUT_MS &&
+    OPEN_ELSEWHERE.has(getErrorCode(error) ?? '')
   );
 }

@@ -6,8 +6,9 @@ import { deserialize, serialize } from 'node:v8';
 import { openBelow } from './write-below.ts';
 
 /**
- * A file for values that would fill the memory. It loses its name at once, so that nothing of it stays on disk. Writing and
- * reading are synchronous: the page cache is faster than a thread switch.
+ * A file for values that would fill the memory. It loses its name at once, so that nothing of it
+ * stays on disk. Writing and reading are synchronous: the page cache is faster than a thread
+ * switch.
  */
 export class SpillFile {
   readonly #handle: FileHandle;
@@ -32,10 +33,13 @@ export class SpillFile {
     const position = this.#size;
     appendFileSync(this.#handle.fd, bytes);
     this.#size += length;
+
     return () => {
       const stored = Buffer.alloc(length);
       const bytesRead = readSync(this.#handle.fd, stored, 0, length, position);
-      if (bytesRead < length) throw new Error('data in a spill file could not be read back completely');
+      if (bytesRead < length) {
+        throw new Error('data in a spill file could not be read back completely');
+      }
       return deserialize(stored) as T;
     };
   }

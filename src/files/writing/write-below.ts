@@ -18,8 +18,8 @@ import { promisify } from 'node:util';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import { isDeviceName } from './device-name.ts';
 
-// Node has no `openat`, so each part of a path is checked just before its use. A program that swaps a folder for a link in
-// between runs as the same user, which SECURITY.md excludes.
+// Node has no `openat`, so each part of a path is checked just before its use. A program that swaps
+// a folder for a link in between runs as the same user, which SECURITY.md excludes.
 
 /** A file to write: a folder that the user named, and a path below it that the program chose. */
 export interface FileBelow {
@@ -61,7 +61,8 @@ export function toFileBelow(file: string): FileBelow {
 }
 
 /**
- * Returns the path of a file to write. Checks that no part of its name is a link or a device name; missing parts are fine.
+ * Returns the path of a file to write. Checks that no part of its name is a link or a device name;
+ * missing parts are fine.
  *
  * @throws {PathFault}
  */
@@ -75,7 +76,10 @@ export function checkBelow({ folder, name }: FileBelow): string {
   return path.join(folder, name);
 }
 
-/** Returns true if a path is a symbolic link; false if it can't be checked, because then it can't be written either. */
+/**
+ * Returns true if a path is a symbolic link; false if it can't be checked, because then it can't be
+ * written either.
+ */
 export function isLink(file: string): boolean {
   try {
     return lstatSync(file).isSymbolicLink();
@@ -110,11 +114,13 @@ const { O_NOFOLLOW, O_NONBLOCK } = constants;
  */
 export async function openBelow(file: FileBelow, flags: number, mode = 0o666): Promise<FileHandle> {
   const place = checkBelow(file);
-  const handle = await open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch((error: unknown) => {
-    // The error code for a link differs between systems: ELOOP, EMLINK, EISDIR.
-    checkBelow(file);
-    throw error;
-  });
+  const handle = await open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch(
+    (error: unknown) => {
+      // The error code for a link differs between systems: ELOOP, EMLINK, EISDIR.
+      checkBelow(file);
+      throw error;
+    },
+  );
   try {
     // Windows has no O_NOFOLLOW.
     checkBelow(file);
@@ -127,16 +133,25 @@ export async function openBelow(file: FileBelow, flags: number, mode = 0o666): P
 }
 
 /**
- * Truncates a file that is open for appending. Opens it once more, because on Windows such a handle can't truncate.
+ * Truncates a file that is open for appending. Opens it once more, because on Windows such a handle
+ * can't truncate.
  *
  * @param size the expected size; a file of another size is left unchanged
  * @returns false if another file has its name by now
  * @throws {PathFault} or file system errors
  */
-export function truncateBelow(file: FileBelow, { fd }: FileHandle, size: number, length: number): boolean {
+export function truncateBelow(
+  file: FileBelow,
+  { fd }: FileHandle,
+  size: number,
+  length: number,
+): boolean {
   const writable = openSync(checkBelow(file), constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
-    const [named, opened] = [fstatSync(writable, { bigint: true }), fstatSync(fd, { bigint: true })];
+    const [named, opened] = [
+      fstatSync(writable, { bigint: true }),
+      fstatSync(fd, { bigint: true }),
+    ];
     if (named.ino !== opened.ino || named.dev !== opened.dev) return false;
     if (named.size === BigInt(size)) ftruncateSync(writable, length);
     return true;
@@ -147,13 +162,15 @@ export function truncateBelow(file: FileBelow, { fd }: FileHandle, size: number,
 
 function splitPathSegments(name: string): string[] {
   const parts = path.normalize(name).split(path.sep);
-  if (path.isAbsolute(name) || parts.includes('..')) throw new Error(`${name} leads out of its folder`);
+  if (path.isAbsolute(name) || parts.includes('..')) {
+    throw new Error(`${name} leads out of its folder`);
+  }
   return parts.filter(part => part !== '' && part !== '.');
 }
 
 /**
- * Creates a directory and its missing parents; each is on disk once this returns. Node's recursive mkdir never returns
- * for a path where nothing can be created, such as /proc.
+ * Creates a directory and its missing parents; each is on disk once this returns. Node's recursive
+ * mkdir never returns for a path where nothing can be created, such as /proc.
  *
  * @param mode the mode of each new directory
  * @throws errors of mkdir
@@ -161,6 +178,7 @@ function splitPathSegments(name: string): string[] {
 export function makeDirectory(directory: string, mode = 0o777): void {
   const parent = path.dirname(directory);
   checkDeviceName(directory);
+
   try {
     mkdirSync(directory, { mode });
   } catch (error) {
@@ -171,8 +189,10 @@ export function makeDirectory(directory: string, mode = 0o777): void {
     makeDirectory(parent, mode);
     return makeDirectory(directory, mode);
   }
+
   const handle = openDirectory(parent);
   if (handle === undefined) return;
+
   fsyncSync(handle);
   closeSync(handle);
 }
@@ -190,7 +210,10 @@ export function isDirectory(file: string): boolean {
   }
 }
 
-/** Flushes a directory, so that the names of new files survive a power cut; does nothing if it can't be opened. */
+/**
+ * Flushes a directory, so that the names of new files survive a power cut; does nothing if it can't
+ * be opened.
+ */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = openDirectory(directory);
   if (handle === undefined) return;
@@ -200,8 +223,8 @@ export async function syncDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Opens a directory to flush it; undefined if it may not be read, or on Windows, which can't flush directories. Then a
- * power cut may lose new names for some seconds.
+ * Opens a directory to flush it; undefined if it may not be read, or on Windows, which can't flush
+ * directories. Then a power cut may lose new names for some seconds.
  */
 function openDirectory(directory: string): number | undefined {
   if (process.platform === 'win32') return undefined;
@@ -212,12 +235,18 @@ function openDirectory(directory: string): number | undefined {
   }
 }
 
-/** Flushes a file to disk. Takes the descriptor, because handles of some file systems have no `sync`. */
+/**
+ * Flushes a file to disk. Takes the descriptor, because handles of some file systems have no
+ * `sync`.
+ */
 export async function flushHandle(handle: FileHandle): Promise<void> {
   await promisify(fsync)(handle.fd);
 }
 
-/** Flushes the content of a file to disk, without metadata that no reader needs, such as the modification time. */
+/**
+ * Flushes the content of a file to disk, without metadata that no reader needs, such as the
+ * modification time.
+ */
 export async function flushData(handle: FileHandle): Promise<void> {
   await promisify(fdatasync)(handle.fd);
 }

@@ -18,12 +18,17 @@ import {
 export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise<void>);
 
 /**
- * Replaces a file atomically; the new content is on disk once this resolves. Creates missing folders.
+ * Replaces a file atomically; the new content is on disk once this resolves. Creates missing
+ * folders.
  *
  * @param mode default that of the former file, else by the umask
  * @throws {LinkFault}, file system errors or errors of `content`
  */
-export async function replaceFile(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
+export async function replaceFile(
+  file: FileBelow,
+  content: FileContent,
+  mode?: number,
+): Promise<void> {
   makeFolderBelow(getParentFolder(file));
   await replaceIn(file, content, mode);
 }
@@ -45,7 +50,11 @@ export async function replaceNamedFile(file: string, content: FileContent): Prom
   await replaceIn(toFileBelow(file), content);
 }
 
-/** Appends to a file, a device or a pipe that the user named. @throws {LinkFault} for a link to anything else */
+/**
+ * Appends to a file, a device or a pipe that the user named.
+ *
+ * @throws {LinkFault} for a link to anything else
+ */
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
   const handle = isSpecial(file)
     ? await openSpecial(file)
@@ -53,22 +62,29 @@ export async function appendToNamedFile(file: string, text: string): Promise<voi
   await writeTo(handle, text);
 }
 
-/** Checks a file that the user named for writing: a link may lead only to a device or a pipe. @throws {LinkFault} */
+/**
+ * Checks a file that the user named for writing: a link may lead only to a device or a pipe.
+ *
+ * @throws {LinkFault}
+ */
 export function checkNamedForWriting(file: string): void {
   if (!isSpecial(file)) checkBelow(toFileBelow(file));
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
 
-/** Matches the names of this process's own descriptors, which the user opened, whatever they lead to. */
+/**
+ * Matches the names of this process's own descriptors, which the user opened, whatever they lead
+ * to.
+ */
 const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/u;
 
 /** The null device of Windows, which a path below a folder does not reach. */
 const WINDOWS_NULL = String.raw`\\.\NUL`;
 
 /**
- * Returns true if a file is a device, a pipe or a socket, a link to one, or the name of an open descriptor, such as
- * /dev/stdout. On Windows, `NUL` in any folder is the null device.
+ * Returns true if a file is a device, a pipe or a socket, a link to one, or the name of an open
+ * descriptor, such as /dev/stdout. On Windows, `NUL` in any folder is the null device.
  *
  * @param file an absolute path
  */
@@ -79,7 +95,11 @@ export function isSpecial(file: string): boolean {
   return !stats.isFile() || OWN_DESCRIPTOR.test(file);
 }
 
-/** Opens a device or a pipe for writing. Waits until a named pipe has a reader. @throws file system errors */
+/**
+ * Opens a device or a pipe for writing. Waits until a named pipe has a reader.
+ *
+ * @throws file system errors
+ */
 export function openSpecial(file: string): Promise<FileHandle> {
   // A descriptor may lead to a file, whose content must stay.
   return open(isWindowsNull(file) ? WINDOWS_NULL : file, O_WRONLY | O_APPEND);
@@ -101,7 +121,10 @@ function getParentFolder({ folder, name }: FileBelow): FileBelow {
   return { folder, name: path.dirname(name) };
 }
 
-/** Replaces a file synchronously and without a flush, for small files that can be recreated. Replaces a link too. */
+/**
+ * Replaces a file synchronously and without a flush, for small files that can be recreated.
+ * Replaces a link too.
+ */
 export function replaceFileSync(file: string, content: string, mode: number): void {
   const part = buildPartPath(file);
   try {
@@ -114,11 +137,16 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
 }
 
 /**
- * Writes a new file atomically. Returns false and keeps the old one if the name is taken. Creates missing folders.
+ * Writes a new file atomically. Returns false and keeps the old one if the name is taken. Creates
+ * missing folders.
  *
  * @throws {LinkFault}, file system errors or errors of `content`
  */
-export async function createFile(file: FileBelow, content: FileContent, mode?: number): Promise<boolean> {
+export async function createFile(
+  file: FileBelow,
+  content: FileContent,
+  mode?: number,
+): Promise<boolean> {
   makeFolderBelow(getParentFolder(file));
   return await writePart(buildPartPath(checkBelow(file)), content, mode, part =>
     placeNew(part, checkBelow(file)),
@@ -130,7 +158,8 @@ export async function createFile(file: FileBelow, content: FileContent, mode?: n
  *
  * @param folder created if it is missing
  * @param nameFor returns the name; called once the content is written
- * @param ifTaken what to do if the name is taken: give the new file a suffix, or replace the old one
+ * @param ifTaken what to do if the name is taken: give the new file a suffix, or replace the old
+ * one
  * @returns the final name
  * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
  */
@@ -141,19 +170,26 @@ export async function writeUnderFreeName(
   ifTaken: 'suffix' | 'replace',
 ): Promise<string> {
   const directory = makeFolderBelow(folder);
-  const checkTarget = (name: string): string => checkBelow({ ...folder, name: path.join(folder.name, name) });
-  return await writePart(buildPartPath(path.join(directory, 'new')), content, undefined, async part => {
-    const name = await nameFor();
-    if (ifTaken === 'replace') {
-      await renameOver(part, checkTarget(name));
-      return name;
-    }
-    const { name: stem, ext } = path.parse(name);
-    for (let number = 0; ; number += 1) {
-      const free = number === 0 ? name : `${stem}_${number}${ext}`;
-      if (await placeNew(part, checkTarget(free))) return free;
-    }
-  });
+  const checkTarget = (name: string): string =>
+    checkBelow({ ...folder, name: path.join(folder.name, name) });
+  return await writePart(
+    buildPartPath(path.join(directory, 'new')),
+    content,
+    undefined,
+    async part => {
+      const name = await nameFor();
+      if (ifTaken === 'replace') {
+        await renameOver(part, checkTarget(name));
+        return name;
+      }
+
+      const { name: stem, ext } = path.parse(name);
+      for (let number = 0; ; number += 1) {
+        const free = number === 0 ? name : `${stem}_${number}${ext}`;
+        if (await placeNew(part, checkTarget(free))) return free;
+      }
+    },
+  );
 }
 
 function buildPartPath(file: string): string {
@@ -176,7 +212,11 @@ async function writePart<T>(
   }
 }
 
-async function writeTo(handle: FileHandle, content: FileContent, flush?: typeof flushHandle): Promise<void> {
+async function writeTo(
+  handle: FileHandle,
+  content: FileContent,
+  flush?: typeof flushHandle,
+): Promise<void> {
   try {
     await (typeof content === 'function' ? content(handle) : handle.writeFile(content));
     await flush?.(handle);
@@ -199,7 +239,10 @@ export async function placeNew(part: string, file: string): Promise<boolean> {
   return true;
 }
 
-/** Gives a file its name on a file system without hard links: creates an empty file first, then replaces it. */
+/**
+ * Gives a file its name on a file system without hard links: creates an empty file first, then
+ * replaces it.
+ */
 async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();

@@ -19,8 +19,9 @@ export interface Charge {
 }
 
 /**
- * Returns the usage and cost of a run, to store with it; undefined for an offline model. A provider's own figure wins. A
- * refused run cost nothing; the cost of one that broke off is unknown.
+ * Returns the usage and cost of a run, to store with it; undefined for an offline model. A
+ * provider's own figure wins. A refused run cost nothing; the cost of one that broke off is
+ * unknown.
  */
 export async function calculateCharge(
   model: ModelEntry,
@@ -28,20 +29,26 @@ export async function calculateCharge(
   options: PricingOptions,
 ): Promise<Charge | undefined> {
   if (!model.provider && !model.declared) return undefined;
+
   const { input = null, output = null, cached = null } = usage ?? {};
   const answers = getAnswerCount(options.runOptions ?? {});
   const counts = { model: model.model, input, output, cached, answers };
   if (isRefused) return { ...counts, cost: 0, estimated: 0 };
+
   const reportedDollars = dollars ?? usage?.dollars;
   if (reportedDollars !== undefined) {
     return { ...counts, cost: toMoney(reportedDollars), estimated: 0 };
   }
+
   const images = outputs.filter(({ type }) => type === 'image').length;
   const { cost, estimated } = await computeUsageCost(model, usage, images, options);
   return { ...counts, cost, estimated: estimated ? 1 : 0 };
 }
 
-/** Returns the cost by the model's prices, null if neither its tokens nor a price per run determine it. */
+/**
+ * Returns the cost by the model's prices, null if neither its tokens nor a price per run determine
+ * it.
+ */
 async function computeUsageCost(
   model: ModelEntry,
   usage: EngineResult['usage'],
@@ -49,7 +56,9 @@ async function computeUsageCost(
   options: PricingOptions,
 ): Promise<{ cost: number | null; estimated: boolean }> {
   const isPaidByPicture = images > 0 && model.price?.image !== undefined;
-  if (!usage && !isPaidByPicture && model.price?.run === undefined) return { cost: null, estimated: false };
+  if (!usage && !isPaidByPicture && model.price?.run === undefined) {
+    return { cost: null, estimated: false };
+  }
   const pricing = await findPricing(model, { ...options, tier: usage?.tier });
   const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
   return { cost, estimated: pricing?.estimated ?? false };

@@ -12,7 +12,10 @@ export interface DescribedNames {
   readonly providers: JsonObject;
 }
 
-/** Returns the names in all models files. Leaves out a file that can't be read: whoever uses its models reports that. */
+/**
+ * Returns the names in all models files. Leaves out a file that can't be read: whoever uses its
+ * models reports that.
+ */
 export async function readDescribedNames({
   dataDir,
   modelsFile,
@@ -20,8 +23,11 @@ export async function readDescribedNames({
 }: Omit<ModelSources, 'env'>): Promise<DescribedNames> {
   const ownText = await readModelsText(path.join(dataDir, MODELS_FILE)).catch(() => undefined);
   const namedText =
-    modelsFile === undefined ? undefined : await readNamedModelsText(modelsFile).catch(() => undefined);
+    modelsFile === undefined
+      ? undefined
+      : await readNamedModelsText(modelsFile).catch(() => undefined);
   const files = [ownText, namedText, ...declaredModels.map(({ text }) => text)].map(parseOrNull);
+
   return {
     models: files.flatMap(file =>
       readListAt(file, 'models').flatMap(item => readTextAt(item, 'model') ?? []),

@@ -45,15 +45,23 @@ export interface DiscoveryResult {
 }
 
 /**
- * Asks the endpoints in models.yaml and the environment, and an Ollama on this machine, for their models, and adds new
- * ones to models.yaml. Leaves the rest of the file unchanged, including comments.
+ * Asks the endpoints in models.yaml and the environment, and an Ollama on this machine, for their
+ * models, and adds new ones to models.yaml. Leaves the rest of the file unchanged, including
+ * comments.
  *
  * @throws {InvalidModelsFile} if models.yaml can't be read
  */
-export async function discoverModels({ dataDir, env, signal }: DiscoverOptions): Promise<DiscoveryResult> {
+export async function discoverModels({
+  dataDir,
+  env,
+  signal,
+}: DiscoverOptions): Promise<DiscoveryResult> {
   const { file, text, described } = await readModelsFile({ dataDir, env });
   const providers = listProvidersToAsk(described.providers, env);
-  const listings = await Promise.all(providers.map(provider => listProviderModels(provider, env, signal)));
+  const listings = await Promise.all(
+    providers.map(provider => listProviderModels(provider, env, signal)),
+  );
+
   // An Ollama that the file does not describe may be missing.
   const answeredListings = listings.filter(
     ({ provider, fault }) =>
@@ -63,8 +71,17 @@ export async function discoverModels({ dataDir, env, signal }: DiscoverOptions):
   const providerNames = [...builtInProviders, ...described.providers].map(({ name }) => name);
   const isPrefix = (name: string): boolean =>
     providerNames.includes(name) || providerNames.includes(resolveProviderName(name));
-  const { text: extendedText, added } = extendModelsFile(text, described, answeredListings, isPrefix);
-  if (extendedText !== undefined && extendedText !== text) await writeModelsFile(dataDir, file, extendedText);
+
+  const { text: extendedText, added } = extendModelsFile(
+    text,
+    described,
+    answeredListings,
+    isPrefix,
+  );
+  if (extendedText !== undefined && extendedText !== text) {
+    await writeModelsFile(dataDir, file, extendedText);
+  }
+
   const writtenModels =
     extendedText === undefined ? [] : parseModelsFile(extendedText, file, builtInProviders).models;
   const unpricedNames = await listUnpricedNames(writtenModels);
@@ -105,16 +122,20 @@ async function listUnpricedNames(models: readonly ModelEntry[]): Promise<Readonl
 }
 
 /**
- * Returns the providers to ask: those with a key or address in the environment, then those in the file, then Ollama. The
- * environment goes first, because a name without a prefix may be a model of its providers.
+ * Returns the providers to ask: those with a key or address in the environment, then those in the
+ * file, then Ollama. The environment goes first, because a name without a prefix may be a model of
+ * its providers.
  */
 function listProvidersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !describedProviders.some(
-      known => known.name === getNameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
+      known =>
+        known.name === getNameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
     );
+
   const localProviders = listKnownProviders(env).filter(
-    ({ name, keyVariables, isMoved }) => keyVariables.length === 0 && (isMoved || name === 'ollama'),
+    ({ name, keyVariables, isMoved }) =>
+      keyVariables.length === 0 && (isMoved || name === 'ollama'),
   );
   const allProviders = [
     ...listConfiguredProviders(env).filter(isNew),

@@ -17,8 +17,8 @@ interface ProviderOffer {
 }
 
 /**
- * Adds the new models of providers to the text of models.yaml, and returns it with the added names for each provider.
- * Returns the same text if there is nothing new.
+ * Adds the new models of providers to the text of models.yaml, and returns it with the added names
+ * for each provider. Returns the same text if there is nothing new.
  *
  * @param text undefined if the file doesn't exist yet
  * @param isPrefix returns true for the prefix of a provider, which no new name may begin with
@@ -46,7 +46,11 @@ class ModelsFileExtension {
   readonly #names: Set<string>;
   #isChanged = false;
 
-  constructor(text: string | undefined, modelsFile: ModelsFile, isPrefix: (name: string) => boolean) {
+  constructor(
+    text: string | undefined,
+    modelsFile: ModelsFile,
+    isPrefix: (name: string) => boolean,
+  ) {
     this.#oldText = text;
     this.#modelsFile = modelsFile;
     this.#isPrefix = isPrefix;
@@ -63,13 +67,20 @@ class ModelsFileExtension {
     return this.#isChanged ? this.#document.toString({ lineWidth: 0 }) : this.#oldText;
   }
 
-  /** Adds a model and returns its name; undefined if the file has it already, to which it then adds what is new. */
-  addOrComplete({ provider, keyVariable }: ProviderOffer, offered: OfferedModel): string | undefined {
+  /**
+   * Adds a model and returns its name; undefined if the file has it already, to which it then adds
+   * what is new.
+   */
+  addOrComplete(
+    { provider, keyVariable }: ProviderOffer,
+    offered: OfferedModel,
+  ): string | undefined {
     const entry = findEntry(this.#modelsFile, provider, offered.id);
     if (entry) {
       if (hasNews(offered, entry)) this.#complete(entry, offered);
       return undefined;
     }
+
     this.#isChanged = true;
     this.#addProvider(provider, keyVariable);
     const [prefix = '', ...rest] = offered.id.split('/');
@@ -77,6 +88,7 @@ class ModelsFileExtension {
     const model = reserveName(offered.id, getNameInFile(provider), this.#names);
     this.#names.add(model);
     this.#addModel(model, getNameInFile(provider), offered);
+
     return model;
   }
 
@@ -86,7 +98,9 @@ class ModelsFileExtension {
       node => isMap(node) && node.get('model') === model,
     );
     for (const [key, value] of Object.entries(buildExtraFields(offered))) {
-      if (isMap(item) && !item.has(key)) item.set(key, this.#document.createNode(value, { flow: true }));
+      if (isMap(item) && !item.has(key)) {
+        item.set(key, this.#document.createNode(value, { flow: true }));
+      }
     }
   }
 
@@ -108,6 +122,7 @@ class ModelsFileExtension {
     const name = getNameInFile(provider);
     const isDescribed = this.#modelsFile.providers.some(described => described.name === name);
     if (!provider.isMoved || isDescribed) return;
+
     const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
     const entry = withoutUndefined({
       baseUrl,
@@ -115,6 +130,7 @@ class ModelsFileExtension {
       engine: engine === 'openai' ? undefined : engine,
       batch: batch || undefined,
     });
+
     const document = this.#document;
     if (!isMap(document.get('providers'))) document.set('providers', document.createNode({}));
     const map = toBlockStyle(document.get('providers') as YAMLMap);
@@ -135,10 +151,15 @@ function findEntry({ models }: ModelsFile, provider: Provider, id: string): Mode
 
 /** Returns true if an endpoint lists a price or shutdown date that the file lacks. */
 function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): boolean {
-  return (price && !entry.price) || (shutdownDate !== undefined && entry.shutdownDate === undefined);
+  return (
+    (price && !entry.price) || (shutdownDate !== undefined && entry.shutdownDate === undefined)
+  );
 }
 
-/** Returns the name of a provider in the file. A moved one gets another name, because its own means the original. */
+/**
+ * Returns the name of a provider in the file. A moved one gets another name, because its own means
+ * the original.
+ */
 export function getNameInFile({ name, baseUrl, isMoved }: Provider): string {
   return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
 }

@@ -1,4 +1,9 @@
-import { describeShutdown, findNearShutdown, type ModelEntry, PROVIDER_SETTINGS } from '../model-entry.ts';
+import {
+  describeShutdown,
+  findNearShutdown,
+  type ModelEntry,
+  PROVIDER_SETTINGS,
+} from '../model-entry.ts';
 import { describeLeftOut, sortOptions } from '../providers/requests/call-options.ts';
 import { listIgnoredKeywords } from '../providers/requests/schema-keywords.ts';
 import type { RemedyOptions } from './model-table.ts';
@@ -39,7 +44,9 @@ function knownModel(entry: ModelEntry, nowMs: number) {
     notesOn: (config: Readonly<Record<string, unknown>>) =>
       provider ? sortOptions(config, entry, new Set()).notes : [],
     notesOnSchema: (schema: unknown) =>
-      listIgnoredKeywords(schema, entry).map(keyword => describeLeftOut(entry, `the schema's ${keyword}`)),
+      listIgnoredKeywords(schema, entry).map(keyword =>
+        describeLeftOut(entry, `the schema's ${keyword}`),
+      ),
     ignores: (setting: string) => !provider && !declared && !PROVIDER_SETTINGS.has(setting),
   };
 }

@@ -27,19 +27,27 @@ export function describeMissingModel({ name, models }: MissingModel): string {
 export function explainMissingModel(missingModel: MissingModel): string {
   const { name, models, configured, isUnreadable, mergedFile, namedFile } = missingModel;
   if (name.trim() === '') return describeMissingModel(missingModel);
+
   const refusal = `the model \`${name}\` does not exist`;
-  if (isUnreadable) return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
+  if (isUnreadable) {
+    return `${refusal}; the models are ${models.join(', ')}, and models.yaml can't be read`;
+  }
+
   if (mergedFile.brokenNames.has(name)) {
     const file = namedFile.brokenNames.has(name) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: its entry in ${file} is invalid`;
   }
+
   if (name.includes('/')) return explainMissingAtProvider(missingModel, refusal);
   if (didYouMean(name, models) !== '') return describeMissingModel(missingModel);
+
   if (/^(?:sonnet|opus|haiku)$/u.test(name)) {
     return `${refusal}: only Claude Code knows it; give a model with -m, or ${formatAliasAdvice(name)}`;
   }
+
   const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
   const prefixed = prefixes.map(provider => `${provider}/${name}`);
+
   return [
     describeMissingModel(missingModel),
     `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
@@ -62,11 +70,14 @@ function explainMissingAtProvider(
     const file = namedFile.brokenProviders.has(provider) ? 'the file of --models' : MODELS_FILE;
     return `${refusal}: the entry of the provider \`${prefix}\` in ${file} is invalid`;
   }
+
   if (rest.every(part => part === '') && providers.includes(provider)) {
     return `${refusal}: after ${prefix}/ comes the name of a model`;
   }
+
   const meantProvider = findNearest(prefix, providers);
   const alias = `to run it with another model, ${formatAliasAdvice(name)}`;
+
   return withList(
     `${refusal}, and neither does a provider \`${prefix}\``,
     suggest(meantProvider && [meantProvider, ...rest].join('/')),

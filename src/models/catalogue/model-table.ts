@@ -40,15 +40,17 @@ export interface ModelTableOptions {
   /** More models, which come from no file; their names win too. */
   readonly declaredModels?: readonly ModelsText[] | undefined;
   readonly env: Env;
-  /** Called with each fault of a models file: of an entry, which is left out, or of the whole file. */
+  /**
+   * Called with each fault of a models file: of an entry, which is left out, or of the whole file.
+   */
   readonly onProblem: (error: Error) => void;
   /** True to reload `models.yaml` when it changes; default true. */
   readonly watch?: boolean;
 }
 
 /**
- * Loads the models: built-in ones, those in `models.yaml`, and those in a file that the user named. A fault of
- * `models.yaml` never throws.
+ * Loads the models: built-in ones, those in `models.yaml`, and those in a file that the user named.
+ * A fault of `models.yaml` never throws.
  *
  * @throws {InvalidModelsFile} if the user's file can't be read
  */
@@ -120,7 +122,10 @@ class WatchedModels {
     return provider && findAccessFault(provider, env);
   }
 
-  /** Returns the name that a process must have in `has()` to run a model: the model's own, or its provider's. */
+  /**
+   * Returns the name that a process must have in `has()` to run a model: the model's own, or its
+   * provider's.
+   */
   requiredCapability({ model, provider, guessed }: ModelEntry): string {
     return guessed === undefined || !provider ? model : `${provider.name}/*`;
   }
@@ -166,7 +171,9 @@ class WatchedModels {
       this.#report(this.#ownFile);
     } catch (error) {
       this.#isUnreadable = this.#ownFile === EMPTY_MODELS_FILE;
-      this.#options.onProblem(new Error(`models.yaml not read: ${getErrorMessage(error)}`, { cause: error }));
+      this.#options.onProblem(
+        new Error(`models.yaml not read: ${getErrorMessage(error)}`, { cause: error }),
+      );
       return;
     }
     this.#notifyListeners();
@@ -207,12 +214,13 @@ class WatchedModels {
   }
 
   /**
-   * Replaces a model's provider by a known one with the same interface that the environment moves to the same address, so
-   * that the key and other data of the known one apply.
+   * Replaces a model's provider by a known one with the same interface that the environment moves
+   * to the same address, so that the key and other data of the known one apply.
    */
   #withKnownProvider(entry: ModelEntry): ModelEntry {
     const { provider } = entry;
     if (!provider || provider.headers) return entry;
+
     const knownProvider = this.#knownProviders.find(
       candidate =>
         candidate.isMoved &&
@@ -229,11 +237,13 @@ class WatchedModels {
     const slash = name.indexOf('/');
     const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
     if (slash < 1 || id === '') return undefined;
+
     const providers = this.#listProviders();
     const provider =
       providers.find(candidate => candidate.name === prefix) ??
       providers.find(candidate => candidate.name === resolveProviderName(prefix));
     if (!provider) return undefined;
+
     const described = this.#mergedFile.models
       .map(entry => this.#withKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
@@ -246,17 +256,27 @@ class WatchedModels {
     const providersInUse = this.#listProviders().filter(({ name }) =>
       this.#configured.some(provider => provider.name === name),
     );
-    const providersWithKey = providersInUse.filter(provider => findKeyVariable(provider, env) !== undefined);
+    const providersWithKey = providersInUse.filter(
+      provider => findKeyVariable(provider, env) !== undefined,
+    );
     const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
     if (!provider || others.length > 0 || name.includes('/')) return undefined;
+
     return guessModel(provider, name, { id: name, guessed: 'key' });
   }
 }
 
 /** Returns the fault of an address that sends variables which are not set. */
-function findDeclaredFault(model: string, declared: DeclaredModel, env: Env): AccessFault | undefined {
+function findDeclaredFault(
+  model: string,
+  declared: DeclaredModel,
+  env: Env,
+): AccessFault | undefined {
   const missing = listSentVariables(declared).filter(name => !env[name]?.trim());
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
-  return { kind: 'key', message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends` };
+  return {
+    kind: 'key',
+    message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends`,
+  };
 }

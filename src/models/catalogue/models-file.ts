@@ -3,7 +3,10 @@ import { decodeUtf8, describeEncodingFault } from '../../files/read-text.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 
-/** The file's name in the data directory. Its reader and the YAML parser are loaded only if it exists. */
+/**
+ * The file's name in the data directory. Its reader and the YAML parser are loaded only if it
+ * exists.
+ */
 export const MODELS_FILE = 'models.yaml';
 
 /** The content of `models.yaml`. */
@@ -20,10 +23,15 @@ export interface ModelsFile {
   readonly faults: readonly string[];
 }
 
-/** Entries that a configuration of another tool declares. Their programs may be kept from run to run. */
+/**
+ * Entries that a configuration of another tool declares. Their programs may be kept from run to
+ * run.
+ */
 export interface ModelsText {
   readonly text: string;
-  /** The absolute path of the file that they belong to: faults name it, and `${here}` is its folder. */
+  /**
+   * The absolute path of the file that they belong to: faults name it, and `${here}` is its folder.
+   */
   readonly file: string;
 }
 
@@ -39,11 +47,20 @@ export const EMPTY_MODELS_FILE: ModelsFile = {
 /** Merges two files; if both have an entry, that of the second wins, even an invalid one. */
 export function mergeModelsFiles(base: ModelsFile, override: ModelsFile): ModelsFile {
   const names = new Set([...override.models.map(({ model }) => model), ...override.brokenNames]);
-  const providers = new Set([...override.providers.map(({ name }) => name), ...override.brokenProviders]);
+  const providers = new Set([
+    ...override.providers.map(({ name }) => name),
+    ...override.brokenProviders,
+  ]);
   return {
     models: [...override.models, ...base.models.filter(({ model }) => !names.has(model))],
-    aliases: new Map([...[...base.aliases].filter(([name]) => !names.has(name)), ...override.aliases]),
-    providers: [...override.providers, ...base.providers.filter(({ name }) => !providers.has(name))],
+    aliases: new Map([
+      ...[...base.aliases].filter(([name]) => !names.has(name)),
+      ...override.aliases,
+    ]),
+    providers: [
+      ...override.providers,
+      ...base.providers.filter(({ name }) => !providers.has(name)),
+    ],
     brokenProviders: new Set([
       ...override.brokenProviders,
       ...[...base.brokenProviders].filter(name => !providers.has(name)),
@@ -73,7 +90,8 @@ const MAX_MODELS_FILE_BYTES = 1024 * 1024;
 /**
  * Returns the text of `models.yaml`; undefined if there is none.
  *
- * @throws {Error} if it belongs to another user than root, who could send our keys to their own server
+ * @throws {Error} if it belongs to another user than root, who could send our keys to their own
+ * server
  */
 export async function readModelsText(file: string): Promise<string | undefined> {
   try {
@@ -84,6 +102,7 @@ export async function readModelsText(file: string): Promise<string | undefined> 
         `${file} belongs to another user and is not read: make it yours (chown), or remove it`,
       ]);
     }
+
     return await readBounded(file, size);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return undefined;
@@ -91,7 +110,11 @@ export async function readModelsText(file: string): Promise<string | undefined> 
   }
 }
 
-/** Returns the text of a models file that the user named; any user may own it. @throws {InvalidModelsFile} if it can't be read */
+/**
+ * Returns the text of a models file that the user named; any user may own it.
+ *
+ * @throws {InvalidModelsFile} if it can't be read
+ */
 export async function readNamedModelsText(file: string): Promise<string> {
   try {
     const stats = await stat(file);

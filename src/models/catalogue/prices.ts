@@ -41,8 +41,9 @@ const STANDARD_TIERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the pricing of a model: from models.yaml, else from the bundled table; undefined if neither has one. Covers the
- * standard price class and those with a known share of it: undefined for any other class.
+ * Returns the pricing of a model: from models.yaml, else from the bundled table; undefined if
+ * neither has one. Covers the standard price class and those with a known share of it: undefined
+ * for any other class.
  */
 export async function findPricing(
   model: ModelEntry,
@@ -51,8 +52,10 @@ export async function findPricing(
   const { provider, declared, price } = model;
   if (declared) return createDeclaredPricing(model);
   if (!provider) return { estimated: false, cost: () => 0 };
+
   const share = findPriceShare(provider.name, options);
   if (share === undefined) return undefined;
+
   const pricing = price ? createDescribedPricing(price, model) : await createTablePricing(model);
   return (
     pricing && {
@@ -62,7 +65,10 @@ export async function findPricing(
   );
 }
 
-/** Returns the pricing of a program or an address; undefined if it has no price, or one per token but no counts. */
+/**
+ * Returns the pricing of a program or an address; undefined if it has no price, or one per token
+ * but no counts.
+ */
 function createDeclaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
   if (price?.run !== undefined) {
     const run = toMoney(price.run);
@@ -78,7 +84,9 @@ function findPriceShare(
 ): number | undefined {
   const requestedTier = runOptions['serviceTier'];
   const name = (tier ?? (typeof requestedTier === 'string' ? requestedTier : '')).toLowerCase();
-  if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) return REDUCED_SHARE;
+  if (providerBatch || name === 'batch' || (name === 'flex' && provider === 'openai')) {
+    return REDUCED_SHARE;
+  }
   return STANDARD_TIERS.has(name) ? 1 : undefined;
 }
 
@@ -89,15 +97,21 @@ function createDescribedPricing(price: Price, { modality }: ModelEntry): Pricing
   return {
     estimated: false,
     cost: ({ input: tokens, output: answerTokens, cached }, images) => {
-      const dollars = ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
+      const dollars =
+        ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
       return toMoney(dollars) + images * perImage;
     },
   };
 }
 
-async function createTablePricing({ model, id = model, provider }: ModelEntry): Promise<Pricing | undefined> {
+async function createTablePricing({
+  model,
+  id = model,
+  provider,
+}: ModelEntry): Promise<Pricing | undefined> {
   const { calcPrice } = await import('@pydantic/genai-prices');
   const name = provider?.name ?? '';
+
   const providerId = TABLE_NAMES[name] ?? name;
   const computeDollars = (usage: Omit<ProviderUsage, 'dollars' | 'tier'>): number | undefined => {
     const { input, output, cached, cacheWritten = 0 } = usage;
@@ -110,6 +124,7 @@ async function createTablePricing({ model, id = model, provider }: ModelEntry): 
     };
     return calcPrice(tokens, id, { providerId })?.total_price;
   };
+
   if (computeDollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
   return { estimated: true, cost: usage => toMoney(computeDollars(usage) ?? 0) };
 }

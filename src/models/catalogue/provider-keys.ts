@@ -6,8 +6,14 @@ import { type ModelSources, readModelsFile, readNamedModels } from './read-model
 /** Returns the variables of all providers' keys; those in models.yaml if it can be read. */
 export async function collectKeyVariables(sources: ModelSources): Promise<readonly string[]> {
   const allProviders = listKnownProviders(sources.env);
-  const { described: base } = await readModelsFile(sources).catch(() => ({ described: EMPTY_MODELS_FILE }));
-  const { providers, models } = mergeModelsFiles(base, await readNamedModels(sources, base, allProviders));
+  const { described: base } = await readModelsFile(sources).catch(() => ({
+    described: EMPTY_MODELS_FILE,
+  }));
+  const { providers, models } = mergeModelsFiles(
+    base,
+    await readNamedModels(sources, base, allProviders),
+  );
+
   return [
     ...new Set([
       ...[...providers, ...allProviders].flatMap(provider => provider.keyVariables),
@@ -19,8 +25,12 @@ export async function collectKeyVariables(sources: ModelSources): Promise<readon
 /** A shorter key is a placeholder, such as `ollama`, and its letters may be words of an answer. */
 const MIN_LITERAL_KEY_LENGTH = 16;
 
-/** Returns the keys of providers and addresses that are set and secret, which no answer may show. */
+/**
+ * Returns the keys of providers and addresses that are set and secret, which no answer may show.
+ */
 export async function collectSecretKeys(sources: ModelSources): Promise<readonly string[]> {
-  const values = (await collectKeyVariables(sources)).flatMap(name => sources.env[name]?.trim() ?? []);
+  const values = (await collectKeyVariables(sources)).flatMap(
+    name => sources.env[name]?.trim() ?? [],
+  );
   return values.filter(({ length }) => length >= MIN_LITERAL_KEY_LENGTH);
 }

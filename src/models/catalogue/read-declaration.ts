@@ -26,11 +26,13 @@ const COMMON_FIELDS = [
   'credits',
   'runOptions',
 ];
+
 const PROGRAM_FIELDS = [...COMMON_FIELDS, 'program', 'folder'];
 const ADDRESS_FIELDS = [...COMMON_FIELDS, 'address', 'method', 'headers', 'body'];
 
 const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const MAX_EXPRESSION_LENGTH = 16 * 1024;
+
 const METHOD: FieldFormat = {
   pattern: /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/,
   rule: 'must be GET, POST, PUT, PATCH, DELETE or QUERY',
@@ -56,17 +58,24 @@ export function readDeclaration(
     ? YamlFields.read(item, 'a model that is a program', PROGRAM_FIELDS)
     : YamlFields.read(item, 'a model that is an address', ADDRESS_FIELDS);
   const common = { here: folder, timeoutMs: readTimeout(fields), ...readAnswerFields(fields) };
+
   return {
     fields,
-    declared: isProgram ? { ...common, ...readProgram(fields) } : { ...common, ...readAddress(fields) },
+    declared: isProgram
+      ? { ...common, ...readProgram(fields) }
+      : { ...common, ...readAddress(fields) },
   };
 }
 
 function readTimeout(fields: YamlFields): number {
   const text = fields.readText('timeout');
   if (text === undefined) return DEFAULT_TIMEOUT_MS;
+
   const ms = parseDurationMs(text);
-  if (ms === undefined || ms === 0) throw fields.fault('timeout', 'must be a time such as 90s, 10m or 1h');
+  if (ms === undefined || ms === 0) {
+    throw fields.fault('timeout', 'must be a time such as 90s, 10m or 1h');
+  }
+
   if (ms > MAX_TIMER_MS) throw fields.fault('timeout', 'is longer than 24 days');
   return ms;
 }
@@ -85,6 +94,7 @@ function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
   const requireExpression = (key: string): string =>
     readExpression(fields.findValue(key) ?? fields.refuseMissing(key), key);
   const cachedValue = fields.findValue('cached');
+
   return withoutUndefined({
     input: requireExpression('input'),
     output: requireExpression('output'),
@@ -94,9 +104,13 @@ function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
 
 function readExpression(value: YamlValue, name: string): string {
   const expression = value.text(name);
-  if (expression.length > MAX_EXPRESSION_LENGTH) throw faultAt(value, `${name} is longer than 16 KiB`);
+  if (expression.length > MAX_EXPRESSION_LENGTH) {
+    throw faultAt(value, `${name} is longer than 16 KiB`);
+  }
+
   const fault = findExpressionFault(expression);
   if (fault === undefined) return expression;
+
   const place = fault.at === undefined ? '' : `, at character ${fault.at + 1}`;
   throw faultAt(value, `${name} is not JMESPath: ${fault.message}${place}`);
 }
@@ -107,13 +121,16 @@ function readProgram(fields: YamlFields): ProgramPart {
   const items = fields.findValue('program')?.items('program') ?? fields.refuseMissing('program');
   const [program, ...args] = items.map(item => item.text('a word of `program`'));
   if (program === undefined || program === '') throw fields.fault('program', 'is empty');
+
   const [first] = items;
+
   // A prompt must not choose which program starts.
   for (const { name } of first ? readPlaceholders(first) : []) {
     if (name !== 'here') {
       throw fields.fault('program', `takes only \${here} in its first word, not \${${name}}`);
     }
   }
+
   const placeholders = items.flatMap(item => readPlaceholders(item, 'program'));
   return {
     kind: 'program',
@@ -129,14 +146,19 @@ function readAddress(fields: YamlFields): AddressPart {
   const address = fields.requireText('address');
   const fault = findAddressFault(address);
   if (fault !== undefined) throw fields.fault('address', fault);
+
   const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.findValue(key));
   const method = fields.readText('method', METHOD) ?? 'POST';
   if (method === 'GET' && body) throw fields.fault('body', "can't be sent with GET");
+
   const inBody = body ? readPlaceholders(body, 'body') : [];
   const inAddress = url ? readPlaceholders(url) : [];
   for (const { name } of inAddress) {
-    if (name === 'images') throw fields.fault('address', "can't contain ${images}: put it into the body");
+    if (name === 'images') {
+      throw fields.fault('address', "can't contain ${images}: put it into the body");
+    }
   }
+
   const entries = headers?.entries('headers') ?? [];
   return {
     kind: 'address',
@@ -146,34 +168,51 @@ function readAddress(fields: YamlFields): AddressPart {
       entries.map(({ key, value }) => [readHeaderName(key, value), value.text(key)]),
     ),
     ...(body && { body: body.json() }),
-    placeholders: [...inAddress, ...entries.flatMap(({ value }) => readPlaceholders(value)), ...inBody],
+    placeholders: [
+      ...inAddress,
+      ...entries.flatMap(({ value }) => readPlaceholders(value)),
+      ...inBody,
+    ],
   };
 }
 
 /** Headers that decide where a request goes or ends. */
-const OWN_HEADERS = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'upgrade']);
+const OWN_HEADERS = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+]);
 
 function readHeaderName(name: string, position: FilePosition): string {
   if (!isHeaderName(name)) throw faultAt(position, `\`${name}\` is not a valid header name`);
-  if (OWN_HEADERS.has(name.toLowerCase())) throw faultAt(position, `the header \`${name}\` can't be set`);
+  if (OWN_HEADERS.has(name.toLowerCase())) {
+    throw faultAt(position, `the header \`${name}\` can't be set`);
+  }
   return name;
 }
 
 /** Returns the fault of an address; undefined if it is valid. */
 function findAddressFault(address: string): string | undefined {
-  const { origin, rest } = /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
+  const { origin, rest } =
+    /^(?<origin>https?:\/\/[^/?#\\]*)(?<rest>.*)$/su.exec(address)?.groups ?? {};
   if (origin === undefined || rest === undefined) {
     return 'must begin with https://, or http:// for this machine';
   }
+
   if (origin.includes('$')) return 'allows placeholders only after its scheme, host and port';
   if (!URL.canParse(origin) || /\s/u.test(address)) return 'is not the address of a server';
+
   const { protocol, hostname, username, password } = new URL(origin);
   if (username !== '' || password !== '') {
     return "can't contain a user name or password: put them into a header";
   }
+
   if (protocol === 'http:' && !isLoopbackHost(hostname)) {
     return `must begin with https://: ${hostname} is not this machine`;
   }
+
   return rest.includes('\\') ? "can't contain a backslash" : undefined;
 }
 
@@ -185,15 +224,24 @@ function findAddressFault(address: string): string | undefined {
  */
 function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[] {
   if (value.isList) return value.items('this list').flatMap(item => readPlaceholders(item, field));
+
   if (value.isMap) {
     return value.entries('this map').flatMap(entry => {
-      if (parsePlaceholdersAt(entry, entry.key).length === 0) return readPlaceholders(entry.value, field);
-      throw faultAt(entry, `the key \`${entry.key}\` has a placeholder, which only values may have`);
+      if (parsePlaceholdersAt(entry, entry.key).length === 0) {
+        return readPlaceholders(entry.value, field);
+      }
+      throw faultAt(
+        entry,
+        `the key \`${entry.key}\` has a placeholder, which only values may have`,
+      );
     });
   }
+
   const placeholders = parsePlaceholdersAt(value, value.scalar ?? '');
-  const variable = field === undefined ? undefined : placeholders.find(({ name }) => name === 'env');
+  const variable =
+    field === undefined ? undefined : placeholders.find(({ name }) => name === 'env');
   if (!variable || !('key' in variable)) return placeholders;
+
   throw faultAt(
     value,
     `${field} can't contain \${env.${variable.key}}: only \`address\` and \`headers\` may`,

@@ -19,7 +19,12 @@ const DOLLARS: FieldFormat = {
   pattern: /^\d{1,9}(?:\.\d{1,12})?(?:e-\d{1,2})?$/i,
   rule: 'must be a number of US dollars, 0 or more',
 };
-const DAY: FieldFormat = { pattern: /^\d{4}-\d{2}-\d{2}/, rule: 'must be a day, such as 2026-11-30' };
+
+const DAY: FieldFormat = {
+  pattern: /^\d{4}-\d{2}-\d{2}/,
+  rule: 'must be a day, such as 2026-11-30',
+};
+
 const CREDITS: FieldFormat = { pattern: /^\d{1,9}$/, rule: 'must be a whole number, 0 or more' };
 
 const MODEL_FIELDS = [
@@ -50,20 +55,29 @@ export function readModel(
   folder: string,
 ): ModelEntry {
   if (isDeclared(item)) return readDeclaredModel(item, folder);
+
   const fields = YamlFields.read(item, 'a model', MODEL_FIELDS);
   const providerName = fields.requireText('provider');
+
   const provider = providers.get(providerName);
   if (!provider) {
     const meant = didYouMean(providerName, [...providers.keys()]);
     throw fields.fault('provider', `\`${providerName}\` is not described under providers${meant}`);
   }
+
   const model = readName(fields);
   const id = fields.readText('id');
   const modality = fields.readChoice('modality', ['text', 'image']) ?? guessModality(id ?? model);
-  const responseFormat = fields.readChoice('responseFormat', ['json_schema', 'json_object', 'none']);
+  const responseFormat = fields.readChoice('responseFormat', [
+    'json_schema',
+    'json_object',
+    'none',
+  ]);
+
   const price = fields.findValue('price');
   const leaveOut = fields.findValue('leaveOut');
   const reasoning = fields.readChoice('reasoning', ['true', 'false']);
+
   return withoutUndefined({
     model,
     modality,
@@ -92,7 +106,9 @@ function readLeaveOut(value: YamlValue): OptionName[] {
 /** @throws {FileFault} if it is the name of a built-in model */
 function readName(fields: YamlFields): string {
   const model = fields.requireText('model');
-  if (RESERVED_NAMES.has(model)) throw fields.fault('model', `\`${model}\` is built in: choose another name`);
+  if (RESERVED_NAMES.has(model)) {
+    throw fields.fault('model', `\`${model}\` is built in: choose another name`);
+  }
   return model;
 }
 
@@ -100,6 +116,7 @@ function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
   const { fields, declared } = readDeclaration(item, folder);
   const modality = fields.readChoice('modality', ['text']) ?? fields.refuseMissing('modality');
   const price = fields.findValue('price');
+
   return {
     model: readName(fields),
     modality,
@@ -121,7 +138,10 @@ function readRunOptions(value: YamlValue | undefined): RunOption[] {
   });
 }
 
-/** Reads the price of a run, or of its tokens. The price of a run counts before that of its tokens, which is then checked only. */
+/**
+ * Reads the price of a run, or of its tokens. The price of a run counts before that of its tokens,
+ * which is then checked only.
+ */
 function readDeclaredPrice(value: YamlValue): Price {
   const fields = YamlFields.read(value, 'a price', ['run', 'input', 'output', 'cachedInput']);
   const run = fields.readText('run', DOLLARS);
@@ -137,8 +157,10 @@ function readPrice(value: YamlValue): Price {
     const text = fields.readText(key, DOLLARS);
     return text === undefined ? undefined : Number(text);
   };
+
   const image = readDollars('image');
   const otherwise = image === undefined ? undefined : 0;
+
   return withoutUndefined({
     input: readDollars('input') ?? otherwise ?? fields.refuseMissing('input'),
     output: readDollars('output') ?? otherwise ?? fields.refuseMissing('output'),

@@ -64,15 +64,22 @@ export async function readNamedModels(
     modelsFile === undefined
       ? EMPTY_MODELS_FILE
       : parseModelsFile(await readNamedModelsText(modelsFile), modelsFile, predefinedProviders);
+
   return declaredFiles.reduce(mergeModelsFiles, namedModels);
 }
 
-/** Keeps the programs of entries that take their runs on standard input, and sends chats to addresses as JSON. */
+/**
+ * Keeps the programs of entries that take their runs on standard input, and sends chats to
+ * addresses as JSON.
+ */
 function asConfigured(file: ModelsFile): ModelsFile {
   const models = file.models.map(entry => {
     const { declared } = entry;
-    if (declared?.kind === 'address') return { ...entry, declared: { ...declared, sendsChats: true } };
-    const isKept = declared?.kind === 'program' && declared.placeholders.every(({ name }) => name === 'here');
+    if (declared?.kind === 'address') {
+      return { ...entry, declared: { ...declared, sendsChats: true } };
+    }
+    const isKept =
+      declared?.kind === 'program' && declared.placeholders.every(({ name }) => name === 'here');
     return isKept ? { ...entry, declared: { ...declared, isKept } } : entry;
   });
   return { ...file, models };
@@ -98,11 +105,14 @@ export function parseModelsFile(
   const faults: FileFault[] = [];
   const plainText = text.replace(/^\uFEFF/, '');
   const context = { faults, folder: path.dirname(file) };
-  const content = collectFault(faults, () => readValidEntries(plainText, predefinedProviders, context));
+  const content = collectFault(faults, () =>
+    readValidEntries(plainText, predefinedProviders, context),
+  );
   const messages = faults
     .toSorted((one, other) => one.line - other.line)
     .map(({ line, what }) => `${file}:${line}: ${what}`);
   if (!content) throw new InvalidModelsFile(messages);
+
   return { ...content, faults: messages };
 }
 
@@ -129,9 +139,15 @@ function readValidEntries(
   context: ModelsFileContext,
 ): Omit<ModelsFile, 'faults'> {
   const { faults } = context;
-  const fields = YamlFields.read(parseYaml(text), 'the file', ['models', 'providers', 'modelAliases'], {
-    faults,
-  });
+  const fields = YamlFields.read(
+    parseYaml(text),
+    'the file',
+    ['models', 'providers', 'modelAliases'],
+    {
+      faults,
+    },
+  );
+
   const { providers, brokenProviders } = readProviders(
     fields.findValue('providers'),
     predefinedProviders,
@@ -141,7 +157,12 @@ function readValidEntries(
     [...predefinedProviders, ...providers].map(provider => [provider.name, provider]),
   );
   for (const name of brokenProviders) usableProviders.delete(name);
-  const { models, brokenModels } = readFileModels(fields.findValue('models'), usableProviders, context);
+  const { models, brokenModels } = readFileModels(
+    fields.findValue('models'),
+    usableProviders,
+    context,
+  );
+
   const { aliases, brokenAliases } = readAliases(
     fields.findValue('modelAliases'),
     { models, providers: usableProviders },
@@ -163,6 +184,7 @@ function readProviders(
   );
   const validNames = new Set(providers.map(({ name }) => name));
   const brokenNames = entries.map(({ key }) => key).filter(key => !validNames.has(key));
+
   return { providers, brokenProviders: new Set(brokenNames) };
 }
 
@@ -175,17 +197,22 @@ function readFileModels(
   const readItem = (item: YamlValue): string => {
     const entry = readModel(item, providers, folder);
     const { model } = entry;
-    if (models.has(model)) throw new FileFault(item.line, `the model \`${model}\` is described twice`);
+    if (models.has(model)) {
+      throw new FileFault(item.line, `the model \`${model}\` is described twice`);
+    }
     models.set(model, entry);
     return model;
   };
+
   const readModelName = (item: YamlValue): string | undefined =>
     item.valuesByKey('a model').get('model')?.text('model');
   const brokenModels: string[] = [];
   for (const item of readList(faults, value, list => list.items('models'))) {
-    const name = collectFault(faults, () => readItem(item)) ?? collectFault([], () => readModelName(item));
+    const name =
+      collectFault(faults, () => readItem(item)) ?? collectFault([], () => readModelName(item));
     if (name !== undefined && !models.has(name)) brokenModels.push(name);
   }
+
   return { models, brokenModels };
 }
 
@@ -194,7 +221,10 @@ function readAliases(
   {
     models,
     providers,
-  }: { readonly models: ReadonlyMap<string, ModelEntry>; readonly providers: ReadonlyMap<string, Provider> },
+  }: {
+    readonly models: ReadonlyMap<string, ModelEntry>;
+    readonly providers: ReadonlyMap<string, Provider>;
+  },
   faults: FileFault[],
 ): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
@@ -202,6 +232,7 @@ function readAliases(
     const [prefix = '', id] = name.split(/\/(.*)/su);
     return names.has(name) || (id !== undefined && providers.has(resolveProviderName(prefix)));
   };
+
   const aliases = new Map<string, string>();
   const brokenAliases: string[] = [];
   for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {
@@ -209,6 +240,7 @@ function readAliases(
     if (model !== undefined) aliases.set(entry.key, model);
     else if (!models.has(entry.key)) brokenAliases.push(entry.key);
   }
+
   return { aliases, brokenAliases };
 }
 
@@ -226,7 +258,14 @@ function readAlias(
   { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
 ): string {
   const model = value.text(`the alias \`${key}\``);
-  if (names.has(key)) throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
+
+  if (names.has(key)) {
+    throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
+  }
+
   if (isModel(model)) return model;
-  throw new FileFault(line, `the model \`${model}\` does not exist; the models are ${[...names].join(', ')}`);
+  throw new FileFault(
+    line,
+    `the model \`${model}\` does not exist; the models are ${[...names].join(', ')}`,
+  );
 }

@@ -4,16 +4,23 @@ import type { YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
 import { type FieldFormat, YamlFields } from '../../files/formats/yaml-fields.ts';
 import { INTERFACES, type InterfaceName, type Provider } from '../model-entry.ts';
 import { findBaseUrlFault, normaliseBaseUrl } from '../providers/provider-address.ts';
-import { findProviderData, isLoopback, pickInterface, resolveProviderName } from '../providers/providers.ts';
+import {
+  findProviderData,
+  isLoopback,
+  pickInterface,
+  resolveProviderName,
+} from '../providers/providers.ts';
 
 const KEY_VARIABLE_FORMAT: FieldFormat = {
   pattern: /^[A-Za-z_]\w*$/,
   rule: 'names the environment variable that holds the key; the key itself does not belong in this file',
 };
+
 const PROVIDER_FIELDS = ['baseUrl', 'apiKeyEnv', 'engine', 'headers', 'batch'];
 
 /**
- * Reads an entry of `providers`. One with the name of a known provider inherits the fields that it does not set.
+ * Reads an entry of `providers`. One with the name of a known provider inherits the fields that it
+ * does not set.
  *
  * @param knownByName the known providers, with the addresses of the environment
  * @throws {FileFault} if the entry is invalid
@@ -34,6 +41,7 @@ export function readProvider(
       ? inheritedAddress(base, engine)
       : addressInFile(baseUrl ?? '', engine, base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
+
   return withoutUndefined({
     name,
     ...address,
@@ -62,10 +70,20 @@ function inheritedAddress(
   { addressName, baseUrl, engine: own, listsModels, missingVariables, fault, isMoved }: Provider,
   engine: InterfaceName = own,
 ): AddressAndInterface {
-  return withoutUndefined({ baseUrl, engine, addressName, listsModels, missingVariables, fault, isMoved });
+  return withoutUndefined({
+    baseUrl,
+    engine,
+    addressName,
+    listsModels,
+    missingVariables,
+    fault,
+    isMoved,
+  });
 }
 
-/** Returns the address in the file, and the interface that the file names or the address implies. */
+/**
+ * Returns the address in the file, and the interface that the file names or the address implies.
+ */
 function addressInFile(
   address: string,
   engine: InterfaceName | undefined,
@@ -75,6 +93,7 @@ function addressInFile(
   const engineName = engine ?? data?.engine ?? 'openai';
   const form = { name: base?.name ?? '', engine: engineName, baseUrl: data?.baseUrl ?? '' };
   const baseUrl = normaliseBaseUrl(address, form);
+
   return withoutUndefined({
     baseUrl,
     engine: engine ?? (data ? pickInterface(data, baseUrl) : engineName),
@@ -90,12 +109,15 @@ export function isHeaderName(text: string): boolean {
 function readHeaders(value: YamlValue): Record<string, string> {
   const headers = value.entries('headers').map(({ key, line, value }) => {
     const text = value.text(`the header \`${key}\``);
+
     if (!isHeaderName(key)) {
       throw new FileFault(line, `\`${key}\` is not a valid header name`);
     }
+
     if (!/^[\t\x20-\x7e]*$/.test(text)) {
       throw new FileFault(line, `the header \`${key}\` must be plain ASCII`);
     }
+
     return [key, text] as const;
   });
   return Object.fromEntries(headers);

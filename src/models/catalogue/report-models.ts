@@ -5,9 +5,18 @@ import { isSameAddress } from '../../wire/addresses.ts';
 import { findNearShutdown, type Provider } from '../model-entry.ts';
 import { findAccessFault } from '../providers/access-fault.ts';
 import { listModels } from '../providers/list-models.ts';
-import { findKeyVariable, listConfiguredProviders, listKnownProviders } from '../providers/providers.ts';
+import {
+  findKeyVariable,
+  listConfiguredProviders,
+  listKnownProviders,
+} from '../providers/providers.ts';
 import { explainUnreachable } from './discover-models.ts';
-import { EMPTY_MODELS_FILE, InvalidModelsFile, MODELS_FILE, type ModelsFile } from './models-file.ts';
+import {
+  EMPTY_MODELS_FILE,
+  InvalidModelsFile,
+  MODELS_FILE,
+  type ModelsFile,
+} from './models-file.ts';
 import { type ModelSources, readModelsFile } from './read-models-file.ts';
 
 /** The faults of models.yaml and of the providers, found without running a model. */
@@ -29,7 +38,10 @@ interface ProviderReport {
   readonly models?: number;
 }
 
-/** Reads models.yaml and the environment, and asks every provider for its models unless `ask` is false. */
+/**
+ * Reads models.yaml and the environment, and asks every provider for its models unless `ask` is
+ * false.
+ */
 export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOptions) {
   const faults: string[] = [];
   const modelsFile = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
@@ -40,6 +52,7 @@ export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOpt
   const providers = listUsedProviders(describedModels, env);
   faults.push(...providers.flatMap(({ fault }) => fault ?? []));
   const usableProviders = providers.filter(({ fault }) => fault === undefined);
+
   return {
     file: path.join(dataDir, MODELS_FILE),
     exists: modelsFile?.text !== undefined || faults.length > 0,
@@ -55,7 +68,13 @@ export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOpt
 function listUsedProviders({ providers, models }: ModelsFile, env: Env): Provider[] {
   const usedByModels = models.flatMap(({ provider }) => provider ?? []);
   const faultyProviders = listKnownProviders(env).filter(({ fault }) => fault !== undefined);
-  const providersInUse = [...providers, ...usedByModels, ...listConfiguredProviders(env), ...faultyProviders];
+  const providersInUse = [
+    ...providers,
+    ...usedByModels,
+    ...listConfiguredProviders(env),
+    ...faultyProviders,
+  ];
+
   const isSameProvider = (one: Provider, other: Provider): boolean =>
     one.name === other.name || isSameAddress(one.baseUrl, other.baseUrl);
   return providersInUse.filter(
@@ -71,9 +90,13 @@ async function buildProviderReport(
   if (needsKey && findKeyVariable(provider, env) === undefined) {
     return { name, baseUrl, missingKey: keyVariables.join(' or ') };
   }
+
   const fault = findAccessFault(provider, env)?.message;
   const isAsked = ask && provider.listsModels !== false;
-  if (fault !== undefined || !isAsked) return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
+  if (fault !== undefined || !isAsked) {
+    return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
+  }
+
   try {
     const { models } = await listModels(provider, env, signal);
     return { name, baseUrl, models: models.length };
@@ -84,24 +107,29 @@ async function buildProviderReport(
 }
 
 /**
- * Lists every provider that a model's name may begin with: those in models.yaml, then the known ones.
+ * Lists every provider that a model's name may begin with: those in models.yaml, then the known
+ * ones.
  *
  * @throws {InvalidModelsFile} if models.yaml can't be read
  */
 export async function listProviders({ dataDir, env }: ModelSources) {
   const { described } = await readModelsFile({ dataDir, env });
   const { providers, faults } = described;
-  const isKnownOnly = ({ name }: Provider): boolean => !providers.some(provider => provider.name === name);
-  const listedProviders = [...providers, ...listKnownProviders(env).filter(isKnownOnly)].map(provider => ({
-    name: provider.name,
-    baseUrl: provider.baseUrl,
-    engine: provider.engine,
-    keyVariables: provider.keyVariables,
-    keySet: findKeyVariable(provider, env) !== undefined,
-    /** The variable that holds the key; null if none is set. */
-    keySetBy: findKeyVariable(provider, env) ?? null,
-    /** The fault that prevents requests; null if there is none. */
-    fault: findAccessFault(provider, env)?.message ?? null,
-  }));
+  const isKnownOnly = ({ name }: Provider): boolean =>
+    !providers.some(provider => provider.name === name);
+  const listedProviders = [...providers, ...listKnownProviders(env).filter(isKnownOnly)].map(
+    provider => ({
+      name: provider.name,
+      baseUrl: provider.baseUrl,
+      engine: provider.engine,
+      keyVariables: provider.keyVariables,
+      keySet: findKeyVariable(provider, env) !== undefined,
+      /** The variable that holds the key; null if none is set. */
+      keySetBy: findKeyVariable(provider, env) ?? null,
+      /** The fault that prevents requests; null if there is none. */
+      fault: findAccessFault(provider, env)?.message ?? null,
+    }),
+  );
+
   return { providers: listedProviders, faults };
 }

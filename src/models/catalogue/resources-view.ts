@@ -27,7 +27,10 @@ function toResources(table: ModelTable): Resources {
   return { hash: hashModels(models), resources: { models } };
 }
 
-/** Returns the hash of `GET /resources`: equal in every process for equal models, regardless of the order of fields. */
+/**
+ * Returns the hash of `GET /resources`: equal in every process for equal models, regardless of the
+ * order of fields.
+ */
 export function hashModels(models: readonly Model[]): string {
   return createHash('sha256').update(JSON.stringify(models, sortKeys)).digest('base64url');
 }

@@ -37,7 +37,11 @@ export const card: Engine = {
 /** Returns the clip in the package, two seconds of H.264, for any prompt. */
 export const clip: Engine = {
   run: async ({ prompt: { text } }) => {
-    const bytes = readInstalledBytes('dist/assets/clip.mp4', 'assets/clip.mp4', 'models/offline/clip.mp4');
+    const bytes = readInstalledBytes(
+      'dist/assets/clip.mp4',
+      'assets/clip.mp4',
+      'models/offline/clip.mp4',
+    );
     return createSuccessfulResult(text, { type: 'video', bytes, mediaType: 'video/mp4' });
   },
 };
@@ -59,7 +63,10 @@ function createSandboxResult({ prompt: { text }, runOptions }: EngineJob): Engin
     case 'failed':
       return createFailedResult(`${REQUESTED_FAILURE}failed`);
     case 'partial':
-      return createSuccessfulResult(text, answer, { type: 'error', message: `${REQUESTED_FAILURE}partial` });
+      return createSuccessfulResult(text, answer, {
+        type: 'error',
+        message: `${REQUESTED_FAILURE}partial`,
+      });
     default:
       return createSuccessfulResult(text, answer);
   }

@@ -14,7 +14,10 @@ export type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 /** The rules for pictures from private addresses. */
 export interface PrivateRules {
-  /** True to allow private addresses and, behind a proxy, names that this machine can't resolve; default false. */
+  /**
+   * True to allow private addresses and, behind a proxy, names that this machine can't resolve;
+   * default false.
+   */
   readonly allowPrivate?: boolean | undefined;
   /** Returns a suffix for the error about a name that this machine can't resolve; default none. */
   readonly onUnresolved?: ((host: string) => string) | undefined;
@@ -35,7 +38,11 @@ export interface FetchImageOptions extends PrivateRules {
 const MAX_IMAGE_REDIRECTS = 5;
 const IMAGE_TIMEOUT_MS = 30_000;
 
-/** Fetches a picture, only over https and from public addresses, also after redirects. @throws {Error} if it can't */
+/**
+ * Fetches a picture, only over https and from public addresses, also after redirects.
+ *
+ * @throws {Error} if it can't
+ */
 export async function fetchImage(url: string, options: FetchImageOptions): Promise<Buffer> {
   const limit = AbortSignal.timeout(options.timeoutMs ?? IMAGE_TIMEOUT_MS);
   const signal = AbortSignal.any([options.signal, limit]);
@@ -67,10 +74,13 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
   const addresses =
     proxy && options.allowPrivate ? undefined : await resolveAllowedAddresses(url, options, proxy);
   signal.throwIfAborted();
+
   try {
     return await open({ url, signal, headers: HEADERS, proxy, addresses });
   } catch (error) {
-    throw new Error(`${url.host} can't be reached: ${explainConnectionFailure(error)}`, { cause: error });
+    throw new Error(`${url.host} can't be reached: ${explainConnectionFailure(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -86,7 +96,10 @@ function checkImageUrl(text: string): URL {
   return url;
 }
 
-/** Returns the addresses of a host. All must be public: a name with a private one too is not trusted. */
+/**
+ * Returns the addresses of a host. All must be public: a name with a private one too is not
+ * trusted.
+ */
 async function resolveAllowedAddresses(
   url: URL,
   options: FetchImageOptions,
@@ -121,9 +134,14 @@ async function resolveHost(host: string): Promise<string[]> {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-function findRedirectTarget({ status, headers: { location } }: HttpAnswer, from: string): string | undefined {
+function findRedirectTarget(
+  { status, headers: { location } }: HttpAnswer,
+  from: string,
+): string | undefined {
   if (!REDIRECTS.has(status) || location === undefined) return undefined;
-  if (!URL.canParse(location, from)) throw new Error('the URL redirects to something that is not a URL');
+  if (!URL.canParse(location, from)) {
+    throw new Error('the URL redirects to something that is not a URL');
+  }
   return new URL(location, from).href;
 }
 
@@ -135,7 +153,9 @@ async function readImage(answer: HttpAnswer, onBytes?: (count: number) => void):
   try {
     return await readBody(answer, MAX_IMAGE_BYTES, onBytes);
   } catch (error) {
-    if (error instanceof BodyTooLong) throw new Error('the image is larger than 20 MiB', { cause: error });
+    if (error instanceof BodyTooLong) {
+      throw new Error('the image is larger than 20 MiB', { cause: error });
+    }
     throw error;
   }
 }

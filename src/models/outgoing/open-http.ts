@@ -35,7 +35,9 @@ export interface HttpRequest {
   readonly body?: Uint8Array | PiecewiseBody | undefined;
   /** The proxy; undefined connects directly. */
   readonly proxy?: URL | undefined;
-  /** The only addresses to connect to, so that the name is not looked up again; unused with a proxy. */
+  /**
+   * The only addresses to connect to, so that the name is not looked up again; unused with a proxy.
+   */
   readonly addresses?: readonly string[] | undefined;
   /** Maximum time to wait for the next piece of the body, in milliseconds; default unlimited. */
   readonly idleMs?: number;
@@ -46,9 +48,10 @@ export interface HttpRequest {
 const OUTGOING_CONNECT_TIMEOUT_MS = 30_000;
 
 /**
- * Sends a request over a new connection and returns the response as soon as its headers have arrived. A server may close
- * a used connection just as the request is written, or send late data on it that would look like the answer. Follows no
- * redirects and never retries. Only the signal limits the time.
+ * Sends a request over a new connection and returns the response as soon as its headers have
+ * arrived. A server may close a used connection just as the request is written, or send late data
+ * on it that would look like the answer. Follows no redirects and never retries. Only the signal
+ * limits the time.
  *
  * @throws {ProxyFault} if the proxy fails
  * @throws {Error} for any other network fault; the signal's reason once it is aborted
@@ -57,6 +60,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
   const { url, signal, method = 'GET', body, proxy, addresses, idleMs = 0, ca } = request;
   signal.throwIfAborted();
   const isForwarded = proxy !== undefined && url.protocol === 'http:';
+
   const agent = await openAgent({
     proxy: isForwarded ? undefined : proxy,
     connectTimeoutMs: OUTGOING_CONNECT_TIMEOUT_MS,
@@ -80,6 +84,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
       answer.body.on('error', () => {}).destroy();
       throw new ProxyFault(proxy.host, explainProxyRefusal(proxy, 407));
     }
+
     return toHttpAnswer(answer);
   } catch (error) {
     await agent.destroy();
@@ -93,7 +98,9 @@ interface Target {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Returns the target of a direct request. undici takes the TLS server name from the host header. */
+/**
+ * Returns the target of a direct request. undici takes the TLS server name from the host header.
+ */
 function buildDirectTarget({ url, headers }: HttpRequest): Target {
   return {
     origin: url.origin,
@@ -102,7 +109,10 @@ function buildDirectTarget({ url, headers }: HttpRequest): Target {
   };
 }
 
-/** Returns the target of a plain http request through a proxy, which takes the whole URL; many tunnel https only. */
+/**
+ * Returns the target of a plain http request through a proxy, which takes the whole URL; many
+ * tunnel https only.
+ */
 function buildProxyTarget(proxy: URL, { url, headers }: HttpRequest): Target {
   const authorization = buildProxyAuthorization(proxy);
   return {
@@ -136,7 +146,10 @@ function createPinnedLookup(addresses: readonly string[]): LookupFunction {
   const pinned = addresses.map(address => ({ address, family: isIP(address) }));
   return (_, options, callback) => {
     const [first] = pinned;
-    if (options.all) callback(null, pinned);
-    else callback(null, first?.address ?? '', first?.family ?? 0);
+    if (options.all) {
+      callback(null, pinned);
+    } else {
+      callback(null, first?.address ?? '', first?.family ?? 0);
+    }
   };
 }

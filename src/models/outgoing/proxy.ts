@@ -3,7 +3,8 @@ import type { Env } from '../../utils/env.ts';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
 /**
- * Returns the proxy that the environment names for a URL; a server on this machine is always reached directly.
+ * Returns the proxy that the environment names for a URL; a server on this machine is always
+ * reached directly.
  *
  * @throws {ProxySettingError} if that proxy can't be used
  */

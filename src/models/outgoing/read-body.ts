@@ -20,7 +20,10 @@ export async function readBody(
 }
 
 /** Yields the body as it arrives. @throws {BodyTooLong} once it is longer than `maxBytes` */
-export async function* readBoundedBody(answer: HttpAnswer, maxBytes: number): AsyncGenerator<Uint8Array> {
+export async function* readBoundedBody(
+  answer: HttpAnswer,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of answer.body) {
     length += chunk.length;

@@ -13,7 +13,11 @@ import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import { providerNetworkFault } from '../providers/network-fault.ts';
 import { retryWhileBusy } from '../providers/retry-while-busy.ts';
-import { MAX_PROVIDER_ANSWER_BYTES, type ProviderRequest, sendRequest } from '../providers/send-request.ts';
+import {
+  MAX_PROVIDER_ANSWER_BYTES,
+  type ProviderRequest,
+  sendRequest,
+} from '../providers/send-request.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import {
   createRunValues,
@@ -30,23 +34,37 @@ export function createAddressEngine({ env }: { readonly env: Env }): Engine {
   return {
     async run(job) {
       const { declared, model } = job.model;
-      if (declared?.kind !== 'address') return createFailedResult(`the model ${model} is not an address`);
+      if (declared?.kind !== 'address') {
+        return createFailedResult(`the model ${model} is not an address`);
+      }
+
       const pictures = listPromptImages(job);
       if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
-        return createRefusedResult(`${model} takes no pictures: its \`body\` has no \${images}`, 'unfit');
+        return createRefusedResult(
+          `${model} takes no pictures: its \`body\` has no \${images}`,
+          'unfit',
+        );
       }
-      const values = createRunValues(job, declared, { env, images: pictures.map(encodeImageDataUrl) });
+
+      const values = createRunValues(job, declared, {
+        env,
+        images: pictures.map(encodeImageDataUrl),
+      });
       const request = fillRequest(declared, values, job.traceparent);
       if ('fault' in request) {
         return createRefusedResult(`${model} can't be called: ${request.fault}`, 'unfit');
       }
+
       const secrets = listSentVariables(declared).flatMap(name => env[name]?.trim() || []);
       return maskSecrets(await sendJob(job, declared, request, env), secrets);
     },
   };
 }
 
-/** Sends the request of a job, and reads its answer. Retries only a 429: after any other fault the server may have acted. */
+/**
+ * Sends the request of a job, and reads its answer. Retries only a 429: after any other fault the
+ * server may have acted.
+ */
 async function sendJob(
   job: EngineJob,
   declared: DeclaredAddress,
@@ -55,9 +73,14 @@ async function sendJob(
 ): Promise<EngineResult> {
   const timeout = AbortSignal.timeout(declared.timeoutMs);
   const signal = AbortSignal.any([job.signal, timeout]);
+
   const retries = { sleep: job.sleep.bind(job), signal };
   try {
-    const answer = await retryWhileBusy(retries, () => sendRequest(request, env, signal), 'unknown');
+    const answer = await retryWhileBusy(
+      retries,
+      () => sendRequest(request, env, signal),
+      'unknown',
+    );
     const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
     return await readResult(job, declared, text);
   } catch (error) {
@@ -81,8 +104,10 @@ function fillRequest(
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
   }
+
   const headers = fillHeaders(declared, values);
   if ('fault' in headers) return headers;
+
   const body = fillBody(declared, values);
   const defaults = withoutUndefined({
     accept: '*/*',
@@ -90,8 +115,10 @@ function fillRequest(
     traceparent,
     'content-type': body?.type,
   });
+
   const declaredNames = new Set(Object.keys(headers.filled).map(name => name.toLowerCase()));
   const otherDefaults = Object.entries(defaults).filter(([name]) => !declaredNames.has(name));
+
   return {
     url: new URL(address),
     method: declared.method,
@@ -117,7 +144,9 @@ function fillHeaders(
   return { filled };
 }
 
-/** Returns the kind of character in a value that a header can't contain; undefined if there is none. */
+/**
+ * Returns the kind of character in a value that a header can't contain; undefined if there is none.
+ */
 function findHeaderFault(value: string): string | undefined {
   if (/[\0\r\n]/u.test(value)) return 'a line break';
   return /[^\t\x20-\x7e\xa0-\xff]/u.test(value) ? 'a character' : undefined;
@@ -128,7 +157,10 @@ function encodeForUrl(value: string): string {
   return encodeURIComponent(value.replace(/\p{Surrogate}/gu, '\uFFFD'));
 }
 
-function fillBody({ body }: DeclaredAddress, values: RunValues): { text: string; type: string } | undefined {
+function fillBody(
+  { body }: DeclaredAddress,
+  values: RunValues,
+): { text: string; type: string } | undefined {
   if (body === undefined) return undefined;
   const filled: JsonValue = fillValue(body, values);
   if (typeof filled === 'string') return { text: filled, type: 'text/plain; charset=utf-8' };
@@ -144,7 +176,9 @@ function createFailedRequestResult(model: string, { what, details }: ProviderFau
 function requestFault(error: unknown, { url }: ProviderRequest): ProviderFault {
   if (error instanceof ProviderFault) return error;
   if (error instanceof BodyTooLong) {
-    return new ProviderFault(`answered with more than can be read: ${error.message}`, { mayHaveCost: true });
+    return new ProviderFault(`answered with more than can be read: ${error.message}`, {
+      mayHaveCost: true,
+    });
   }
   return providerNetworkFault(error, { baseUrl: url.origin });
 }

@@ -2,14 +2,19 @@ import type { Env } from '../../utils/env.ts';
 import type { EngineResult } from '../engine.ts';
 import { maskKeys } from '../providers/mask-keys.ts';
 
-/** Masks secrets, and all that looks like a key, in the messages of a failed result. Returns any other result unchanged. */
+/**
+ * Masks secrets, and all that looks like a key, in the messages of a failed result. Returns any
+ * other result unchanged.
+ */
 export function maskSecrets(result: EngineResult, secrets: readonly string[]): EngineResult {
   if (!result.failed) return result;
   const spellings = secrets.flatMap(secret => [secret, encodeURIComponent(secret)]);
   return {
     ...result,
     outputs: result.outputs.map(output =>
-      output.type === 'error' ? { ...output, message: maskKeys(output.message, ...spellings) } : output,
+      output.type === 'error'
+        ? { ...output, message: maskKeys(output.message, ...spellings) }
+        : output,
     ),
   };
 }

@@ -6,7 +6,10 @@ export function getProgramRecordsFolder(dataDir: string): string {
   return path.join(dataDir, 'programs');
 }
 
-/** Ends programs that killed processes left running, and removes their folders. Loads no code if there are none. */
+/**
+ * Ends programs that killed processes left running, and removes their folders. Loads no code if
+ * there are none.
+ */
 export async function endOrphanedPrograms(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,

@@ -19,8 +19,11 @@ export function createRunValues(
   { env, images }: { env: Env; images: readonly string[] },
 ): RunValues {
   const { model, inputs } = job;
-  const chat = declared.kind === 'address' && declared.sendsChats ? buildPromptfooMessages(job) : undefined;
-  const prompt = chat === undefined ? joinPromptText(job, declared) : JSON.stringify(chat, undefined, 2);
+  const chat =
+    declared.kind === 'address' && declared.sendsChats ? buildPromptfooMessages(job) : undefined;
+
+  const prompt =
+    chat === undefined ? joinPromptText(job, declared) : JSON.stringify(chat, undefined, 2);
   const inText = (placeholder: ProgramPlaceholder): JsonValue => {
     switch (placeholder.name) {
       case 'prompt':
@@ -42,11 +45,13 @@ export function createRunValues(
         return env[placeholder.key]?.trim() ?? '';
     }
   };
+
   const escapeForJson = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'prompt') return chat ?? prompt;
     if (placeholder.name === 'input') return findOwnEntry(inputs.values, placeholder.key) ?? '';
     return inText(placeholder);
   };
+
   return { prompt, images, inText, inJson: escapeForJson };
 }
 
@@ -72,12 +77,15 @@ function joinPromptText(job: EngineJob, declared: DeclaredModel): string {
   const text = joinTexts(shown.map(({ parts }) => joinMessageText(parts)));
   const instruction = buildJsonInstruction(job);
   if (instruction === undefined) return text;
+
   return text === '' ? instruction : `${text.trimEnd()}\n\n${instruction}`;
 }
 
 function joinSystemText({ prompt }: EngineJob): string {
   return joinTexts(
-    prompt.messages.filter(({ role }) => role === 'system').map(({ parts }) => joinMessageText(parts)),
+    prompt.messages
+      .filter(({ role }) => role === 'system')
+      .map(({ parts }) => joinMessageText(parts)),
   );
 }
 
@@ -100,7 +108,9 @@ export function toMessageValues({ prompt }: EngineJob): JsonValue {
 
 /** Returns the pictures of a prompt, in order. */
 export function listPromptImages({ prompt }: Pick<EngineJob, 'prompt'>): LoadedImage[] {
-  return prompt.messages.flatMap(({ parts }) => parts.flatMap(part => ('image' in part ? [part.image] : [])));
+  return prompt.messages.flatMap(({ parts }) =>
+    parts.flatMap(part => ('image' in part ? [part.image] : [])),
+  );
 }
 
 export function encodeImageDataUrl({ bytes, mediaType }: LoadedImage): string {

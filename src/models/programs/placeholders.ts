@@ -23,15 +23,18 @@ export function splitAtPlaceholders(text: string): Pieces {
   for (const match of text.matchAll(PLACEHOLDER_MARKS)) {
     literal += text.slice(end, match.index);
     end = match.index + match[0].length;
+
     const { name, brace } = match.groups ?? {};
     if (name === undefined) {
       literal += '${';
       continue;
     }
+
     if (literal !== '') pieces.push(literal);
     literal = '';
     pieces.push(parsePlaceholder(name, brace === '}'));
   }
+
   literal += text.slice(end);
   return literal === '' ? pieces : [...pieces, literal];
 }
@@ -41,11 +44,17 @@ function parsePlaceholder(placeholder: string, isClosed: boolean): ProgramPlaceh
   const { name, key } = /^(?<name>input|env)\.(?<key>.+)$/su.exec(placeholder)?.groups ?? {};
   if (isClosed && plainName !== undefined) return { name: plainName };
   if (isClosed && name === 'input' && key !== undefined) return { name, key };
-  if (isClosed && name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) return { name, key };
+
+  if (isClosed && name === 'env' && key !== undefined && /^[A-Za-z_]\w*$/u.test(key)) {
+    return { name, key };
+  }
+
   const names =
     '${prompt}, ${system}, ${messages}, ${input.<key>}, ${images}, ${here}, ${model} and ${env.<name>}';
   const what = isClosed ? `\${${placeholder}} is not a placeholder` : 'a `${` has no `}`';
-  throw new PlaceholderFault(`${what}: the placeholders are ${names}; for a literal \${ write $\${`);
+  throw new PlaceholderFault(
+    `${what}: the placeholders are ${names}; for a literal \${ write $\${`,
+  );
 }
 
 /** Returns the placeholders in a text. @throws {PlaceholderFault} */
@@ -74,14 +83,20 @@ export interface PlaceholderValues {
   readonly inJson: PlaceholderValue;
 }
 
-/** Fills in every text of a value. A text that is only a placeholder becomes its value, with its type. */
+/**
+ * Fills in every text of a value. A text that is only a placeholder becomes its value, with its
+ * type.
+ */
 export function fillValue(value: JsonValue, fill: PlaceholderValues): JsonValue {
   if (typeof value === 'string') {
     const [piece = '', ...others] = splitAtPlaceholders(value);
     const isAlone = others.length === 0 && typeof piece !== 'string';
     return isAlone ? fill.inJson(piece) : fillText(value, fill.inText);
   }
+
   if (isJsonList(value)) return value.map(item => fillValue(item, fill));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, fillValue(field, fill)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, field]) => [key, fillValue(field, fill)]),
+  );
 }

@@ -1,11 +1,21 @@
 import { KeptPrograms } from '../../processes/kept-programs.ts';
 import { collectOutput } from '../../processes/program-output.ts';
 import { usesPlaceholder } from '../declared-model.ts';
-import { createFailedResult, createRefusedResult, type Engine, type EngineResult } from '../engine.ts';
+import {
+  createFailedResult,
+  createRefusedResult,
+  type Engine,
+  type EngineResult,
+} from '../engine.ts';
 import { collectSecrets, maskSecrets } from './mask-secrets.ts';
 import { listPromptImages, toMessageValues } from './placeholder-values.ts';
 import { type AskedProgram, createNotStartedResult, readProgramResult } from './program-result.ts';
-import { type ProgramOptions, type RunProgram, startProgram, toProgramFacts } from './start-program.ts';
+import {
+  type ProgramOptions,
+  type RunProgram,
+  startProgram,
+  toProgramFacts,
+} from './start-program.ts';
 
 /** Returns the engine that runs programs in models.yaml. */
 export function createProgramEngine(options: ProgramOptions): Engine {
@@ -13,11 +23,18 @@ export function createProgramEngine(options: ProgramOptions): Engine {
   return {
     async run(job) {
       const { declared, model } = job.model;
-      if (declared?.kind !== 'program') return createFailedResult(`the model ${model} is not a program`);
+      if (declared?.kind !== 'program') {
+        return createFailedResult(`the model ${model} is not a program`);
+      }
+
       const pictures = listPromptImages(job);
       if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
-        return createRefusedResult(`${model} takes no pictures: its \`program\` has no \${images}`, 'unfit');
+        return createRefusedResult(
+          `${model} takes no pictures: its \`program\` has no \${images}`,
+          'unfit',
+        );
       }
+
       const askedProgram = { job, declared };
       const result = declared.isKept
         ? askKeptProgram(askedProgram, keptPrograms, options)
@@ -51,12 +68,20 @@ async function askKeptProgram(
 }
 
 /** Starts a program for one run, and returns its answer. */
-async function runOnce({ job, declared }: AskedProgram, options: ProgramOptions): Promise<EngineResult> {
+async function runOnce(
+  { job, declared }: AskedProgram,
+  options: ProgramOptions,
+): Promise<EngineResult> {
   try {
     const program = await startProgram(job, declared, options);
     try {
-      program.tree.child.stdin.end(usesPlaceholder(declared, 'prompt', 'messages') ? '' : program.prompt);
-      const output = await collectOutput(program, { signal: job.signal, timeoutMs: declared.timeoutMs });
+      program.tree.child.stdin.end(
+        usesPlaceholder(declared, 'prompt', 'messages') ? '' : program.prompt,
+      );
+      const output = await collectOutput(program, {
+        signal: job.signal,
+        timeoutMs: declared.timeoutMs,
+      });
       return await readProgramResult({ job, declared }, output);
     } finally {
       await program.end();

@@ -3,7 +3,12 @@ import { describeProgramEnd } from '../../processes/process-tree.ts';
 import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
-import { createFailedResult, createRefusedResult, type EngineJob, type EngineResult } from '../engine.ts';
+import {
+  createFailedResult,
+  createRefusedResult,
+  type EngineJob,
+  type EngineResult,
+} from '../engine.ts';
 import { readFailure, readResult } from './read-answer.ts';
 
 /** A program that is asked for the answer of a run. */
@@ -12,7 +17,10 @@ export interface AskedProgram {
   readonly declared: DeclaredProgram;
 }
 
-/** Returns the result of a program that has answered or ended: its answer if it succeeded, else why it failed. */
+/**
+ * Returns the result of a program that has answered or ended: its answer if it succeeded, else why
+ * it failed.
+ */
 export async function readProgramResult(
   { job, declared }: AskedProgram,
   { answer, complaint, isTooLong, end }: ProgramOutput,
@@ -23,9 +31,11 @@ export async function readProgramResult(
       `${model} printed more than ${OutputCollector.mostMiB} MiB${formatReasonSuffix(complaint)}`,
     );
   }
+
   if (end === 'answered') return await readReply({ job, declared }, answer);
   // A program that stays answers by its line alone.
   if (end?.code === 0 && !declared.isKept) return await readResult(job, declared, answer);
+
   const { reason, ...costFacts } = await readFailure(job, declared, { answer, complaint });
   const failure =
     end === undefined
@@ -55,14 +65,25 @@ function formatReasonSuffix(reason: string): string {
 const TOO_LONG_CODES: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAMETOOLONG']);
 
 /** Returns the result of a run whose program could not be started. */
-export function createNotStartedResult({ job, declared }: AskedProgram, error: unknown): EngineResult {
+export function createNotStartedResult(
+  { job, declared }: AskedProgram,
+  error: unknown,
+): EngineResult {
   const { model } = job.model;
   const code = getErrorCode(error);
-  if (code === 'UNSAFE_ARGUMENT') return createRefusedResult(`${model}: ${getErrorMessage(error)}`, 'unfit');
-  if (TOO_LONG_CODES.has(code)) {
-    const advice = 'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
-    return createRefusedResult(`${model}: the prompt is too long for an argument: ${advice}`, 'not-started');
+  if (code === 'UNSAFE_ARGUMENT') {
+    return createRefusedResult(`${model}: ${getErrorMessage(error)}`, 'unfit');
   }
+
+  if (TOO_LONG_CODES.has(code)) {
+    const advice =
+      'leave ${prompt} out of its `program`, so that the prompt comes on standard input';
+    return createRefusedResult(
+      `${model}: the prompt is too long for an argument: ${advice}`,
+      'not-started',
+    );
+  }
+
   return createRefusedResult(
     `${model}: ${declared.argv[0]} can't be started: ${getErrorMessage(error)}`,
     'not-started',

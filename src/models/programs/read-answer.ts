@@ -22,13 +22,17 @@ export async function readResult(
   answer: string,
 ): Promise<EngineResult> {
   const { text, fault, ...facts } = await evaluateAnswerFields(job, fields, answer);
-  if (fault !== undefined) return { ...createFailedResult(`${job.model.model} ${fault}`), ...facts };
+  if (fault !== undefined) {
+    return { ...createFailedResult(`${job.model.model} ${fault}`), ...facts };
+  }
+
   if (Buffer.byteLength(text) > MAX_TEXT_MIB * 1024 * 1024) {
     return {
       ...createFailedResult(`${job.model.model} returned more than ${MAX_TEXT_MIB} MiB of text`),
       ...facts,
     };
   }
+
   return {
     outputs: [{ type: 'text', text }],
     tokens: sumTokens(facts) ?? estimateTokens(job.prompt.text + text),
@@ -38,8 +42,8 @@ export async function readResult(
 }
 
 /**
- * Reads the cost of a failed run and the reason from its output, if it has them. Agents that print JSON put the
- * reason there and nothing on standard error.
+ * Reads the cost of a failed run and the reason from its output, if it has them. Agents that print
+ * JSON put the reason there and nothing on standard error.
  *
  * @param complaint the beginning of standard error
  */
@@ -63,7 +67,9 @@ async function evaluateAnswerFields(
   job: EngineJob,
   { output, cost, tokens }: AnswerFields,
   answer: string,
-): Promise<AnswerCost & ({ text: string; fault?: undefined } | { text?: undefined; fault: string })> {
+): Promise<
+  AnswerCost & ({ text: string; fault?: undefined } | { text?: undefined; fault: string })
+> {
   const expressions = withoutUndefined({
     output,
     cost,
@@ -72,21 +78,31 @@ async function evaluateAnswerFields(
     cachedTokens: tokens?.cached,
   });
   if (Object.keys(expressions).length === 0) return { text: answer };
+
   const selected = await selectFields(job, answer, expressions);
   if ('fault' in selected) {
     return output === undefined
       ? { text: answer }
       : { fault: describeUnreadableAnswer(selected.fault, answer) };
   }
+
   const { found } = selected;
   const facts = { ...toUsage(found), ...readDollars(found['cost']) };
   if (output === undefined) return { text: answer, ...facts };
+
   const value = found['output'] ?? null;
-  if (value === null) return { fault: describeUnreadableAnswer(`it has no \`${output}\``, answer), ...facts };
+  if (value === null) {
+    return { fault: describeUnreadableAnswer(`it has no \`${output}\``, answer), ...facts };
+  }
+
   return { text: toTextOrJson(value), ...facts };
 }
 
-async function selectFields(job: EngineJob, answer: string, expressions: Readonly<Record<string, string>>) {
+async function selectFields(
+  job: EngineJob,
+  answer: string,
+  expressions: Readonly<Record<string, string>>,
+) {
   try {
     return await job.select(answer, expressions);
   } catch (error) {
@@ -107,7 +123,11 @@ function formatBeginning(text: string): string {
   return shorten(text.trim(), MAX_SHOWN_OUTPUT);
 }
 
-function toUsage({ inputTokens, outputTokens, cachedTokens }: Readonly<Record<string, JsonValue>>): {
+function toUsage({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+}: Readonly<Record<string, JsonValue>>): {
   usage?: ProviderUsage;
 } {
   const input = asAmount(inputTokens);

@@ -8,7 +8,10 @@ import { makeDirectory } from '../../files/writing/write-below.ts';
 import { endOrphanedTree, type TreeRoot } from '../../processes/process-tree.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 
-/** The variable with the path of the run's file. Child processes inherit it, so that they can be found by it. */
+/**
+ * The variable with the path of the run's file. Child processes inherit it, so that they can be
+ * found by it.
+ */
 export const RUN_VARIABLE = 'PROMPTRUN_RUN';
 
 const FOLDER_PREFIX = 'promptrun-run-';
@@ -37,6 +40,7 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
   const id = randomUUID();
   const root = path.join(tmpdir(), `${FOLDER_PREFIX}${id}`);
   const name = `${id}.json`;
+
   // The record comes first, so that no folder is left of a process that is killed here.
   const release = await writeRecord(records, name, root);
   const remove = async (): Promise<void> => {
@@ -44,6 +48,7 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
     await rm(path.join(records, name), { force: true });
     release();
   };
+
   try {
     const [file, folder] = [path.join(root, RUN_FILE), path.join(root, 'folder')];
     const writeFacts = (currentFacts: object): Promise<void> =>
@@ -51,6 +56,7 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
     await mkdir(root, { mode: 0o700 });
     await writeFacts(facts);
     await mkdir(folder, { mode: 0o700 });
+
     // Appended, because a kill in the middle of a rewrite would lose the folder.
     const recordStart = async (program: TreeRoot): Promise<void> =>
       await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
@@ -86,6 +92,7 @@ export async function endRecordedPrograms(
     const killedTime = getLastAliveTime({ folder: records, name });
     const release = lockFile({ folder: records, name });
     if (release === undefined) continue;
+
     try {
       await endRecordedProgram(path.join(records, name), killedTime, env);
     } finally {
@@ -99,14 +106,21 @@ async function endRecordedProgram(
   killedTime: number,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').map(line => parseJson(line));
+  const lines = (await readFile(file, 'utf8').catch(() => ''))
+    .split('\n')
+    .map(line => parseJson(line));
   const record = Object.assign({}, ...lines.filter(isJsonObject)) as JsonObject;
+
   const [root, pid, began] = ['root', 'pid', 'began'].map(key => findOwnValue(record, key));
   if (typeof root === 'string' && path.basename(root).startsWith(FOLDER_PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
     const isKnown = typeof pid === 'number' && typeof began === 'number';
-    await endOrphanedTree({ mark, root: isKnown ? { pid, began } : undefined, killed: killedTime }, env);
+    await endOrphanedTree(
+      { mark, root: isKnown ? { pid, began } : undefined, killed: killedTime },
+      env,
+    );
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
+
   await rm(file, { force: true });
 }

@@ -15,7 +15,10 @@ import { makeRunFolder, RUN_VARIABLE, type RunFolder } from './run-folder.ts';
 
 export interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The data directory, which records running programs so that a later process ends them if this one is killed. */
+  /**
+   * The data directory, which records running programs so that a later process ends them if this
+   * one is killed.
+   */
   readonly dataDir: string;
   /** The absolute folder in which programs start. */
   readonly directory: string;
@@ -27,7 +30,11 @@ export interface RunProgram extends StartedProgram {
   readonly prompt: string;
 }
 
-/** Starts the program of a job. @throws if it can't be started, and the reason of the job's signal */
+/**
+ * Starts the program of a job.
+ *
+ * @throws if it can't be started, and the reason of the job's signal
+ */
 export async function startProgram(
   job: EngineJob,
   program: DeclaredProgram,
@@ -41,12 +48,14 @@ export async function startProgram(
     const start = buildProgramStart({ declared: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);
     const output = new OutputCollector(tree.child);
+
     const recorded = tree.root && folder.recordStart(tree.root).catch(() => {});
     const end = async (): Promise<void> => {
       await tree.end();
       await recorded;
       await folder.remove();
     };
+
     return { tree, printed: output, folder, prompt: values.prompt, end };
   } catch (error) {
     await folder.remove();
@@ -66,6 +75,7 @@ function buildProgramStart(
 ): ProgramStart {
   const { argv, filled } = fillWords(declared, values);
   const [program, ...args] = argv;
+
   // A relative path is relative to the working directory, even if the program starts elsewhere.
   const isPath = /[\\/]/u.test(program) && declared.isTemporary;
   return {
@@ -92,12 +102,20 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
   );
 }
 
-/** Fills in the words of a program: each value stays within its word, and one with `${images}` is repeated per picture. */
-function fillWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramStart, 'argv' | 'filled'> {
+/**
+ * Fills in the words of a program: each value stays within its word, and one with `${images}` is
+ * repeated per picture.
+ */
+function fillWords(
+  { argv }: DeclaredProgram,
+  values: RunValues,
+): Pick<ProgramStart, 'argv' | 'filled'> {
   const words: string[] = [];
   const filledIndexes = new Set<number>();
   for (const word of argv) {
-    const names = splitAtPlaceholders(word).flatMap(piece => (typeof piece === 'string' ? [] : piece.name));
+    const names = splitAtPlaceholders(word).flatMap(piece =>
+      typeof piece === 'string' ? [] : piece.name,
+    );
     const pictures = names.includes('images') ? values.images : [''];
     for (const picture of pictures) {
       if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
@@ -108,6 +126,7 @@ function fillWords({ argv }: DeclaredProgram, values: RunValues): Pick<ProgramSt
       words.push(fillText(word, toValue));
     }
   }
+
   const [program = '', ...args] = words;
   return { argv: [program, ...args], filled: filledIndexes };
 }

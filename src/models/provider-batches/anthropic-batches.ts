@@ -1,11 +1,20 @@
-import { isJsonObject, readTextAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  readTextAt,
+  readValueAt,
+  type UncheckedObject,
+} from '../../utils/bounded-json.ts';
 import { toError } from '../../utils/error-utils.ts';
 import { isSameOrigin } from '../../wire/addresses.ts';
 import { findReason } from '../providers/answers/error-body.ts';
 import { readCountAt } from '../providers/answers/model-answer.ts';
 import { findProviderStatus, ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { ProviderAccess } from '../providers/provider-access.ts';
-import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
+import {
+  requestJsonObject,
+  requestProvider,
+  type TypedBody,
+} from '../providers/request-provider.ts';
 import { createStreamedBody, readResults } from './batch-files.ts';
 import {
   type BatchAnswer,
@@ -22,7 +31,9 @@ type RequestResults = ReturnType<typeof readResults>;
 
 const BATCHES_PATH = '/v1/messages/batches';
 
-/** Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them. */
+/**
+ * Anthropic's Message Batches. They have no metadata: only the ids of their requests identify them.
+ */
 export class AnthropicBatches implements BatchProvider {
   readonly name: string;
   readonly endpoint = '/v1/messages';
@@ -65,6 +76,7 @@ export class AnthropicBatches implements BatchProvider {
       if (match.kind === 'missing') missingError ??= match.error;
       if (match.kind === 'expired' && isSince(batch, since)) expiredBatch ??= { id: match.id };
     }
+
     if (missingError) throw missingError;
     return hasUnread ? 'unread' : expiredBatch;
   }
@@ -87,7 +99,11 @@ export class AnthropicBatches implements BatchProvider {
   }
 
   async #ask(path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> {
-    const request = { path, headers: this.#headers, ...(body && { method: 'POST' as const, body }) };
+    const request = {
+      path,
+      headers: this.#headers,
+      ...(body && { method: 'POST' as const, body }),
+    };
     return await requestJsonObject(request, this.#access, signal);
   }
 
@@ -97,12 +113,22 @@ export class AnthropicBatches implements BatchProvider {
     return await this.#ask(`${BATCHES_PATH}?limit=100${position}`, signal);
   }
 
-  /** Compares the first result of a batch with a key. A batch without results must not hide ours, but it may be ours. */
-  async #matchFirstResult(batch: UncheckedObject, key: string, signal: AbortSignal): Promise<BatchMatch> {
+  /**
+   * Compares the first result of a batch with a key. A batch without results must not hide ours,
+   * but it may be ours.
+   */
+  async #matchFirstResult(
+    batch: UncheckedObject,
+    key: string,
+    signal: AbortSignal,
+  ): Promise<BatchMatch> {
     if (batch['processing_status'] !== 'ended') return { kind: 'unread' };
     const id = requireId(batch);
     try {
-      return { kind: (await beginsWith(this.#fetchResults(id, signal), key)) ? 'same' : 'other', id };
+      return {
+        kind: (await beginsWith(this.#fetchResults(id, signal), key)) ? 'same' : 'other',
+        id,
+      };
     } catch (error) {
       const status = findProviderStatus(error);
       if (status === 410) return { kind: 'expired', id };
@@ -115,8 +141,11 @@ export class AnthropicBatches implements BatchProvider {
     const batch = await this.#ask(buildBatchPath(id), signal);
     const url = readTextAt(batch, 'results_url');
     if (url === undefined) throw missingResultsFault(batch);
+
     // Behind a proxy, the URL names the service's own host, to which the key must not go.
-    const path = isSameOrigin(url, this.#access.provider.baseUrl) ? url : `${buildBatchPath(id)}/results`;
+    const path = isSameOrigin(url, this.#access.provider.baseUrl)
+      ? url
+      : `${buildBatchPath(id)}/results`;
     const request = { path, headers: this.#headers };
     yield* readResults(await requestProvider(request, this.#access, signal).catch(rethrowExpired));
   }
@@ -151,7 +180,10 @@ function requireId(batch: UncheckedObject): string {
   return id;
 }
 
-/** Returns the fault of a batch without results: an archived one has lost them, any other may get them later. */
+/**
+ * Returns the fault of a batch without results: an archived one has lost them, any other may get
+ * them later.
+ */
 function missingResultsFault(batch: UncheckedObject): ProviderFault {
   const archived = readTextAt(batch, 'archived_at') !== undefined;
   const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${requireId(batch)}`;

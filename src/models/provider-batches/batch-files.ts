@@ -27,6 +27,7 @@ function* joinSmall(pieces: Iterable<string | Uint8Array>): Generator<Uint8Array
     yield* smallPieces.length === 1 ? smallPieces : [Buffer.concat(smallPieces)];
     [smallPieces, bytes] = [[], 0];
   }
+
   if (bytes > 0) yield Buffer.concat(smallPieces);
 }
 
@@ -47,6 +48,7 @@ export async function* readResults(
 
 async function* readLines({ body }: HttpAnswer): AsyncGenerator<string> {
   const decoder = new TextDecoder();
+
   /** The current line; undefined once it is too long. */
   let line: string | undefined = '';
   for await (const chunk of body) {
@@ -57,6 +59,7 @@ async function* readLines({ body }: HttpAnswer): AsyncGenerator<string> {
       line = appendPiece('', start);
     }
   }
+
   yield line ?? '';
 }
 

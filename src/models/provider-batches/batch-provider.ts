@@ -53,13 +53,17 @@ export interface BatchProvider {
     signal: AbortSignal,
   ): Promise<string>;
   /**
-   * Finds a batch whose creation got no response. Returns undefined if there is none, `unread` while a candidate has not
-   * ended. A candidate whose results have expired is the batch, if no other one is: to create it again would pay twice.
+   * Finds a batch whose creation got no response. Returns undefined if there is none, `unread`
+   * while a candidate has not ended. A candidate whose results have expired is the batch, if no
+   * other one is: to create it again would pay twice.
    */
   find(wanted: BatchSearch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   readState(id: string, signal: AbortSignal): Promise<BatchState>;
   /** Yields the answers of a batch that has ended, in any order. */
-  collect(id: string, signal: AbortSignal): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;
+  collect(
+    id: string,
+    signal: AbortSignal,
+  ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void>;
   cancel(id: string, signal: AbortSignal): Promise<void>;
 }
 
@@ -94,7 +98,8 @@ const MAX_BATCH_PAGES = 10_000;
  * Yields all batches of the account, page by page.
  *
  * @param page returns the page after the batch with this id; the first page if it is empty
- * @throws {ProviderFault} if the list can't be read to its end, since a batch that is not seen would be created again
+ * @throws {ProviderFault} if the list can't be read to its end, since a batch that is not seen
+ * would be created again
  */
 export async function* iterateBatches(
   page: (after: string) => Promise<UncheckedObject>,

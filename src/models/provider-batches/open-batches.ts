@@ -15,7 +15,10 @@ import {
 import { OpenAiBatches } from './openai-batches.ts';
 
 /** Returns the batch interface of a provider, which retries and explains faults. */
-export function openBatches(access: ProviderAccess, job: Pick<EngineJob, 'model' | 'sleep'>): BatchProvider {
+export function openBatches(
+  access: ProviderAccess,
+  job: Pick<EngineJob, 'model' | 'sleep'>,
+): BatchProvider {
   const isAnthropic = access.provider.engine === 'anthropic';
   return new RetryingBatches(
     isAnthropic ? new AnthropicBatches(access) : new OpenAiBatches(access),
@@ -24,7 +27,10 @@ export function openBatches(access: ProviderAccess, job: Pick<EngineJob, 'model'
   );
 }
 
-/** Retries while the provider is busy, and after any temporary fault if a retry can't create anything twice. */
+/**
+ * Retries while the provider is busy, and after any temporary fault if a retry can't create
+ * anything twice.
+ */
 class RetryingBatches implements BatchProvider {
   readonly name: string;
   readonly endpoint: string;
@@ -33,7 +39,11 @@ class RetryingBatches implements BatchProvider {
   readonly #access: ProviderAccess;
   readonly #job: Pick<EngineJob, 'model' | 'sleep'>;
 
-  constructor(batches: BatchProvider, access: ProviderAccess, job: Pick<EngineJob, 'model' | 'sleep'>) {
+  constructor(
+    batches: BatchProvider,
+    access: ProviderAccess,
+    job: Pick<EngineJob, 'model' | 'sleep'>,
+  ) {
     this.name = batches.name;
     this.endpoint = batches.endpoint;
     this.limits = batches.limits;
@@ -48,7 +58,11 @@ class RetryingBatches implements BatchProvider {
     upload: Upload,
     signal: AbortSignal,
   ): Promise<string> {
-    return await this.#retry(signal, () => this.#batches.create(requests, key, upload, signal), 'creates');
+    return await this.#retry(
+      signal,
+      () => this.#batches.create(requests, key, upload, signal),
+      'creates',
+    );
   }
 
   async find(search: BatchSearch, signal: AbortSignal): ReturnType<BatchProvider['find']> {
@@ -98,7 +112,11 @@ class RetryingBatches implements BatchProvider {
       return await retryWhileBusy({ sleep, signal }, request, effect);
     } catch (error) {
       signal.throwIfAborted();
-      const { message, status } = await explainFault(error, { model, signal, use: 'batches' }, this.#access);
+      const { message, status } = await explainFault(
+        error,
+        { model, signal, use: 'batches' },
+        this.#access,
+      );
       throw new BatchFault(message, status, error);
     }
   }

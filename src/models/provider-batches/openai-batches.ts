@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, readTextAt, readValueAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  readTextAt,
+  readValueAt,
+  type UncheckedObject,
+} from '../../utils/bounded-json.ts';
 import { findReason } from '../providers/answers/error-body.ts';
 import { readCountAt } from '../providers/answers/model-answer.ts';
 import { ProviderFault } from '../providers/answers/provider-fault.ts';
 import type { ProviderAccess } from '../providers/provider-access.ts';
-import { requestJsonObject, requestProvider, type TypedBody } from '../providers/request-provider.ts';
+import {
+  requestJsonObject,
+  requestProvider,
+  type TypedBody,
+} from '../providers/request-provider.ts';
 import { createStreamedBody, readResults } from './batch-files.ts';
 import {
   type BatchAnswer,
@@ -33,7 +42,8 @@ export class OpenAiBatches implements BatchProvider {
   constructor(access: ProviderAccess) {
     const { provider, key } = access;
     this.name = provider.name;
-    this.endpoint = provider.engine === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
+    this.endpoint =
+      provider.engine === 'openai-responses' ? RESPONSES_PATH : '/v1/chat/completions';
     this.#access = access;
     this.#headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
@@ -50,10 +60,14 @@ export class OpenAiBatches implements BatchProvider {
         advice: 'leave out --provider-batch',
       });
     }
+
     if (upload.id === undefined) {
-      upload.id = requireId(await this.#ask('/files', signal, buildUploadForm(requests, this.endpoint)));
+      upload.id = requireId(
+        await this.#ask('/files', signal, buildUploadForm(requests, this.endpoint)),
+      );
       await upload.onUploaded(upload.id);
     }
+
     const batch = {
       input_file_id: upload.id,
       endpoint: this.endpoint,
@@ -67,7 +81,9 @@ export class OpenAiBatches implements BatchProvider {
     for await (const batch of iterateBatches(after => this.#fetchPage(after, signal))) {
       // Some providers of this interface keep no metadata.
       const isOfFile = file !== undefined && readTextAt(batch, 'input_file_id') === file;
-      if (isOfFile || readTextAt(batch, 'metadata', KEY_FIELD) === key) return { id: requireId(batch) };
+      if (isOfFile || readTextAt(batch, 'metadata', KEY_FIELD) === key) {
+        return { id: requireId(batch) };
+      }
     }
     return undefined;
   }
@@ -85,6 +101,7 @@ export class OpenAiBatches implements BatchProvider {
     if (!outputFile && readBatchState(batch).done > 0) {
       throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
     }
+
     for (const file of [outputFile, readTextAt(batch, 'error_file_id')]) {
       if (!file) continue;
       const request = { path: buildContentPath(file), headers: this.#headers };
@@ -100,7 +117,11 @@ export class OpenAiBatches implements BatchProvider {
   }
 
   async #ask(path: string, signal: AbortSignal, body?: object): Promise<UncheckedObject> {
-    const request = { path, headers: this.#headers, ...(body && { method: 'POST' as const, body }) };
+    const request = {
+      path,
+      headers: this.#headers,
+      ...(body && { method: 'POST' as const, body }),
+    };
     return await requestJsonObject(request, this.#access, signal);
   }
 
@@ -133,11 +154,13 @@ function buildUploadForm(requests: readonly BatchRequest[], url: string): TypedB
     yield `--${boundary}\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nbatch\r\n`;
     yield `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="promptrun.jsonl"\r\n`;
     yield 'content-type: application/jsonl\r\n\r\n';
+
     for (const { customId, parameters } of requests) {
       yield `{"custom_id":${JSON.stringify(customId)},"method":"POST","url":${JSON.stringify(url)},"body":`;
       yield parameters;
       yield '}\n';
     }
+
     yield `\r\n--${boundary}--\r\n`;
   });
 }
@@ -146,6 +169,7 @@ function readBatchState(batch: UncheckedObject): BatchState {
   const state = readTextAt(batch, 'status') ?? 'unknown';
   const errors = readValueAt(batch, 'errors', 'data');
   const fault = state === 'failed' ? (findReason(errors) ?? 'it gave no reason') : undefined;
+
   return {
     state,
     ended: ENDED.has(state),
@@ -159,7 +183,9 @@ function readBatchAnswer({ response, error }: Record<string, unknown>): BatchAns
   if (!isJsonObject(response)) return { fault: findReason(error) ?? 'it returned no answer' };
   const { status_code: status, body } = response;
   if (status === 200 && isJsonObject(body)) return { body };
-  return { fault: `it answered ${String(status)} ${findReason(body) ?? findReason(error) ?? ''}`.trim() };
+  return {
+    fault: `it answered ${String(status)} ${findReason(body) ?? findReason(error) ?? ''}`.trim(),
+  };
 }
 
 /** Returns true for a request to Chat Completions. Within a text, the quotes would be escaped. */

@@ -13,19 +13,27 @@ export interface AccessFault {
 export function findAccessFault(provider: Provider, env: Env): AccessFault | undefined {
   const { name, baseUrl, needsKey, missingVariables, fault } = provider;
   if (fault !== undefined) return { kind: 'configuration', message: fault };
+
   const variable = findKeyVariable(provider, env);
-  if (variable === undefined && needsKey) return { kind: 'key', message: describeMissingKey(provider) };
+  if (variable === undefined && needsKey) {
+    return { kind: 'key', message: describeMissingKey(provider) };
+  }
+
   if (missingVariables) {
     return { kind: 'key', message: `no address for ${name}: set ${missingVariables.join(' or ')}` };
   }
+
   if (variable === undefined) return undefined;
+
   if (!/^[\x21-\x7e]+$/.test(env[variable]?.trim() ?? '')) {
     return {
       kind: 'configuration',
       message: `the key in ${variable} can't be sent: it contains a space, a line break or something else that is not visible ASCII`,
     };
   }
+
   if (!isUnencrypted(baseUrl)) return undefined;
+
   return {
     kind: 'configuration',
     message: `the key of ${name} would travel in the clear to ${new URL(baseUrl).hostname}: give it an address that begins with https://`,
@@ -36,7 +44,9 @@ export function findAccessFault(provider: Provider, env: Env): AccessFault | und
 function describeMissingKey({ name, baseUrl, keyVariables, missingVariables }: Provider): string {
   const key = `no key for ${name}: set ${keyVariables.join(' or ')}`;
   if (missingVariables) return `${key}, and ${missingVariables.join(' or ')}`;
-  return isUnencrypted(baseUrl) ? `${key}, and give ${name} an address that begins with https://` : key;
+  return isUnencrypted(baseUrl)
+    ? `${key}, and give ${name} an address that begins with https://`
+    : key;
 }
 
 function isUnencrypted(baseUrl: string): boolean {

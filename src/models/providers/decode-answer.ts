@@ -7,8 +7,8 @@ import { ProviderFault } from './answers/provider-fault.ts';
 const MAX_ADDED_BYTES = 64 * 1024 * 1024;
 
 /**
- * Returns an answer with its body decoded as it arrives. Results of a batch may have any length, so that only what decodes
- * to nothing is limited here.
+ * Returns an answer with its body decoded as it arrives. Results of a batch may have any length, so
+ * that only what decodes to nothing is limited here.
  */
 export function decodeAnswer(answer: HttpAnswer, encoding: string): HttpAnswer {
   return { ...answer, body: decodeBody(answer, encoding) };
@@ -26,8 +26,10 @@ async function* decodeBody(answer: HttpAnswer, encoding: string): AsyncGenerator
       yield piece;
     }
   };
+
   const fault = (message: string): Error =>
     new ProviderFault(`sent something that can't be decoded: ${message}`, { mayHaveCost: true });
+
   for await (const piece of decodeContent(readSource(), encoding, fault)) {
     addedBytes -= piece.length;
     yield piece;

@@ -29,16 +29,26 @@ interface ExplainedFault {
  */
 export async function explainFault(
   thrown: unknown,
-  { model, signal, use = 'this model' }: Pick<EngineJob, 'model' | 'signal'> & { readonly use?: string },
+  {
+    model,
+    signal,
+    use = 'this model',
+  }: Pick<EngineJob, 'model' | 'signal'> & { readonly use?: string },
   access: ProviderAccess,
 ): Promise<ExplainedFault> {
   const error = unwrapProviderFault(thrown) ?? providerNetworkFault(thrown, access.provider);
   const { isRefused = false, isUnanswered = false, status, fault } = error.details;
   const description = describeFault(error, access);
   const advice = findOperatorAdvice(error, access, use);
-  const names = isUnknownModel(error) ? await describeNearestModels(model, access, signal) : undefined;
-  const message = withAdvice(description, [advice, names].filter(text => text !== undefined).join('; '));
+  const names = isUnknownModel(error)
+    ? await describeNearestModels(model, access, signal)
+    : undefined;
+  const message = withAdvice(
+    description,
+    [advice, names].filter(text => text !== undefined).join('; '),
+  );
   const ownMessage = error.details.isPassing ? message : description;
+
   return {
     message,
     // Only the operator may see what the provider says about the key.
@@ -53,8 +63,14 @@ export async function explainFault(
 
 const MAX_FAULT_LENGTH = 600;
 
-/** Returns a sentence with the provider's name, such as `openai answered 500 …`, in which keys are masked. */
-function describeFault({ what, details }: ProviderFault, { provider, key }: ProviderAccess): string {
+/**
+ * Returns a sentence with the provider's name, such as `openai answered 500 …`, in which keys are
+ * masked.
+ */
+function describeFault(
+  { what, details }: ProviderFault,
+  { provider, key }: ProviderAccess,
+): string {
   const line = maskKeys(what, key ?? '')
     .replace(/\s+/g, ' ')
     .trim();
@@ -80,6 +96,7 @@ function findOperatorAdvice(
   if (fault !== 'unauthorised' || status === 402) {
     return typeof advice === 'function' ? advice(addressName, describeBaseUrl(provider)) : advice;
   }
+
   const { keyVariables } = provider;
   const variable = findKeyVariable(provider, env);
   if (variable !== undefined) {
@@ -87,6 +104,7 @@ function findOperatorAdvice(
       ? `the key in ${variable} may not use ${use}: check what its account allows`
       : `it refuses the key in ${variable}`;
   }
+
   const remedy =
     keyVariables.length > 0
       ? `set ${keyVariables.join(' or ')}`
@@ -96,7 +114,10 @@ function findOperatorAdvice(
 
 function isUnknownModel({ what, details: { status, param = 'model' } }: ProviderFault): boolean {
   const namesModel = param === 'model' && /\bmodel\b/i.test(what);
-  return status === 404 || (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what));
+  return (
+    status === 404 ||
+    (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what))
+  );
 }
 
 const MAX_SHOWN_DETAILS = 5;

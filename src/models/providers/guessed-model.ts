@@ -2,7 +2,11 @@ import type { Modality } from '../../wire/index.ts';
 import type { ModelEntry, Provider } from '../model-entry.ts';
 
 /** Credits for a run of a provider's model, unless models.yaml sets them. */
-export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = { text: 2, image: 10, video: 50 };
+export const DEFAULT_CREDITS: Readonly<Record<Modality, number>> = {
+  text: 2,
+  image: 10,
+  video: 50,
+};
 
 export function guessModality(name: string): 'text' | 'image' {
   return /image|dall-e|flux|stable-?diffusion|kontext|nova-canvas/i.test(name) ? 'image' : 'text';

@@ -37,11 +37,19 @@ const MAX_ENDPOINT_ANSWER_BYTES = 16 * 1024 * 1024;
 /**
  * Lists an endpoint's models (`GET /models`).
  *
- * @throws {Error} if the endpoint can't be reached or its answer is not a list; the message never holds a key
+ * @throws {Error} if the endpoint can't be reached or its answer is not a list; the message never
+ * holds a key
  */
-export async function listModels(provider: Provider, env: Env, signal: AbortSignal): Promise<EndpointModels> {
+export async function listModels(
+  provider: Provider,
+  env: Env,
+  signal: AbortSignal,
+): Promise<EndpointModels> {
   const fault = findAccessFault(provider, env);
-  if (fault) throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
+  if (fault) {
+    throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
+  }
+
   const url = buildListUrl(provider);
   const timeout = AbortSignal.timeout(ENDPOINT_TIMEOUT_MS);
   try {
@@ -58,7 +66,11 @@ export async function listModels(provider: Provider, env: Env, signal: AbortSign
     });
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
-    return parseModelList((await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES)).toString('utf8'), provider);
+
+    return parseModelList(
+      (await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES)).toString('utf8'),
+      provider,
+    );
   } catch (error) {
     signal.throwIfAborted();
     throw timeout.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
@@ -90,18 +102,23 @@ const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
 function checkStatus(status: number, location: string | undefined, provider: Provider): void {
   const { keyVariables, addressName = 'its baseUrl' } = provider;
   if (status === 200) return;
+
   if (status === 401 || status === 402 || status === 403) {
-    const remedy = keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`;
+    const remedy =
+      keyVariables.length === 0 ? 'give it an apiKeyEnv' : `check ${keyVariables.join(' or ')}`;
     throw new EndpointRefusal(`it refuses the key (${status}): ${remedy}`);
   }
+
   if (status >= 300 && status < 400) {
     throw new Error(
       `it redirects to ${location ?? 'nowhere'}: if you trust that address, set ${addressName} to it`,
     );
   }
+
   if (status === 404) {
     throw new Error(`it has no /models (404): check ${describeBaseUrl(provider)}`);
   }
+
   throw new Error(`it answered ${status}`);
 }
 
@@ -124,12 +141,15 @@ function parseModelList(text: string, provider: Provider): EndpointModels {
 /** Returns the items of the list, which servers put into `data` or `models` or send on its own. */
 function parseItems(text: string, provider: Provider): Record<string, unknown>[] {
   const value = parseJson(text);
-  const list: unknown = [value, readValueAt(value, 'data'), readValueAt(value, 'models')].find(Array.isArray);
+  const list: unknown = [value, readValueAt(value, 'data'), readValueAt(value, 'models')].find(
+    Array.isArray,
+  );
   if (list === undefined) {
     throw new Error(
       `it answered with something that is not a list of models: check ${describeBaseUrl(provider)}`,
     );
   }
+
   return readListAt(list).filter(isJsonObject);
 }
 
@@ -140,18 +160,23 @@ const OTHER_KINDS =
 /** Returns false if Google lists other methods for the model. */
 function answersPrompts(item: Record<string, unknown>): boolean {
   const methods = item['supportedGenerationMethods'];
-  return !Array.isArray(methods) || methods.includes('generateContent') || methods.includes('predict');
+  return (
+    !Array.isArray(methods) || methods.includes('generateContent') || methods.includes('predict')
+  );
 }
 
 /** Returns the model of an item; undefined if it can't be used. */
 function parseItem(item: Record<string, unknown>): OfferedModel | undefined {
   const nameValue = item['id'] ?? item['name'];
+
   // Refuses names that are unsafe to write to files and terminals.
   if (typeof nameValue !== 'string' || !/^[\x21-\x7e]{1,200}$/.test(nameValue)) return undefined;
+
   // Google lists names as resource paths, and takes them without the prefix.
   const id = nameValue.replace(/^models\//, '');
   const modality = readModality(id, item);
   if (modality === undefined) return undefined;
+
   const price = readListedPrice(item);
   return withoutUndefined({ id, modality, price, shutdownDate: readShutdownDate(item) });
 }
@@ -165,23 +190,37 @@ function readModality(id: string, item: object): OfferedModel['modality'] | unde
   return modalities.includes('text') ? guessModality(id) : 'image';
 }
 
-/** Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a variable one. */
+/**
+ * Returns the listed price. OpenRouter lists dollars per token, as text; a negative price means a
+ * variable one.
+ */
 function readListedPrice(item: object): Price | undefined {
   const readDollars = (key: string): number | undefined => {
     const price = Number.parseFloat(String(readValueAt(item, 'pricing', key)));
     return price >= 0 && Number.isFinite(price) ? price : undefined;
   };
+
   const perMillion = (key: string): number | undefined => {
     const price = readDollars(key);
     return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
   };
+
   const [input, output] = [perMillion('prompt'), perMillion('completion')];
   if (input === undefined || output === undefined) return undefined;
+
   const cachedInput = perMillion('input_cache_read');
-  return withoutUndefined({ input, output, cachedInput, image: readDollars('image_output') || undefined });
+  return withoutUndefined({
+    input,
+    output,
+    cachedInput,
+    image: readDollars('image_output') || undefined,
+  });
 }
 
-/** Returns the listed day of shutdown, from a date or a time in seconds. Each provider has its own field. */
+/**
+ * Returns the listed day of shutdown, from a date or a time in seconds. Each provider has its own
+ * field.
+ */
 function readShutdownDate(item: Record<string, unknown>): string | undefined {
   const date = item['shutdown_date'] ?? item['deprecation'] ?? item['retires_at'];
   const time = typeof date === 'number' ? date * 1000 : Date.parse(String(date));

@@ -10,7 +10,10 @@ export function maskKeys(text: string, ...keys: readonly string[]): string {
     .replace(/\/\/[^/@\s]+@/g, '//***@');
 }
 
-/** Masks a word such as `sk-ab12cd…`, but not `key-value`: a secret has a digit, or a mask of the provider's own. */
+/**
+ * Masks a word such as `sk-ab12cd…`, but not `key-value`: a secret has a digit, or a mask of the
+ * provider's own.
+ */
 function maskSecret(word: string): string {
   const prefix = /\b(?:sk|pk|key)-/i.exec(word);
   if (prefix === null) return word;
@@ -23,8 +26,12 @@ function maskKey(text: string, key: string): string {
   if (key === '') return text;
   if (key.length >= MIN_MASKED_LENGTH) return text.replaceAll(key, '***');
   const literal = key.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
   return text.replace(
-    new RegExp(`((?:key|bearer|token)[^\\w]{0,3}(?:provided)?[:="'\\s]{1,4})${literal}(?!\\w)`, 'gi'),
+    new RegExp(
+      `((?:key|bearer|token)[^\\w]{0,3}(?:provided)?[:="'\\s]{1,4})${literal}(?!\\w)`,
+      'gi',
+    ),
     '$1***',
   );
 }

@@ -1,4 +1,8 @@
-import { explainConnectionFailure, isAboutCertificate, ProxyFault } from '../../net/connection-fault.ts';
+import {
+  explainConnectionFailure,
+  isAboutCertificate,
+  ProxyFault,
+} from '../../net/connection-fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { Provider } from '../model-entry.ts';
@@ -26,7 +30,10 @@ const ADVICE: Readonly<Record<string, FaultAdvice>> = {
 };
 
 /** Returns the fault of a request that failed without a response. */
-export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider, 'baseUrl'>): ProviderFault {
+export function providerNetworkFault(
+  thrown: unknown,
+  { baseUrl }: Pick<Provider, 'baseUrl'>,
+): ProviderFault {
   const error = findInnermostCause(thrown);
   if (error instanceof ProxyFault) {
     return new ProviderFault(`can't be reached: ${error.message}`, {
@@ -35,9 +42,14 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
       advice: 'check HTTPS_PROXY and HTTP_PROXY',
     });
   }
+
   if (error instanceof ProxySettingError) {
-    return new ProviderFault(`can't be reached: ${error.message}`, { isRefused: true, fault: 'unreachable' });
+    return new ProviderFault(`can't be reached: ${error.message}`, {
+      isRefused: true,
+      fault: 'unreachable',
+    });
   }
+
   const code = getErrorCode(error);
   const reason =
     code?.startsWith('UND_ERR_') || code === 'EMFILE'
@@ -45,6 +57,7 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
       : getErrorMessage(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
   const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
+
   return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${reason}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',
@@ -55,7 +68,10 @@ export function providerNetworkFault(thrown: unknown, { baseUrl }: Pick<Provider
   });
 }
 
-/** Returns true if the fault came before the request: at the lookup of the host, the connection or the certificate. */
+/**
+ * Returns true if the fault came before the request: at the lookup of the host, the connection or
+ * the certificate.
+ */
 function wasNotSent(error: unknown, code: string | undefined): boolean {
   if (code !== undefined && code in ADVICE) return !CLOSED_CODES.has(code);
   const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
@@ -67,7 +83,9 @@ function findInnermostCause(error: unknown): unknown {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return findInnermostCause(error.errors.at(-1));
   }
-  return error instanceof Error && error.cause !== undefined ? findInnermostCause(error.cause) : error;
+  return error instanceof Error && error.cause !== undefined
+    ? findInnermostCause(error.cause)
+    : error;
 }
 
 function describeHost(baseUrl: string): string {

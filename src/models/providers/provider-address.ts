@@ -21,8 +21,11 @@ export function resolveProviderAddress(data: ProviderData, env: Env): ProviderAd
   const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
   const written = env[variable]?.trim();
   if (written) return toMovedAddress(written, variable, data);
+
   const host =
-    data.name === 'ollama' ? env['OLLAMA_HOST']?.replace(/^["'\s]+|(?<!["'\s])["'\s]+$/g, '') : undefined;
+    data.name === 'ollama'
+      ? env['OLLAMA_HOST']?.replace(/^["'\s]+|(?<!["'\s])["'\s]+$/g, '')
+      : undefined;
   return host ? parseOllamaHost(host, data) : fillPlaceholder(data, variable, env);
 }
 
@@ -36,8 +39,8 @@ function toMovedAddress(address: string, variable: string, data: ProviderData): 
 }
 
 /**
- * Returns an address with the path of its interface. The tools of some providers expect it with that path, others
- * without.
+ * Returns an address with the path of its interface. The tools of some providers expect it with
+ * that path, others without.
  */
 export function normaliseBaseUrl(
   address: string,
@@ -56,8 +59,10 @@ export function normaliseBaseUrl(
 function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env): ProviderAddress {
   const neededVariable = /\{(\w+)\}/.exec(baseUrl)?.[1];
   if (neededVariable === undefined) return { baseUrl, isMoved: false };
+
   const value = env[neededVariable]?.trim();
   if (!value) return { baseUrl, isMoved: false, missingVariables: [neededVariable, variable] };
+
   if (!/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value)) {
     return {
       baseUrl,
@@ -65,19 +70,29 @@ function fillPlaceholder({ baseUrl }: ProviderData, variable: string, env: Env):
       fault: `${neededVariable} must be a name of letters, digits and hyphens`,
     };
   }
+
   return { baseUrl: baseUrl.replace(`{${neededVariable}}`, value), isMoved: false };
 }
 
-/** Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL with a path. */
+/**
+ * Reads `OLLAMA_HOST` as Ollama itself does: `host`, `:port`, `host:port`, an IP address or a URL
+ * with a path.
+ */
 function parseOllamaHost(written: string, { baseUrl }: ProviderData): ProviderAddress {
   const [, scheme = '', rest = ''] = /^(?:([^/:]*):\/\/)?(.*)$/s.exec(written) ?? [];
   const [hostPort = '', ...path] = withoutTrailingSlashes(rest).split('/');
-  const { host, port } = splitHostPort(hostPort, { '': '11434', http: '80', https: '443' }[scheme] ?? '');
+  const { host, port } = splitHostPort(
+    hostPort,
+    { '': '11434', http: '80', https: '443' }[scheme] ?? '',
+  );
   const root = `${scheme || 'http'}://${host}:${port}`;
   const isPort = /^\d{1,5}$/.test(port) && Number(port) <= 65535;
   const fault = isPort || port === '' ? findHostFault(root) : 'has an invalid port';
   const variable = 'OLLAMA_HOST';
-  if (fault !== undefined) return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
+  if (fault !== undefined) {
+    return { baseUrl, isMoved: true, variable, fault: `${variable} ${fault}` };
+  }
+
   const url = ['', ...path].join('/').replace(/\/v1$/, '');
   const moved = `${new URL(root).origin}${url}/v1`;
   return { baseUrl: moved, isMoved: moved !== baseUrl, variable };
@@ -103,7 +118,9 @@ function splitHostPort(hostPort: string, defaultPort: string): { host: string; p
 /** Returns the fault of a base URL, as a sentence without its subject; undefined if it is valid. */
 export function findBaseUrlFault(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) return 'must be an http or https URL, such as https://host/v1';
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return 'must be an http or https URL, such as https://host/v1';
+  }
   if (url.username !== '' || url.password !== '') return "can't contain a user name or password";
   return url.search === '' && url.hash === '' ? undefined : "can't contain ? or #";
 }

@@ -8,7 +8,10 @@ export interface ProviderData {
   readonly engine: InterfaceName;
   /** Returns true for addresses that take Chat Completions instead. */
   readonly asksChatAt?: (url: URL) => boolean;
-  /** The variables of its key, named as in its own tools; the first that is set counts. Empty for a local provider. */
+  /**
+   * The variables of its key, named as in its own tools; the first that is set counts. Empty for a
+   * local provider.
+   */
   readonly keys?: readonly string[];
   /** Other prefixes of its models. */
   readonly aliases?: readonly string[];
@@ -75,8 +78,18 @@ export const PROVIDERS: readonly ProviderData[] = [
     keys: ['OPENROUTER_API_KEY'],
     engine: 'openrouter',
   },
-  { name: 'groq', baseUrl: 'https://api.groq.com/openai/v1', keys: ['GROQ_API_KEY'], engine: 'groq' },
-  { name: 'mistral', baseUrl: 'https://api.mistral.ai/v1', keys: ['MISTRAL_API_KEY'], engine: 'mistral' },
+  {
+    name: 'groq',
+    baseUrl: 'https://api.groq.com/openai/v1',
+    keys: ['GROQ_API_KEY'],
+    engine: 'groq',
+  },
+  {
+    name: 'mistral',
+    baseUrl: 'https://api.mistral.ai/v1',
+    keys: ['MISTRAL_API_KEY'],
+    engine: 'mistral',
+  },
   {
     name: 'deepseek',
     baseUrl: 'https://api.deepseek.com/v1',
@@ -96,7 +109,12 @@ export const PROVIDERS: readonly ProviderData[] = [
     keys: ['FIREWORKS_API_KEY'],
     engine: 'fireworks',
   },
-  { name: 'cerebras', baseUrl: 'https://api.cerebras.ai/v1', keys: ['CEREBRAS_API_KEY'], engine: 'cerebras' },
+  {
+    name: 'cerebras',
+    baseUrl: 'https://api.cerebras.ai/v1',
+    keys: ['CEREBRAS_API_KEY'],
+    engine: 'cerebras',
+  },
   { name: 'ollama', baseUrl: 'http://127.0.0.1:11434/v1', engine: 'openai' },
   { name: 'lmstudio', baseUrl: 'http://127.0.0.1:1234/v1', engine: 'openai' },
   { name: 'llamacpp', baseUrl: 'http://127.0.0.1:8080/v1', engine: 'openai' },

@@ -27,11 +27,16 @@ import type { BuiltRequest } from './requests/built-request.ts';
 import { retryWhileBusy } from './retry-while-busy.ts';
 import { sendToProvider } from './send-request.ts';
 
-/** Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow. */
+/**
+ * Maximum time for an answer with all waits, in milliseconds. Reasoning, drawing and flex are slow.
+ */
 const PROVIDER_TIMEOUT_MS = 10 * 60_000;
 const FLEX_TIMEOUT_MS = 20 * 60_000;
 
-/** Returns the engine for all providers. It loads the client of an interface at the first run, and reads keys at each run. */
+/**
+ * Returns the engine for all providers. It loads the client of an interface at the first run, and
+ * reads keys at each run.
+ */
 export function createProviderEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
@@ -41,13 +46,20 @@ export function createProviderEngine(
     async run(job) {
       const { provider } = job.model;
       if (!provider) return createFailedResult(`the model ${job.model.model} has no provider`);
+
       const key = readProviderKey(provider, env);
       if (key === undefined && provider.needsKey) {
         const variables = provider.keyVariables.join(' or ');
         const message = `no key for ${provider.name}: set ${variables}`;
         const publicMessage = `the service has no key for ${provider.name}`;
-        return { ...createFailedResult(message, publicMessage), isRefused: true, fault: 'unauthorised' };
+
+        return {
+          ...createFailedResult(message, publicMessage),
+          isRefused: true,
+          fault: 'unauthorised',
+        };
       }
+
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const defaultTimeoutMs = isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS;
       const access = { provider, key, env, privateRules, traceparent: job.traceparent };
@@ -105,11 +117,16 @@ class ProviderRun {
       const answer = new ModelAnswer(answerFormat, { hasJsonTool, keepsCalls, expectsPicture });
       this.#answer = answer;
       await readAnswer(response, answer, createCharacterListener(this.#job.onText));
+
       const { resultUrl, headers } = request;
-      if (resultUrl) await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#retrySettings());
+      if (resultUrl) {
+        await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#retrySettings());
+      }
+
       if (request.refusableOptions.has('n')) {
         this.#warnAboutMissing(expectsPicture ? answer.pictures.length : answer.texts.length);
       }
+
       return answer;
     });
   }
@@ -123,12 +140,18 @@ class ProviderRun {
       });
       this.#answer = answer;
       answer.add(body);
+
       return answer;
     });
   }
 
-  /** Sends the request; if the provider refuses some options, which costs nothing, sends it once more without them. */
-  async #send(optionRefusals: RefusedOptions): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
+  /**
+   * Sends the request; if the provider refuses some options, which costs nothing, sends it once
+   * more without them.
+   */
+  async #send(
+    optionRefusals: RefusedOptions,
+  ): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
     const request = await this.#build(optionRefusals.getRefusedOptions(model));
     try {
@@ -154,11 +177,15 @@ class ProviderRun {
     const { model, runOptions } = this.#job;
     const requested = Number(runOptions['n']);
     if (count === 0 || count >= requested) return;
-    this.#warnings.push(`${model.id ?? model.model} returned ${count} of the ${requested} requested answers`);
+    this.#warnings.push(
+      `${model.id ?? model.model} returned ${count} of the ${requested} requested answers`,
+    );
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    return retryWhileBusy(this.#retrySettings(), () => sendToProvider(request, this.#access, this.#signal));
+    return retryWhileBusy(this.#retrySettings(), () =>
+      sendToProvider(request, this.#access, this.#signal),
+    );
   }
 
   #retrySettings(): Pick<EngineJob, 'sleep' | 'signal'> {
@@ -183,6 +210,7 @@ class ProviderRun {
         `${name} ended its answer for an unknown reason (${reason}): the answer counts as complete`,
       );
     }
+
     const pictures = await fetchPictures(answer.pictures, { signal: this.#signal }, this.#access);
     return {
       ...this.#getUsageAndWarnings(),
@@ -199,6 +227,7 @@ class ProviderRun {
       : await explainFault(error, this.#job, this.#access);
     const texts = this.#listTextOutputs();
     const { outputs, ...failed } = createFailedResult(message, publicMessage);
+
     return {
       ...failed,
       ...this.#getUsageAndWarnings(),
@@ -222,7 +251,10 @@ class ProviderRun {
   }
 }
 
-/** Returns the format that an answer names itself: batches of an earlier version may have another one. */
+/**
+ * Returns the format that an answer names itself: batches of an earlier version may have another
+ * one.
+ */
 function findAnswerFormat(body: Readonly<Record<string, unknown>>): AnswerFormat | undefined {
   if (body['object'] === 'chat.completion') return CHAT;
   if (body['object'] === 'response') return RESPONSES;
@@ -231,5 +263,11 @@ function findAnswerFormat(body: Readonly<Record<string, unknown>>): AnswerFormat
 
 function explainTimeout({ name }: Provider, timeoutMs: number) {
   const message = `${name} gave no complete answer in ${timeoutMs / 60_000} minutes: try again later, or ask for less`;
-  return { message, publicMessage: message, isRefused: false, isUnanswered: true, fault: undefined };
+  return {
+    message,
+    publicMessage: message,
+    isRefused: false,
+    isUnanswered: true,
+    fault: undefined,
+  };
 }

@@ -38,7 +38,10 @@ function createProvider(data: ProviderData, env: Env): Provider {
 }
 
 /** Returns the interface of a known provider at an address. */
-export function pickInterface({ engine, asksChatAt }: ProviderData, baseUrl: string): InterfaceName {
+export function pickInterface(
+  { engine, asksChatAt }: ProviderData,
+  baseUrl: string,
+): InterfaceName {
   return URL.canParse(baseUrl) && asksChatAt?.(new URL(baseUrl)) ? 'openai' : engine;
 }
 
@@ -61,7 +64,10 @@ export function findKeyVariable(
   return keyVariables.find(name => Boolean(env[name]?.trim()));
 }
 
-/** Returns the known providers with a key, with an address that needs none, or with a fault in their variables. */
+/**
+ * Returns the known providers with a key, with an address that needs none, or with a fault in their
+ * variables.
+ */
 export function listConfiguredProviders(env: Env): readonly Provider[] {
   return listKnownProviders(env).filter(provider => {
     const { keyVariables, isMoved = false, needsKey, fault } = provider;

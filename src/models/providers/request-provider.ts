@@ -33,6 +33,7 @@ export async function requestProvider(
   const base = withoutTrailingSlashes(access.provider.baseUrl);
   const isUrl = /^https?:\/\//.test(path);
   const typedBody = body && toTypedBody(body);
+
   return await sendToProvider(
     {
       url: new URL(isUrl ? path : `${base}${path}`),
@@ -70,5 +71,7 @@ export async function requestJsonObject(
   const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
   const value = parseJson(text);
   if (isJsonObject(value)) return value;
-  throw new ProviderFault('answered with something that is not a JSON object', { status: answer.status });
+  throw new ProviderFault('answered with something that is not a JSON object', {
+    status: answer.status,
+  });
 }

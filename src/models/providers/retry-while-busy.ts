@@ -3,9 +3,9 @@ import type { EngineJob } from '../engine.ts';
 import { unwrapProviderFault } from './answers/provider-fault.ts';
 
 /**
- * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says that it is overloaded
- * and did nothing. Gives up if it asks for more than 60 s, or the quota is used up. After any other fault the answer may
- * have been paid for, so the request is not repeated.
+ * Retries up to three times while the provider is busy: after a 429, a 529, or an error that says
+ * that it is overloaded and did nothing. Gives up if it asks for more than 60 s, or the quota is
+ * used up. After any other fault the answer may have been paid for, so the request is not repeated.
  */
 export async function retryWhileBusy<T>(
   { sleep, signal }: Pick<EngineJob, 'sleep' | 'signal'>,
@@ -27,8 +27,9 @@ export async function retryWhileBusy<T>(
 }
 
 /**
- * The effect of a request that a repetition would have twice: `creates` an answer or a batch; `none`, so that network
- * faults and server errors are retried too; or `unknown`, so that only a 429 is retried.
+ * The effect of a request that a repetition would have twice: `creates` an answer or a batch;
+ * `none`, so that network faults and server errors are retried too; or `unknown`, so that only a
+ * 429 is retried.
  */
 export type RequestEffect = 'creates' | 'none' | 'unknown';
 

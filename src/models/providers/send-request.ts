@@ -1,5 +1,10 @@
 import type { Env } from '../../utils/env.ts';
-import { type HttpAnswer, type HttpRequest, openHttp, type PiecewiseBody } from '../outgoing/open-http.ts';
+import {
+  type HttpAnswer,
+  type HttpRequest,
+  openHttp,
+  type PiecewiseBody,
+} from '../outgoing/open-http.ts';
 import { findOutgoingProxy } from '../outgoing/proxy.ts';
 import { BodyTooLong, readBody } from '../outgoing/read-body.ts';
 import { ProviderFault } from './answers/provider-fault.ts';
@@ -8,6 +13,7 @@ import type { ProviderAccess } from './provider-access.ts';
 
 /** Maximum size of an answer, in bytes, including pictures. */
 export const MAX_PROVIDER_ANSWER_BYTES = 64 * 1024 * 1024;
+
 /** Maximum size of an error response, in bytes. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
@@ -24,11 +30,16 @@ interface SentRequest extends Omit<ProviderRequest, 'body'> {
 }
 
 /** Headers that a client fills in even without a key. */
-const KEY_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key']);
+const KEY_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'api-key',
+]);
 
 /**
- * Sends a request once, through the proxy of the environment, to the provider's own host. Does not read the body of the
- * response.
+ * Sends a request once, through the proxy of the environment, to the provider's own host. Does not
+ * read the body of the response.
  *
  * @throws {ProviderFault} if the response is not a success, or the URL has another origin
  */
@@ -42,13 +53,19 @@ export async function sendToProvider(
     throw new ProviderFault(`refers to another host, ${url.origin}, which is not called`);
   }
   const ownHeaders = Object.fromEntries(
-    Object.entries(headers).filter(([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase())),
+    Object.entries(headers).filter(
+      ([name]) => key !== undefined || !KEY_HEADERS.has(name.toLowerCase()),
+    ),
   );
   return await sendRequest(
     {
       url,
       method,
-      headers: { ...ownHeaders, ...(traceparent !== undefined && { traceparent }), ...provider.headers },
+      headers: {
+        ...ownHeaders,
+        ...(traceparent !== undefined && { traceparent }),
+        ...provider.headers,
+      },
       body,
     },
     env,
@@ -57,7 +74,8 @@ export async function sendToProvider(
 }
 
 /**
- * Sends a request once, through the proxy of the environment. Does not read the body of the response.
+ * Sends a request once, through the proxy of the environment. Does not read the body of the
+ * response.
  *
  * @throws {ProviderFault} if the response is not a success
  */
@@ -79,7 +97,11 @@ export async function sendRequest(
     proxy: findOutgoingProxy(url, env),
   });
   if (answer.status >= 200 && answer.status < 300) return answer;
-  throw refusalFault({ status: answer.status, headers: answer.headers, text: await readRefusalText(answer) });
+  throw refusalFault({
+    status: answer.status,
+    headers: answer.headers,
+    text: await readRefusalText(answer),
+  });
 }
 
 /** Sends a request, and decodes an answer that is compressed although no request asks for that. */

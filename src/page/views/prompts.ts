@@ -18,17 +18,24 @@ const PROMPT_COLUMNS = [
 export async function showPrompts({ service, main }: ViewContext): Promise<void> {
   const rows = await service.prompts();
   if (rows.length === 0) {
-    main.replaceChildren(el('p', { class: 'quiet' }, 'No prompts are published.'), renderHowToPublish());
+    main.replaceChildren(
+      el('p', { class: 'quiet' }, 'No prompts are published.'),
+      renderHowToPublish(),
+    );
     return;
   }
+
   const words = el('input', { type: 'search', name: 'words', autocomplete: 'off' });
   const list = el('div', { role: 'status' });
   const show = (): void => {
     const found = filterRows(rows, words.value);
     list.replaceChildren(
-      found.length === 0 ? el('p', { class: 'quiet' }, 'No prompt matches.') : renderPromptsTable(found),
+      found.length === 0
+        ? el('p', { class: 'quiet' }, 'No prompt matches.')
+        : renderPromptsTable(found),
     );
   };
+
   words.addEventListener('input', show);
   main.replaceChildren(filterForm(labelled('Search', words)), list, renderHowToPublish());
   show();
@@ -37,7 +44,9 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
 /** Returns the prompts with every word in their title, slug or description. */
 function filterRows(rows: readonly PromptSearchRow[], words: string): readonly PromptSearchRow[] {
   const hasWords = createWordMatcher(words);
-  return rows.filter(({ title, slug, description }) => hasWords(`${title}\n${slug}\n${description}`));
+  return rows.filter(({ title, slug, description }) =>
+    hasWords(`${title}\n${slug}\n${description}`),
+  );
 }
 
 function renderHowToPublish(): HTMLElement {
@@ -73,12 +82,25 @@ function formatLoginCommand(): string {
 
 function renderPromptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
   const cells = rows.map(
-    ({ promptId, title, slug, labels = [], modality, estimatedCredits, publishedAt, description }) => [
+    ({
+      promptId,
+      title,
+      slug,
+      labels = [],
+      modality,
+      estimatedCredits,
+      publishedAt,
+      description,
+    }) => [
       el(
         'div',
         {},
         el('a', { href: `#/prompts/${promptId}` }, title || slug),
-        el('span', { class: 'quiet below' }, [slug, ...labels.map(({ label }) => `@${label}`)].join(' ')),
+        el(
+          'span',
+          { class: 'quiet below' },
+          [slug, ...labels.map(({ label }) => `@${label}`)].join(' '),
+        ),
       ),
       MODALITY_CHOICES[modality] ?? '',
       estimatedCredits,
@@ -100,9 +122,12 @@ export async function showPrompt(context: ViewContext): Promise<void> {
     runId === undefined ? undefined : service.runs.request(runId, { signal }),
   ]);
   const row = rows.find(prompt => prompt.promptId === promptId);
+
   // Versions that are older than the listed ones can be shown and run too.
   const shownId = versionId ?? versions[0]?.promptVersionId ?? '';
-  const version: PromptVersion & { template?: unknown } = await service.versions.get(shownId, { signal });
+  const version: PromptVersion & { template?: unknown } = await service.versions.get(shownId, {
+    signal,
+  });
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
   setTitle(version.title);
   main.replaceChildren(

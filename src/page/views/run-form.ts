@@ -26,11 +26,13 @@ export function createRunForm(
 ): HTMLElement {
   const fields = createFields(version, options, earlierRequest);
   const submission = new RunSubmission(service);
+
   const button = el('button', { class: 'main' }, 'Run');
   const progress = el('div', { role: 'status' });
   const submit = async (): Promise<void> => {
     if (button.disabled) return;
     button.disabled = true;
+
     const stopClock = showElapsed(progress);
     try {
       const runId = await submission.send(await readRequest(version, fields));
@@ -40,14 +42,19 @@ export function createRunForm(
       button.disabled = false;
     }
   };
+
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     guard(submit(), progress);
   };
+
   return el('form', { submit: onSubmit }, ...labelledControls(fields), button, progress);
 }
 
-/** Creates runs. Equal content keeps its key until the service has answered, so that repeated clicks create one run. */
+/**
+ * Creates runs. Equal content keeps its key until the service has answered, so that repeated clicks
+ * create one run.
+ */
 class RunSubmission {
   readonly #service: BrowserService;
   #unanswered: { readonly content: string; readonly key: string } | undefined;
@@ -56,10 +63,15 @@ class RunSubmission {
     this.#service = service;
   }
 
-  /** Returns the id of the run. Continues after the user leaves the view, because the run may cost money. */
+  /**
+   * Returns the id of the run. Continues after the user leaves the view, because the run may cost
+   * money.
+   */
   async send(request: CreateRunRequest): Promise<string> {
     const content = JSON.stringify(request);
-    if (this.#unanswered?.content !== content) this.#unanswered = { content, key: createRandomId() };
+    if (this.#unanswered?.content !== content) {
+      this.#unanswered = { content, key: createRandomId() };
+    }
     const runId = await this.#create(request, this.#unanswered.key);
     this.#unanswered = undefined;
     return runId;
@@ -85,12 +97,20 @@ function createFields(
   const { textInputs = {}, imageInputs = [] } = config as Partial<PromptConfig>;
   const texts = Object.entries(textInputs).map(([key, field]) => {
     const value = earlierRequest?.inputs.textInputs?.[key];
-    return { key, field, control: createControl(value === undefined ? field : { ...field, default: value }) };
+    return {
+      key,
+      field,
+      control: createControl(value === undefined ? field : { ...field, default: value }),
+    };
   });
+
   const pictures = createPictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: selectBox([['', 'default'], ...toPlainOptions(values)], earlierRequest?.runOptions?.[key] ?? ''),
+    control: selectBox(
+      [['', 'default'], ...toPlainOptions(values)],
+      earlierRequest?.runOptions?.[key] ?? '',
+    ),
   }));
   return { texts, pictures, choices };
 }
@@ -108,7 +128,9 @@ async function readRequest(
   { promptVersionId }: PromptVersion,
   { texts, pictures, choices }: RunFields,
 ): Promise<CreateRunRequest> {
-  const images = pictures.map(({ control, earlierPicture }) => readPicture(control, earlierPicture));
+  const images = pictures.map(({ control, earlierPicture }) =>
+    readPicture(control, earlierPicture),
+  );
   return {
     promptVersionId,
     inputs: { textInputs: collectValues(texts), imageInputs: await Promise.all(images) },
@@ -121,15 +143,25 @@ function describeField({ description, type, required }: TextInputConfig): string
   return parts.filter(Boolean).join(' · ') || undefined;
 }
 
-/** Creates a file control for each image input; one that has a picture of an earlier run may stay empty. */
-function createPictureFields(inputs: PromptConfig['imageInputs'], earlier: readonly ImageInput[] = []) {
+/**
+ * Creates a file control for each image input; one that has a picture of an earlier run may stay
+ * empty.
+ */
+function createPictureFields(
+  inputs: PromptConfig['imageInputs'],
+  earlier: readonly ImageInput[] = [],
+) {
   return inputs.map(({ description }, index) => {
     const earlierPicture = earlier[index];
     return {
       name: inputs.length === 1 ? 'Image' : `Image ${index + 1}`,
       description: earlierPicture ? KEEPS_PICTURE : description,
       earlierPicture,
-      control: el('input', { type: 'file', accept: 'image/*', required: earlierPicture === undefined }),
+      control: el('input', {
+        type: 'file',
+        accept: 'image/*',
+        required: earlierPicture === undefined,
+      }),
     };
   });
 }
@@ -145,7 +177,8 @@ function showElapsed(progress: HTMLElement): () => void {
   return () => clearInterval(ticking);
 }
 
-const KEEPS_PICTURE = 'Choose another picture, or leave this empty to send the one of the earlier run.';
+const KEEPS_PICTURE =
+  'Choose another picture, or leave this empty to send the one of the earlier run.';
 
 const HINTS: Partial<Record<TextInputConfig['type'], string>> = {
   array: 'A list as JSON',
@@ -164,9 +197,16 @@ function createControl({
     const none = required || defaultText !== '' ? [] : [['', 'none'] as const];
     return selectBox([...none, ...toPlainOptions(choices)], defaultText, { required });
   }
+
   if (type === 'number' || type === 'integer') {
-    return el('input', { type: 'number', step: type === 'number' ? 'any' : 1, value: defaultText, required });
+    return el('input', {
+      type: 'number',
+      step: type === 'number' ? 'any' : 1,
+      value: defaultText,
+      required,
+    });
   }
+
   return el('textarea', { rows: type === 'string' ? 2 : 4, required }, defaultText);
 }
 

@@ -30,13 +30,16 @@ export async function showRun(context: ViewContext): Promise<void> {
     setTitle(row?.runName || 'Run');
     main.replaceChildren(...(await runSections(context, run, row, created)));
   };
+
   const first = await service.runs.get(runId, { signal });
   await draw(first);
   if (isOver(first)) return;
   await draw(await waitForRun(service, runId, { signal, delayFirst: true }));
 }
 
-/** Returns the row of a run from the list: the first one after the next newer run, or the newest. */
+/**
+ * Returns the row of a run from the list: the first one after the next newer run, or the newest.
+ */
 async function findListRow(
   { runs }: ViewContext['service'],
   runId: string,
@@ -56,13 +59,22 @@ async function runSections(
   request: CreateRunRequest | undefined,
 ): Promise<Node[]> {
   const versionId = request?.promptVersionId ?? row?.promptVersionId;
-  const prompt = versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
+  const prompt =
+    versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
   const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
   const rerun =
-    request && address && el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
+    request &&
+    address &&
+    el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
+
   return [
     el('div', { class: 'actions' }, !isOver(run) && renderCancelButton(context, run.runId), rerun),
-    renderRunFacts(context, run, row, address ? el('a', { href: address }, prompt.title) : versionId),
+    renderRunFacts(
+      context,
+      run,
+      row,
+      address ? el('a', { href: address }, prompt.title) : versionId,
+    ),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0
       ? [el('p', { class: 'quiet' }, 'None yet.')]
@@ -127,6 +139,7 @@ function renderCancelButton({ service, guard, signal }: ViewContext, runId: stri
     };
     guard(cancel(), fault);
   });
+
   return el('span', {}, button, fault);
 }
 
@@ -140,15 +153,22 @@ function outputElement({ type, data }: OutputItem, at: number): Node {
   if (type === 'image' && address !== undefined) {
     return el('a', { href: address }, el('img', { src: address, alt: name }));
   }
+
   if (type === 'video' && address !== undefined) {
     return el('video', { src: address, controls: true, 'aria-label': name });
   }
+
   const text = typeof data === 'string' ? data : JSON.stringify(data);
-  return el('pre', { class: type === 'error' && 'fault' }, type === 'error' ? `error: ${text}` : text);
+  return el(
+    'pre',
+    { class: type === 'error' && 'fault' },
+    type === 'error' ? `error: ${text}` : text,
+  );
 }
 
 function inputElements(request: CreateRunRequest | undefined): Node[] {
   if (request === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
+
   const { textInputs = {}, imageInputs = [] } = request.inputs;
   const entries: (readonly [string, Child])[] = Object.entries(textInputs).map(([key, value]) => [
     key,
@@ -160,7 +180,10 @@ function inputElements(request: CreateRunRequest | undefined): Node[] {
         el('img', { src: `data:image/png;base64,${image.base64}`, alt: `Image input ${index + 1}` })
       : el('p', {}, image.url),
   );
+
   const options = Object.entries(request.runOptions ?? {});
   const nothing = entries.length + images.length + options.length === 0;
-  return nothing ? [el('p', { class: 'quiet' }, 'None.')] : [factList([...entries, ...options]), ...images];
+  return nothing
+    ? [el('p', { class: 'quiet' }, 'None.')]
+    : [factList([...entries, ...options]), ...images];
 }

@@ -1,5 +1,19 @@
-import { isOver, RUN_STATUSES, type RunListQuery, type RunRow, type RunStatus } from '../../wire/index.ts';
-import { el, filterForm, labelled, scrollingTable, selectBox, timeElement, toPlainOptions } from '../dom.ts';
+import {
+  isOver,
+  RUN_STATUSES,
+  type RunListQuery,
+  type RunRow,
+  type RunStatus,
+} from '../../wire/index.ts';
+import {
+  el,
+  filterForm,
+  labelled,
+  scrollingTable,
+  selectBox,
+  timeElement,
+  toPlainOptions,
+} from '../dom.ts';
 import {
   durationText,
   formatFirstWords,
@@ -37,9 +51,15 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
     '',
   );
   const times = selectBox(RUN_PERIODS, '');
-  const controls = [labelled('Status', statuses), labelled('Prompt', names), labelled('Created in', times)];
+  const controls = [
+    labelled('Status', statuses),
+    labelled('Prompt', names),
+    labelled('Created in', times),
+  ];
+
   const list = new RunList();
   main.replaceChildren(filterForm(...controls), list.element, list.moreButton);
+
   const showFiltered = (): Promise<void> => {
     const promptId = names.value;
     const isWanted = async ({ promptVersionId }: RunRow): Promise<boolean> =>
@@ -51,9 +71,11 @@ export async function showRuns({ service, main, signal, guard }: ViewContext): P
     };
     return list.show(fetchFilteredPages({ service, signal }, query, isWanted));
   };
+
   for (const filter of [statuses, names, times]) {
     filter.addEventListener('change', () => guard(showFiltered(), list.element));
   }
+
   list.moreButton.addEventListener('click', () => guard(list.showMore(), list.element));
   await showFiltered();
 }
@@ -80,6 +102,7 @@ class RunList {
     const pages = this.#pages;
     const page = (await pages?.next())?.value ?? [];
     if (pages !== this.#pages) return; // the user has changed a filter in the meantime
+
     this.#rows.push(...page);
     this.moreButton.hidden = page.length < PAGE_SIZE;
     this.moreButton.disabled = false;
@@ -88,7 +111,12 @@ class RunList {
 }
 
 function noRuns(): HTMLElement {
-  return el('p', { class: 'quiet' }, 'No runs. ', el('a', { href: '#/prompts' }, 'Choose a prompt to run'));
+  return el(
+    'p',
+    { class: 'quiet' },
+    'No runs. ',
+    el('a', { href: '#/prompts' }, 'Choose a prompt to run'),
+  );
 }
 
 async function* fetchFilteredPages(
@@ -103,6 +131,7 @@ async function* fetchFilteredPages(
     yield page;
     page = [];
   }
+
   yield page;
   return undefined;
 }

@@ -9,12 +9,16 @@ const USAGE_PERIODS = [
   ['30', 'last 30 days'],
   ['365', 'last year'],
 ] as const;
+
 const GROUPS = ['prompt', 'day', 'model', 'status'] as const;
 type UsageGroup = (typeof GROUPS)[number];
-const TITLES = { prompt: 'Prompt', day: 'Day', model: 'Model', status: 'Status' } as const satisfies Record<
-  UsageGroup,
-  string
->;
+
+const TITLES = {
+  prompt: 'Prompt',
+  day: 'Day',
+  model: 'Model',
+  status: 'Status',
+} as const satisfies Record<UsageGroup, string>;
 
 const USAGE_COLUMNS = [
   { title: 'Credits', class: 'number' },
@@ -41,13 +45,16 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
       const { runs } = runsByGroup.get(key) ?? { runs: [] };
       runsByGroup.set(key, { name, runs: [...runs, row] });
     }
+
     const isWanted = Number(times.value) === days && groups.value === group;
     const usage = [...runsByGroup.values()].map(({ name, runs }) => groupUsage(name, runs));
     if (isWanted) list.replaceChildren(renderUsageTable(group, usage));
   };
+
   for (const control of [times, groups]) {
     control.addEventListener('change', () => guard(show(), list));
   }
+
   await show();
 }
 
@@ -65,9 +72,11 @@ async function findGroup(
 
 function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLElement {
   if (rows.length === 0) return el('p', { class: 'quiet' }, 'No runs in this period.');
+
   const measure = chooseMeasure(rows);
   const largest = Math.max(...rows.map(row => row[measure] ?? 0));
-  const compareNewestFirst = (one: GroupUsage, other: GroupUsage): number => (one.key < other.key ? 1 : -1);
+  const compareNewestFirst = (one: GroupUsage, other: GroupUsage): number =>
+    one.key < other.key ? 1 : -1;
   const compareMostFirst = (one: GroupUsage, other: GroupUsage): number =>
     (other[measure] ?? 0) - (one[measure] ?? 0) || compareNewestFirst(other, one);
   const cells = rows
@@ -81,11 +90,16 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
       row.tokens?.input ?? 0,
       row.tokens?.output ?? 0,
     ]);
+
   return scrollingTable('Usage', [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS], cells);
 }
 
 /** Creates the bar of a group, relative to the largest one. */
-function usageBar(row: GroupUsage, measure: ReturnType<typeof chooseMeasure>, largest: number): HTMLElement {
+function usageBar(
+  row: GroupUsage,
+  measure: ReturnType<typeof chooseMeasure>,
+  largest: number,
+): HTMLElement {
   const value = row[measure] ?? 0;
   const formatAmount = (amount: number): string =>
     measure === 'cost' ? formatDollars(toMoney(amount)) : `${amount}`;

@@ -19,10 +19,15 @@ export async function checkPromptFile(
   { needsModel = false, ...options }: CheckFileOptions,
 ): Promise<Finding[]> {
   try {
-    return await checkPrompt(await readPromptText(file), file, { ...options, mayLackModel: !needsModel });
+    return await checkPrompt(await readPromptText(file), file, {
+      ...options,
+      mayLackModel: !needsModel,
+    });
   } catch (error) {
     if (!(error instanceof InvalidPromptFile)) throw error;
     const { line, what } = error;
-    return [{ severity: 'fault', file: path.normalize(error.file), line, column: 1, message: what }];
+    return [
+      { severity: 'fault', file: path.normalize(error.file), line, column: 1, message: what },
+    ];
   }
 }

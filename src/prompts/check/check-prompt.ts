@@ -16,7 +16,10 @@ export interface CheckOptions extends ParseTextOptions {
   readonly mayLackModel?: boolean | undefined;
 }
 
-/** Returns every fault of a prompt file, and a note for everything unknown, each with line and column. */
+/**
+ * Returns every fault of a prompt file, and a note for everything unknown, each with line and
+ * column.
+ */
 export async function checkPrompt(
   source: string,
   file: string,
@@ -24,10 +27,15 @@ export async function checkPrompt(
 ): Promise<Finding[]> {
   const parsed = await parsePromptText(source, file, { ...options, checksTests: true });
   await checkParsed(parsed, options);
+
   const { findings, definition } = parsed;
   if (definition && lacksOpeningFence(definition.source)) {
-    findings.addFault({ line: 1, column: 1 }, 'the line `---` before the front matter is missing: add it');
+    findings.addFault(
+      { line: 1, column: 1 },
+      'the line `---` before the front matter is missing: add it',
+    );
   }
+
   return findings.list();
 }
 
@@ -37,18 +45,29 @@ export async function checkParsed(
   { models, mayLackModel = false, tasks = inProcessTasks }: Omit<CheckOptions, 'partials'>,
 ): Promise<void> {
   if (!definition) return;
+
   if (definition.template.trim() === '' && !isPartialFile(findings.file)) {
-    findings.addFault({ line: 1, column: 1 }, 'the prompt has no template: write one below the front matter');
+    findings.addFault(
+      { line: 1, column: 1 },
+      'the prompt has no template: write one below the front matter',
+    );
   }
+
   await checkSchemas(definition, findings, tasks);
-  if (models && !isPartialFile(findings.file)) checkModel(definition, models, findings, mayLackModel);
+
+  if (models && !isPartialFile(findings.file)) {
+    checkModel(definition, models, findings, mayLackModel);
+  }
 }
 
 interface TrialRender {
   readonly schema: JsonObject;
   readonly value: JsonValue;
   readonly place: FilePosition;
-  /** The input whose default is checked; undefined for the output's schema, which only has to be usable. */
+  /**
+   * The input whose default is checked; undefined for the output's schema, which only has to be
+   * usable.
+   */
   readonly key?: string;
 }
 
@@ -60,6 +79,7 @@ async function checkSchemas(
 ): Promise<void> {
   const trials = createTrials(definition, findings);
   if (trials.length === 0) return;
+
   const faults = await tasks.do(
     'trySchemas',
     trials.map(({ schema, value }) => ({ schema, value })),
@@ -124,29 +144,45 @@ export function checkModel(
 ): void {
   const { places, config, output } = definition;
   const name = resolveModel(definition, models);
+
   const model = models.get(name);
   if (!model) {
     const what = models.explainMissing(name);
     for (const key of Object.keys(config)) noteOption(definition, key, models.settings, findings);
-    return mayLackModel ? findings.addNote(places.model, what) : findings.addFault(places.model, what);
+    return mayLackModel
+      ? findings.addNote(places.model, what)
+      : findings.addFault(places.model, what);
   }
+
   if (model.note !== undefined) findings.addNote(places.model, model.note);
+
   for (const { option, note } of model.notesOn(config)) {
     findings.addNote(places.config[option] ?? places.model, note);
   }
+
   for (const note of output.schema ? model.notesOnSchema(output.schema) : []) {
     findings.addNote(places.output ?? places.model, note);
   }
+
   const options = [...model.runOptions.map(({ key }) => key), ...models.settings];
   for (const key of Object.keys(config)) {
     const fault = findChoiceFault(definition, key, model);
     if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);
     const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
-    noteOption(definition, key, options, findings, isIgnored ? describeIgnoredOption(key, model) : undefined);
+    noteOption(
+      definition,
+      key,
+      options,
+      findings,
+      isIgnored ? describeIgnoredOption(key, model) : undefined,
+    );
   }
 }
 
-/** Explains why the value of an option is none of those that the model offers; undefined if it is one. */
+/**
+ * Explains why the value of an option is none of those that the model offers; undefined if it is
+ * one.
+ */
 function findChoiceFault(
   { config, runOptions }: Definition,
   key: string,
@@ -159,7 +195,9 @@ function findChoiceFault(
   return `\`${key}\` of the model \`${model.model}\` is one of ${option.options.join(', ')}, not \`${setting}\``;
 }
 
-/** Notes an option of `config` that has no effect, or that is spelled almost like one of `options`. */
+/**
+ * Notes an option of `config` that has no effect, or that is spelled almost like one of `options`.
+ */
 function noteOption(
   { places }: Definition,
   key: string,
@@ -168,7 +206,8 @@ function noteOption(
   ignored?: string,
 ): void {
   const meant = options.includes(key) ? '' : didYouMean(key, options);
-  const note = ignored ?? (meant === '' ? undefined : `\`${key}\` is not an option that providers share`);
+  const note =
+    ignored ?? (meant === '' ? undefined : `\`${key}\` is not an option that providers share`);
   if (note !== undefined) findings.addNote(places.config[key] ?? places.model, note + meant);
 }
 

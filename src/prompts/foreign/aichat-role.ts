@@ -33,9 +33,11 @@ export const AICHAT_ROLE: ForeignFormat = {
       findings,
       found => `the variable ${found} is not filled: it is sent as text`,
     );
+
     if (Object.hasOwn(head, 'use_tools')) {
       findings.addNote({ line: 1, column: 1 }, `\`use_tools\` ${NO_TOOLS}`);
     }
+
     return {
       prompt: formatPromptFile(readRoleHead(head), withEndMark(readRoleBody(body))),
       places: TOP_OF_FILE,
@@ -67,8 +69,14 @@ interface RoleTurn {
   readonly output: string;
 }
 
-/** Returns the examples and the text before them; no examples if the last input lacks its output. The marks alternate, as in aichat. */
-function splitTurns(body: string): { readonly system: string; readonly turns: readonly RoleTurn[] } {
+/**
+ * Returns the examples and the text before them; no examples if the last input lacks its output.
+ * The marks alternate, as in aichat.
+ */
+function splitTurns(body: string): {
+  readonly system: string;
+  readonly turns: readonly RoleTurn[];
+} {
   const parts: string[] = [];
   let remainder = body;
   let [mark, nextMark] = [INPUT_MARK, OUTPUT_MARK];
@@ -77,8 +85,10 @@ function splitTurns(body: string): { readonly system: string; readonly turns: re
     remainder = remainder.slice(at + mark.length);
     [mark, nextMark] = [nextMark, mark];
   }
+
   const [system = '', ...texts] = remainder === '' ? parts : [...parts, remainder];
   if (texts.length === 0 || texts.length % 2 === 1) return { system: body, turns: [] };
+
   const trimmedTexts = texts.map(text => text.trim());
   const turns = trimmedTexts.flatMap((input, index) =>
     index % 2 === 0 ? [{ input, output: trimmedTexts[index + 1] ?? '' }] : [],
@@ -86,7 +96,10 @@ function splitTurns(body: string): { readonly system: string; readonly turns: re
   return { system: system.trim(), turns };
 }
 
-/** Returns the front matter. aichat names models `client:model`; its client of Anthropic is `claude`. */
+/**
+ * Returns the front matter. aichat names models `client:model`; its client of Anthropic is
+ * `claude`.
+ */
 function readRoleHead(head: JsonObject): JsonObject {
   const model = readFrontMatterText(head, 'model')
     ?.replace(':', '/')
@@ -96,6 +109,7 @@ function readRoleHead(head: JsonObject): JsonObject {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
   };
+
   return {
     ...(model !== undefined && { model }),
     ...(Object.keys(config).length > 0 && { config }),

@@ -6,7 +6,9 @@ export interface ConversionLimits {
   readonly fileBytes: number;
   /** Maximum of the process's own time, in milliseconds. */
   readonly ms: number;
-  /** Returns the process's own time, so that time spent waiting for other processes doesn't count. */
+  /**
+   * Returns the process's own time, so that time spent waiting for other processes doesn't count.
+   */
   readonly ownTime: () => number;
 }
 

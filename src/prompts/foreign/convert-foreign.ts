@@ -17,8 +17,10 @@ import { fillInputs } from './template-pieces.ts';
  * Converts a file of another format to a prompt file with its tests.
  *
  * @param file the name in messages
- * @param limits limits for a configuration of promptfoo, the only one that counts what it uses; default none
- * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't be converted
+ * @param limits limits for a configuration of promptfoo, the only one that counts what it uses;
+ * default none
+ * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't
+ * be converted
  * @throws {PastBound} past the limits
  */
 export async function convertForeign(
@@ -29,21 +31,31 @@ export async function convertForeign(
 ): Promise<ConvertedPrompt> {
   const format = detectFormat(file, text);
   if (options.items && format.kind !== 'evaluation') {
-    throw new InvalidPromptFile(file, 1, `--items names the rows of ${OPENAI_EVALS}, and this is not one`);
+    throw new InvalidPromptFile(
+      file,
+      1,
+      `--items names the rows of ${OPENAI_EVALS}, and this is not one`,
+    );
   }
+
   if (format.kind === 'promptfoo') {
     const { convertPromptfoo } = await import('./promptfoo/convert-promptfoo.ts');
     return await convertPromptfoo({ text, root: format.root }, file, options, limits);
   }
+
   if (format.kind === 'evaluation') {
     const findings = new Findings(file);
     const evaluation = convertEvaluation({ file, text }, findings, options);
     if (!evaluation) throw invalidPromptFileError(findings);
     return { ...evaluation, notes: toNotes(findings.list()) };
   }
+
   // A check without an equivalent is left out with a note.
   const testFindings = new Findings(file);
-  const beside = createBesideReader(path.join(options.directory, path.basename(file)), options.allowOutside);
+  const beside = createBesideReader(
+    path.join(options.directory, path.basename(file)),
+    options.allowOutside,
+  );
   const { prompt, findings } = readForeign({ text, file, beside }, testFindings);
   return buildConvertedFiles(prompt, file, [...findings.list(), ...testFindings.list()]);
 }
@@ -63,12 +75,14 @@ export async function convertNumberedPrompts(
 ): Promise<ConvertedPrompt[]> {
   const format = detectFormat(file, text);
   if (format.kind !== 'promptfoo') throw new Error(`${file} has no prompts by number`);
+
   const { convertPromptfoo } = await import('./promptfoo/convert-promptfoo.ts');
   const source = { text, root: format.root };
   const conversions: ConvertedPrompt[] = [];
   for (const prompt of numbers) {
     conversions.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
   }
+
   return conversions;
 }
 
@@ -89,9 +103,12 @@ function readForeign(
   const format = detectFormat(file, source.text);
   const findings = new Findings(file);
   const prompt =
-    format.kind === 'foreign' ? format.form.read(source, findings, testFindings ?? findings) : undefined;
+    format.kind === 'foreign'
+      ? format.form.read(source, findings, testFindings ?? findings)
+      : undefined;
   if (format.kind !== 'foreign') reportFormat(format, file, findings);
   if (!prompt || findings.hasFaults) throw invalidPromptFileError(findings);
+
   return { prompt, findings };
 }
 
@@ -114,12 +131,14 @@ function buildConvertedFiles(
   const notes = toNotes(findings);
   const prompt = withProvider(text);
   if (!tests || tests.cases.length === 0) return { prompt, test: undefined, notes };
+
   const cases = tests.cases.map(({ name, inputs, data, expect }) => ({
     name,
     inputs,
     expect: expect.map(expectation => toExpectationJson(expectation, data)),
   }));
   const judgedExpectation = tests.cases[0]?.expect.find(({ kind }) => kind === 'rubric');
+
   return {
     prompt,
     test: buildTestFile({ trim: true, cases }),
@@ -136,8 +155,10 @@ function toExpectationJson(
 ): JsonObject {
   const { kind } = expectation;
   if (kind !== 'llm') return { [kind]: expectation.text };
+
   const { prompt, systemPrompt, model, choices } = expectation;
   const { completion: _, ...fields } = data;
+
   return {
     llm: {
       prompt: fillInputs(prompt, fields),

@@ -35,7 +35,9 @@ export interface ConvertedCase {
   readonly vars: Readonly<Record<string, JsonValue>>;
   /** The indices of the models to run it with; undefined for all. */
   readonly models?: readonly number[] | undefined;
-  /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
+  /**
+   * Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer.
+   */
   readonly turn?: ConvertedTurn;
 }
 
@@ -49,11 +51,17 @@ export interface ConvertedTurn {
   readonly storesAs?: string;
   /** The variables of earlier cases' answers that its prompt takes. */
   readonly takes: readonly string[];
-  /** The indices of the cases whose answers it takes: the one before it in its conversation, and those of its variables. */
+  /**
+   * The indices of the cases whose answers it takes: the one before it in its conversation, and
+   * those of its variables.
+   */
   readonly after: readonly number[];
 }
 
-/** A program that prints a list of tests as JSON, code that makes other values of their variables, or a template of Nunjucks. */
+/**
+ * A program that prints a list of tests as JSON, code that makes other values of their variables,
+ * or a template of Nunjucks.
+ */
 export type TestProgram = { readonly name: string; readonly line: number } & (
   | { readonly argv: readonly [string, ...string[]] }
   | { readonly code: string; readonly input: JsonValue }
@@ -64,7 +72,10 @@ export type TestProgram = { readonly name: string; readonly line: number } & (
 export interface RenderedTemplate {
   readonly template: string;
   readonly vars: Readonly<Record<string, JsonValue>>;
-  /** True to render it as text, with variables that are rendered already; default false, as promptfoo renders a prompt. */
+  /**
+   * True to render it as text, with variables that are rendered already; default false, as
+   * promptfoo renders a prompt.
+   */
   readonly isPlain?: boolean;
 }
 
@@ -80,7 +91,9 @@ interface MadePrompt {
 /** A program that takes a case's variables and prints a prompt. */
 export interface PromptProgram extends MadePrompt {
   readonly argv: readonly [string, ...string[]];
-  /** The labels of the test file's models, empty for none, if the program makes a prompt for each. */
+  /**
+   * The labels of the test file's models, empty for none, if the program makes a prompt for each.
+   */
   readonly labels?: readonly string[];
 }
 

@@ -21,34 +21,48 @@ export type FileFormat =
   /** `root` is the parsed document. */
   | { readonly kind: 'promptfoo'; readonly root: YamlNode | null }
   | { readonly kind: 'foreign'; readonly form: ForeignFormat }
-  /** `name` includes the article, such as `a role of aichat`; `fault` is set for a YAML file that is not YAML. */
+  /**
+   * `name` includes the article, such as `a role of aichat`; `fault` is set for a YAML file that is
+   * not YAML.
+   */
   | { readonly kind: 'other'; readonly name: string; readonly fault?: FileFault };
 
 const GITHUB_NAME = /\.prompt\.ya?ml$/u;
 const YAML_NAME = /\.ya?ml$/iu;
 const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
+
 /** Matches a YAML key. Prompt files begin with front matter or with the template. */
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
 export function detectFormat(file: string, text: string): FileFormat {
   if (GITHUB_NAME.test(file)) return { kind: 'foreign', form: GITHUB_MODELS };
+
   const isOurs = file.endsWith('.prompt');
-  if (isOurs && (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))) {
+  if (
+    isOurs &&
+    (/^\uFEFF?(?:\s*#[^\n]*\n)*\s*---[ \t]*\r?\n/u.test(text) || !YAML_KEY.test(text))
+  ) {
     return { kind: 'prompt' };
   }
+
   const parsedYaml = parseYamlOrFault(text);
-  const { root, whole } = parsedYaml instanceof FileFault ? { root: null, whole: undefined } : parsedYaml;
+  const { root, whole } =
+    parsedYaml instanceof FileFault ? { root: null, whole: undefined } : parsedYaml;
   if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
   if (whole !== undefined && isPromptfooConfig(whole, file)) return { kind: 'promptfoo', root };
   if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
+
   if (isJsonObject(whole) && isLlmTemplate(whole)) {
     if (YAML_NAME.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
   }
+
   if (isOurs) return { kind: 'prompt' };
   if (TEXT_NAME.test(file)) return { kind: 'foreign', form: detectTextFormat(file, text) };
+
   const name = isJsonObject(whole) ? describeMap(whole) : undefined;
-  const fault = parsedYaml instanceof FileFault && YAML_NAME.test(file) ? { fault: parsedYaml } : {};
+  const fault =
+    parsedYaml instanceof FileFault && YAML_NAME.test(file) ? { fault: parsedYaml } : {};
   return { kind: 'other', name: name ?? describeByEnding(file, text), ...fault };
 }
 
@@ -68,26 +82,36 @@ function detectTextFormat(file: string, text: string): ForeignFormat {
 
 /** Reports the format of a file that is not a prompt, and what to do with it. */
 export function reportFormat(form: FileFormat, file: string, findings: Findings): void {
-  if (form.kind === 'other' && form.fault) findings.addFault(form.fault, form.fault.what);
-  else findings.addFault({ line: 1, column: 1 }, explainFormat(form, file));
+  if (form.kind === 'other' && form.fault) {
+    findings.addFault(form.fault, form.fault.what);
+  } else {
+    findings.addFault({ line: 1, column: 1 }, explainFormat(form, file));
+  }
 }
 
 function explainFormat(form: FileFormat, file: string): string {
   if (form.kind === 'prompt') return 'this is a prompt file already: it runs as it is';
+
   if (form.kind === 'promptfoo' || form.kind === 'evaluation') {
     const name = form.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
     const items = form.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
     const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}${items}`;
     return `this is ${name}, not a prompt file: convert it with \`${command}\``;
   }
+
   const name = form.kind === 'other' ? form.name : form.form.name;
   return `this is ${name}, not a prompt file`;
 }
 
 function isPromptfooConfig(whole: JsonValue, file: string): boolean {
   if (!isJsonObject(whole)) return false;
+
   const has = (name: string): boolean => Object.hasOwn(whole, name);
-  const [hasModels, hasTests] = [has('providers') || has('targets'), has('tests') || has('scenarios')];
+  const [hasModels, hasTests] = [
+    has('providers') || has('targets'),
+    has('tests') || has('scenarios'),
+  ];
+
   // promptfoo has its own prompt for a configuration without one.
   if (hasModels && path.basename(file).includes('promptfooconfig')) return true;
   return has('prompts') ? hasModels || hasTests : hasModels && hasTests;
@@ -98,7 +122,11 @@ function describeMap(map: { readonly [key: string]: JsonValue }): string | undef
   if (has('_type') && has('template', 'messages', 'prompt')) return 'a prompt of LangChain';
   // promptfoo has to generate the tests of a red team first.
   if (has('redteam') && has('targets', 'providers')) return 'a red team of promptfoo without tests';
-  if (Array.isArray(map['models'])) return 'a models file (prompts check reads it with --models-from)';
+
+  if (Array.isArray(map['models'])) {
+    return 'a models file (prompts check reads it with --models-from)';
+  }
+
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 

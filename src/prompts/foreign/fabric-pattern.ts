@@ -21,6 +21,7 @@ export const FABRIC_PATTERN: ForeignFormat = {
       findings,
       found => `${found} is not carried out: it is sent as text`,
     );
+
     const system = splitAtInputs(normaliseFabricText(text), FABRIC_VARIABLE);
     const message = splitAtInputs(normaliseFabricText(beside('user.md') ?? ''), FABRIC_VARIABLE);
     const takesInput = listInputs([...system, ...message]).includes('input');
@@ -32,6 +33,7 @@ export const FABRIC_PATTERN: ForeignFormat = {
       ...system,
       ...(user.length > 0 ? [{ tag: '{{role "user"}}' }, ...user] : []),
     ];
+
     return {
       prompt: formatPromptFile({}, withEndMark(body)),
       places: TOP_OF_FILE,

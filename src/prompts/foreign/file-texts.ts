@@ -45,7 +45,9 @@ export function formatPromptFile(
   const properties = Object.fromEntries(
     names.map(name => [name, findOwnValue(schemas, name) ?? { type: 'string' }]),
   );
-  const requiredNames = names.filter(name => !optional.includes(name) && !Object.hasOwn(defaults, name));
+  const requiredNames = names.filter(
+    name => !optional.includes(name) && !Object.hasOwn(defaults, name),
+  );
   const knownDefaults = Object.entries(defaults).filter(([name]) => names.includes(name));
   const input = {
     schema: { type: 'object', properties, required: requiredNames },
@@ -56,21 +58,33 @@ export function formatPromptFile(
     ...(names.length > 0 && { input }),
     ...(output !== undefined && { output }),
   };
+
   return `---\n${stringify(frontMatter, { lineWidth: 0 })}---\n${asTemplate(body)}\n`;
 }
 
-/** Returns a body that keeps its trailing blanks, which are otherwise dropped at the end of a file. */
+/**
+ * Returns a body that keeps its trailing blanks, which are otherwise dropped at the end of a file.
+ */
 export function withEndMark(body: readonly Piece[]): readonly Piece[] {
   const last = body.at(-1);
   return last && 'text' in last && /\s$/u.test(last.text) ? [...body, END_MARK] : body;
 }
 
-export function formatModelsFile(models: readonly JsonObject[], providers: JsonObject = {}): string {
+export function formatModelsFile(
+  models: readonly JsonObject[],
+  providers: JsonObject = {},
+): string {
   const providersField = Object.keys(providers).length > 0 && { providers };
   return stringify({ ...providersField, ...(models.length > 0 && { models }) }, { lineWidth: 0 });
 }
 
-export function buildTestFile({ model, models, transform, trim, cases }: TestFileParts): JsonObject {
+export function buildTestFile({
+  model,
+  models,
+  transform,
+  trim,
+  cases,
+}: TestFileParts): JsonObject {
   return {
     ...(model !== undefined && { model }),
     ...(models && { models }),

@@ -30,7 +30,11 @@ export interface ForeignFormat {
    *
    * @param testFindings collects faults in its tests, which need not prevent a run
    */
-  read(source: ForeignSource, findings: Findings, testFindings: Findings): ForeignPrompt | undefined;
+  read(
+    source: ForeignSource,
+    findings: Findings,
+    testFindings: Findings,
+  ): ForeignPrompt | undefined;
 }
 
 /** Positions for a file whose parts have no lines of their own. */

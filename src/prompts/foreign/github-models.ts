@@ -28,6 +28,7 @@ const GITHUB_PROMPT_KEYS = new Set([
   'testData',
   'evaluators',
 ]);
+
 /** Names of parameters at GitHub Models, if they differ from ours. */
 const PARAMETERS: Readonly<Record<string, string>> = {
   maxTokens: 'maxOutputTokens',
@@ -53,7 +54,9 @@ const PARAMETERS_READ = new Set([
 /** Returns true if a YAML document has messages, whatever the file's name. */
 export function isGithubPrompt(whole: JsonValue): boolean {
   const messages = findOwnValue(whole, 'messages');
-  return isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message);
+  return (
+    isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message)
+  );
 }
 
 /** The `.prompt.yml` of GitHub Models, with the cases of its tests. */
@@ -82,8 +85,12 @@ class GithubReader {
     const entries = this.#entries;
     for (const entry of entries.values()) {
       if (GITHUB_PROMPT_KEYS.has(entry.key)) continue;
-      this.#findings.addNote(entry, `\`${entry.key}\` is not a key of GitHub Models: it has no effect`);
+      this.#findings.addNote(
+        entry,
+        `\`${entry.key}\` is not a key of GitHub Models: it has no effect`,
+      );
     }
+
     const body = this.#readMessages();
     const parameters = this.#readParameters();
     const head = {
@@ -93,6 +100,7 @@ class GithubReader {
       }),
       ...this.#readOutput(),
     };
+
     return {
       prompt: formatPromptFile(head, withEndMark(body)),
       places: {
@@ -131,6 +139,7 @@ class GithubReader {
       }
       return isKnown;
     });
+
     const parameters = knownEntries.map(({ key, value, ...place }) => ({
       key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
       value: this.#findings.attempt(() => value.json()) ?? null,
@@ -147,7 +156,10 @@ class GithubReader {
     if (items.length === 0 && !isFaulty) {
       this.#findings.addFault(entry ?? this.#root, '`messages` must be a list with a message');
     }
-    const pieces = items.flatMap(item => this.#findings.attempt(() => this.#readMessage(item)) ?? []);
+
+    const pieces = items.flatMap(
+      item => this.#findings.attempt(() => this.#readMessage(item)) ?? [],
+    );
     const bytes = pieces.reduce(
       (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : 0),
       0,
@@ -155,22 +167,30 @@ class GithubReader {
     if (bytes > BOUNDS.fileBytes && entry) {
       this.#findings.addFault(entry, `the messages are larger than ${BOUNDS.fileBytes / 1024} KiB`);
     }
+
     return pieces;
   }
 
   #readMessage(item: YamlValue): Piece[] {
     const entries = item.entries('a message');
-    const findValue = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
+    const findValue = (name: string): YamlValue | undefined =>
+      entries.find(({ key }) => key === name)?.value;
+
     for (const unknownEntry of entries) {
       if (unknownEntry.key !== 'role' && unknownEntry.key !== 'content') {
         this.#findings.addNote(unknownEntry, `\`${unknownEntry.key}\` of a message has no effect`);
       }
     }
+
     const [role, content] = [findValue('role'), findValue('content')];
     const name = findChatRole(this.#readText(role, 'role'));
     if (name === undefined) {
-      this.#findings.addFault(role ?? item, 'the `role` of a message must be system, user or assistant');
+      this.#findings.addFault(
+        role ?? item,
+        'the `role` of a message must be system, user or assistant',
+      );
     }
+
     if (!content) this.#findings.addFault(item, 'a message needs `content`');
     const text = content?.isEmpty === false ? content.storableText('content') : '';
     return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...splitAtInputs(text)];
@@ -183,6 +203,7 @@ class GithubReader {
     if (!format || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
     if (name === 'json_schema') return this.#jsonSchema(format);
+
     this.#findings.addFault(
       format,
       `\`responseFormat\` is text, json_object or json_schema, not \`${name}\``,
@@ -194,11 +215,16 @@ class GithubReader {
   #jsonSchema(format: YamlValue): JsonObject {
     const schemaValue = this.#entries.get('jsonSchema')?.value;
     const value = this.#findings.attempt(() => schemaValue?.json());
+
     const schema = typeof value === 'string' ? parseJson(value) : value;
     if (!isJsonObject(schema)) {
-      this.#findings.addFault(schemaValue ?? format, '`jsonSchema` must be a JSON Schema, as JSON or YAML');
+      this.#findings.addFault(
+        schemaValue ?? format,
+        '`jsonSchema` must be a JSON Schema, as JSON or YAML',
+      );
       return {};
     }
+
     const innerSchema = findOwnValue(schema, 'schema');
     const namedFields = ['name', 'description', 'strict'].flatMap(key => {
       const field = findOwnValue(schema, key);
@@ -207,6 +233,9 @@ class GithubReader {
     if (innerSchema === undefined || namedFields.length === 0) {
       return { output: { format: 'json', schema: innerSchema ?? schema } };
     }
-    return { output: { format: 'json', schema: innerSchema, named: Object.fromEntries(namedFields) } };
+
+    return {
+      output: { format: 'json', schema: innerSchema, named: Object.fromEntries(namedFields) },
+    };
   }
 }

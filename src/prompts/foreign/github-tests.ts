@@ -28,13 +28,19 @@ const STRING_CHECKS = {
   endsWith: 'iendsWith',
 } as const;
 
-/** The questions of GitHub Models' built-in evaluators, in our own words, with the fields of a row that they concern. */
+/**
+ * The questions of GitHub Models' built-in evaluators, in our own words, with the fields of a row
+ * that they concern.
+ */
 const GITHUB_EVALUATORS: {
   readonly [name: string]: { readonly asks: string; readonly about: readonly string[] };
 } = {
   similarity: { asks: 'says in substance the same as the expected answer', about: ['expected'] },
   relevance: { asks: 'answers what the input asks, and keeps to it', about: ['input'] },
-  coherence: { asks: 'hangs together: it is logical, ordered and easy to follow', about: ['input'] },
+  coherence: {
+    asks: 'hangs together: it is logical, ordered and easy to follow',
+    about: ['input'],
+  },
   fluency: { asks: 'is fluent: correct in grammar, natural in wording, and readable', about: [] },
   groundedness: {
     asks: 'says nothing that the context does not support',
@@ -42,7 +48,9 @@ const GITHUB_EVALUATORS: {
   },
 };
 
-/** Reads `testData` and `evaluators` as cases; undefined without test data. Faults become findings. */
+/**
+ * Reads `testData` and `evaluators` as cases; undefined without test data. Faults become findings.
+ */
 export function readGithubTests(
   entries: YamlEntries,
   findings: Findings,
@@ -50,11 +58,13 @@ export function readGithubTests(
 ): ForeignTests | undefined {
   const data = entries.get('testData')?.value;
   if (!data || data.isEmpty) return undefined;
+
   const notes: { line: number; message: string }[] = [];
   const note: NoteAt = (at, message) => {
     notes.push({ line: at.line, message });
     findings.addNote(at, message);
   };
+
   const evaluatorsValue = entries.get('evaluators')?.value;
   const items = findings.attempt(() =>
     evaluatorsValue?.isEmpty === false ? evaluatorsValue.items('evaluators') : [],
@@ -63,13 +73,16 @@ export function readGithubTests(
     (item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)) ?? [],
   );
   const rows = findings.attempt(() => data.items('testData')) ?? [];
+
   const excess = findExcessFault(rows.length, evaluators.length);
   if (excess !== undefined) {
     findings.addFault(data, excess);
     return undefined;
   }
+
   const cases = rows.flatMap(
-    (row, index) => findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, note })) ?? [],
+    (row, index) =>
+      findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, note })) ?? [],
   );
   const model = entries.get('model')?.value.scalar;
   return { ...(model !== undefined && { model }), cases, notes };
@@ -85,16 +98,25 @@ function findExcessFault(rows: number, evaluators: number): string | undefined {
 function readRow(
   item: YamlValue,
   number: number,
-  { evaluators, inputs, note }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; note: NoteAt },
+  {
+    evaluators,
+    inputs,
+    note,
+  }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; note: NoteAt },
 ): ForeignCase {
   const entries = item.entries('a row of testData');
   const empty = entries.find(({ value }) => value.isEmpty);
   if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
+
   const missingInputs = inputs.filter(input => !entries.some(({ key }) => key === input));
-  for (const input of missingInputs) note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
+  for (const input of missingInputs) {
+    note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
+  }
+
   const fields = Object.fromEntries(entries.map(({ key, value }) => [key, formatRowField(value)]));
   const [first = ''] = Object.values(fields);
   const isInput = ([key]: readonly [string, string]): boolean => inputs.includes(key);
+
   return {
     name: formatCaseName(number, first),
     line: item.line,
@@ -120,12 +142,21 @@ interface EvaluatorPlace {
 
 function readEvaluator(item: YamlValue, at: number, note: NoteAt): Evaluator {
   const entries = item.entries('an evaluator');
-  const [kind, ...otherKinds] = entries.filter(({ key }) => ['string', 'llm', 'uses'].includes(key));
+  const [kind, ...otherKinds] = entries.filter(({ key }) =>
+    ['string', 'llm', 'uses'].includes(key),
+  );
+
   const unknownEntry = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
   if (!kind || unknownEntry || otherKinds.length > 0) {
-    const what = unknownEntry ? `\`${unknownEntry.key}\` is not known` : 'an evaluator has one kind';
-    throw faultAt(unknownEntry ?? otherKinds[0] ?? item, `${what}; the kinds are string, llm and uses`);
+    const what = unknownEntry
+      ? `\`${unknownEntry.key}\` is not known`
+      : 'an evaluator has one kind';
+    throw faultAt(
+      unknownEntry ?? otherKinds[0] ?? item,
+      `${what}; the kinds are string, llm and uses`,
+    );
   }
+
   const place = { line: kind.line, at };
   if (kind.key === 'string') return readStringEvaluator(kind, place, note);
   return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltIn(kind, place);
@@ -140,19 +171,28 @@ function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note
   });
   if (!first) {
     const [unknownEntry] = unknownEntries;
-    if (!unknownEntry) throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
+    if (!unknownEntry) {
+      throw faultAt(entry, '`string` needs contains, startsWith, endsWith or equals');
+    }
+
     const checkNames = Object.keys(STRING_CHECKS).join(', ');
     throw faultAt(
       unknownEntry,
       `\`${unknownEntry.key}\` is not a check of a string; the checks are ${checkNames}`,
     );
   }
+
   for (const unknownEntry of unknownEntries) {
-    note(unknownEntry, `\`${unknownEntry.key}\` of a string check is a key that gh models ignores too`);
+    note(
+      unknownEntry,
+      `\`${unknownEntry.key}\` of a string check is a key that gh models ignores too`,
+    );
   }
+
   for (const { check } of ignoredChecks) {
     note(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
   }
+
   const text = first.check.value.text(first.check.key);
   return ({ fields }) => ({ kind: first.kind, ...place, text: fillInputs(text, fields) });
 }
@@ -162,15 +202,25 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
   const llmKeys = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
   const unknownEntry = entries.find(({ key }) => !llmKeys.includes(key));
   if (unknownEntry) throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not a key of llm`);
-  const findValue = (name: string): YamlValue | undefined => entries.find(({ key }) => key === name)?.value;
+
+  const findValue = (name: string): YamlValue | undefined =>
+    entries.find(({ key }) => key === name)?.value;
+
   const readText = (name: string): string | undefined => {
     const textValue = findValue(name);
     return textValue?.isEmpty === false ? textValue.text(name) : undefined;
   };
+
   const [prompt, choicesValue] = [readText('prompt'), findValue('choices')];
-  if (prompt === undefined || !choicesValue) throw faultAt(entry, '`llm` needs a prompt and choices');
+  if (prompt === undefined || !choicesValue) {
+    throw faultAt(entry, '`llm` needs a prompt and choices');
+  }
+
   const choices = choicesValue.items('choices').map(readEvaluatorChoice);
-  const [model, systemPrompt] = [readText('modelId') ?? readText('model'), readText('systemPrompt')];
+  const [model, systemPrompt] = [
+    readText('modelId') ?? readText('model'),
+    readText('systemPrompt'),
+  ];
   const question = {
     ...(model !== undefined && { model }),
     ...(systemPrompt !== undefined && { systemPrompt }),
@@ -181,27 +231,36 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
 function readEvaluatorChoice(item: YamlValue): { choice: string; score: number } {
   const entries = item.valuesByKey('a choice');
   const [choice, score] = [entries.get('choice'), entries.get('score')?.json()];
-  if (!choice || typeof score !== 'number') throw faultAt(item, 'a choice needs `choice` and a `score`');
+  if (!choice || typeof score !== 'number') {
+    throw faultAt(item, 'a choice needs `choice` and a `score`');
+  }
   return { choice: choice.text('choice'), score };
 }
 
 function readBuiltIn({ value: evaluatorValue }: YamlEntry, place: EvaluatorPlace): Evaluator {
   const name = evaluatorValue.text('uses');
   const shortName = name.replace(/^github\//u, '');
+
   const evaluator =
     name.startsWith('github/') && Object.hasOwn(GITHUB_EVALUATORS, shortName)
       ? GITHUB_EVALUATORS[shortName]
       : undefined;
   if (!evaluator) {
     const names = Object.keys(GITHUB_EVALUATORS).map(name => `github/${name}`);
-    throw faultAt(evaluatorValue, `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`);
+    throw faultAt(
+      evaluatorValue,
+      `\`${name}\` is not an evaluator; the evaluators are ${names.join(', ')}`,
+    );
   }
+
   return ({ line, fields }) => {
     // The context of groundedness is what the row expects.
-    const findValue = (about: string): string | undefined => fields[about === 'context' ? 'expected' : about];
+    const findValue = (about: string): string | undefined =>
+      fields[about === 'context' ? 'expected' : about];
     if (shortName === 'similarity' && findValue('expected') === undefined) {
       throw faultAt({ line, column: 1 }, `${name} needs the field \`expected\` in each row`);
     }
+
     const facts = evaluator.about.flatMap(about => {
       const fact = findValue(about);
       return fact === undefined

@@ -12,6 +12,7 @@ import { END_MARK, listInputs, type Piece } from './template-pieces.ts';
 
 const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
 const EXTRACTS = ['extract', 'extract_last'];
+
 /** Keys without an equivalent in prompt files, with the feature that each belongs to. */
 const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
   fragments: 'fragments',
@@ -21,9 +22,17 @@ const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
   attachments: 'attachments',
   attachment_types: 'attachments',
 };
-const LLM_TEMPLATE_KEYS = new Set([...LLM_READ_KEYS, ...EXTRACTS, ...Object.keys(LLM_REFUSED_KEYS)]);
 
-/** Returns true if a map is an `llm` template: it has a text or a schema, and only keys of that format. */
+const LLM_TEMPLATE_KEYS = new Set([
+  ...LLM_READ_KEYS,
+  ...EXTRACTS,
+  ...Object.keys(LLM_REFUSED_KEYS),
+]);
+
+/**
+ * Returns true if a map is an `llm` template: it has a text or a schema, and only keys of that
+ * format.
+ */
 export function isLlmTemplate(template: JsonObject): boolean {
   const hasText = typeof template['prompt'] === 'string' || typeof template['system'] === 'string';
   return (
@@ -45,6 +54,7 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   for (const entry of entries.values()) reportUnsupportedKey(entry, findings);
   const prompt = parsePieces(entries.get('prompt'));
   const system = parsePieces(entries.get('system'));
+
   // `llm` appends the input to a prompt that doesn't use it.
   const isAppended = prompt !== undefined && !listInputs(prompt).includes('input');
   const body: Piece[] = [
@@ -53,6 +63,7 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
     ...(prompt ?? [{ input: 'input' }]),
     ...(isAppended ? APPENDED_INPUT : []),
   ];
+
   const options = readModelOptions(entries, findings);
   const model = readScalar(entries, 'model');
   const head: JsonObject = {
@@ -62,12 +73,14 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
     }),
     ...readLlmOutput(entries, findings),
   };
+
   const isNeededBySystem = system !== undefined && listInputs(system).includes('input');
   const inputs = {
     defaults: readDefaults(entries),
     ...(isAppended && !isNeededBySystem && { optional: ['input'] }),
   };
   const top = { line: 1, column: 1 };
+
   return {
     prompt: formatPromptFile(head, withEndMark(body), inputs),
     places: {
@@ -79,7 +92,10 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   };
 }
 
-/** Appends the input after a line break. Without the mark, Handlebars would treat the block as alone on its line, and drop the break. */
+/**
+ * Appends the input after a line break. Without the mark, Handlebars would treat the block as alone
+ * on its line, and drop the break.
+ */
 const APPENDED_INPUT: readonly Piece[] = [
   END_MARK,
   { tag: '{{#if input}}' },
@@ -97,19 +113,27 @@ function reportUnsupportedKey(entry: YamlEntry, findings: Findings): void {
   findings.addFault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
 }
 
-/** `$name`, `${name}` and `$$`, as Python's string.Template has them: https://docs.python.org/3/library/string.html */
+/**
+ * `$name`, `${name}` and `$$`, as Python's string.Template has them:
+ * https://docs.python.org/3/library/string.html
+ */
 const LLM_VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Za-z_]\w*)\})/gu;
 
 function parsePieces(entry: YamlEntry | undefined): Piece[] | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
+
   const text = entry.value.text(entry.key);
   const pieces: Piece[] = [];
   let at = 0;
   for (const { 0: variableText, index, groups } of text.matchAll(LLM_VARIABLE)) {
     const name = groups?.['named'] ?? groups?.['braced'];
-    pieces.push({ text: text.slice(at, index) }, name === undefined ? { text: '$' } : { input: name });
+    pieces.push(
+      { text: text.slice(at, index) },
+      name === undefined ? { text: '$' } : { input: name },
+    );
     at = index + variableText.length;
   }
+
   pieces.push({ text: text.slice(at) });
   const joined = joinAdjacent(pieces);
   return joined.length > 0 ? joined : undefined;
@@ -162,7 +186,9 @@ function readModelOptions(entries: YamlEntries, findings: Findings): Option[] {
   const options = optionEntries
     .filter(({ key }) => key !== 'json_object')
     .map(place => {
-      const key = Object.hasOwn(LLM_OPTIONS, place.key) ? (LLM_OPTIONS[place.key] ?? place.key) : place.key;
+      const key = Object.hasOwn(LLM_OPTIONS, place.key)
+        ? (LLM_OPTIONS[place.key] ?? place.key)
+        : place.key;
       return { key, value: place.value.json(), place };
     });
   for (const { key, value, place } of options) checkOption(key, value, place, findings);
@@ -179,10 +205,12 @@ function readExtractedFence(entries: YamlEntries): 'first' | 'last' | undefined 
 function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
   const extract = readExtractedFence(entries);
   const entry = entries.get('schema_object');
+
   const schema = entry?.value.json();
   if (entry && schema !== null && !isJsonObject(schema)) {
     findings.addFault(entry, '`schema_object` must be a JSON Schema');
   }
+
   const options = entries.get('options')?.value.entries('options') ?? [];
   const isJson = options.some(({ key, value }) => key === 'json_object' && value.json() === true);
   const output = {

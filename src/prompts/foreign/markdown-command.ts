@@ -2,7 +2,13 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats
 import type { Findings } from '../findings.ts';
 import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { type Markdown, noteLines, readFrontMatterText, readMarkdown, requireBody } from './markdown.ts';
+import {
+  type Markdown,
+  noteLines,
+  readFrontMatterText,
+  readMarkdown,
+  requireBody,
+} from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
@@ -28,6 +34,7 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
       readArgumentNames(head['arguments']),
       countsFromZero(markdown),
     );
+
     const [description, model] = [
       readFrontMatterText(head, 'description'),
       readFrontMatterText(head, 'model'),
@@ -43,6 +50,7 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
         places: TOP_OF_FILE,
       };
     }
+
     const usedInputs = usesArguments ? ['arguments'] : [];
     return {
       prompt: formatPromptFile(frontMatter, withEndMark(pieces), { used: usedInputs }),
@@ -74,7 +82,10 @@ function noteUnexecuted(markdown: Markdown, findings: Findings): void {
   );
 }
 
-/** Returns true if arguments count from 0: only Claude Code has `$0`, `$ARGUMENTS[0]` and named arguments. */
+/**
+ * Returns true if arguments count from 0: only Claude Code has `$0`, `$ARGUMENTS[0]` and named
+ * arguments.
+ */
 function countsFromZero({ head, body }: Markdown): boolean {
   return Object.hasOwn(head, 'arguments') || /\$0(?!\d)|\$ARGUMENTS\[\d+\]/u.test(body);
 }
@@ -83,7 +94,9 @@ function countsFromZero({ head, body }: Markdown): boolean {
 function readArgumentNames(value: JsonValue | undefined): string[] {
   const items = isJsonList(value) ? value : [];
   const names = typeof value === 'string' ? value.split(/[\s,]+/u) : items;
-  return names.filter((name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name));
+  return names.filter(
+    (name): name is string => typeof name === 'string' && /^[A-Za-z_][\w-]*$/u.test(name),
+  );
 }
 
 function splitAtArguments(
@@ -91,13 +104,19 @@ function splitAtArguments(
   names: readonly string[],
   fromZero: boolean,
 ): { pieces: Piece[]; usesArguments: boolean } {
-  const namePatterns = names.toSorted((a, b) => b.length - a.length).map(name => `\\$${name}(?![\\w-])`);
+  const namePatterns = names
+    .toSorted((a, b) => b.length - a.length)
+    .map(name => `\\$${name}(?![\\w-])`);
   const placeholder = new RegExp(
-    [String.raw`\$ARGUMENTS\[\d+\]`, String.raw`\$ARGUMENTS\b`, String.raw`\$\d(?!\d)`, ...namePatterns].join(
-      '|',
-    ),
+    [
+      String.raw`\$ARGUMENTS\[\d+\]`,
+      String.raw`\$ARGUMENTS\b`,
+      String.raw`\$\d(?!\d)`,
+      ...namePatterns,
+    ].join('|'),
     'gu',
   );
+
   const pieces: Piece[] = [];
   let at = 0;
   for (const { 0: placeholderText, index } of body.matchAll(placeholder)) {
@@ -105,6 +124,7 @@ function splitAtArguments(
     pieces.push({ text: body.slice(at, index) }, toArgumentPiece(placeholderText, fromZero));
     at = index + placeholderText.length;
   }
+
   pieces.push({ text: body.slice(at) });
   const usesArguments = pieces.some(piece => 'tag' in piece);
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };

@@ -16,7 +16,10 @@ export interface Markdown {
 
 const MARKDOWN_HEAD = /^---[ \t]*\n(?<head>[\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/u;
 
-/** Splits a Markdown file into front matter and body. `---` begins front matter only on the first line. */
+/**
+ * Splits a Markdown file into front matter and body. `---` begins front matter only on the first
+ * line.
+ */
 export function readMarkdown(
   text: string,
   { skipsBlankLines = false }: { readonly skipsBlankLines?: boolean } = {},
@@ -27,6 +30,7 @@ export function readMarkdown(
   const start = match ? blank + match[0].length : 0;
   const afterHead = normalizedText.slice(start);
   const body = afterHead.trimStart();
+
   return {
     head: match ? parseFrontMatter(match.groups?.['head'] ?? '') : {},
     body: body.trimEnd(),
@@ -34,7 +38,10 @@ export function readMarkdown(
   };
 }
 
-/** Parses front matter. Like other tools, takes a line such as `argument-hint: [a] [b]`, which is not YAML, as text. */
+/**
+ * Parses front matter. Like other tools, takes a line such as `argument-hint: [a] [b]`, which is
+ * not YAML, as text.
+ */
 function parseFrontMatter(text: string): JsonObject {
   try {
     const head = parseYaml(text).json();
@@ -57,7 +64,10 @@ export function requireBody({ body }: Markdown, findings: Findings): void {
   }
 }
 
-/** Returns a value of the front matter as one line of text; undefined if it is missing or not a text. */
+/**
+ * Returns a value of the front matter as one line of text; undefined if it is missing or not a
+ * text.
+ */
 export function readFrontMatterText(head: JsonObject, key: string): string | undefined {
   const value: JsonValue | undefined = Object.hasOwn(head, key) ? head[key] : undefined;
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
@@ -74,6 +84,8 @@ export function noteLines(
 ): void {
   for (const [index, line] of body.split('\n').entries()) {
     const match = pattern.exec(line);
-    if (match) findings.addNote({ line: bodyLine + index, column: match.index + 1 }, message(match[0]));
+    if (match) {
+      findings.addNote({ line: bodyLine + index, column: match.index + 1 }, message(match[0]));
+    }
   }
 }

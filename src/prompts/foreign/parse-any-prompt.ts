@@ -30,7 +30,11 @@ export interface ParsedAny extends ParsedPrompt {
 }
 
 /** Reads a prompt file, or a file of another format that can be run directly, with all findings. */
-export function parseAnyPrompt(text: string, file: string, options: ParseAnyOptions = {}): ParsedAny {
+export function parseAnyPrompt(
+  text: string,
+  file: string,
+  options: ParseAnyOptions = {},
+): ParsedAny {
   const format = detectFormat(file, text);
   const parsed = parseFormat(format, text, file, options);
   const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
@@ -43,19 +47,31 @@ function concernsRuns({ message }: Finding): boolean {
   return isMissingSchema(message) || message.endsWith(NO_TOOLS);
 }
 
-function parseFormat(form: FileFormat, text: string, file: string, options: ParseAnyOptions): ParsedPrompt {
+function parseFormat(
+  form: FileFormat,
+  text: string,
+  file: string,
+  options: ParseAnyOptions,
+): ParsedPrompt {
   const findings = new Findings(file);
   if (form.kind === 'prompt') {
     const { beside } = options;
     const whole = beside ? findings.attempt(() => withNamedSchemas(text, beside)) : text;
-    return whole === undefined ? { findings, definition: undefined } : parsePrompt(whole, file, options);
+    return whole === undefined
+      ? { findings, definition: undefined }
+      : parsePrompt(whole, file, options);
   }
+
   if (form.kind !== 'foreign') {
     reportFormat(form, file, findings);
     return { findings, definition: undefined };
   }
+
   if (reportNul(text, findings)) return { findings, definition: undefined };
-  const definition = findings.attempt(() => defineForeign(form.form, { text, file }, findings, options));
+
+  const definition = findings.attempt(() =>
+    defineForeign(form.form, { text, file }, findings, options),
+  );
   return { findings, definition };
 }
 
@@ -69,10 +85,15 @@ function defineForeign(
   const testFindings = checksTests ? findings : new Findings(file);
   const foreign = form.read({ file, text, beside }, findings, testFindings);
   if (!foreign || findings.hasFaults) return undefined;
+
   if (Buffer.byteLength(foreign.prompt) > MAX_CONVERTED_BYTES) {
-    findings.addFault({ line: 1, column: 1 }, `the prompt is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    findings.addFault(
+      { line: 1, column: 1 },
+      `the prompt is larger than ${BOUNDS.fileBytes / 1024} KiB`,
+    );
     return undefined;
   }
+
   const conversionFindings = new Findings(file);
   const definition = parseDefinition(
     foreign.prompt,
@@ -80,12 +101,18 @@ function defineForeign(
     conversionFindings,
     {},
   );
+
   // The findings' own positions are in the converted text.
   for (const { severity, message } of conversionFindings.list()) {
     if (severity === 'fault') findings.addFault(foreign.places.output, message);
   }
+
   const providerModel = definition.namesModel ? qualifyModel(definition.model) : undefined;
-  return { ...definition, ...(providerModel !== undefined && { providerModel }), places: foreign.places };
+  return {
+    ...definition,
+    ...(providerModel !== undefined && { providerModel }),
+    places: foreign.places,
+  };
 }
 
 /** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */

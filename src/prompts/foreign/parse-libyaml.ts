@@ -8,8 +8,8 @@ const MERGE_KEY = '<<';
 const MAX_MERGED_ENTRIES = 2_000_000;
 
 /**
- * Parses YAML as libyaml and its ports in Go and Python do: `<<` merges maps, and a block of text gains no line break if the
- * file ends without one.
+ * Parses YAML as libyaml and its ports in Go and Python do: `<<` merges maps, and a block of text
+ * gains no line break if the file ends without one.
  *
  * @throws {FileFault} if it is not YAML
  */
@@ -26,9 +26,13 @@ class MapMerger {
   visit(node: YamlNode | null): void {
     if (node === null || node.kind === 'scalar' || this.#visited.has(node)) return;
     this.#visited.add(node);
-    for (const child of node.kind === 'list' ? node.items : node.entries.map(({ value }) => value)) {
+
+    for (const child of node.kind === 'list'
+      ? node.items
+      : node.entries.map(({ value }) => value)) {
       this.visit(child);
     }
+
     if (node.kind === 'map') this.#merge(node.entries);
   }
 
@@ -37,13 +41,18 @@ class MapMerger {
     const at = entries.findIndex(({ key }) => key === MERGE_KEY);
     const [merge] = at < 0 ? [] : entries.splice(at, 1);
     if (!merge) return;
+
     const { value, line = 1, column = 1 } = merge;
     const keys = new Set(entries.map(({ key }) => key));
     for (const map of value?.kind === 'list' ? value.items : [value]) {
-      if (map?.kind !== 'map') throw new FileFault(line, '`<<` must be a map or a list of maps', column);
+      if (map?.kind !== 'map') {
+        throw new FileFault(line, '`<<` must be a map or a list of maps', column);
+      }
       for (const entry of map.entries) {
         this.#looked += 1;
-        if (this.#looked > MAX_MERGED_ENTRIES) throw new FileFault(line, 'this merges too many keys', column);
+        if (this.#looked > MAX_MERGED_ENTRIES) {
+          throw new FileFault(line, 'this merges too many keys', column);
+        }
         if (!keys.has(entry.key)) entries.push(entry);
         keys.add(entry.key);
       }

@@ -19,6 +19,7 @@ export const PLAIN_TEXT: ForeignFormat = {
       { text: body },
       { tag: '{{/if}}' },
     ]);
+
     return { prompt: formatPromptFile({}, template, { optional: ['input'] }), places: TOP_OF_FILE };
   },
 };

@@ -6,8 +6,8 @@ const FAMILIES: readonly (readonly [name: RegExp, provider: string])[] = [
 ];
 
 /**
- * Returns our name of a model that other tools know without its provider; undefined if its name doesn't identify the
- * provider.
+ * Returns our name of a model that other tools know without its provider; undefined if its name
+ * doesn't identify the provider.
  */
 export function qualifyModel(name: string): string | undefined {
   if (name.includes('/')) return undefined;

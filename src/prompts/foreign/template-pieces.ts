@@ -1,12 +1,18 @@
 import { findRole, HELPERS, type Role } from '../template/syntax.ts';
 
-/** A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input or compare it with a text. */
+/**
+ * A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input
+ * or compare it with a text.
+ */
 export type Piece =
   | { readonly text: string }
   | { readonly input: string }
   | { readonly tag: string; readonly tests?: string; readonly equals?: string | undefined };
 
-/** Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without blanks. */
+/**
+ * Matches a placeholder of GitHub Models: `{{name}}`, of letters, digits, `_`, `.` and `-`, without
+ * blanks.
+ */
 const PLACEHOLDER = /\{\{([\p{L}\p{N}_.-]+)\}\}/u;
 
 export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): Piece[] {
@@ -16,7 +22,10 @@ export function splitAtInputs(text: string, placeholder: RegExp = PLACEHOLDER): 
     .filter(piece => !('text' in piece) || piece.text !== '');
 }
 
-/** Replaces placeholders by their values, if they have one. Placeholders within a value are not replaced. */
+/**
+ * Replaces placeholders by their values, if they have one. Placeholders within a value are not
+ * replaced.
+ */
 export function fillInputs(text: string, values: Readonly<Record<string, string>>): string {
   const getValue = (name: string): string =>
     Object.hasOwn(values, name) ? (values[name] ?? '') : `{{${name}}}`;
@@ -43,13 +52,23 @@ export function listInputs(pieces: readonly Piece[]): string[] {
 
 /** Returns the names of the inputs that tags test. */
 export function listTestedInputs(pieces: readonly Piece[]): string[] {
-  return [...new Set(pieces.flatMap(piece => ('tag' in piece && piece.tests ? [piece.tests] : [])))];
+  return [
+    ...new Set(pieces.flatMap(piece => ('tag' in piece && piece.tests ? [piece.tests] : []))),
+  ];
 }
 
-/** Returns a tag that begins a block, such as `#if`, or a further branch of it. @param value the text that it compares with */
+/**
+ * Returns a tag that begins a block, such as `#if`, or a further branch of it.
+ *
+ * @param value the text that it compares with
+ */
 export function createBlockTag(words: string, input: string, value?: string): Piece {
   const other = value === undefined ? '' : ` "${value}"`;
-  return { tag: `{{${words} ${formatInputTag(input).slice(2, -2)}${other}}}`, tests: input, equals: value };
+  return {
+    tag: `{{${words} ${formatInputTag(input).slice(2, -2)}${other}}}`,
+    tests: input,
+    equals: value,
+  };
 }
 
 /** Returns a template that renders exactly these pieces. */
@@ -67,7 +86,8 @@ export function asTemplate(pieces: readonly Piece[]): string {
 
 /** Returns the tag of an input. `this` keeps its name from being read as a keyword. */
 function formatInputTag(name: string): string {
-  const isPlain = /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);
+  const isPlain =
+    /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);
   return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
 }
 
@@ -86,7 +106,9 @@ function escapeBraces(text: string, tagFollows: boolean): string {
     /\\+|\{{2,}/gu,
     (run, index: number, whole: string) => {
       // An empty comment separates literal backslashes from the escaping one.
-      if (run.startsWith('\\')) return whole.startsWith('{{', index + run.length) ? `${run}\\{{!}}` : run;
+      if (run.startsWith('\\')) {
+        return whole.startsWith('{{', index + run.length) ? `${run}\\{{!}}` : run;
+      }
       return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },
   );

@@ -1,6 +1,11 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { parseYaml, type YamlEntries, type YamlEntry, type YamlValue } from '../../files/formats/yaml.ts';
+import {
+  parseYaml,
+  type YamlEntries,
+  type YamlEntry,
+  type YamlValue,
+} from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { PromptOutput } from '../definition.ts';
@@ -42,13 +47,17 @@ export function readFrontMatter(
   const writtenFields = [...readLocatedValues(entries, findings)].map(
     ([key, { value }]) => [key, value] as const,
   );
+
   return {
     isReadable: root !== undefined,
     title: readOneLineText(entries.get('title'), findings),
     description: readOneLineText(entries.get('description'), findings),
     model: readOneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
-    config: readLocatedValues(readKnownEntries(entries.get('config')?.value, 'config', findings), findings),
+    config: readLocatedValues(
+      readKnownEntries(entries.get('config')?.value, 'config', findings),
+      findings,
+    ),
     /** Undefined without a schema; the inputs are then the names in the template. */
     inputSchema: readOptionalSchema(inputSchema),
     /** Returns true if the schema has a field of this name, even one that can't be read. */
@@ -83,21 +92,33 @@ function readOutput(
   return { ...(format !== undefined && { format }), ...(schema && { schema }) };
 }
 
-function readNamedField(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'named'> {
-  const entries = readKnownEntries(entry?.value, 'output.named', findings, ['name', 'description', 'strict']);
+function readNamedField(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+): Pick<PromptOutput, 'named'> {
+  const entries = readKnownEntries(entry?.value, 'output.named', findings, [
+    'name',
+    'description',
+    'strict',
+  ]);
   const texts = ['name', 'description'].flatMap(key => {
     const text = readOneLineText(entries.get(key), findings, `output.named.${key}`);
     return text === undefined ? [] : [[key, text] as const];
   });
+
   const strict = entries.get('strict')?.value.json();
   if (strict !== undefined && typeof strict !== 'boolean') {
     findings.addFault(entries.get('strict') ?? TOP, 'output.named.strict must be true or false');
   }
+
   const named = { ...Object.fromEntries(texts), ...(typeof strict === 'boolean' && { strict }) };
   return Object.keys(named).length > 0 ? { named } : {};
 }
 
-function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pick<PromptOutput, 'extract'> {
+function readExtractField(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+): Pick<PromptOutput, 'extract'> {
   const extract = readOneLineText(entry, findings, 'output.extract');
   if (extract === 'first' || extract === 'last') return { extract };
   if (entry && extract !== undefined) {
@@ -106,7 +127,9 @@ function readExtractField(entry: YamlEntry | undefined, findings: Findings): Pic
   return {};
 }
 
-/** Returns the entries of `input` or `output`; none, with a note, for a word, which Genkit ignores. */
+/**
+ * Returns the entries of `input` or `output`; none, with a note, for a word, which Genkit ignores.
+ */
 function readPartEntries(
   entry: YamlEntry | undefined,
   findings: Findings,
@@ -132,7 +155,10 @@ function readKnownEntries(
   for (const entry of entries) {
     if (!knownKeys || knownKeys.includes(entry.key)) continue;
     const meant = didYouMean(entry.key, knownKeys);
-    findings.addNote(entry, `\`${entry.key}\` has no effect: ${name} takes ${joinNames(knownKeys)}${meant}`);
+    findings.addNote(
+      entry,
+      `\`${entry.key}\` has no effect: ${name} takes ${joinNames(knownKeys)}${meant}`,
+    );
   }
   return new Map(entries.map(entry => [entry.key, entry]));
 }
@@ -141,7 +167,10 @@ function joinNames(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function readLocatedValues(entries: YamlEntries, findings: Findings): Map<string, LocatedValue<JsonValue>> {
+function readLocatedValues(
+  entries: YamlEntries,
+  findings: Findings,
+): Map<string, LocatedValue<JsonValue>> {
   const values = [...entries].map(([key, place]) => {
     const value = findings.attempt(() => place.value.json());
     return value === undefined ? undefined : ([key, { value, place }] as const);
@@ -165,7 +194,11 @@ export const NO_TOOLS = 'has no effect here: no tools are called';
 
 function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void {
   if (FRONT_MATTER_KEYS.includes(key) || IGNORED_KEYS.has(key)) return;
-  if (key.includes('.')) return findings.addNote(place, `\`${key}\` is kept in ext and has no effect here`);
+
+  if (key.includes('.')) {
+    return findings.addNote(place, `\`${key}\` is kept in ext and has no effect here`);
+  }
+
   const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
   const what = isOfFormat
     ? NO_TOOLS
@@ -182,13 +215,19 @@ function readExtensions(entries: readonly (readonly [string, JsonValue])[]): Jso
     const space = spaces.get(key.slice(0, dot)) ?? new Map<string, JsonValue>();
     spaces.set(key.slice(0, dot), space.set(key.slice(dot + 1), value));
   }
+
   const written = entries.find(([key]) => key === 'ext')?.[1];
   const nested = [...spaces].map(([name, fields]) => [name, Object.fromEntries(fields)] as const);
   return Object.fromEntries([...Object.entries(isJsonObject(written) ? written : {}), ...nested]);
 }
 
-/** Returns the places where a schema declares fields. Picoschema marks names; JSON Schema has a map of properties. */
-function listSchemaFields(schema: YamlEntry | undefined): (FilePosition & { readonly name: string })[] {
+/**
+ * Returns the places where a schema declares fields. Picoschema marks names; JSON Schema has a map
+ * of properties.
+ */
+function listSchemaFields(
+  schema: YamlEntry | undefined,
+): (FilePosition & { readonly name: string })[] {
   const fields = schema?.value.at('/properties');
   if (!fields?.isMap) return [];
   return fields.entries('a schema', []).map(({ key, line, column }) => {

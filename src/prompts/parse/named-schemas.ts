@@ -9,8 +9,9 @@ const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?
 const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
 
 /**
- * Replaces schemas that are only a name with the schema in `<name>.schema.json` or `<name>.schema.yaml`, in the prompt
- * file's folder or in `schemas/` there. A prompt version has to be one self-contained text.
+ * Replaces schemas that are only a name with the schema in `<name>.schema.json` or
+ * `<name>.schema.yaml`, in the prompt file's folder or in `schemas/` there. A prompt version has to
+ * be one self-contained text.
  *
  * @throws {FileFault} for a schema file that is not YAML
  */

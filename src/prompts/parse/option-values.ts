@@ -22,24 +22,38 @@ const OPTION_RANGES: Readonly<Record<string, Range>> = {
 };
 
 /**
- * Explains why an option's value is not valid, as a predicate to follow the option's name; undefined if it is valid, or if
- * only the model knows the valid values. A number in quotes is a number.
+ * Explains why an option's value is not valid, as a predicate to follow the option's name;
+ * undefined if it is valid, or if only the model knows the valid values. A number in quotes is a
+ * number.
  */
 export function findOptionFault(key: string, value: unknown): string | undefined {
   if (value === null || value === undefined) return undefined;
-  if (key === 'stopSequences') return isTexts(value) ? undefined : 'must be text or a list of texts';
+
+  if (key === 'stopSequences') {
+    return isTexts(value) ? undefined : 'must be text or a list of texts';
+  }
+
   if (!Object.hasOwn(OPTION_RANGES, key)) return undefined;
+
   const range = OPTION_RANGES[key] ?? {};
   const number = parseNumber(value);
-  return number !== undefined && isInRange(number, range) ? undefined : `must be ${describeRange(range)}`;
+  return number !== undefined && isInRange(number, range)
+    ? undefined
+    : `must be ${describeRange(range)}`;
 }
 
 /** Reports an option in `config` whose value no model accepts. */
-export function checkOption(key: string, value: JsonValue, place: FilePosition, findings: Findings): void {
+export function checkOption(
+  key: string,
+  value: JsonValue,
+  place: FilePosition,
+  findings: Findings,
+): void {
   const fault = findOptionFault(key, value);
   if (fault === undefined) return;
   const text = toTextOrJson(value);
-  const shown = text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
+  const shown =
+    text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
   findings.addFault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }
 
@@ -47,17 +61,25 @@ export function checkOption(key: string, value: JsonValue, place: FilePosition, 
 const MAX_SHOWN_OPTION_LENGTH = 40;
 
 function isTexts(value: unknown): boolean {
-  return typeof value === 'string' || (Array.isArray(value) && value.every(item => typeof item === 'string'));
+  return (
+    typeof value === 'string' ||
+    (Array.isArray(value) && value.every(item => typeof item === 'string'))
+  );
 }
 
 function parseNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value !== 'string' || /[^\d\s.e+-]/i.test(value) || value.trim() === '') return undefined;
+  if (typeof value !== 'string' || /[^\d\s.e+-]/i.test(value) || value.trim() === '') {
+    return undefined;
+  }
   const number = Number(value);
   return Number.isNaN(number) ? undefined : number;
 }
 
-function isInRange(number: number, { min = -Infinity, max = Infinity, isWhole = false }: Range): boolean {
+function isInRange(
+  number: number,
+  { min = -Infinity, max = Infinity, isWhole = false }: Range,
+): boolean {
   if (!Number.isFinite(number) || number < min || number > max) return false;
   return !isWhole || Number.isSafeInteger(number);
 }

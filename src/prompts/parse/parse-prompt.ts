@@ -28,8 +28,16 @@ export interface ParsedPrompt {
   readonly definition: PromptDefinition | undefined;
 }
 
-/** Parses a prompt file: YAML front matter and a Handlebars template. @throws {InvalidPromptFile} if it has a fault */
-export function parsePromptFile(text: string, file: string, options: ParseOptions = {}): PromptDefinition {
+/**
+ * Parses a prompt file: YAML front matter and a Handlebars template.
+ *
+ * @throws {InvalidPromptFile} if it has a fault
+ */
+export function parsePromptFile(
+  text: string,
+  file: string,
+  options: ParseOptions = {},
+): PromptDefinition {
   const { findings, definition } = parsePrompt(text, file, options);
   if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
   return definition;
@@ -39,11 +47,16 @@ export function parsePromptFile(text: string, file: string, options: ParseOption
 export function parsePrompt(text: string, file: string, options: ParseOptions = {}): ParsedPrompt {
   const findings = new Findings(file);
   if (Buffer.byteLength(text) > BOUNDS.fileBytes) {
-    findings.addFault({ line: 1, column: 1 }, `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`);
+    findings.addFault(
+      { line: 1, column: 1 },
+      `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
+    );
     return { findings, definition: undefined };
   }
+
   checkFileName(file, findings);
   if (reportNul(text, findings)) return { findings, definition: undefined };
+
   return {
     findings,
     definition: findings.attempt(() =>
@@ -56,6 +69,7 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
 export function reportNul(text: string, findings: Findings): boolean {
   const nul = text.indexOf('\0');
   if (nul < 0) return false;
+
   const before = text.slice(0, nul).split('\n');
   const place = { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
   findings.addFault(
@@ -71,7 +85,11 @@ function checkFileName(file: string, findings: Findings): void {
   if (fault !== undefined) findings.addFault({ line: 1, column: 1 }, fault);
 }
 
-/** Parses a text that is known to be a prompt file. @throws {FileFault} if its front matter is not closed */
+/**
+ * Parses a text that is known to be a prompt file.
+ *
+ * @throws {FileFault} if its front matter is not closed
+ */
 export function parseDefinition(
   text: string,
   file: string,
@@ -96,9 +114,14 @@ export function parseDefinition(
   });
   const uses = head.isReadable ? templateReading.uses : [];
   noteJinja(parts, findings);
-  if (notesUnused && head.isReadable && !isPartial) noteUnused(parts, head, templateReading, findings);
+
+  if (notesUnused && head.isReadable && !isPartial) {
+    noteUnused(parts, head, templateReading, findings);
+  }
+
   for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
   const slug = getFileSlug(file);
+
   return {
     slug,
     title: head.title ?? slug,
@@ -123,6 +146,7 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
   const lines = template.split('\n');
   const at = lines.findIndex(isJinja);
   if (at < 0) return;
+
   const place = {
     line: start.line + at,
     column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
@@ -136,7 +160,10 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
 /** An input in single braces, as Python formats text. Handlebars leaves it unchanged. */
 const SINGLE_BRACES = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
 
-/** Notes inputs that the template does not use, and names in single braces, which are probably meant as inputs. */
+/**
+ * Notes inputs that the template does not use, and names in single braces, which are probably meant
+ * as inputs.
+ */
 function noteUnused(
   { template, start }: PromptSource,
   { inputSchema, placeOfField }: FrontMatter,
@@ -144,24 +171,30 @@ function noteUnused(
   findings: Findings,
 ): void {
   if (usesAll || findings.hasFaults) return;
+
   const properties = findOwnValue(inputSchema, 'properties');
   const usedNames = new Set(uses.map(({ key }) => key));
   const unusedNames = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
   for (const key of usedNames) unusedNames.delete(key);
+
   for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
     if (!unusedNames.delete(name) && !(inputSchema === undefined && usedNames.size === 0)) continue;
     const linesBefore = template.slice(0, index).split('\n');
-    const column = (linesBefore.at(-1)?.length ?? 0) + (linesBefore.length === 1 ? start.column : 1);
+    const column =
+      (linesBefore.at(-1)?.length ?? 0) + (linesBefore.length === 1 ? start.column : 1);
     const place = { line: start.line + linesBefore.length - 1, column };
     findings.addNote(place, `\`{${name}}\` is sent unchanged: write {{${name}}} for the input`);
     usedNames.add(name);
   }
+
   for (const key of unusedNames) {
     findings.addNote(placeOfField(key), `the template does not use the input \`${key}\``);
   }
 }
 
-function readConfigFields({ config }: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
+function readConfigFields({
+  config,
+}: FrontMatter): Pick<PromptDefinition, 'config' | 'runOptions'> {
   return toConfigFields(Object.fromEntries([...config].map(([key, { value }]) => [key, value])));
 }
 
@@ -174,7 +207,9 @@ function toInput({ inputSchema, defaults }: FrontMatter): PromptDefinition['inpu
 }
 
 function toPlaces({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
-  const toPositions = (values: ReadonlyMap<string, LocatedValue<JsonValue>>): Record<string, FilePosition> =>
+  const toPositions = (
+    values: ReadonlyMap<string, LocatedValue<JsonValue>>,
+  ): Record<string, FilePosition> =>
     Object.fromEntries([...values].map(([key, { place }]) => [key, withoutFile(place)]));
   return {
     model: withoutFile(modelPlace),

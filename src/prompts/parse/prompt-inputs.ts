@@ -25,24 +25,34 @@ interface SchemaField {
 }
 
 /** Sorts the inputs into texts and pictures by how the template uses them. */
-export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], findings: Findings): PromptInputs {
+export function sortInputs(
+  head: FrontMatter,
+  uses: readonly FieldUse[],
+  findings: Findings,
+): PromptInputs {
   const declaredInputs = listDeclaredFields(head);
   const fields = [
     ...declaredInputs,
     ...listFurtherFields(head, new Set(declaredInputs.map(({ key }) => key)), uses),
   ];
+
   const knownNames = new Set(fields.map(({ key }) => key));
   for (const use of uses) {
     // A field that can't be read has a finding already.
     const isMissing = !knownNames.has(use.key) && !head.mentions(use.key);
-    if (use.isCertain && isMissing && !isVariable(use.key)) reportUnknown(use, [...knownNames], findings);
+    if (use.isCertain && isMissing && !isVariable(use.key)) {
+      reportUnknown(use, [...knownNames], findings);
+    }
   }
+
   for (const [key, { place }] of head.defaults) {
     if (!knownNames.has(key)) findings.addNote(place, `the default \`${key}\` belongs to no input`);
   }
+
   const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
   for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
   const texts = fields.filter(({ key }) => !pictures.has(key));
+
   return {
     textInputs: texts.map(field => createTextInput(field, head.defaults.get(field.key), findings)),
     imageInputs: fields
@@ -53,17 +63,26 @@ export function sortInputs(head: FrontMatter, uses: readonly FieldUse[], finding
 
 function listDeclaredFields({ inputSchema }: FrontMatter): SchemaField[] {
   if (!inputSchema) return [];
+
   const properties = findOwnValue(inputSchema, 'properties');
   const requiredNames = findOwnValue(inputSchema, 'required');
   if (!isJsonObject(properties)) return [];
+
   const names = new Set(isJsonList(requiredNames) ? requiredNames : []);
   return Object.entries(properties).map(([key, schema]) => {
     const field = isJsonObject(schema) ? withDefinitions(schema, inputSchema) : {};
-    return { key, schema: field, isRequired: names.has(key) && findOwnValue(field, 'default') === undefined };
+    return {
+      key,
+      schema: field,
+      isRequired: names.has(key) && findOwnValue(field, 'default') === undefined,
+    };
   });
 }
 
-/** Adds the definitions that a field's schema may refer to, because each field is checked on its own. */
+/**
+ * Adds the definitions that a field's schema may refer to, because each field is checked on its
+ * own.
+ */
 function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject): JsonObject {
   if (!JSON.stringify(schema).includes('"$ref"')) return schema;
   return {
@@ -73,7 +92,10 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
   };
 }
 
-/** Returns the undeclared inputs: every name in the template without a schema, else names that the schema allows. */
+/**
+ * Returns the undeclared inputs: every name in the template without a schema, else names that the
+ * schema allows.
+ */
 function listFurtherFields(
   head: FrontMatter,
   declaredNames: ReadonlySet<string>,
@@ -83,15 +105,18 @@ function listFurtherFields(
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
   const furtherSchema = inputSchema?.['additionalProperties'] ?? true;
   const schema = isJsonObject(furtherSchema) ? furtherSchema : {};
-  const allowedUses = isOpen || furtherSchema !== false ? uses : uses.filter(({ key }) => isVariable(key));
+  const allowedUses =
+    isOpen || furtherSchema !== false ? uses : uses.filter(({ key }) => isVariable(key));
   const namesWithDefault = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
   const keys = new Set([...allowedUses.map(({ key }) => key), ...namesWithDefault]);
   const certainNames = new Set(uses.filter(use => use.isCertain).map(({ key }) => key));
+
   return [...keys]
     .filter(key => !declaredNames.has(key))
     .map(key => ({
       key,
-      schema: isOpen || !isJsonObject(furtherSchema) ? inferDefaultSchema(defaults.get(key)) : schema,
+      schema:
+        isOpen || !isJsonObject(furtherSchema) ? inferDefaultSchema(defaults.get(key)) : schema,
       isRequired: isOpen && certainNames.has(key) && !isVariable(key),
     }));
 }
@@ -134,6 +159,7 @@ function notePicture(
       `\`${key}\` is a picture, and those are always required: the \`?\` has no effect`,
     );
   }
+
   if (!isTextType(listSchemaTypes(schema))) {
     findings.addFault(place, `\`${key}\` is a picture: declare it as a string`);
   }
@@ -150,6 +176,7 @@ function createTextInput(
   const otherwise = standard === undefined ? undefined : toTextOrJson(standard);
   const fault = defaultValue && findDefaultFault(key, defaultValue.value, schema, choices);
   if (defaultValue && fault !== undefined) findings.addFault(defaultValue.place, fault);
+
   return {
     key,
     ...pickDescription(schema),
@@ -172,6 +199,7 @@ function findDefaultFault(
       ? undefined
       : `the default of \`${key}\` is not one of its values: ${choices.join(', ')}`;
   }
+
   const types = listSchemaTypes(schema);
   if (types.length === 0 || types.some(type => hasType(value, type))) return undefined;
   return `the default of \`${key}\` must be of the type ${types.join(' or ')}, not ${describeKind(value)}`;
@@ -195,7 +223,9 @@ function isTextType(types: readonly string[]): boolean {
 }
 
 function findEnumChoices({ enum: choices }: JsonObject): string[] | undefined {
-  return isJsonList(choices) ? choices.filter(choice => choice !== null).map(toTextOrJson) : undefined;
+  return isJsonList(choices)
+    ? choices.filter(choice => choice !== null).map(toTextOrJson)
+    : undefined;
 }
 
 const INPUT_TYPES: ReadonlySet<string> = new Set([
@@ -213,7 +243,9 @@ function inferInputType(schema: JsonObject): InputType {
     ? choices.filter(choice => choice !== null).map(choice => typeof choice)
     : listSchemaTypes(schema).filter(type => type !== 'null');
   const [kind, ...others] = new Set(kinds);
-  return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind) ? (kind as InputType) : 'any';
+  return kind !== undefined && others.length === 0 && INPUT_TYPES.has(kind)
+    ? (kind as InputType)
+    : 'any';
 }
 
 /** Keywords that don't restrict a text. */
@@ -221,7 +253,9 @@ const INPUT_KEYWORDS = new Set(['type', 'description', 'title', 'default', 'exam
 
 function needsCheck(schema: JsonObject, choices: readonly string[] | undefined): boolean {
   const { enum: values } = schema;
-  if (choices && isJsonList(values)) return values.some(value => value !== null && typeof value !== 'string');
+  if (choices && isJsonList(values)) {
+    return values.some(value => value !== null && typeof value !== 'string');
+  }
   const isText = inferInputType(schema) === 'string';
   return !isText || Object.keys(schema).some(keyword => !INPUT_KEYWORDS.has(keyword));
 }

@@ -14,8 +14,9 @@ const FENCE = /^---[ \t]*$/;
 const SKIPPED = /^[ \t]*(#.*)?$/;
 
 /**
- * Splits a prompt file into front matter and template. Comments may precede the front matter. Blanks around the template
- * are dropped if there is front matter; otherwise the whole file is the template.
+ * Splits a prompt file into front matter and template. Comments may precede the front matter.
+ * Blanks around the template are dropped if there is front matter; otherwise the whole file is the
+ * template.
  *
  * @throws {FileFault} if the front matter is never closed
  */
@@ -25,11 +26,13 @@ export function splitSource(text: string): PromptSource {
   const lines = source.split('\n');
   const openingIndex = lines.findIndex(line => !SKIPPED.test(line));
   if (openingIndex < 0 || !FENCE.test(lines[openingIndex] ?? '')) return wholeFile;
+
   const closingIndex = lines.findIndex((line, index) => index > openingIndex && FENCE.test(line));
   if (closingIndex < 0) {
     const place = { line: openingIndex + 1, column: 1 };
     throw faultAt(place, 'the front matter is never closed: add a line `---` after it');
   }
+
   return {
     source,
     frontMatter: lines.slice(openingIndex + 1, closingIndex).join('\n'),
@@ -46,6 +49,7 @@ export function lacksOpeningFence(source: string): boolean {
   const lines = source.split('\n');
   const firstIndex = lines.findIndex(line => !SKIPPED.test(line));
   const closingIndex = lines.findIndex(line => FENCE.test(line));
+
   return (
     firstIndex >= 0 &&
     closingIndex > firstIndex &&
@@ -61,7 +65,13 @@ export function describeMissingFence(file: string): string {
 /** Returns the source of a file that is only a template. */
 export function toTemplateSource(text: string): PromptSource {
   const source = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
-  return { source, frontMatter: '', frontMatterLine: 1, template: source, start: { line: 1, column: 1 } };
+  return {
+    source,
+    frontMatter: '',
+    frontMatterLine: 1,
+    template: source,
+    start: { line: 1, column: 1 },
+  };
 }
 
 function trimTemplate(
@@ -71,5 +81,8 @@ function trimTemplate(
   const body = lines.join('\n');
   const blank = body.slice(0, body.length - body.trimStart().length);
   const column = blank.length - blank.lastIndexOf('\n');
-  return { template: body.trim(), start: { line: firstLine + blank.split('\n').length - 1, column } };
+  return {
+    template: body.trim(),
+    start: { line: firstLine + blank.split('\n').length - 1, column },
+  };
 }

@@ -10,20 +10,27 @@ import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import type { ReadBeside } from './named-schemas.ts';
 
-/** Reads the text of a prompt file. @throws {InvalidPromptFile} if it is not a file, too large, or not UTF-8 */
+/**
+ * Reads the text of a prompt file.
+ *
+ * @throws {InvalidPromptFile} if it is not a file, too large, or not UTF-8
+ */
 export async function readPromptText(file: string): Promise<string> {
   const facts = await stat(file);
   if (!facts.isFile()) throw new InvalidPromptFile(file, 1, 'this is not a file');
+
   // Files of other tools also hold test data, so their limit is higher.
   const maxBytes = file.endsWith(PROMPT_FILE_EXTENSION) ? BOUNDS.fileBytes : BOUNDS.foreignBytes;
   if (facts.size > maxBytes) {
     throw new InvalidPromptFile(file, 1, `the file is larger than ${maxBytes / 1024} KiB`);
   }
+
   return decodePrompt(file, await readFile(file));
 }
 
 /**
- * Returns a lookup of the partials of a prompt file: `{{> name}}` is `_name.prompt` in its folder or below.
+ * Returns a lookup of the partials of a prompt file: `{{> name}}` is `_name.prompt` in its folder
+ * or below.
  *
  * @param allowOutside true if a link may lead out of the file's folder
  */
@@ -31,7 +38,9 @@ export function createPartialLookup(file: string, allowOutside = false): Partial
   return name => {
     const partial = findPartialPath(path.dirname(file), name);
     if (partial === undefined) {
-      return { fault: `unknown partial \`${name}\`: partials must be next to their prompt, or below it` };
+      return {
+        fault: `unknown partial \`${name}\`: partials must be next to their prompt, or below it`,
+      };
     }
     try {
       return readPartial(partial, name, allowOutside ? undefined : path.dirname(file));
@@ -42,25 +51,38 @@ export function createPartialLookup(file: string, allowOutside = false): Partial
   };
 }
 
-function readPartial(file: string, name: string, folder: string | undefined): ReturnType<PartialLookup> {
+function readPartial(
+  file: string,
+  name: string,
+  folder: string | undefined,
+): ReturnType<PartialLookup> {
   const { real, fault } = inspectNamedFile(file, folder, BOUNDS.fileBytes);
   if (fault === 'outside') {
-    const what = 'lies outside the folder of its prompt (--allow-outside allows runs and checks of it)';
+    const what =
+      'lies outside the folder of its prompt (--allow-outside allows runs and checks of it)';
     return { fault: `the partial \`${name}\` ${what}` };
   }
+
   if (fault === 'irregular') return { fault: `the partial \`${name}\` is not a file` };
+
   if (fault === 'large') {
     return { fault: `the partial \`${name}\` is larger than ${BOUNDS.fileBytes / 1024} KiB` };
   }
+
   const bytes = readFileSync(real);
   const text = decodeUtf8(bytes);
-  if (text !== undefined) return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
+  if (text !== undefined) {
+    return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
+  }
+
   return { fault: `the partial \`${name}\` is ${describeEncodingFault(bytes)}` };
 }
 
 function decodePrompt(file: string, bytes: Uint8Array): string {
   const text = decodeUtf8(bytes);
-  if (text === undefined) throw new InvalidPromptFile(file, 1, `the file is ${describeEncodingFault(bytes)}`);
+  if (text === undefined) {
+    throw new InvalidPromptFile(file, 1, `the file is ${describeEncodingFault(bytes)}`);
+  }
   return text;
 }
 
@@ -74,7 +96,11 @@ export function createBesideReader(file: string, allowOutside = false): ReadBesi
   return name => {
     const place = path.join(folder, name);
     try {
-      const { real, fault } = inspectNamedFile(place, allowOutside ? undefined : folder, BOUNDS.fileBytes);
+      const { real, fault } = inspectNamedFile(
+        place,
+        allowOutside ? undefined : folder,
+        BOUNDS.fileBytes,
+      );
       if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
       return decodePrompt(place, readFileSync(real));
     } catch (error) {
@@ -84,7 +110,10 @@ export function createBesideReader(file: string, allowOutside = false): ReadBesi
   };
 }
 
-/** Returns the path of a partial: `folder/name` is `folder/_name.prompt`. Undefined for a name that leads elsewhere. */
+/**
+ * Returns the path of a partial: `folder/name` is `folder/_name.prompt`. Undefined for a name that
+ * leads elsewhere.
+ */
 function findPartialPath(directory: string, name: string): string | undefined {
   const steps = name.split('/');
   if (steps.some(step => !/^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._-]*$/u.test(step))) return undefined;
@@ -105,7 +134,10 @@ export function isPromptFile(name: string): boolean {
   return isPromptText(name) && !isPartialFile(name);
 }
 
-/** Returns true for prompts and partials. Names that begin with a dot are temporary files of editors. */
+/**
+ * Returns true for prompts and partials. Names that begin with a dot are temporary files of
+ * editors.
+ */
 export function isPromptText(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }

@@ -9,11 +9,15 @@ import { createSchemaChecker } from '../schemas/schema-checker.ts';
 export interface CheckedOutput {
   /** The model's answer, without the code fence if it is alone in one and matches. */
   readonly text: string;
-  /** The first mismatch with its place. The run has then failed, and `text` is the unchanged answer. */
+  /**
+   * The first mismatch with its place. The run has then failed, and `text` is the unchanged answer.
+   */
   readonly fault?: string;
 }
 
-/** Returns true if a prompt's answers are JSON, which is requested from the model and checked here. */
+/**
+ * Returns true if a prompt's answers are JSON, which is requested from the model and checked here.
+ */
 export function isJsonOutput({ format, schema }: PromptOutput): boolean {
   return schema !== undefined || format === 'json';
 }
@@ -24,7 +28,8 @@ export function changesAnswer(output: PromptOutput): boolean {
 }
 
 /**
- * Checks an answer, even if the model claims to follow the schema. A schema that can't be used is a fault too.
+ * Checks an answer, even if the model claims to follow the schema. A schema that can't be used is a
+ * fault too.
  *
  * @throws {PastBound} if the check takes longer than `limitMs`
  */
@@ -35,10 +40,13 @@ export async function checkOutput(
 ): Promise<CheckedOutput> {
   const block = output.extract && findCodeBlock(text, output.extract);
   if (!isJsonOutput(output)) return { text: block ?? text };
+
   const jsonText = block ?? withoutFence(text);
   const parsedOutput = parseOutput(jsonText);
   if ('fault' in parsedOutput) return { text, fault: parsedOutput.fault };
-  const fault = output.schema && (await findSchemaMismatch(output.schema, parsedOutput.value, limitMs));
+
+  const fault =
+    output.schema && (await findSchemaMismatch(output.schema, parsedOutput.value, limitMs));
   return fault === undefined ? { text: jsonText } : { text, fault };
 }
 
@@ -46,7 +54,8 @@ export async function checkOutput(
 function withoutFence(text: string): string {
   const lines = text.trim().split('\n');
   const [first = '', last = ''] = [lines[0]?.trim(), lines.at(-1)?.trim()];
-  const isFenced = lines.length > 2 && /^(`{3,}|~{3,})[\w+-]*$/.test(first) && /^(`{3,}|~{3,})$/.test(last);
+  const isFenced =
+    lines.length > 2 && /^(`{3,}|~{3,})[\w+-]*$/.test(first) && /^(`{3,}|~{3,})$/.test(last);
   return isFenced && first.startsWith(last) ? lines.slice(1, -1).join('\n') : text;
 }
 
@@ -79,9 +88,11 @@ function findCodeBlock(text: string, which: 'first' | 'last'): string | undefine
     fences.set(fence, lineNumbers);
     return lineNumbers;
   };
+
   for (const [index, line] of lines.entries()) {
     if (/^`{3,}$/u.test(line)) getFenceLines(line).push(index);
   }
+
   let lastBlock: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {
     const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
@@ -89,9 +100,11 @@ function findCodeBlock(text: string, which: 'first' | 'last'): string | undefine
     while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
     const [end] = ends;
     if (end === undefined) continue;
+
     lastBlock = lines.slice(at + 1, end).join('\n');
     if (which === 'first') return lastBlock;
     at = end;
   }
+
   return lastBlock;
 }

@@ -14,10 +14,13 @@ export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.le
   return `${format} image${describeSize(bytes, mediaType)}, ${formatBytes(size)}`;
 }
 
-const MEASURED = new Set(['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`));
+const MEASURED = new Set(
+  ['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`),
+);
 
 /**
- * Number of bytes to read for the size: reading each of a JPEG's segments takes a step, and they may all be empty.
+ * Number of bytes to read for the size: reading each of a JPEG's segments takes a step, and they
+ * may all be empty.
  */
 export const MEASURED_BYTES = 512 * 1024;
 

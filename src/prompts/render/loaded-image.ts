@@ -14,7 +14,10 @@ export function decodeBase64(text: string): Buffer {
   return Buffer.from(text, 'base64');
 }
 
-/** Returns true if the last group is complete. Padding may be missing, but one character alone encodes nothing. */
+/**
+ * Returns true if the last group is complete. Padding may be missing, but one character alone
+ * encodes nothing.
+ */
 function hasWholeGroups(text: string): boolean {
   return text.endsWith('=') ? text.length % 4 === 0 : text.length % 4 !== 1;
 }

@@ -6,7 +6,10 @@ import type { TemplateMessage } from '../template/template-messages.ts';
 import { completeTemplate, toPromptVariables } from './render-prompt.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
-/** The request that a model would get, in the form of the dotprompt specification, with JSON Schemas. */
+/**
+ * The request that a model would get, in the form of the dotprompt specification, with JSON
+ * Schemas.
+ */
 export interface PromptPreview {
   readonly messages: readonly TemplateMessage[];
   readonly input?: PromptDefinition['input'];
@@ -28,7 +31,10 @@ export interface PreviewInputs {
   readonly history?: readonly TemplateMessage[];
 }
 
-/** Inputs with texts that get their types from the prompt's schema, as in a run; they win over `inputs`. */
+/**
+ * Inputs with texts that get their types from the prompt's schema, as in a run; they win over
+ * `inputs`.
+ */
 export interface TypedPreviewInputs extends PreviewInputs {
   readonly texts?: Readonly<Record<string, string>>;
 }
@@ -63,7 +69,12 @@ export function previewPrompt(
   const inputs = buildPreviewInputs(definition, values);
   const variables = { ...values.context, ...toPromptVariables(definition) };
   const history = values.history ?? [];
-  const messages = renderTemplate(completeTemplate(definition), { inputs, variables, history }, limits);
+  const messages = renderTemplate(
+    completeTemplate(definition),
+    { inputs, variables, history },
+    limits,
+  );
+
   const { input, output, config, model, namesModel, ext } = definition;
   return {
     messages,
@@ -85,20 +96,33 @@ function buildPreviewInputs(
     const url = images[index];
     return url === undefined ? [] : [[key, url]];
   });
-  const values = { ...collectSchemaDefaults(definition), ...inputs, ...Object.fromEntries(pictures) };
-  const neededKeys = [...textInputs.filter(({ required }) => required), ...imageInputs].map(({ key }) => key);
+  const values = {
+    ...collectSchemaDefaults(definition),
+    ...inputs,
+    ...Object.fromEntries(pictures),
+  };
+
+  const neededKeys = [...textInputs.filter(({ required }) => required), ...imageInputs].map(
+    ({ key }) => key,
+  );
   const missingKeys = neededKeys.filter(key => !Object.hasOwn(values, key));
-  if (missingKeys.length > 0) throw new InvalidInputs(missingKeys.map(key => `the input ${key} is required`));
+  if (missingKeys.length > 0) {
+    throw new InvalidInputs(missingKeys.map(key => `the input ${key} is required`));
+  }
+
   if (images.length > unfilledImages.length) {
     throw new InvalidInputs([
       `the prompt takes ${unfilledImages.length} more pictures, not ${images.length}`,
     ]);
   }
+
   return input.default ? { ...input.default, ...values } : values;
 }
 
 /** Returns the defaults in the fields of a schema. */
 function collectSchemaDefaults({ textInputs }: PromptDefinition): JsonObject {
   const defaults = textInputs.map(({ key, schema }) => [key, schema?.['default']] as const);
-  return Object.fromEntries(defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined));
+  return Object.fromEntries(
+    defaults.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  );
 }

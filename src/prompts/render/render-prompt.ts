@@ -49,18 +49,22 @@ export async function renderPrompt(
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
   const renderedParts = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
+
   // A template may place a picture several times, so its description is cached.
   const descriptions = new Map<LoadedImage, string>();
   for (const image of images) descriptions.set(image, await describe(image));
   const pictures = images.map(image => descriptions.get(image) ?? '');
   const templateMessages = await render({ definition: renderedParts, textInputs, pictures });
-  const engineMessages = await Promise.all(templateMessages.map(message => toEngineMessage(message, images)));
+  const engineMessages = await Promise.all(
+    templateMessages.map(message => toEngineMessage(message, images)),
+  );
   const filledMessages = engineMessages.filter(({ parts }) => parts.length > 0);
   const messages = filledMessages.length > 0 ? filledMessages : [EMPTY_MESSAGE];
   const asText = async (part: MessagePart): Promise<string> =>
     'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
   const texts: string[] = [];
   for (const { parts } of messages) texts.push((await Promise.all(parts.map(asText))).join(''));
+
   return { messages, text: joinMessages(texts) };
 }
 
@@ -86,6 +90,7 @@ export async function renderMessages(
   });
   const inputs = { ...values, ...Object.fromEntries(placedPictures) };
   const templateInputs = { inputs, variables: toPromptVariables(definition) };
+
   return renderTemplate(
     completeTemplate(definition),
     templateInputs,
@@ -131,12 +136,17 @@ const DATA_URL = /^data:[^,;]*(?:;[^,;]*)*;base64,/i;
 async function decodeImageUrl(url: string): Promise<LoadedImage> {
   const [head] = DATA_URL.exec(url.slice(0, 1000)) ?? [];
   if (head === undefined) {
-    const what = 'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
+    const what =
+      'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
     throw new Error(`the template places the picture ${url.slice(0, 100)}: ${what}`);
   }
+
   const bytes = decodeBase64(url.slice(head.length));
   const mediaType = await detectImageType(bytes);
-  if (mediaType === undefined) throw new Error('the template places a `data:` URL that is not a picture');
+  if (mediaType === undefined) {
+    throw new Error('the template places a `data:` URL that is not a picture');
+  }
+
   return { bytes, mediaType };
 }
 

@@ -1,5 +1,10 @@
 import { FileFault } from '../../files/formats/file-fault.ts';
-import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+} from '../../files/formats/json.ts';
 import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { LimitExceeded } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
@@ -7,7 +12,8 @@ import { InvalidInputs, type PromptDefinition, type TextInput } from '../definit
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
 
 /**
- * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults; unknown keys are dropped.
+ * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults;
+ * unknown keys are dropped.
  *
  * @throws {InvalidInputs} that names every missing or mismatching field and the place in it
  * @throws {PastBound} if checking all of them takes longer than `limitMs`
@@ -25,10 +31,13 @@ export async function readTextInputs(
     const text = Object.hasOwn(texts, key) ? texts[key] : undefined;
     if (text === undefined && required) faults.push(`the input ${key} is required`);
     const { value, fault } =
-      text === undefined ? { value: findInputDefault(field, input) } : await readText(field, text, check);
+      text === undefined
+        ? { value: findInputDefault(field, input) }
+        : await readText(field, text, check);
     if (fault !== undefined) faults.push(`the input ${key} ${fault}`);
     else if (value !== undefined) values.push([key, value]);
   }
+
   if (faults.length > 0) throw new InvalidInputs(faults);
   return Object.fromEntries(values);
 }
@@ -52,24 +61,34 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
     if (!choices.includes(text)) return { fault: `must be one of ${choices.join(', ')}` };
     return { value: matchChoice(schema, text) };
   }
+
   if (!schema) return { value: text };
+
   const parsedValue = type === 'string' ? { value: text } : await parseTypedText(type, text);
   if (parsedValue.value === undefined) return parsedValue;
+
   const mismatch = findInputMismatch(input, parsedValue.value, check);
   if (!mismatch) return parsedValue;
+
   // If the schema also accepts text, a text that looks like a number is tried as a number.
   const isText = type === 'any' && typeof parsedValue.value !== 'string';
   if (isText && !findInputMismatch(input, text, check)) return { value: text };
+
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
-  const isType = type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
+
+  const isType =
+    type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
   if (pointer === '' && isType) return { fault: `must be ${INPUT_FORMS[type]}` };
-  return { fault: pointer === '' ? message : `does not match its schema at ${pointer}: ${message}` };
+  return {
+    fault: pointer === '' ? message : `does not match its schema at ${pointer}: ${message}`,
+  };
 }
 
 function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {
   const values = schema?.['enum'];
-  const isChosen = (value: JsonValue): boolean => typeof value !== 'string' && JSON.stringify(value) === text;
+  const isChosen = (value: JsonValue): boolean =>
+    typeof value !== 'string' && JSON.stringify(value) === text;
   return (isJsonList(values) ? values.find(isChosen) : undefined) ?? text;
 }
 
@@ -85,12 +104,16 @@ const INPUT_FORMS = {
 /** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
 async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ReadInput> {
   try {
-    return { value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue };
+    return {
+      value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue,
+    };
   } catch (error) {
     if (error instanceof JsonLimitExceeded) return { fault: error.message };
   }
   const value = type === 'any' ? text : await parseYamlText(text);
-  return value === undefined ? { fault: `must be ${INPUT_FORMS[type]}, as JSON or YAML` } : { value };
+  return value === undefined
+    ? { fault: `must be ${INPUT_FORMS[type]}, as JSON or YAML` }
+    : { value };
 }
 
 async function parseYamlText(text: string): Promise<JsonValue | undefined> {
@@ -105,7 +128,10 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
 }
 
 /** Loads the schema checker only if a field needs it. */
-async function loadChecker(textInputs: readonly TextInput[], limitMs: number): Promise<SchemaChecker> {
+async function loadChecker(
+  textInputs: readonly TextInput[],
+  limitMs: number,
+): Promise<SchemaChecker> {
   if (textInputs.every(({ schema }) => schema === undefined)) return () => undefined;
   const { createSchemaChecker } = await import('../schemas/schema-checker.ts');
   return await createSchemaChecker(limitMs);

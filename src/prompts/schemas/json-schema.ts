@@ -12,8 +12,16 @@ import type { SchemaContext } from './schema-reader.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
-const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const MAPS = new Set([
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+]);
+
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+
 const SCHEMAS = new Set([
   'items',
   'additionalProperties',
@@ -26,12 +34,28 @@ const SCHEMAS = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
+
 /** Keywords such as `minLength` and `maxItems`. */
 const COUNTING_KEYWORD = /^(?:min|max)(?:Length|Items|Properties|Contains)$/u;
-const NUMBER_KEYWORDS = new Set(['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']);
 
-/** Reports the faults of a JSON Schema with their places. @throws {FileFault} for too many fields */
-export function checkJsonSchema(schema: JsonObject, value: YamlValue, context: SchemaContext): void {
+const NUMBER_KEYWORDS = new Set([
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+]);
+
+/**
+ * Reports the faults of a JSON Schema with their places.
+ *
+ * @throws {FileFault} for too many fields
+ */
+export function checkJsonSchema(
+  schema: JsonObject,
+  value: YamlValue,
+  context: SchemaContext,
+): void {
   new SchemaCheck(schema, value, context).run();
 }
 
@@ -82,7 +106,9 @@ class SchemaCheck {
     if (!isJsonList(list) || list.length === 0) {
       return this.#report(pointer, `\`${keyword}\` must be a list of schemas`);
     }
-    for (const [index, schema] of list.entries()) this.#visit(schema, pointer + encodePointerStep(index));
+    for (const [index, schema] of list.entries()) {
+      this.#visit(schema, pointer + encodePointerStep(index));
+    }
   }
 
   #report(pointer: string, fault: string | undefined): void {
@@ -95,15 +121,19 @@ function findKeywordFault(keyword: string, value: JsonValue, root: JsonObject): 
   if (keyword === 'pattern') return findPatternFault(value);
   if (keyword === '$ref') return findReferenceFault(value, root);
   if (keyword === 'type') return findTypeFault(value);
+
   if (COUNTING_KEYWORD.test(keyword)) {
     const isCount = Number.isInteger(value) && Number(value) >= 0;
     return isCount ? undefined : `\`${keyword}\` must be a whole number, 0 or more`;
   }
+
   if (NUMBER_KEYWORDS.has(keyword)) return findNumberFault(keyword, value);
+
   if (keyword === 'required') {
     const isNames = isJsonList(value) && value.every(name => typeof name === 'string');
     return isNames ? undefined : '`required` must be a list of names';
   }
+
   if (keyword !== 'enum') return undefined;
   return isJsonList(value) && value.length > 0 ? undefined : '`enum` must be a list of values';
 }
@@ -111,7 +141,9 @@ function findKeywordFault(keyword: string, value: JsonValue, root: JsonObject): 
 function findTypeFault(value: JsonValue): string | undefined {
   const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
   const unknownType =
-    types.length === 0 ? types : types.find(type => !JSON_TYPES.some(jsonType => jsonType === type));
+    types.length === 0
+      ? types
+      : types.find(type => !JSON_TYPES.some(jsonType => jsonType === type));
   if (unknownType === undefined) return undefined;
   return `${JSON.stringify(unknownType)} is not a type of JSON Schema; the types are ${JSON_TYPES.join(', ')}`;
 }
@@ -131,15 +163,21 @@ function findPatternFault(pattern: JsonValue): string | undefined {
   }
 }
 
-/** Returns the fault of a reference to anything but a part of the schema itself, because nothing is fetched. */
+/**
+ * Returns the fault of a reference to anything but a part of the schema itself, because nothing is
+ * fetched.
+ */
 function findReferenceFault(reference: JsonValue, root: JsonObject): string | undefined {
   if (typeof reference !== 'string' || !reference.startsWith('#')) {
     return `${JSON.stringify(reference)} refers to another document, and those are not fetched`;
   }
+
   if (reference !== '#' && !reference.startsWith('#/')) return undefined;
+
   let subschema: JsonValue | undefined = root;
   for (const step of reference.split('/').slice(1)) {
     subschema = findOwnValue(subschema, decodeUriStep(step));
   }
+
   return subschema === undefined ? `\`${reference}\` leads to nothing in this schema` : undefined;
 }

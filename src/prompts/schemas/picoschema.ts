@@ -22,6 +22,7 @@ export const SCALARS: ReadonlySet<string> = new Set([
   'number',
   'string',
 ]);
+
 const PICOSCHEMA_FORMS =
   'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
 
@@ -29,20 +30,29 @@ const PICOSCHEMA_FORMS =
 const PICOSCHEMA_KEY = /^([^?()]+)(\?)?(?:\(([^,()]*)(?:,([^]*))?\))?$/;
 const WILDCARD = '(*)';
 
-/** Reads a schema in either form as JSON Schema; undefined if it is empty. Faults become findings. */
+/**
+ * Reads a schema in either form as JSON Schema; undefined if it is empty. Faults become findings.
+ */
 export function readSchema(value: YamlValue, context: SchemaContext): JsonObject | undefined {
   if (value.isEmpty) return undefined;
   return context.findings.attempt(() => {
     if (isUnknownName(value, context)) {
       const name = value.text('schema');
       const files = `${name}.schema.json and ${name}.schema.yaml`;
-      context.findings.addNote(value, `${MISSING_SCHEMA} \`${name}\` (${files}): anything is accepted`);
+      context.findings.addNote(
+        value,
+        `${MISSING_SCHEMA} \`${name}\` (${files}): anything is accepted`,
+      );
       return undefined;
     }
+
     if (!isJsonSchema(value)) return readType(value, context);
+
     const schema = withWrittenTypes(value.json()) as JsonObject;
     checkJsonSchema(schema, value, context);
-    return 'type' in schema || !isJsonObject(schema['properties']) ? schema : { ...schema, type: 'object' };
+    return 'type' in schema || !isJsonObject(schema['properties'])
+      ? schema
+      : { ...schema, type: 'object' };
   });
 }
 
@@ -57,7 +67,10 @@ function isJsonSchema(value: YamlValue): boolean {
   return lists || [...entries.keys()].some(key => key.startsWith('$'));
 }
 
-/** Returns true for a schema that is one word: the name of a schema in a registry that is not available. */
+/**
+ * Returns true for a schema that is one word: the name of a schema in a registry that is not
+ * available.
+ */
 function isUnknownName(value: YamlValue, { named }: SchemaContext): boolean {
   const name = value.isNull ? undefined : value.scalar;
   if (name === undefined || !/^[A-Za-z_][\w.-]*$/u.test(name)) return false;
@@ -96,12 +109,14 @@ function formatImageAdvice(type: string): string {
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (value.isMap) return readFields(value.entries('this object'), context);
   if (value.isList) throw faultAt(value, `a list is not a type: ${PICOSCHEMA_FORMS}`);
+
   // YAML reads the type `null` as an empty value.
   const typeText = value.isNull ? 'null' : value.text('a type');
   const { type, description } = splitDescription(typeText);
   const descriptionField = description === undefined ? {} : { description };
   if (type === 'any') return descriptionField;
   if (SCALARS.has(type)) return { type, ...descriptionField };
+
   const namedSchema = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
   if (namedSchema) return { ...namedSchema, ...descriptionField };
   if (IMAGE_TYPE.test(type)) throw faultAt(value, formatImageAdvice(type));
@@ -114,18 +129,23 @@ function readFields(entries: readonly YamlEntry[], context: SchemaContext): Json
   let additionalProperties: JsonValue = false;
   for (const entry of entries) {
     if (context.isFull()) break;
+
     if (entry.key === WILDCARD) {
       additionalProperties = context.findings.attempt(() => readType(entry.value, context)) ?? {};
       continue;
     }
+
     const field = context.findings.attempt(() => readField(entry, context));
     if (!field) continue;
+
     if (properties.some(([name]) => name === field.name)) {
       context.findings.addFault(entry, `the field \`${field.name}\` is declared twice`);
     }
+
     properties.push([field.name, field.schema]);
     if (!field.isOptional) requiredNames.push(field.name);
   }
+
   return {
     type: 'object',
     properties: Object.fromEntries(properties),
@@ -144,11 +164,15 @@ function readField(entry: YamlEntry, context: SchemaContext): PicoField {
   context.countField(entry);
   const [, written, mark, type, note] = PICOSCHEMA_KEY.exec(entry.key) ?? [];
   const name = written?.trim() ?? '';
-  if (!isFieldName(name)) throw faultAt(entry, `\`${entry.key}\` is not a field: ${PICOSCHEMA_FORMS}`);
+  if (!isFieldName(name)) {
+    throw faultAt(entry, `\`${entry.key}\` is not a field: ${PICOSCHEMA_FORMS}`);
+  }
+
   const isOptional = mark !== undefined;
   const schema = readFieldType(entry, type?.trim(), name, context);
   const description = note?.trim() ?? '';
   const described = description === '' ? schema : { ...schema, description };
+
   return { name, isOptional, schema: isOptional ? allowNull(described) : described };
 }
 
@@ -190,6 +214,8 @@ function readChoices(entry: YamlEntry, name: string): JsonValue[] {
 function allowNull(schema: JsonObject): JsonObject {
   const { type, enum: choices } = schema;
   if (typeof type === 'string') return { ...schema, type: [type, 'null'] };
-  if (isJsonList(choices) && !choices.includes(null)) return { ...schema, enum: [...choices, null] };
+  if (isJsonList(choices) && !choices.includes(null)) {
+    return { ...schema, enum: [...choices, null] };
+  }
   return schema;
 }

@@ -7,7 +7,10 @@ import {
   parsePointerStep,
 } from '../../files/formats/json.ts';
 
-/** Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of schemas. */
+/**
+ * Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of
+ * schemas.
+ */
 const SAME_VALUE = new Set([
   'allOf',
   'anyOf',
@@ -19,6 +22,7 @@ const SAME_VALUE = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
+
 /** Keywords whose schemas apply to a part of the value, or only if something refers to them. */
 const DEEPER = new Set([
   'properties',
@@ -34,6 +38,7 @@ const DEEPER = new Set([
   '$defs',
   'definitions',
 ]);
+
 const MAPS = new Set([
   'properties',
   'patternProperties',
@@ -42,6 +47,7 @@ const MAPS = new Set([
   'dependentSchemas',
   'dependencies',
 ]);
+
 const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
 export const REFERENCE_LOOP = '`$ref` leads back to itself without going deeper into the value';
@@ -54,20 +60,27 @@ interface SchemaPart {
 }
 
 /**
- * Returns the JSON Pointer of a reference that leads back to itself without going deeper into the value, so that a check
- * would never end; undefined if there is none.
+ * Returns the JSON Pointer of a reference that leads back to itself without going deeper into the
+ * value, so that a check would never end; undefined if there is none.
  */
 export function findReferenceLoop(schema: JsonValue): string | undefined {
   const roots = toSchemaParts(schema, '', 'schema:///');
   const target = createTargetResolver(roots);
   const states = new Map<JsonObject, 'open' | 'done'>();
   const pendingNodes = [...roots];
-  const listSameValueParts = (part: SchemaPart, keyword: string, value: JsonValue): SchemaPart[] => {
+
+  const listSameValueParts = (
+    part: SchemaPart,
+    keyword: string,
+    value: JsonValue,
+  ): SchemaPart[] => {
     if (REFERENCES.has(keyword) && typeof value === 'string') return target(value, part);
     return SAME_VALUE.has(keyword) ? listPartsUnder(part, keyword) : [];
   };
+
   const visit = (part: SchemaPart): string | undefined => {
     states.set(part.schema, 'open');
+
     for (const [keyword, value] of Object.entries(part.schema)) {
       for (const next of listSameValueParts(part, keyword, value)) {
         const state = states.get(next.schema);
@@ -77,17 +90,23 @@ export function findReferenceLoop(schema: JsonValue): string | undefined {
       }
       if (DEEPER.has(keyword)) pendingNodes.push(...listPartsUnder(part, keyword));
     }
+
     states.set(part.schema, 'done');
     return undefined;
   };
+
   for (let part = pendingNodes.pop(); part; part = pendingNodes.pop()) {
     const loop = states.has(part.schema) ? undefined : visit(part);
     if (loop !== undefined) return loop;
   }
+
   return undefined;
 }
 
-/** Returns a function that resolves references within this schema; it returns an empty list for any other. */
+/**
+ * Returns a function that resolves references within this schema; it returns an empty list for any
+ * other.
+ */
 function createTargetResolver(
   roots: readonly SchemaPart[],
 ): (reference: string, from: SchemaPart) => SchemaPart[] {
@@ -97,31 +116,47 @@ function createTargetResolver(
   for (let part = pendingNodes.pop(); part; part = pendingNodes.pop()) {
     const { schema, base } = part;
     if (!documents.has(base)) documents.set(base, part);
+
     for (const name of [schema['$anchor'], schema['$dynamicAnchor']]) {
       if (typeof name === 'string') anchors.set(`${base}#${name}`, part);
     }
-    for (const keyword of [...SAME_VALUE, ...DEEPER]) pendingNodes.push(...listPartsUnder(part, keyword));
+
+    for (const keyword of [...SAME_VALUE, ...DEEPER]) {
+      pendingNodes.push(...listPartsUnder(part, keyword));
+    }
   }
+
   return (reference, { base }) => {
     if (!URL.canParse(reference, base)) return [];
+
     const { href, hash } = new URL(reference, base);
     const document = documents.get(withoutHash(href));
     if (document === undefined) return [];
     if (hash !== '' && !hash.startsWith('#/')) return [anchors.get(href) ?? []].flat();
+
     let target: JsonValue | undefined = document.schema;
     const steps = hash.split('/').slice(1).map(decodeUriStep);
     for (const step of steps) target = findOwnValue(target, step);
-    return toSchemaParts(target, document.pointer + steps.map(encodePointerStep).join(''), document.base);
+
+    return toSchemaParts(
+      target,
+      document.pointer + steps.map(encodePointerStep).join(''),
+      document.base,
+    );
   };
 }
 
 function listPartsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
   const value = findOwnValue(schema, keyword);
   const at = pointer + encodePointerStep(keyword);
-  const isOne = typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
+  const isOne =
+    typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
   if (isOne) return toSchemaParts(value, at, base);
+
   const several: [string, JsonValue][] = Object.entries(value);
-  return several.flatMap(([name, schema]) => toSchemaParts(schema, at + encodePointerStep(name), base));
+  return several.flatMap(([name, schema]) =>
+    toSchemaParts(schema, at + encodePointerStep(name), base),
+  );
 }
 
 /** Returns a value as a schema; an empty list if it is not an object. */

@@ -11,12 +11,16 @@ export interface ValidationMismatch extends SchemaMismatch {
 }
 
 /** Checks a value against a schema; returns undefined if it matches. */
-export type SchemaChecker = (schema: JsonObject, value: JsonValue) => ValidationMismatch | undefined;
+export type SchemaChecker = (
+  schema: JsonObject,
+  value: JsonValue,
+) => ValidationMismatch | undefined;
 
 /**
  * Returns a checker whose checks may take `limitMs` together. Remote references are not fetched.
  *
- * @throws {PastBound} from a check that takes longer, such as a pattern with catastrophic backtracking
+ * @throws {PastBound} from a check that takes longer, such as a pattern with catastrophic
+ * backtracking
  */
 export async function createSchemaChecker(limitMs: number): Promise<SchemaChecker> {
   const { Ajv2020 } = await import('ajv/dist/2020.js');
@@ -29,8 +33,10 @@ export async function createSchemaChecker(limitMs: number): Promise<SchemaChecke
       inlineRefs: false,
       logger: false,
     });
+
   const sharedCompiler = createCompiler();
   let leftMs = limitMs;
+
   return (declaredSchema, value) => {
     const { $schema: _, ...schema } = declaredSchema;
     const startedAt = performance.now();
@@ -60,12 +66,18 @@ function compileAndCheck(
   try {
     validate = compiler.compile(schema);
   } catch (error) {
-    return { pointer: '', message: `the schema can't be used: ${getErrorMessage(error)}`, isOfSchema: true };
+    return {
+      pointer: '',
+      message: `the schema can't be used: ${getErrorMessage(error)}`,
+      isOfSchema: true,
+    };
   }
   try {
     return validate(value) ? undefined : pickFirstMismatch(validate.errors);
   } catch (error) {
-    if (error instanceof RangeError) throw new LimitExceeded('the schema refers to itself without end');
+    if (error instanceof RangeError) {
+      throw new LimitExceeded('the schema refers to itself without end');
+    }
     throw error;
   }
 }

@@ -30,19 +30,26 @@ export interface TaskContext extends TaskLimits {
 export const FULL_LIMITS: TaskLimits = { ...RENDER_LIMITS, checkMs: BOUNDS.checkMs };
 
 /**
- * The tasks on prompts that may take long, by name. Arguments and results are plain data, so that another process can run
- * them. Each throws PastBound past its limits.
+ * The tasks on prompts that may take long, by name. Arguments and results are plain data, so that
+ * another process can run them. Each throws PastBound past its limits.
  */
 const TASKS = {
   readTexts: (
-    { definition, texts }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: TextInputs },
+    {
+      definition,
+      texts,
+    }: { definition: Pick<PromptDefinition, 'textInputs' | 'input'>; texts: TextInputs },
     { checkMs }: TaskLimits,
   ) => readTextInputs(definition, texts, checkMs),
   render: renderMessages,
-  checkOutput: ({ output, text }: { output: PromptOutput; text: string }, { checkMs }: TaskLimits) =>
-    checkOutput({ output }, text, checkMs),
-  select: ({ text, expressions }: { text: string; expressions: TextInputs }, { checkMs }: TaskLimits) =>
-    selectFromAnswer(text, expressions, checkMs),
+  checkOutput: (
+    { output, text }: { output: PromptOutput; text: string },
+    { checkMs }: TaskLimits,
+  ) => checkOutput({ output }, text, checkMs),
+  select: (
+    { text, expressions }: { text: string; expressions: TextInputs },
+    { checkMs }: TaskLimits,
+  ) => selectFromAnswer(text, expressions, checkMs),
   trySchemas: checkValues,
   parse: parseFile,
   readYaml,
@@ -69,7 +76,11 @@ export async function perform<N extends TaskName>(
 
 /** A character of a template or prompt file takes as long as this many characters of a value. */
 const TEMPLATE_WEIGHT = 4;
-/** A character of a value takes as long as this many characters of a test file, which only commands read. */
+
+/**
+ * A character of a value takes as long as this many characters of a test file, which only commands
+ * read.
+ */
 const CHARACTERS_OF_TESTS = 8;
 
 const TASK_SIZES: { readonly [N in TaskName]: (work: TaskInput<N>) => number } = {
@@ -100,7 +111,13 @@ function sumTextLengths(texts: TextInputs = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
 }
 
-function measureConfiguration({ text, options }: { text: string; options: ConvertOptions }): number {
+function measureConfiguration({
+  text,
+  options,
+}: {
+  text: string;
+  options: ConvertOptions;
+}): number {
   return (text.length + sumTextLengths(options.programOutputs)) / CHARACTERS_OF_TESTS;
 }
 
@@ -122,9 +139,12 @@ async function parseFile({
 }) {
   // Loaded late: a stored version doesn't need the slow parsers of templates and front matter.
   const { parseAnyPrompt } = await import('../foreign/parse-any-prompt.ts');
-  const lookup = partials ? createMemoryPartialLookup(partials) : createPartialLookup(file, allowOutside);
+  const lookup = partials
+    ? createMemoryPartialLookup(partials)
+    : createPartialLookup(file, allowOutside);
   const beside = partials ? undefined : createBesideReader(file, allowOutside);
   const parsed = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
+
   return { ...parsed, findings: parsed.findings.list() };
 }
 
@@ -170,5 +190,7 @@ async function runForeignTests({
 
 function createMemoryPartialLookup(partials: TextInputs): PartialLookup {
   return name =>
-    Object.hasOwn(partials, name) ? { file: `_${name}.prompt`, text: partials[name] ?? '' } : undefined;
+    Object.hasOwn(partials, name)
+      ? { file: `_${name}.prompt`, text: partials[name] ?? '' }
+      : undefined;
 }

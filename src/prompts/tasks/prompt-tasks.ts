@@ -20,7 +20,11 @@ export interface PromptTasks {
    * @throws {PastBound} if it takes too much time or memory
    * @throws {TasksClosed} after `close`, and the signal's reason
    */
-  do<N extends TaskName>(name: N, work: TaskInput<N>, options?: TaskOptions): Promise<TaskResult<N>>;
+  do<N extends TaskName>(
+    name: N,
+    work: TaskInput<N>,
+    options?: TaskOptions,
+  ): Promise<TaskResult<N>>;
   /** Abandons the tasks that are not done. */
   close(): Promise<void>;
 }
@@ -37,7 +41,10 @@ export const inProcessTasks: PromptTasks = {
   close: () => Promise.resolve(),
 };
 
-/** Limits of a task that delays other requests unnoticeably. Own time counts, so they hold on a busy machine too. */
+/**
+ * Limits of a task that delays other requests unnoticeably. Own time counts, so they hold on a busy
+ * machine too.
+ */
 const SMALL_LIMITS: TaskLimits = {
   steps: 20_000,
   bytes: 256 * 1024,
@@ -55,7 +62,10 @@ function measureCpuTime(): number {
 /** Maximum size of a task in this process, in characters of a value. */
 const SMALL_WORK = 32 * 1024;
 
-/** Runs short tasks, which nearly all are, in this process, and starts the others over in separate processes. */
+/**
+ * Runs short tasks, which nearly all are, in this process, and starts the others over in separate
+ * processes.
+ */
 export class SharedTasks implements PromptTasks {
   #processes: Promise<TaskProcesses> | undefined;
   readonly #templates = new CompiledTemplates();
@@ -77,6 +87,7 @@ export class SharedTasks implements PromptTasks {
         if (!(error instanceof LimitExceeded)) throw error;
       }
     }
+
     this.#processes ??= import('./task-processes.ts').then(
       ({ TaskProcesses }) => new TaskProcesses(this.#options),
     );

@@ -15,7 +15,11 @@ export interface ParseTextOptions {
   readonly tasks?: PromptTasks;
 }
 
-/** Reads a prompt file. @throws {InvalidPromptFile} for its faults, and errors of the file system */
+/**
+ * Reads a prompt file.
+ *
+ * @throws {InvalidPromptFile} for its faults, and errors of the file system
+ */
 export async function readPromptFile(
   file: string,
   options?: Pick<ParseTextOptions, 'tasks' | 'allowOutside'>,
@@ -38,7 +42,12 @@ export async function readDefinition(
 export async function parsePromptText(
   text: string,
   file: string,
-  { partials, allowOutside = false, checksTests = false, tasks = inProcessTasks }: ParseTextOptions = {},
+  {
+    partials,
+    allowOutside = false,
+    checksTests = false,
+    tasks = inProcessTasks,
+  }: ParseTextOptions = {},
 ): Promise<ParsedAny> {
   const work = { text, file, allowOutside, checksTests, ...(partials && { partials }) };
   const parsed = await tasks.do('parse', work);

@@ -4,7 +4,10 @@ import { getErrorMessage } from '../../utils/error-utils.ts';
 import { LimitExceeded, runWithinTime } from '../../utils/past-bound.ts';
 import { BOUNDS } from '../bounds.ts';
 
-/** Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it is neither. */
+/**
+ * Evaluates JMESPath expressions on a text that is JSON or has a JSON value per line; a fault if it
+ * is neither.
+ */
 export async function selectFromAnswer(
   text: string,
   expressions: Readonly<Record<string, string>>,
@@ -15,14 +18,18 @@ export async function selectFromAnswer(
     // Windows PowerShell begins what it writes with a byte order mark.
     const value = parseJsonOrLines(text.replace(/^\uFEFF/u, ''));
     if (value === undefined) return { fault: 'it is not JSON' };
+
     const selectedValues: Record<string, JsonValue> = {};
     for (const [name, expression] of Object.entries(expressions)) {
       try {
-        selectedValues[name] = JSON.parse(evaluateExpression(expression, value, 0).json) as JsonValue;
+        selectedValues[name] = JSON.parse(
+          evaluateExpression(expression, value, 0).json,
+        ) as JsonValue;
       } catch (error) {
         return { fault: `\`${expression}\` does not fit it: ${getErrorMessage(error)}` };
       }
     }
+
     return { found: selectedValues };
   });
 }
@@ -47,6 +54,8 @@ function parseJsonWithin(text: string): unknown {
   try {
     return parseBoundedJson(text, BOUNDS.json);
   } catch (error) {
-    throw error instanceof JsonLimitExceeded ? new LimitExceeded(`the answer ${error.message}`) : error;
+    throw error instanceof JsonLimitExceeded
+      ? new LimitExceeded(`the answer ${error.message}`)
+      : error;
   }
 }

@@ -5,23 +5,29 @@ import { BOUNDS } from '../bounds.ts';
 import type { TaskName } from './perform-task.ts';
 import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
 
-/** Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size. */
+/**
+ * Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size.
+ */
 const TO_PARSE = 2;
 
-/** The limits of each task: the beginning of its PastBound message, its time in milliseconds, its multiple of the usual memory. */
-const TASK_LIMITS: { readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number] } =
-  {
-    readTexts: ['checking the inputs', BOUNDS.checkMs],
-    render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
-    checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
-    select: ['reading the answer', 2000],
-    trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
-    parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
-    readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
-    convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
-    convertPrompts: ['converting the file', BOUNDS.parseMs, TO_PARSE],
-    foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
-  };
+/**
+ * The limits of each task: the beginning of its PastBound message, its time in milliseconds, its
+ * multiple of the usual memory.
+ */
+const TASK_LIMITS: {
+  readonly [N in TaskName]: readonly [what: string, timeMs: number, memories?: number];
+} = {
+  readTexts: ['checking the inputs', BOUNDS.checkMs],
+  render: ['rendering the prompt', BOUNDS.compileMs + BOUNDS.renderMs],
+  checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
+  select: ['reading the answer', 2000],
+  trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
+  parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
+  readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
+  convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
+  convertPrompts: ['converting the file', BOUNDS.parseMs, TO_PARSE],
+  foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
+};
 
 export interface TaskProcessOptions {
   readonly memoryMiB?: number;
@@ -29,10 +35,15 @@ export interface TaskProcessOptions {
   readonly isForOneUser?: boolean;
 }
 
-/** Runs tasks in a few processes. A process never runs tasks of two users, so that none can see leftovers of another's. */
+/**
+ * Runs tasks in a few processes. A process never runs tasks of two users, so that none can see
+ * leftovers of another's.
+ */
 export class TaskProcesses {
   readonly #closing = new AbortController();
-  readonly #queue = new PQueue({ concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)) });
+  readonly #queue = new PQueue({
+    concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)),
+  });
   readonly #tasks = new Map<number | undefined, number>();
   readonly #memoryMiB: number;
   readonly #isForOneUser: boolean;
@@ -52,14 +63,18 @@ export class TaskProcesses {
     const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
     const tasksOfUser = this.#tasks.get(userId) ?? 0;
     this.#tasks.set(userId, tasksOfUser + 1);
+
     try {
       const performOrder = (): Promise<unknown> => this.#performInProcess(order, stop);
       // A user's further tasks come after the first task of every other user.
       return await this.#queue.add(performOrder, { priority: -tasksOfUser, signal: stop });
     } finally {
       const tasksLeft = (this.#tasks.get(userId) ?? 1) - 1;
-      if (tasksLeft > 0) this.#tasks.set(userId, tasksLeft);
-      else this.#tasks.delete(userId);
+      if (tasksLeft > 0) {
+        this.#tasks.set(userId, tasksLeft);
+      } else {
+        this.#tasks.delete(userId);
+      }
     }
   }
 
@@ -78,14 +93,18 @@ export class TaskProcesses {
     const taskProcess =
       idleProcesses.pop() ??
       new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });
+
     let isReused = false;
     try {
       const result = await taskProcess.perform(order, { timeMs, what, signal });
       isReused = this.#isForOneUser;
       return result;
     } finally {
-      if (isReused) idleProcesses.push(taskProcess);
-      else taskProcess.end();
+      if (isReused) {
+        idleProcesses.push(taskProcess);
+      } else {
+        taskProcess.end();
+      }
     }
   }
 }

@@ -39,6 +39,7 @@ function compileTemplate({ template, partials, declared }: Template): CompiledTe
   const handlebars = Handlebars.create();
   const helperNames = createAddedHelpers();
   const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...helperNames })];
+
   const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
   const names = new Set(declared);
   const compileText = (text: string): Handlebars.TemplateDelegate =>
@@ -52,7 +53,11 @@ function compileTemplate({ template, partials, declared }: Template): CompiledTe
         ignoreStandalone: true,
       },
     );
-  for (const [name, text] of Object.entries(partials)) handlebars.registerPartial(name, compileText(text));
+
+  for (const [name, text] of Object.entries(partials)) {
+    handlebars.registerPartial(name, compileText(text));
+  }
+
   return { render: compileText(template), helpers: helperNames };
 }
 

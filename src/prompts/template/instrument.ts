@@ -13,7 +13,8 @@ export interface AddedHelpers {
 }
 
 /**
- * Wraps everything in a template in our own helpers, so that they write every value and count every loop turn.
+ * Wraps everything in a template in our own helpers, so that they write every value and count every
+ * loop turn.
  */
 export function instrument(
   program: hbs.AST.Program,
@@ -58,7 +59,9 @@ class Instrumenter extends Handlebars.Visitor {
       this.acceptKey(block, 'inverse');
       block.inverseStrip ??= { open: false, close: false };
     }
-    return isHelperBlock(block) ? block : { ...block, ...buildHelperCall(this.#names.block, block.path) };
+    return isHelperBlock(block)
+      ? block
+      : { ...block, ...buildHelperCall(this.#names.block, block.path) };
   }
 
   override DecoratorBlock(block: hbs.AST.DecoratorBlock): void {
@@ -87,11 +90,14 @@ class Instrumenter extends Handlebars.Visitor {
   ): hbs.AST.Statement {
     const name = `[${this.#names.partial}]`;
     const copied = partial.hash ? 'this' : 'undefined';
-    const around = parseStatement(`{{#${name} "${indent}" ${copied}}}{{/${name}}}`) as hbs.AST.BlockStatement;
+    const around = parseStatement(
+      `{{#${name} "${indent}" ${copied}}}{{/${name}}}`,
+    ) as hbs.AST.BlockStatement;
     const [param] = partial.params;
     if (partial.hash && param) around.params[1] = param;
     const unindented = { ...partial, indent: '' };
     around.program.body = [unindented];
+
     return around;
   }
 }
@@ -107,7 +113,9 @@ function findShownValue(
 }
 
 function countContentBytes(part: hbs.AST.Statement): number {
-  return part.type === 'ContentStatement' ? Buffer.byteLength((part as hbs.AST.ContentStatement).value) : 0;
+  return part.type === 'ContentStatement'
+    ? Buffer.byteLength((part as hbs.AST.ContentStatement).value)
+    : 0;
 }
 
 /** Returns the fields that make a tag the call of a helper with one value. */

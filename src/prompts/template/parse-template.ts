@@ -10,7 +10,10 @@ export interface ParsedTemplate {
   readonly faults: readonly FileFault[];
 }
 
-/** The lexer of Handlebars' parser, which its types omit. It knows the exact places, which messages only draw. */
+/**
+ * The lexer of Handlebars' parser, which its types omit. It knows the exact places, which messages
+ * only draw.
+ */
 interface Lexer {
   setInput(text: string): void;
   /** Returns the token's number, or its name if no rule takes it. */
@@ -20,7 +23,9 @@ interface Lexer {
 }
 
 const { lexer, terminals_: TOKENS } = (
-  Handlebars as unknown as { Parser: { lexer: Lexer; terminals_: { readonly [token: number]: string } } }
+  Handlebars as unknown as {
+    Parser: { lexer: Lexer; terminals_: { readonly [token: number]: string } };
+  }
 ).Parser;
 
 /** Maximum number of faults to report, and of characters to parse again for them. */
@@ -54,22 +59,28 @@ interface Blocks {
 }
 
 /**
- * Scans the tags of a template before parsing. The depth is limited, because the parser copies its whole stack for each
- * part. So is the number of consecutive blanks, because its search for blank lines is quadratic in them. A fault names
- * the limit.
+ * Scans the tags of a template before parsing. The depth is limited, because the parser copies its
+ * whole stack for each part. So is the number of consecutive blanks, because its search for blank
+ * lines is quadratic in them. A fault names the limit.
  */
 function scanBlocks(text: string): Blocks | FileFault {
   const nesting = new Nesting();
   const starts = listLineStarts(text);
   let invalidTokens = 0;
   lexer.setInput(text);
-  for (let token = readNextToken(); token !== 'EOF' && invalidTokens <= MAX_FAULTS; token = readNextToken()) {
+
+  for (
+    let token = readNextToken();
+    token !== 'EOF' && invalidTokens <= MAX_FAULTS;
+    token = readNextToken()
+  ) {
     const { first_line: line, first_column: column } = lexer.yylloc;
     if (token === 'INVALID') invalidTokens += 1;
     nesting.add(token, (starts[line - 1] ?? 0) + column);
     const fault = nesting.fault();
     if (fault !== undefined) return faultAt({ line, column: 1 }, fault);
   }
+
   return blanksFault(text) ?? nesting.blocks();
 }
 
@@ -140,12 +151,18 @@ function blanksFault(text: string): FileFault | undefined {
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
     if (blanks.length <= BOUNDS.blanksInARow) continue;
     const { line } = getPosition(text, index);
-    return faultAt({ line, column: 1 }, `there are more than ${BOUNDS.blanksInARow} blanks in a row`);
+    return faultAt(
+      { line, column: 1 },
+      `there are more than ${BOUNDS.blanksInARow} blanks in a row`,
+    );
   }
   return undefined;
 }
 
-/** Returns the name of the next token. Ends at text that the lexer rejects; the parser will report it. */
+/**
+ * Returns the name of the next token. Ends at text that the lexer rejects; the parser will report
+ * it.
+ */
 function readNextToken(): string {
   try {
     const token = lexer.lex();
@@ -162,7 +179,10 @@ interface Explanation {
 
 type ParseError = Error & { lineNumber?: number; column?: number };
 
-/** Explains a parse error by its place. Handlebars' own message lists every token that it would have accepted. */
+/**
+ * Explains a parse error by its place. Handlebars' own message lists every token that it would have
+ * accepted.
+ */
 function explainParseError(error: ParseError, text: string, { open }: Blocks): Explanation {
   const { message, lineNumber, column = 0 } = error;
   const starts = listLineStarts(text);
@@ -171,11 +191,13 @@ function explainParseError(error: ParseError, text: string, { open }: Blocks): E
     const at = (starts[lineNumber - 1] ?? 0) + column;
     return { what: end === undefined ? what : `\`${what}\` is not ended by {{/${end}}}`, at };
   }
+
   const { first_line, first_column } = lexer.yylloc;
   const at = (starts[first_line - 1] ?? 0) + first_column;
   const [, token = ''] = /got '(\w+)'$/u.exec(message) ?? [];
   const isOpen = token === 'EOF' && message.includes('OPEN_ENDBLOCK');
   if (isOpen) return { what: 'this block is never closed', at: open.at(-1) ?? at };
+
   return explainToken(token, text, at);
 }
 
@@ -185,15 +207,22 @@ function explainToken(token: string, text: string, at: number): Explanation {
     const what = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
     return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
   }
-  if (text[at] === '|') return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
+
+  if (text[at] === '|') {
+    return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
+  }
+
   const unclosed = text.startsWith('{{!--', at) ? at : findUnclosedTag(text, at);
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
+
   const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(at)) ?? [];
   const named = tag === undefined ? 'this tag' : `\`${tag}\``;
   if (token === 'OPEN_ENDBLOCK') return { what: `${named} ends a block that was never opened`, at };
+
   if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') {
     return { what: `${named} is not inside a block`, at };
   }
+
   if (token === 'CLOSE') return { what: 'this tag is empty, or its last part has no value', at };
   return explainSign(text, at);
 }
@@ -210,12 +239,16 @@ function explainSign(text: string, at: number): Explanation {
 
 /** Explains a tag that can't be read, by the language that has such tags. */
 function explainTag(text: string, at: number): string {
-  const [tag, name] = /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u.exec(text.slice(text.lastIndexOf('{{', at))) ?? [];
+  const [tag, name] =
+    /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u.exec(text.slice(text.lastIndexOf('{{', at))) ?? [];
   if (tag === undefined) return "the template can't be read here";
   return `\`${tag}\` is a tag of Go's templates, which prompt files don't have: write {{${name}}}`;
 }
 
-/** Finds the tag around a place that is closed neither before the next tag nor before the end of the text. */
+/**
+ * Finds the tag around a place that is closed neither before the next tag nor before the end of the
+ * text.
+ */
 function findUnclosedTag(text: string, at: number): number | undefined {
   const start = at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
   if (start < 0) return undefined;

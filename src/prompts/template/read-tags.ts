@@ -1,6 +1,14 @@
 import type { Findings } from '../findings.ts';
 import { type TemplatePlace, toFilePosition } from './scope.ts';
-import { type FieldUse, findRole, HELPERS, isPath, isText, isValueTag, toTagPath } from './syntax.ts';
+import {
+  type FieldUse,
+  findRole,
+  HELPERS,
+  isPath,
+  isText,
+  isValueTag,
+  toTagPath,
+} from './syntax.ts';
 
 type TagCall = hbs.AST.MustacheStatement | hbs.AST.SubExpression | hbs.AST.BlockStatement;
 
@@ -27,15 +35,27 @@ export class TagReader {
 
   readMustache(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
     const name = toTagPath(statement.path).original;
-    if (isValueTag(statement, this.#declares)) return this.readPath(toTagPath(statement.path), place);
+
+    if (isValueTag(statement, this.#declares)) {
+      return this.readPath(toTagPath(statement.path), place);
+    }
+
     if (name === 'media') return this.#readMedia(statement, place);
+
     const [param] = statement.params;
-    if (name === 'role' && !(isText(param) && findRole(param.value) && statement.params.length === 1)) {
+    if (
+      name === 'role' &&
+      !(isText(param) && findRole(param.value) && statement.params.length === 1)
+    ) {
       const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
       return this.addFault(statement, what, place);
     }
-    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) this.readCall(statement, name, place);
-    else this.reportWrongHelper(toTagPath(statement.path), name, place);
+
+    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) {
+      this.readCall(statement, name, place);
+    } else {
+      this.reportWrongHelper(toTagPath(statement.path), name, place);
+    }
   }
 
   #readMedia(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
@@ -46,11 +66,13 @@ export class TagReader {
       const what = 'write a picture as {{media url=field}}, where `field` names the input';
       return this.addFault(statement, what, place);
     }
+
     if (!isPath(url) || place.scope.getMeaning(url).kind !== 'input') {
       const what =
         'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
       this.addNote(url, what, place);
     }
+
     this.readExpression(url, place, { isPicture: true });
     if (contentType) this.readExpression(contentType, place);
   }
@@ -70,21 +92,35 @@ export class TagReader {
     const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
     if (helper) {
       const form = `{{${helper.block ? '#' : ''}${name} …}}`;
-      return this.addFault(node, `the helper \`${name}\` is not called in this way: write ${form}`, place);
+      return this.addFault(
+        node,
+        `the helper \`${name}\` is not called in this way: write ${form}`,
+        place,
+      );
     }
+
     const names = Object.keys(HELPERS);
     const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
     this.addFault(node, `the helper \`${name}\` is not known: there are ${known}`, place);
   }
 
-  readExpression(expression: hbs.AST.Expression, place: TemplatePlace, { isPicture = false } = {}): void {
+  readExpression(
+    expression: hbs.AST.Expression,
+    place: TemplatePlace,
+    { isPicture = false } = {},
+  ): void {
     if (isPath(expression)) return this.readPath(expression, place, { isPicture });
     if (expression.type !== 'SubExpression') return;
+
     const call = expression as hbs.AST.SubExpression;
     const name = isPath(call.path) ? call.path.original : '';
+
     // Every other helper writes text.
-    if (name === 'lookup' || name === 'json') this.readCall(call, name, place);
-    else this.reportWrongHelper(call.path, name, place);
+    if (name === 'lookup' || name === 'json') {
+      this.readCall(call, name, place);
+    } else {
+      this.reportWrongHelper(call.path, name, place);
+    }
   }
 
   readPath(path: hbs.AST.PathExpression, place: TemplatePlace, { isPicture = false } = {}): void {
@@ -101,12 +137,19 @@ export class TagReader {
         isPicture: isPicture && isWhole,
       });
     }
+
     if (meaning.kind === 'inputs') this.usesAll = true;
+
     if (meaning.kind === 'data' && !meaning.isKnown) {
       this.addNote(path, `\`${path.original}\` has no value: runs have no such variable`, place);
     }
+
     if (meaning.kind === 'nowhere') {
-      this.addNote(path, `\`${path.original}\` leads out of the template, so it has no value`, place);
+      this.addNote(
+        path,
+        `\`${path.original}\` leads out of the template, so it has no value`,
+        place,
+      );
     }
   }
 }

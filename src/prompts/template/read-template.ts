@@ -55,7 +55,10 @@ type PartialTag = hbs.AST.PartialStatement | hbs.AST.PartialBlockStatement;
 /** `{{> @partial-block}}` inserts the content between `{{#> name}}` and its end. */
 const PARTIAL_BLOCK = '@partial-block';
 
-/** Maximum number of times that partials are read again to find the inputs that they use in another context. */
+/**
+ * Maximum number of times that partials are read again to find the inputs that they use in another
+ * context.
+ */
 const MAX_READINGS = 300;
 
 class TemplateReader {
@@ -82,15 +85,21 @@ class TemplateReader {
     this.#hasInlines ||= text.includes('inline');
     const { program, faults } = parseTemplate(text);
     for (const { line, column, what } of faults) {
-      this.#findings.addFault(toFilePosition(place, { line, column: column - 1 }), what, place.file);
+      this.#findings.addFault(
+        toFilePosition(place, { line, column: column - 1 }),
+        what,
+        place.file,
+      );
     }
+
     this.#readProgram(program, place);
   }
 
   #readProgram(program: Program, place: TemplatePlace): void {
     const body = program?.body ?? [];
     const names = body.map(findInlineName).filter(name => name !== undefined);
-    const inside = names.length === 0 ? place : { ...place, inlines: new Set([...place.inlines, ...names]) };
+    const inside =
+      names.length === 0 ? place : { ...place, inlines: new Set([...place.inlines, ...names]) };
     for (const statement of body) this.#readStatement(statement, inside);
   }
 
@@ -118,11 +127,15 @@ class TemplateReader {
     const { original: name } = block.path;
     if (isHelperBlock(block)) {
       const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
-      if (isKnown) this.#tags.readCall(block, name, place);
-      else this.#tags.reportWrongHelper(block.path, name, place);
+      if (isKnown) {
+        this.#tags.readCall(block, name, place);
+      } else {
+        this.#tags.reportWrongHelper(block.path, name, place);
+      }
     } else {
       this.#tags.readPath(block.path, place);
     }
+
     const scope = this.#getInnerScope(block, place.scope).withParams(block.program?.blockParams);
     const inside = { ...place, open: new Set<string>() };
     this.#readProgram(block.program, { ...inside, scope });
@@ -144,7 +157,10 @@ class TemplateReader {
     }
   }
 
-  /** Reads `{{> name context key=value}}`, which inserts a partial, and `{{#> name}}…{{/name}}`, which has a fallback. */
+  /**
+   * Reads `{{> name context key=value}}`, which inserts a partial, and `{{#> name}}…{{/name}}`,
+   * which has a fallback.
+   */
   #readPartialTag(partial: PartialTag, place: TemplatePlace): void {
     const { name: written, params, hash } = partial;
     const name = 'original' in written ? written.original : undefined;
@@ -156,17 +172,22 @@ class TemplateReader {
         place,
       );
     }
+
     for (const value of [...params, ...(hash?.pairs ?? []).map(({ value }) => value)]) {
       if (!isPath(value) || place.scope.getMeaning(value).kind !== 'inputs') {
         this.#tags.readExpression(value, place);
       }
     }
+
     const isHere = name === PARTIAL_BLOCK || place.inlines.has(name);
     const isThere = isHere || this.#readPartial(name, partial, place);
+
     if (partial.type === 'PartialBlockStatement') {
       return this.#readProgram(partial.program, toUnknownContext(place));
     }
+
     if (isThere) return;
+
     const at = name.lastIndexOf('/') + 1;
     const file = `${name.slice(0, at)}_${name.slice(at)}.prompt`;
     this.#tags.addFault(
@@ -180,19 +201,24 @@ class TemplateReader {
   #readPartial(name: string, tag: PartialTag, place: TemplatePlace): boolean {
     const partial = this.#find(name);
     if (!partial) return false;
+
     if ('fault' in partial) this.#tags.addFault(tag, partial.fault, place);
     if ('fault' in partial) return true;
+
     // Inline partials of a caller hide files of the same name.
     if (place.open.has(name) && !this.#hasInlines) {
       const what = `the partial \`${name}\` inserts itself without end: it may do so only inside a block such as {{#if}}`;
       this.#tags.addFault(tag, what, place);
       return true;
     }
+
     const { file, text } = partial;
     const scope = createPartialScope(tag, place);
     const reading = `${name}\n${scope.key}`;
     if (this.#readings.has(reading) || this.#readings.size >= MAX_READINGS) return true;
+
     this.#readings.add(reading);
+
     if (this.#keeps(name, text)) {
       this.read(text, {
         scope,
@@ -202,12 +228,14 @@ class TemplateReader {
         open: new Set([...place.open, name]),
       });
     }
+
     return true;
   }
 
   /** Stores a partial's text; returns false if that would be one partial too many. */
   #keeps(name: string, text: string): boolean {
     if (this.#texts.has(name)) return true;
+
     this.#partialBytes += Buffer.byteLength(text);
     const { partials, partialBytes } = BOUNDS;
     if (this.#texts.size >= partials || this.#partialBytes > partialBytes) {
@@ -215,11 +243,15 @@ class TemplateReader {
       this.#findings.addFault({ line: 1, column: 1 }, what);
       return false;
     }
+
     this.#texts.set(name, text);
     return true;
   }
 
-  /** Reads an inline partial. Its context is that of the place where it is used, which is unknown here. */
+  /**
+   * Reads an inline partial. Its context is that of the place where it is used, which is unknown
+   * here.
+   */
   #readInline(block: hbs.AST.DecoratorBlock, place: TemplatePlace): void {
     const name = findInlineName(block);
     if (name === undefined || name === '__proto__') {
@@ -239,8 +271,12 @@ function toUnknownContext(here: TemplatePlace): TemplatePlace {
   return { ...here, scope: here.scope.enterBlock('perhaps'), open: new Set() };
 }
 
-function createPartialScope({ params: [param], hash }: PartialTag, { scope }: TemplatePlace): Scope {
+function createPartialScope(
+  { params: [param], hash }: PartialTag,
+  { scope }: TemplatePlace,
+): Scope {
   const args = hash?.pairs.map(({ key }) => key) ?? [];
-  const isHere = param === undefined || (isPath(param) && scope.getMeaning(param).kind === 'inputs');
+  const isHere =
+    param === undefined || (isPath(param) && scope.getMeaning(param).kind === 'inputs');
   return scope.enterPartial(isHere ? undefined : 'other', args);
 }

@@ -8,8 +8,9 @@ export interface Limits {
   readonly ms: number;
   readonly now: () => number;
   /**
-   * Returns the process's own time; default: the clock. It is slow, so it is read only after the clock's limit has passed.
-   * The render may then use the limit in own time, so that time spent waiting for other processes doesn't count.
+   * Returns the process's own time; default: the clock. It is slow, so it is read only after the
+   * clock's limit has passed. The render may then use the limit in own time, so that time spent
+   * waiting for other processes doesn't count.
    */
   readonly ownTime?: (() => number) | undefined;
 }
@@ -42,11 +43,15 @@ export class RenderBudget {
   step(count: number): void {
     const { steps, ms, now } = this.#limits;
     this.#steps += count;
+
     if (this.#steps > steps) {
       throw new LimitExceeded(`rendering the prompt takes more than ${formatNumber(steps)} steps`);
     }
+
     if (this.#steps - this.#stepsAtLook < STEPS_PER_LOOK) return;
+
     this.#stepsAtLook = this.#steps;
+
     if (now() - this.#start > ms && this.#isOwnTimePast()) {
       throw new LimitExceeded(`rendering the prompt takes longer than ${ms / 1000} s`);
     }
@@ -63,7 +68,9 @@ export class RenderBudget {
   write(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytes) {
-      throw new LimitExceeded(`the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`);
+      throw new LimitExceeded(
+        `the rendered prompt is larger than ${this.#limits.bytes / 1024 / 1024} MiB`,
+      );
     }
   }
 
@@ -78,5 +85,7 @@ export class RenderBudget {
 }
 
 export function tooDeepError(): LimitExceeded {
-  return new LimitExceeded(`more than ${BOUNDS.renderDepth} blocks and partials are inside each other`);
+  return new LimitExceeded(
+    `more than ${BOUNDS.renderDepth} blocks and partials are inside each other`,
+  );
 }

@@ -24,8 +24,8 @@ export interface TemplateInputs {
 }
 
 /**
- * Renders a template that was read without a fault. A value only ever becomes text, because the markers of roles,
- * pictures and sections can't be guessed.
+ * Renders a template that was read without a fault. A value only ever becomes text, because the
+ * markers of roles, pictures and sections can't be guessed.
  *
  * @param templates where the compiled template is cached; nowhere by default
  * @throws {PastBound} if a limit is exceeded; the message names it
@@ -42,7 +42,10 @@ export function renderTemplate(
   try {
     const text = render(inputs, {
       data: { ...variables, root: inputs, 'partial-block': () => '' },
-      helpers: { ...createLanguageHelpers(budget, marks), ...createCountingHelpers(helpers, budget, marks) },
+      helpers: {
+        ...createLanguageHelpers(budget, marks),
+        ...createCountingHelpers(helpers, budget, marks),
+      },
       allowProtoMethodsByDefault: false,
       allowProtoPropertiesByDefault: false,
     });

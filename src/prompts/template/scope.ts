@@ -11,7 +11,12 @@ interface ScopeFrame {
 
 /** The meaning of a path that is known without values. */
 type PathMeaning =
-  | { readonly kind: 'input'; readonly key: string; readonly isCertain: boolean; readonly isWhole: boolean }
+  | {
+      readonly kind: 'input';
+      readonly key: string;
+      readonly isCertain: boolean;
+      readonly isWhole: boolean;
+    }
   | { readonly kind: 'inputs' }
   | { readonly kind: 'data'; readonly isKnown: boolean }
   | { readonly kind: 'value' }
@@ -53,21 +58,31 @@ export class Scope {
 
   /** A key that is equal for scopes in which every path has the same meaning. */
   get key(): string {
-    const frames = this.frames.map(({ self, shadowed }) => [self, ...[...shadowed].sort()].join(','));
+    const frames = this.frames.map(({ self, shadowed }) =>
+      [self, ...[...shadowed].sort()].join(','),
+    );
     return `${this.isInLoop ? 'loop' : ''}|${frames.join('|')}`;
   }
 
   getMeaning({ data, depth, parts, original }: hbs.AST.PathExpression): PathMeaning {
     const [name] = parts;
     if (data) return this.#getDataMeaning(parts);
+
     const isPlain = depth === 0 && !/^(\.|this\b)/.test(original);
     if (isPlain && name !== undefined && this.params.includes(name)) return { kind: 'value' };
+
     const frame = this.frames[depth];
     if (!frame) return { kind: 'nowhere' };
     if (frame.self === 'other') return { kind: 'value' };
     if (name === undefined) return frame.self === 'inputs' ? { kind: 'inputs' } : { kind: 'value' };
     if (frame.shadowed.has(name)) return { kind: 'value' };
-    return { kind: 'input', key: name, isCertain: frame.self === 'inputs', isWhole: parts.length === 1 };
+
+    return {
+      kind: 'input',
+      key: name,
+      isCertain: frame.self === 'inputs',
+      isWhole: parts.length === 1,
+    };
   }
 
   #getDataMeaning([name, key, ...rest]: readonly string[]): PathMeaning {
@@ -89,11 +104,17 @@ export interface TemplatePlace {
   readonly start: FilePosition;
   /** The names of inline partials that are visible here. */
   readonly inlines: ReadonlySet<string>;
-  /** The names of the partials that are rendered whenever this place is; only blocks can end a partial's use of itself. */
+  /**
+   * The names of the partials that are rendered whenever this place is; only blocks can end a
+   * partial's use of itself.
+   */
   readonly open: ReadonlySet<string>;
 }
 
 /** Converts a place relative to the template to a place in the file. */
-export function toFilePosition({ start }: TemplatePlace, { line, column }: FilePosition): FilePosition {
+export function toFilePosition(
+  { start }: TemplatePlace,
+  { line, column }: FilePosition,
+): FilePosition {
   return { line: line + start.line - 1, column: column + (line === 1 ? start.column : 1) };
 }

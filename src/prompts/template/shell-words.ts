@@ -1,4 +1,6 @@
-/** Splits a text into words like a POSIX shell, at unquoted blanks. An unclosed quote is plain text. */
+/**
+ * Splits a text into words like a POSIX shell, at unquoted blanks. An unclosed quote is plain text.
+ */
 export function splitShellWords(text: string): string[] {
   const words = text.match(/(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*"|\\[\s\S]|[^\s'"\\]|['"\\])+/gu) ?? [];
   return words.map(word =>

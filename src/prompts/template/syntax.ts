@@ -1,7 +1,9 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
 
 /** The helpers of the language and their number of values; `history` and `log` may have none. */
-export const HELPERS: { readonly [name: string]: { readonly block?: boolean; readonly values: number } } = {
+export const HELPERS: {
+  readonly [name: string]: { readonly block?: boolean; readonly values: number };
+} = {
   if: { block: true, values: 1 },
   unless: { block: true, values: 1 },
   each: { block: true, values: 1 },
@@ -26,7 +28,9 @@ export function findRole(name: unknown): Role | undefined {
   return ROLES.find(role => role === (name === 'assistant' ? 'model' : name));
 }
 
-/** Returns the text of a partial, or why it can't be used; undefined if there is none of that name. */
+/**
+ * Returns the text of a partial, or why it can't be used; undefined if there is none of that name.
+ */
 export type PartialLookup = (name: string) => PartialText | { readonly fault: string } | undefined;
 
 interface PartialText {
@@ -67,7 +71,9 @@ export function isHelperBlock({ path, params, hash }: hbs.AST.BlockStatement): b
   return isKnown || params.length > 0 || hash !== undefined;
 }
 
-/** Returns the name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement. */
+/**
+ * Returns the name of an inline partial, `{{#*inline "name"}}`; undefined for any other statement.
+ */
 export function findInlineName(statement: hbs.AST.Statement): string | undefined {
   if (statement.type !== 'DecoratorBlock') return undefined;
   const { path, params } = statement as hbs.AST.DecoratorBlock;
@@ -82,6 +88,9 @@ export interface FieldUse extends FilePosition {
   readonly isPicture: boolean;
   /** The file of the use: the prompt's or a partial's. */
   readonly file: string;
-  /** False inside a block such as `{{#name}}`, where only the value of `name` decides whose field it is. */
+  /**
+   * False inside a block such as `{{#name}}`, where only the value of `name` decides whose field it
+   * is.
+   */
   readonly isCertain: boolean;
 }

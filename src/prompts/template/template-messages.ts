@@ -28,7 +28,10 @@ interface MessageDraft extends TemplateMessage {
 /** A marker in a rendered text; `value` means that the blanks after it are a value, not layout. */
 type Mark = { readonly role: Role } | { readonly part: TemplatePart } | 'history' | 'value';
 
-/** Marks places in a text while it is rendered, with a word that is random for each render, so that no input can forge it. */
+/**
+ * Marks places in a text while it is rendered, with a word that is random for each render, so that
+ * no input can forge it.
+ */
 export class Marks {
   readonly #nonce = randomUUID();
   readonly #marks: Mark[] = [];
@@ -49,6 +52,7 @@ export class Marks {
       text = '';
       isValue = false;
     };
+
     for (const [index, piece] of this.#splitPieces(renderedText).entries()) {
       const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
       if (mark === undefined || mark === 'value') {
@@ -56,26 +60,40 @@ export class Marks {
         isValue ||= mark === 'value';
         continue;
       }
+
       endText();
-      if (mark === 'history') drafts.push(...asHistory(history), { role: 'model', content: [] });
-      else if ('role' in mark) drafts.push({ role: mark.role, content: [] });
-      else drafts.at(-1)?.content.push(mark.part);
+
+      if (mark === 'history') {
+        drafts.push(...asHistory(history), { role: 'model', content: [] });
+      } else if ('role' in mark) {
+        drafts.push({ role: mark.role, content: [] });
+      } else {
+        drafts.at(-1)?.content.push(mark.part);
+      }
     }
+
     endText();
     const written = drafts.filter(({ content }) => content.length > 0);
     const isPlaced = written.some(({ metadata }) => metadata?.['purpose'] === 'history');
     return isPlaced ? written : withHistory(written, history);
   }
 
-  /** Returns texts and, between them, the indices of marks. An expression with the word would be compiled each time. */
+  /**
+   * Returns texts and, between them, the indices of marks. An expression with the word would be
+   * compiled each time.
+   */
   #splitPieces(rendered: string): string[] {
     const [first = '', ...others] = rendered.split(`${this.#nonce}:`);
     const pieces = [first];
     for (const other of others) {
       const [index] = /^\d+(?=;)/u.exec(other) ?? [];
-      if (index === undefined) pieces.push(`${pieces.pop()}${this.#nonce}:${other}`);
-      else pieces.push(index, other.slice(index.length + 1));
+      if (index === undefined) {
+        pieces.push(`${pieces.pop()}${this.#nonce}:${other}`);
+      } else {
+        pieces.push(index, other.slice(index.length + 1));
+      }
     }
+
     return pieces;
   }
 }

@@ -25,7 +25,12 @@ export class Picture {
   }
 }
 
-export type Value = JsonValue | Picture | undefined | readonly Value[] | { readonly [key: string]: Value };
+export type Value =
+  | JsonValue
+  | Picture
+  | undefined
+  | readonly Value[]
+  | { readonly [key: string]: Value };
 
 /** Returns a value as text: empty for a missing value, lists with commas. */
 export function formatTemplateValue(value: Value): string {
@@ -52,7 +57,10 @@ export function getOwnField(value: Value, name: string): Value {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
-/** Returns false for the values that `{{#if}}` treats as false, including 0, an empty text and an empty list. */
+/**
+ * Returns false for the values that `{{#if}}` treats as false, including 0, an empty text and an
+ * empty list.
+ */
 export function isFilled(value: Value): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }

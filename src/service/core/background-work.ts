@@ -30,13 +30,18 @@ export class PendingWork {
 const WAITS_MS = [250, 1000, 5000, 15_000] as const;
 
 /**
- * Tries at least once and until the work succeeds: a full disk may get room again. Returns undefined if aborted.
+ * Tries at least once and until the work succeeds: a full disk may get room again. Returns
+ * undefined if aborted.
  *
  * @param options.onFault called with the error of every failed attempt
  */
 export async function retryForever<T>(
   work: () => Promise<T>,
-  { clock, signal, onFault }: { clock: Clock; signal: AbortSignal; onFault: (error: unknown) => void },
+  {
+    clock,
+    signal,
+    onFault,
+  }: { clock: Clock; signal: AbortSignal; onFault: (error: unknown) => void },
 ): Promise<T | undefined> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -44,7 +49,9 @@ export async function retryForever<T>(
     } catch (error) {
       onFault(error);
       if (signal.aborted) return undefined;
-      await clock.sleep(WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0, signal).catch(() => {});
+      await clock
+        .sleep(WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0, signal)
+        .catch(() => {});
     }
   }
 }

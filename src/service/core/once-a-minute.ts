@@ -4,7 +4,10 @@ import type { Clock } from './clock.ts';
 const QUIET_MS = 60_000;
 
 /** Passes each line on at most once a minute. */
-export function createNoticeLimiter(onNotice: (line: string) => void, clock: Clock): (line: string) => void {
+export function createNoticeLimiter(
+  onNotice: (line: string) => void,
+  clock: Clock,
+): (line: string) => void {
   const reportedAt = new Map<string, number>();
   return line => {
     const last = reportedAt.get(line);

@@ -1,7 +1,11 @@
 import { TasksClosed } from '../../prompts/tasks/task-order.ts';
 import { ERROR_HTTP_STATUS, type ErrorStatus, MAX_BODY_BYTES } from '../../wire/index.ts';
 import { Refusal, type RefusalCode } from '../core/refusal.ts';
-import { DatabaseUnavailableError, DiskFullError, isStoreUnavailable } from '../store/store-errors.ts';
+import {
+  DatabaseUnavailableError,
+  DiskFullError,
+  isStoreUnavailable,
+} from '../store/store-errors.ts';
 import type { ApiAnswer } from './route.ts';
 
 /** A refusal by the HTTP interface itself, such as of a body that is not JSON. */
@@ -58,17 +62,31 @@ export function createJsonAnswer(httpStatus: number, body: string): ApiAnswer {
 /** Returns the error envelope for any fault; an unexpected fault is reported and answered 500. */
 export function answerError(error: unknown, onFault: (error: unknown) => void): ApiAnswer {
   const { status, message, data, retryAfterSeconds } = toApiError(error, onFault);
-  const answer = createJsonAnswer(ERROR_HTTP_STATUS[status], JSON.stringify({ status, message, data }));
+  const answer = createJsonAnswer(
+    ERROR_HTTP_STATUS[status],
+    JSON.stringify({ status, message, data }),
+  );
   if (retryAfterSeconds === undefined) return answer;
-  return { ...answer, headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) } };
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'retry-after': String(Math.ceil(retryAfterSeconds)) },
+  };
 }
 
 function toApiError(error: unknown, onFault: (error: unknown) => void): ApiError {
   if (error instanceof ApiError) return error;
+
   if (error instanceof Refusal) {
-    return new ApiError(ERROR_STATUSES[error.code], error.message, error.data, error.retryAfterSeconds);
+    return new ApiError(
+      ERROR_STATUSES[error.code],
+      error.message,
+      error.data,
+      error.retryAfterSeconds,
+    );
   }
+
   if (error instanceof TasksClosed) return new ApiError('SERVICE_UNAVAILABLE_ERROR', error.message);
+
   onFault(error);
   return serviceError(error);
 }
@@ -82,13 +100,17 @@ function serviceError(error: unknown): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE_ERROR', message, null, UNAVAILABLE_RETRY_S);
 }
 
-/** Returns the 500 for an unexpected fault. Faults of the store are named, because their reader owns the store. */
+/**
+ * Returns the 500 for an unexpected fault. Faults of the store are named, because their reader owns
+ * the store.
+ */
 function serverError(error: unknown): ApiError {
   // Only the operator sees where the disk is.
   const fault = error instanceof DiskFullError ? error.cause : error;
   const ofStore =
     fault instanceof Error &&
-    ('errcode' in fault || ('code' in fault && typeof fault.code === 'string' && 'syscall' in fault));
+    ('errcode' in fault ||
+      ('code' in fault && typeof fault.code === 'string' && 'syscall' in fault));
   return new ApiError(
     'SERVER_ERROR',
     ofStore ? `the service can't use its store: ${fault.message}` : 'internal error',

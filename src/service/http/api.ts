@@ -18,7 +18,10 @@ interface ApiOptions<S> {
   onFault: (error: unknown) => void;
 }
 
-/** Answers requests, always in the envelope, and requires a key for every route under /v1. Never rejects. */
+/**
+ * Answers requests, always in the envelope, and requires a key for every route under /v1. Never
+ * rejects.
+ */
 export type Api = (request: ApiRequest) => Promise<ApiAnswer>;
 
 /** Returns the whole interface as one function, for requests over HTTP and in process. */
@@ -36,7 +39,11 @@ class ApiExchange<S> {
   /** The declared path of its route. */
   #path: string | undefined;
 
-  constructor(request: ApiRequest, findRoute: ReturnType<typeof createRouter<S>>, options: ApiOptions<S>) {
+  constructor(
+    request: ApiRequest,
+    findRoute: ReturnType<typeof createRouter<S>>,
+    options: ApiOptions<S>,
+  ) {
     this.#request = request;
     this.#findRoute = findRoute;
     this.#options = options;
@@ -45,7 +52,9 @@ class ApiExchange<S> {
   /** Never rejects. */
   async answer(): Promise<ApiAnswer> {
     const { onFault } = this.#options;
-    const { headers, ...rest } = await this.#handle().catch((error: unknown) => answerError(error, onFault));
+    const { headers, ...rest } = await this.#handle().catch((error: unknown) =>
+      answerError(error, onFault),
+    );
     return {
       ...rest,
       headers: { ...headers, ...this.#sender.headers },
@@ -57,12 +66,15 @@ class ApiExchange<S> {
   async #handle(): Promise<ApiAnswer> {
     const { services, closing, parse } = this.#options;
     if (closing.aborted) throw new ApiError('SERVICE_UNAVAILABLE_ERROR', 'the service is stopping');
+
     const [path = '', ...search] = this.#request.target.split('?');
     const match = this.#findRoute(this.#request.method, path);
     this.#path = match?.route.path;
+
     // A request to a route that does not exist needs no key, but a key that it has is checked.
     if (!match || isKeyed(match.route)) await this.#admitSender(match?.route.checksKey);
     if (!match) throw notFound('the route does not exist');
+
     const { caller } = this.#sender;
     const input = await readHandlerInput(this.#request, match, search.join('?'), { caller, parse });
     const data = await match.route.handle(services, input);

@@ -43,8 +43,11 @@ export class RecentCallers {
   set(hash: string, caller: Caller): void {
     if (this.#callers.get(hash)?.caller === caller) return;
     if (this.#callers.size >= MAX_CACHED_CALLERS) this.#callers.clear();
-    if (caller.plan === 'none') this.#callers.delete(hash);
-    else this.#callers.set(hash, { caller, until: performance.now() + CACHED_MS });
+    if (caller.plan === 'none') {
+      this.#callers.delete(hash);
+    } else {
+      this.#callers.set(hash, { caller, until: performance.now() + CACHED_MS });
+    }
   }
 }
 
@@ -61,11 +64,14 @@ export async function findSender(
   { mayBeRemembered = false }: { readonly mayBeRemembered?: boolean | undefined } = {},
 ): Promise<RequestSender> {
   const key = parseBearerToken(headers.authorization);
-  const caller = key === undefined ? undefined : await findCaller(options, hashKey(key), mayBeRemembered);
+  const caller =
+    key === undefined ? undefined : await findCaller(options, hashKey(key), mayBeRemembered);
   if (!caller) return { headers: {} };
+
   const { ratePolicy, resourcesHash } = options;
   const clientHash = headers[CLI_AGENT_HEADER];
   const isOutdated = clientHash !== undefined && !isCurrent(clientHash, resourcesHash());
+
   return {
     caller,
     headers: {
@@ -107,11 +113,19 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
   if (hash === sessionKey.hash) {
     const user = await store.accounts.user(sessionKey.userId);
     return (
-      user && { keyId: SESSION_KEY_ID, userId: user.id, userName: user.name, plan: user.plan, author: true }
+      user && {
+        keyId: SESSION_KEY_ID,
+        userId: user.id,
+        userName: user.name,
+        plan: user.plan,
+        author: true,
+      }
     );
   }
+
   const owner = await store.accounts.keyOwner(hash);
   if (!owner) return undefined;
+
   options.recordUse(owner.keyId, owner.lastUsedAt);
   return { ...owner, author: owner.author === 1 };
 }

@@ -1,21 +1,28 @@
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Schema } from './schema.ts';
 
-/** Explains the first fault of a value in one line that names field and rule; undefined if it matches. */
+/**
+ * Explains the first fault of a value in one line that names field and rule; undefined if it
+ * matches.
+ */
 export function findValueFault(schema: Schema, value: unknown, field = ''): string | undefined {
   const { type, enum: values, pattern } = schema;
   if (type !== undefined && !matchesType(value, type)) {
     return `${field || 'the body'} must be ${describeType(type)}`;
   }
+
   if (schema.const !== undefined && value !== schema.const) {
     return `${field} must be ${JSON.stringify(schema.const)}`;
   }
+
   if (values && !values.includes(value)) {
     return `${field} must be one of ${values.join(', ')}`;
   }
+
   if (pattern !== undefined && typeof value === 'string' && !new RegExp(pattern).test(value)) {
     return `${field} must be ${schema.format === 'uuid' ? 'a UUID' : `of the form ${pattern}`}`;
   }
+
   if (typeof value === 'number') return findRangeFault(schema, value, field);
   if (Array.isArray(value)) return findItemsFault(schema, value, field);
   return isJsonObject(value) ? findFieldsFault(schema, value, field) : undefined;
@@ -30,13 +37,21 @@ function matchesType(value: unknown, type: string | readonly string[]): boolean 
   return typeof value === type;
 }
 
-function findRangeFault({ minimum, maximum }: Schema, value: number, field: string): string | undefined {
+function findRangeFault(
+  { minimum, maximum }: Schema,
+  value: number,
+  field: string,
+): string | undefined {
   if (minimum !== undefined && value < minimum) return `${field} must be at least ${minimum}`;
   if (maximum !== undefined && value > maximum) return `${field} must be at most ${maximum}`;
   return undefined;
 }
 
-function findItemsFault({ items }: Schema, values: readonly unknown[], field: string): string | undefined {
+function findItemsFault(
+  { items }: Schema,
+  values: readonly unknown[],
+  field: string,
+): string | undefined {
   if (!items) return undefined;
   for (const [index, value] of values.entries()) {
     const fault = findValueFault(items, value, `${field}[${index}]`);
@@ -53,11 +68,13 @@ function findFieldsFault(
   const { properties = {}, required = [], additionalProperties } = schema;
   const missing = required.find(key => !Object.hasOwn(value, key));
   if (missing !== undefined) return `${join(field, missing)} is required`;
+
   for (const key of Object.keys(value)) {
     const expected = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
     const fault = expected && findValueFault(expected, value[key], join(field, key));
     if (fault !== undefined) return fault;
   }
+
   return findVariantFault(schema, value, field);
 }
 

@@ -3,8 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { isLoopbackHost } from '../../wire/addresses.ts';
 
 /**
- * Returns true if a `Host` header, ignoring its port, names this service: a loopback name, the bound host, the public
- * URL's host or, with a wildcard address, any address of this machine. Other names are refused to prevent DNS rebinding.
+ * Returns true if a `Host` header, ignoring its port, names this service: a loopback name, the
+ * bound host, the public URL's host or, with a wildcard address, any address of this machine. Other
+ * names are refused to prevent DNS rebinding.
  */
 export function createHostMatcher(
   ownHost: string,
@@ -34,7 +35,10 @@ function parseHostName(host: string): string | undefined {
   return new URL(`http://${host}`).hostname.replace(/\.$/, '');
 }
 
-/** Returns true for an address of this machine. Addresses change with networks, so they are read each time. */
+/**
+ * Returns true for an address of this machine. Addresses change with networks, so they are read
+ * each time.
+ */
 function isOwnAddress(name: string): boolean {
   const interfaces = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   return interfaces.some(({ address }) => formatUrlHost(address) === name);

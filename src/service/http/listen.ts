@@ -12,7 +12,11 @@ class ListenError extends Error {
 /** The flags that name the address of the service. */
 const ADDRESS_FLAGS = { host: '--host', port: '--port' };
 
-/** Resolves once the server accepts connections. @throws {ListenError} if it can't; the message names the flags */
+/**
+ * Resolves once the server accepts connections.
+ *
+ * @throws {ListenError} if it can't; the message names the flags
+ */
 export async function listen(
   server: Server,
   host: string,
@@ -24,7 +28,9 @@ export async function listen(
     await once(server, 'listening');
   } catch (error) {
     const reason = LISTEN_FAULTS[getErrorCode(error) ?? '']?.(flags) ?? getErrorMessage(error);
-    throw new ListenError(`can't listen on ${formatUrlHost(host)}:${port}: ${reason}`, { cause: error });
+    throw new ListenError(`can't listen on ${formatUrlHost(host)}:${port}: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
@@ -32,7 +38,8 @@ const explainMissingAddress = ({ host }: typeof ADDRESS_FLAGS): string =>
   `this machine has no such address; check ${host}`;
 
 const LISTEN_FAULTS: Readonly<Record<string, (flags: typeof ADDRESS_FLAGS) => string>> = {
-  EADDRINUSE: ({ port }) => `the port is in use; choose another one with ${port}, or 0 for any free one`,
+  EADDRINUSE: ({ port }) =>
+    `the port is in use; choose another one with ${port}, or 0 for any free one`,
   EACCES: ({ port }) => `that port is not allowed; choose one above 1023 with ${port}`,
   EADDRNOTAVAIL: explainMissingAddress,
   ENOTFOUND: explainMissingAddress,

@@ -25,27 +25,37 @@ export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): voi
     refusedSockets.add(socket);
     void answerMalformed(socket, refusal, exchanges.get(socket), lingerMs);
   };
+
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     exchanges.set(socket, { request, response, previous: exchanges.get(socket)?.response });
   });
+
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ECONNRESET') socket.destroy();
-    else refuseOnce(socket, toClientError(error));
+    if (error.code === 'ECONNRESET') {
+      socket.destroy();
+    } else {
+      refuseOnce(socket, toClientError(error));
+    }
   });
+
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     socket.on('error', () => {}).resume();
     refuseOnce(socket, new ApiError('NOT_FOUND_ERROR', 'the route does not exist'));
   });
+
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { httpStatus, headers, body } = closingAnswer(badRequest('the Expect header has an unknown value'));
+    const { httpStatus, headers, body } = closingAnswer(
+      badRequest('the Expect header has an unknown value'),
+    );
     response.writeHead(httpStatus, headers).end(body);
   });
 }
 
 /**
- * Answers a malformed request after the requests before it have been answered. The connection is first closed only for
- * writing: closing it entirely while the caller still sends would reset it and lose the answer.
+ * Answers a malformed request after the requests before it have been answered. The connection is
+ * first closed only for writing: closing it entirely while the caller still sends would reset it
+ * and lose the answer.
  */
 async function answerMalformed(
   socket: Duplex,
@@ -69,7 +79,9 @@ function toClientError(error: NodeJS.ErrnoException): ApiError {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new ApiError('HEADERS_TOO_LARGE_ERROR', 'the request line and headers are too large');
   }
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return badRequest('the request did not arrive in time');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return badRequest('the request did not arrive in time');
+  }
   return badRequest('the request is not valid HTTP');
 }
 
@@ -86,5 +98,10 @@ function closingAnswer(refusal: ApiError): ApiAnswer & { body: string } {
   const { httpStatus, headers, body } = answerError(refusal, () => {});
   const text = body as string;
   const length = String(Buffer.byteLength(text));
-  return { httpStatus, headers: { ...headers, 'content-length': length, connection: 'close' }, body: text };
+
+  return {
+    httpStatus,
+    headers: { ...headers, 'content-length': length, connection: 'close' },
+    body: text,
+  };
 }

@@ -4,6 +4,7 @@ import { formatMebibytes } from './api-error.ts';
 
 /** Default for the bytes of all requests in memory: four bodies of the maximum size. */
 const DEFAULT_BODY_MEMORY_BYTES = 256 * 1024 * 1024;
+
 /** Seconds until a retry may succeed. */
 const RETRY_S = 1;
 
@@ -16,7 +17,9 @@ export interface RequestReservation extends RequestMemory {
   close(): void;
 }
 
-/** Counts the memory of requests and answers over all connections. One user gets at most half of it. */
+/**
+ * Counts the memory of requests and answers over all connections. One user gets at most half of it.
+ */
 export class MemoryBudget {
   #reserved = 0;
   readonly #reservedByUser = new Map<number, number>();
@@ -75,7 +78,10 @@ export class MemoryBudget {
   #add(userId: number, bytes: number): void {
     this.#reserved += bytes;
     const userBytes = (this.#reservedByUser.get(userId) ?? 0) + bytes;
-    if (userBytes === 0) this.#reservedByUser.delete(userId);
-    else this.#reservedByUser.set(userId, userBytes);
+    if (userBytes === 0) {
+      this.#reservedByUser.delete(userId);
+    } else {
+      this.#reservedByUser.set(userId, userBytes);
+    }
   }
 }

@@ -13,7 +13,10 @@ export interface MetricSources {
   readonly queued: () => Promise<number>;
 }
 
-/** A meter that serves its figures in Prometheus' text format. No label holds a user, key, id or text. */
+/**
+ * A meter that serves its figures in Prometheus' text format. No label holds a user, key, id or
+ * text.
+ */
 export interface Metrics extends Meter {
   /** Returns a server for `GET /metrics` alone. */
   readonly server: (sources: MetricSources) => Server;
@@ -28,6 +31,7 @@ const COUNTED_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
   'PATCH',
 ]);
+
 /** Histogram buckets in seconds: a text takes one, a video minutes. */
 const RUN_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 const STORE_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];

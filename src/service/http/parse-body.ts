@@ -23,7 +23,10 @@ function hashBody(body: unknown): string {
   return createHash('sha256').update(JSON.stringify(body, sortKeys)).digest('base64url');
 }
 
-/** Returns the error for a text with NUL, which PostgreSQL can't store; both stores accept the same texts. */
+/**
+ * Returns the error for a text with NUL, which PostgreSQL can't store; both stores accept the same
+ * texts.
+ */
 export function nulError(what: string): ApiError {
   return badRequest(`${what} holds the character NUL (U+0000), which can't be kept`);
 }

@@ -22,15 +22,19 @@ export async function readHandlerInput(
   if (!caller && isKeyed(route)) {
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }
+
   if (route.authorsOnly && !caller?.author) {
     throw new ApiError(
       'FORBIDDEN_ERROR',
       'only the key of an author may publish; ask the operator of this service for one',
     );
   }
+
   if (Object.values(params).some(value => value.includes('\0'))) throw nulError('the path');
+
   const memory = (caller && request.memoryFor?.(caller.userId)) ?? UNCOUNTED;
   const body = route.body && (await parse(await request.readBody(memory)));
+
   return {
     params: route.params ? requireValid(route.params, params) : params,
     query: route.query ? readQuery(route.query, search) : {},
@@ -44,23 +48,38 @@ export async function readHandlerInput(
   };
 }
 
-/** Parses the query by its schema: fills in defaults and converts integers. @throws {ApiError} VALIDATION_ERROR */
+/**
+ * Parses the query by its schema: fills in defaults and converts integers.
+ *
+ * @throws {ApiError} VALIDATION_ERROR
+ */
 function readQuery(schema: Schema, search: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     if (field.default !== undefined) query[name] = field.default;
   }
+
   const sent = new URLSearchParams(search);
   for (const name of new Set(sent.keys())) {
     const values = sent.getAll(name);
     if (values.some(value => value.includes('\0'))) throw nulError('the query');
-    const field = Object.hasOwn(schema.properties ?? {}, name) ? schema.properties?.[name] : undefined;
-    if (field) query[name] = values.length === 1 ? convertQueryValue(field, values[0] ?? '') : values;
+
+    const field = Object.hasOwn(schema.properties ?? {}, name)
+      ? schema.properties?.[name]
+      : undefined;
+    if (field) {
+      query[name] = values.length === 1 ? convertQueryValue(field, values[0] ?? '') : values;
+    }
   }
+
   return requireValid(schema, query);
 }
 
-/** Returns the value if it matches. @throws {ApiError} VALIDATION_ERROR that names the first fault */
+/**
+ * Returns the value if it matches.
+ *
+ * @throws {ApiError} VALIDATION_ERROR that names the first fault
+ */
 function requireValid<T>(schema: Schema, value: T): T {
   const fault = findValueFault(schema, value);
   if (fault !== undefined) throw invalidRequest(fault);

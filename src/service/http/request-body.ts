@@ -5,9 +5,14 @@ import { MAX_BODY_BYTES } from '../../wire/index.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import { badRequest, tooLarge } from './api-error.ts';
 
-/** Reads the body. Leaves a body that is too large to Node, which discards it, so that the answer reaches the caller. */
+/**
+ * Reads the body. Leaves a body that is too large to Node, which discards it, so that the answer
+ * reaches the caller.
+ */
 export function readRequestBody(request: IncomingMessage, memory: RequestMemory): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return Promise.reject(tooLarge());
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) {
+    return Promise.reject(tooLarge());
+  }
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let length = 0;
@@ -24,13 +29,19 @@ export function readRequestBody(request: IncomingMessage, memory: RequestMemory)
         reject(toError(error));
       }
     };
+
     request.on('data', onPiece);
-    request.on('end', () => resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)));
+    request.on('end', () =>
+      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)),
+    );
     request.on('error', () => reject(badRequest('the request was cut short')));
   });
 }
 
-/** Discards the rest of a request: closing the connection while the caller still sends would lose the answer. */
+/**
+ * Discards the rest of a request: closing the connection while the caller still sends would lose
+ * the answer.
+ */
 export async function discardRest(request: IncomingMessage): Promise<void> {
   if (request.complete || request.closed) return;
   request.resume();

@@ -43,18 +43,32 @@ export interface HandlerInput<P = unknown, Q = unknown, B = unknown> {
   readonly memory: RequestMemory;
 }
 
-/** A route as plain data. Its handler gets the services `S` and returns the envelope's data, or the whole answer if `data` is unset. */
+/**
+ * A route as plain data. Its handler gets the services `S` and returns the envelope's data, or the
+ * whole answer if `data` is unset.
+ */
 export interface Route<S, P = unknown, Q = unknown, B = unknown, D = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path with parameters as `:name`; below `/v1` it requires a key. */
   readonly path: string;
   /** True if the key must be an author's; default false. */
   readonly authorsOnly?: boolean;
-  /** True if the handler checks the key itself, so that a recently valid key is let through; default false. */
+  /**
+   * True if the handler checks the key itself, so that a recently valid key is let through; default
+   * false.
+   */
   readonly checksKey?: boolean;
   /** The operation id for generated clients, such as `createRun`. */
   readonly id: string;
-  readonly tag: 'Runs' | 'Prompts' | 'Prompt versions' | 'Resources' | 'User' | 'Media' | 'Health' | 'Page';
+  readonly tag:
+    | 'Runs'
+    | 'Prompts'
+    | 'Prompt versions'
+    | 'Resources'
+    | 'User'
+    | 'Media'
+    | 'Health'
+    | 'Page';
   readonly summary: string;
   readonly description: string;
   /** The route's own errors; those of every route under /v1 are added. */

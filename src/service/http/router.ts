@@ -19,14 +19,18 @@ export function createRouter<S>(
   return (method, path) => {
     const answered = method === 'HEAD' ? 'GET' : method;
     const sent = path.split('/').map(decodeSegment);
-    const match = table.find(({ route, steps }) => route.method === answered && matchesPath(steps, sent));
+    const match = table.find(
+      ({ route, steps }) => route.method === answered && matchesPath(steps, sent),
+    );
     return match && { route: match.route, params: readParams(match.steps, sent) };
   };
 }
 
 function matchesPath(steps: readonly string[], sent: readonly string[]): boolean {
   if (steps.length !== sent.length) return false;
-  return steps.every((step, index) => (step.startsWith(':') ? sent[index] !== '' : step === sent[index]));
+  return steps.every((step, index) =>
+    step.startsWith(':') ? sent[index] !== '' : step === sent[index],
+  );
 }
 
 function readParams(steps: readonly string[], sent: readonly string[]): Record<string, string> {

@@ -1,6 +1,7 @@
 /**
- * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that `findValueFault` knows: the same data
- * checks requests, describes the interface, and types the handlers.
+ * A JSON Schema as plain data, with the type of matching values. Uses only the keywords that
+ * `findValueFault` knows: the same data checks requests, describes the interface, and types the
+ * handlers.
  */
 export interface Schema<T = unknown> {
   readonly type?: string | readonly string[];
@@ -33,10 +34,17 @@ type Description = Pick<Schema, 'description'>;
 const UUID_FORMAT = '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$';
 
 export const uuid: Schema<string> = { type: 'string', format: 'uuid', pattern: UUID_FORMAT };
-export const time: Schema<string> = { type: 'string', format: 'date-time', description: 'ISO 8601' };
+
+export const time: Schema<string> = {
+  type: 'string',
+  format: 'date-time',
+  description: 'ISO 8601',
+};
+
 export const boolean: Schema<boolean> = { type: 'boolean' };
 export const anything: Schema = {};
 export const nothing: Schema<null> = { type: 'null' };
+
 /** The schema of a map with any keys and text values. */
 export const textMap: Schema<Record<string, string>> = {
   type: 'object',
@@ -80,10 +88,19 @@ export function object<const R extends SchemaFields, const O extends SchemaField
   optional: O,
 ): Schema<InferFields<R> & Partial<InferFields<O>>>;
 export function object(required: SchemaFields, optional: SchemaFields = {}): Schema {
-  return { type: 'object', required: Object.keys(required), properties: { ...required, ...optional } };
+  return {
+    type: 'object',
+    required: Object.keys(required),
+    properties: { ...required, ...optional },
+  };
 }
 
 /** Returns the schema of objects whose variant is named by one field. */
 export function tagged<T>(propertyName: string, variants: readonly Schema<T>[]): Schema<T> {
-  return { type: 'object', required: [propertyName], discriminator: { propertyName }, oneOf: variants };
+  return {
+    type: 'object',
+    required: [propertyName],
+    discriminator: { propertyName },
+    oneOf: variants,
+  };
 }

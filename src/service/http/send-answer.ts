@@ -9,8 +9,8 @@ const LONG_ANSWER = 256 * 1024;
 /** Ends an answer whose caller has stopped reading. */
 export function cutOffStalled(response: ServerResponse, stalledMs: number): void {
   response.setTimeout(stalledMs);
-  // If the next request has already arrived, Node keeps the timeout, although its answer may take longer. Runs before
-  // Node's own listener, which sets the timeout of an idle connection.
+  // If the next request has already arrived, Node keeps the timeout, although its answer may take
+  // longer. Runs before Node's own listener, which sets the timeout of an idle connection.
   response.prependOnceListener('finish', () => response.setTimeout(0));
 }
 
@@ -27,13 +27,16 @@ export async function sendAnswer(
     response.end(headOnly ? undefined : bytes);
     return;
   }
+
   if (typeof body === 'string') {
     response.writeHead(httpStatus, { ...headers, 'content-length': Buffer.byteLength(body) });
     response.end(headOnly ? undefined : body);
     return;
   }
+
   response.writeHead(httpStatus, headers);
   if (!headOnly) return await pipeline(body, response);
+
   body.destroy();
   response.end();
 }

@@ -40,7 +40,10 @@ interface HttpServerOptions {
   readonly onNotice?: ((line: string) => void) | undefined;
   /** Maximum bytes of all requests in memory; default 256 MiB. */
   readonly maxRequestBytes?: number | undefined;
-  /** The time for which an answer waits for its caller to continue reading, in milliseconds; default two minutes. */
+  /**
+   * The time for which an answer waits for its caller to continue reading, in milliseconds; default
+   * two minutes.
+   */
   readonly stalledMs?: number | undefined;
 }
 
@@ -54,24 +57,33 @@ export interface HttpServer {
 
 /** Maximum time for a request to arrive, in milliseconds; its answer may take longer. */
 const REQUEST_TIMEOUT_MS = 300_000;
+
 /** The time for which an idle connection is kept, in milliseconds: longer than proxies do. */
 const KEEP_ALIVE_MS = 72_000;
 const STALLED_MS = 120_000;
+
 /** Maximum number of connections; a creation may hold one for two minutes. */
 const MAX_HTTP_CONNECTIONS = 4096;
 
 const MISDIRECTED =
   'a request named another host and was refused; start with --public-url if the service is reached under another name';
+
 const HEALTH_PATHS: ReadonlySet<string> = new Set([LIVENESS_PATH, READINESS_PATH]);
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const requests = new PendingWork();
   const budget = new MemoryBudget(options.maxRequestBytes);
   const namesThisService = createHostCheck(options);
-  // Remembered, because requests may still arrive after the server has stopped listening and lost its address.
+
+  // Remembered, because requests may still arrive after the server has stopped listening and lost
+  // its address.
   let ownOrigin = '';
   const server = createServer(
-    { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      requireHostHeader: false,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     (request, response) => {
       void requests.track(new Promise(resolve => response.once('close', resolve)));
       // An answer that was in flight when closing began leaves its connection open.
@@ -90,10 +102,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ownOrigin = getServerOrigin(server, options.host);
   });
   answerRefusedRequests(server);
+
   return { server, requests, endUnused: watchUnused(server) };
 }
 
-/** Returns a check that a request names this service as its host. It reports the first request that doesn't. */
+/**
+ * Returns a check that a request names this service as its host. It reports the first request that
+ * doesn't.
+ */
 function createHostCheck({
   host: listenHost,
   publicUrl,
@@ -110,7 +126,10 @@ function createHostCheck({
   };
 }
 
-/** Watches the connections of a server. Returns a function that closes those that never sent a request. */
+/**
+ * Watches the connections of a server. Returns a function that closes those that never sent a
+ * request.
+ */
 function watchUnused(server: Server): () => void {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -137,28 +156,38 @@ async function answer(
   { api, closing, onRequest, stalledMs = STALLED_MS }: HttpServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  { budget, origin, isMisdirected }: { budget: MemoryBudget; origin: string; isMisdirected: boolean },
+  {
+    budget,
+    origin,
+    isMisdirected,
+  }: { budget: MemoryBudget; origin: string; isMisdirected: boolean },
 ): Promise<void> {
   const { method = '', url: target = '', headers } = request;
   const startedAt = performance.now();
   let reservation: RequestReservation | undefined;
   response.once('close', () => reservation?.close());
+
   const reserveMemory = (userId: number): RequestMemory => {
     reservation = budget.reserveFor(userId);
     if (response.closed) reservation.close();
     return reservation;
   };
+
   const readBody = (memory: RequestMemory): Promise<Buffer> => readRequestBody(request, memory);
   const result = isMisdirected
     ? createMisdirectedAnswer()
     : await api({ method, target, headers, origin, memoryFor: reserveMemory, readBody });
   reservation?.release();
+
   if (closing.aborted) {
     response.setHeader('connection', 'close');
     await discardRest(request);
   }
+
   cutOffStalled(response, stalledMs);
-  await sendAnswer(response, result, { headOnly: method === 'HEAD' }).catch(() => response.destroy());
+  await sendAnswer(response, result, { headOnly: method === 'HEAD' }).catch(() =>
+    response.destroy(),
+  );
   onRequest?.({
     user: result.user,
     method,
@@ -171,6 +200,9 @@ async function answer(
 }
 
 function createMisdirectedAnswer(): ApiAnswer {
-  const refusal = new ApiError('MISDIRECTED_REQUEST_ERROR', 'the Host header does not name this service');
+  const refusal = new ApiError(
+    'MISDIRECTED_REQUEST_ERROR',
+    'the Host header does not name this service',
+  );
   return answerError(refusal, () => {});
 }

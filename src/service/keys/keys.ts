@@ -5,6 +5,7 @@ import type { StoredKey, User, UserChanges, UserSummary } from '../store/account
 import type { Store } from '../store/store.ts';
 
 const NEW_USER = { plan: 'pro', credits: 1_000_000 } as const;
+
 /** Maximum number of keys of a user. */
 const MAX_KEYS = 10;
 const MAX_USER_NAME_LENGTH = 64;
@@ -66,6 +67,7 @@ export async function createKey(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
+
   const { plan: ownPlan, credits: balance } = user;
   return {
     ...storedKey,
@@ -95,8 +97,12 @@ export async function updateUser(
 }
 
 function checkUserName(name: string): void {
-  if (name.length > 0 && name.length <= MAX_USER_NAME_LENGTH && /^[^\p{C}\p{Z}]+$/u.test(name)) return;
-  throw new KeyError(`a user's name is 1 to ${MAX_USER_NAME_LENGTH} visible characters without spaces`);
+  if (name.length > 0 && name.length <= MAX_USER_NAME_LENGTH && /^[^\p{C}\p{Z}]+$/u.test(name)) {
+    return;
+  }
+  throw new KeyError(
+    `a user's name is 1 to ${MAX_USER_NAME_LENGTH} visible characters without spaces`,
+  );
 }
 
 function checkCredits(credits: number | undefined): void {

@@ -28,7 +28,10 @@ const MEDIA_EXTENSIONS: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 };
 
-/** Age of orphaned bytes, in milliseconds: the lifetime of an output plus more time than any run takes. */
+/**
+ * Age of orphaned bytes, in milliseconds: the lifetime of an output plus more time than any run
+ * takes.
+ */
 const ORPHAN_AGE_MS = MEDIA_LIFETIME_MS + 60 * 60 * 1000;
 
 /** Generated pictures and videos, kept for 24 hours. */
@@ -36,14 +39,17 @@ export type Media = ReturnType<typeof openMedia>;
 
 export function openMedia(dataDir: string, store: Store, clock: Clock) {
   const bytes = store.blobs.media;
+
   // `file:` URLs point here. A store that keeps media elsewhere is never asked for them.
   const directory = path.join(dataDir, 'media');
   const formatMediaFileUrl = (media: MediaName): string =>
     pathToFileURL(path.join(directory, formatMediaFileName(media))).href;
+
   const find = async (id: string): Promise<FoundMedia | undefined> => {
     const media = await store.media.find(id);
     return media && { media, open: range => bytes.open(formatMediaFileName(media), range) };
   };
+
   return {
     async save(runId: string, content: Uint8Array, mediaType: string): Promise<StoredMedia> {
       const id = randomUUID();
@@ -67,12 +73,17 @@ export function openMedia(dataDir: string, store: Store, clock: Clock) {
       const removed = await store.media.forgetBefore(clock.now() - MEDIA_LIFETIME_MS);
       for (const media of removed) await bytes.remove(formatMediaFileName(media));
       // A process that died before the end of its run may have left bytes without a record.
-      for (const name of await bytes.writtenBefore(clock.now() - ORPHAN_AGE_MS)) await bytes.remove(name);
+      for (const name of await bytes.writtenBefore(clock.now() - ORPHAN_AGE_MS)) {
+        await bytes.remove(name);
+      }
     },
   };
 }
 
-/** Returns the directory of a `file:` URL; undefined if it has no drive on Windows, or names another host elsewhere. */
+/**
+ * Returns the directory of a `file:` URL; undefined if it has no drive on Windows, or names another
+ * host elsewhere.
+ */
 function findFileDirectory(url: URL): string | undefined {
   try {
     return path.dirname(fileURLToPath(url));

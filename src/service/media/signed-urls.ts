@@ -10,20 +10,32 @@ export const MEDIA_PATH = '/media';
 /** Signed URLs of media, which need no key and are valid for 24 hours. */
 export type SignedUrls = Awaited<ReturnType<typeof createSignedUrls>>;
 
-/** Returns a signer with the secret of the store, so that URLs stay valid in other processes and after a restart. */
+/**
+ * Returns a signer with the secret of the store, so that URLs stay valid in other processes and
+ * after a restart.
+ */
 export async function createSignedUrls(store: Store, clock: Clock) {
-  const secret = await store.settings.getOrCreate('mediaSecret', () => randomBytes(32).toString('base64url'));
+  const secret = await store.settings.getOrCreate('mediaSecret', () =>
+    randomBytes(32).toString('base64url'),
+  );
   const sign = (file: string, expires: string): string =>
     createHmac('sha256', secret.value).update(`${file}\n${expires}`).digest('base64url');
   return {
-    /** Returns the path and query of an output's URL, valid until 24 hours after the output was made. */
+    /**
+     * Returns the path and query of an output's URL, valid until 24 hours after the output was
+     * made.
+     */
     signedPath(output: MediaOutput): string {
       const file = formatMediaFileName({ id: output.media, mediaType: output.mediaType });
       const expires = String(Math.floor((output.createdAt + MEDIA_LIFETIME_MS) / 1000));
       return `${MEDIA_PATH}/${file}?expires=${expires}&signature=${sign(file, expires)}`;
     },
     /** Returns the id of the media that a URL names, or the reason that the URL is invalid. */
-    verifyPath(file: string, expires: string, signature: string): { id: string } | 'forged' | 'expired' {
+    verifyPath(
+      file: string,
+      expires: string,
+      signature: string,
+    ): { id: string } | 'forged' | 'expired' {
       if (!isSameSecret(signature, sign(file, expires))) return 'forged';
       if (clock.now() >= Number(expires) * 1000) return 'expired';
       return { id: path.parse(file).name };

@@ -12,7 +12,10 @@ interface SearchableFields {
 const MAX_ROWS = 50;
 
 /** Returns the prompts that match at least one word, best match first. */
-export function listBestMatches<T extends SearchableFields>(prompts: readonly T[], query: string): T[] {
+export function listBestMatches<T extends SearchableFields>(
+  prompts: readonly T[],
+  query: string,
+): T[] {
   const foldedQuery = foldText(query);
   const words = [...new Set(foldedQuery.split(/\s+/))].filter(Boolean);
   if (words.length === 0) return [];
@@ -28,8 +31,15 @@ function compareByUse(a: SearchableFields, b: SearchableFields): number {
   return b.uses - a.uses || b.publishedAt - a.publishedAt || (a.slug < b.slug ? -1 : 1);
 }
 
-/** Returns the rank of a match: a slug or title equal to the query is best, then more words and closer matches. */
-function computeSearchScore(prompt: SearchableFields, whole: string, words: readonly string[]): number {
+/**
+ * Returns the rank of a match: a slug or title equal to the query is best, then more words and
+ * closer matches.
+ */
+function computeSearchScore(
+  prompt: SearchableFields,
+  whole: string,
+  words: readonly string[],
+): number {
   const [slug, title, description] = [
     foldText(prompt.slug),
     foldText(prompt.title),
@@ -37,12 +47,19 @@ function computeSearchScore(prompt: SearchableFields, whole: string, words: read
   ];
   const exactScore = Math.max(slug === whole ? 1000 : 0, title === whole ? 500 : 0);
   const perWord = words.map(word =>
-    Math.max(matchQuality(slug, word) * 4, matchQuality(title, word) * 3, matchQuality(description, word)),
+    Math.max(
+      matchQuality(slug, word) * 4,
+      matchQuality(title, word) * 3,
+      matchQuality(description, word),
+    ),
   );
   return exactScore + perWord.reduce((sum, points) => sum + points, 0);
 }
 
-/** Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no match. */
+/**
+ * Returns 3 for a whole word of the text, 2 for the beginning of a word, 1 anywhere else, 0 for no
+ * match.
+ */
 function matchQuality(text: string, word: string): number {
   const at = text.indexOf(word);
   if (at < 0) return 0;

@@ -41,8 +41,8 @@ export class Definitions {
   }
 
   /**
-   * Returns a version that can be run. A version that was withdrawn after it was first looked up is refused when a run of
-   * it is created.
+   * Returns a version that can be run. A version that was withdrawn after it was first looked up is
+   * refused when a run of it is created.
    */
   async findRunnable(id: string): Promise<RunnableVersion | undefined> {
     const version = this.#runnable.get(id) ?? (await this.#store.prompts.runnable(id));

@@ -29,16 +29,22 @@ export async function listPrompts(
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
+
   const publishedPrompts = (await listing.store.prompts.published()).sort(compareByPublication);
   const requireCursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
-    const at = publishedPrompts.findIndex(({ promptId }) => promptId === query[name]?.toLowerCase());
+    const at = publishedPrompts.findIndex(
+      ({ promptId }) => promptId === query[name]?.toLowerCase(),
+    );
     if (at < 0) throw notFound(`${name} is not a published prompt`);
     return at;
   };
-  const end = endingBefore === undefined ? publishedPrompts.length : requireCursorIndex('endingBefore');
+
+  const end =
+    endingBefore === undefined ? publishedPrompts.length : requireCursorIndex('endingBefore');
   const start = startingAfter === undefined ? 0 : requireCursorIndex('startingAfter') + 1;
   const from = endingBefore === undefined ? start : Math.max(0, end - limit);
   const page = publishedPrompts.slice(from, Math.min(end, from + limit));
+
   return {
     rows: await buildSearchRows(listing, page, caller),
     hasMore: endingBefore === undefined ? from + limit < end : from > 0,
@@ -90,6 +96,7 @@ async function buildSearchRow(
   const { definitions, models, resources } = listing;
   const model = models.get(name);
   const definition = await definitions.forVersionId(id);
+
   return {
     ...prompt,
     promptVersionId: id,

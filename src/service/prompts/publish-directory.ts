@@ -19,8 +19,9 @@ import { type PublishContext, publishPrompt } from './publish.ts';
 const RETRY_MS = 5000;
 
 /**
- * Publishes the prompt files of a directory, and every change to them. A file whose model is missing is published once the
- * model exists. A removed file stays published: `prompts publish --unpublish` withdraws it.
+ * Publishes the prompt files of a directory, and every change to them. A file whose model is
+ * missing is published once the model exists. A removed file stays published:
+ * `prompts publish --unpublish` withdraws it.
  */
 export async function publishFromDirectory(
   directory: string,
@@ -36,6 +37,7 @@ export async function publishFromDirectory(
     isRetryPlanned = false;
     await watch.rescan();
   };
+
   const watch = watchPromptFiles(directory, {
     tasks: context.tasks,
     async onFile(definition, file) {
@@ -45,14 +47,20 @@ export async function publishFromDirectory(
       });
       const { slug, promptVersionId, changed, echoes, lacksFence } = publication;
       if (!changed) return;
+
       onNotice(`published ${slug} as ${promptVersionId}`);
-      if (echoes) onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
+
+      if (echoes) {
+        onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
+      }
+
       if (lacksFence) onNotice(describeMissingFence(path.basename(file)));
     },
     onError: error => onNotice(`not published: ${error.message}`),
   });
   await watch.ready;
   const stop = context.models.onChange(() => void watch.rescan());
+
   return {
     ...watch,
     close() {
@@ -63,16 +71,25 @@ export async function publishFromDirectory(
   };
 }
 
-/** Returns true for an error of the store or its disk, after which the same write may succeed later. */
+/**
+ * Returns true for an error of the store or its disk, after which the same write may succeed later.
+ */
 function isStoreFault(error: unknown): boolean {
-  return isStoreUnavailable(error) || hasNoSpace(error) || (error instanceof Error && 'errcode' in error);
+  return (
+    isStoreUnavailable(error) || hasNoSpace(error) || (error instanceof Error && 'errcode' in error)
+  );
 }
 
 interface PromptWatch {
   readonly tasks: PromptTasks;
-  /** Called for each new or changed file. If it throws, the file is offered again at the next scan. */
+  /**
+   * Called for each new or changed file. If it throws, the file is offered again at the next scan.
+   */
   readonly onFile: (definition: PromptDefinition, file: string) => void | Promise<void>;
-  /** Called once for each fault: a file or directory that can't be read, or a refused file. The others stay watched. */
+  /**
+   * Called once for each fault: a file or directory that can't be read, or a refused file. The
+   * others stay watched.
+   */
   readonly onError: (error: Error) => void;
 }
 
@@ -85,10 +102,13 @@ export interface WatchedPrompts {
 }
 
 /**
- * Reports the prompt files of a directory, first the existing ones, then every change. Scans the whole directory each
- * time, because events say less about a file than its content.
+ * Reports the prompt files of a directory, first the existing ones, then every change. Scans the
+ * whole directory each time, because events say less about a file than its content.
  */
-export function watchPromptFiles(directory: string, { tasks, onFile, onError }: PromptWatch): WatchedPrompts {
+export function watchPromptFiles(
+  directory: string,
+  { tasks, onFile, onError }: PromptWatch,
+): WatchedPrompts {
   /** The definition of each accepted file, and the content and fault of each refused one. */
   const acceptedDefinitions = new Map<string, PromptDefinition>();
   const faultsByFile = new Map<string, string>();
@@ -97,8 +117,10 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
     try {
       const reason = leftOutReason(file, directory);
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
+
       text = await readPromptText(file);
       if (isUnchanged(acceptedDefinitions.get(file), text, file)) return;
+
       const definition = await readDefinition(text, file, { tasks });
       await onFile(definition, file);
       acceptedDefinitions.set(file, definition);
@@ -111,14 +133,24 @@ export function watchPromptFiles(directory: string, { tasks, onFile, onError }: 
       onError(toError(error));
     }
   };
+
   const onChange = async (): Promise<void> => {
     for (const file of await listFolderPromptFiles(directory)) await visit(file);
   };
-  const { changeNow, close } = watchDirectory(directory, { isWatched: isPromptText, onChange, onError });
+
+  const { changeNow, close } = watchDirectory(directory, {
+    isWatched: isPromptText,
+    onChange,
+    onError,
+  });
   return { ready: changeNow(), rescan: changeNow, close };
 }
 
-function isUnchanged(definition: PromptDefinition | undefined, text: string, file: string): boolean {
+function isUnchanged(
+  definition: PromptDefinition | undefined,
+  text: string,
+  file: string,
+): boolean {
   if (definition?.source !== text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')) return false;
   const partials = createPartialLookup(file);
   return Object.entries(definition.partials).every(([name, text]) => {

@@ -22,13 +22,20 @@ export async function publishSent(
   { slug, file, partials }: SentPrompt,
 ): Promise<PublishedVersion> {
   const name = `${slug}${PROMPT_FILE_EXTENSION}`;
-  const tooLong = Object.entries(partials).find(([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes);
+  const tooLong = Object.entries(partials).find(
+    ([, text]) => Buffer.byteLength(text) > BOUNDS.fileBytes,
+  );
   if (tooLong) {
     throw invalidRequest(`the partial ${tooLong[0]} is larger than ${BOUNDS.fileBytes / 1024} KiB`);
   }
+
   try {
     const definition = await readDefinition(file, name, { partials, tasks: context.tasks });
-    const { promptId, promptVersionId, title, changed } = await publishPrompt(context, definition, name);
+    const { promptId, promptVersionId, title, changed } = await publishPrompt(
+      context,
+      definition,
+      name,
+    );
     return { slug, promptId, promptVersionId, title, changed };
   } catch (error) {
     if (error instanceof InvalidPromptFile) throw invalidFileRefusal(error, name);
@@ -37,7 +44,10 @@ export async function publishSent(
   }
 }
 
-function invalidFileRefusal({ message, line, what, findings }: InvalidPromptFile, name: string): Refusal {
+function invalidFileRefusal(
+  { message, line, what, findings }: InvalidPromptFile,
+  name: string,
+): Refusal {
   const faults = findings
     .filter(({ severity }) => severity === 'fault')
     .map(fault => withPosition(fault, name));
@@ -47,6 +57,8 @@ function invalidFileRefusal({ message, line, what, findings }: InvalidPromptFile
 
 function withPosition({ file, line, column, message }: Finding, name: string): object {
   const partial =
-    file === name ? {} : { partial: file.replace(/^_/, '').slice(0, -PROMPT_FILE_EXTENSION.length) };
+    file === name
+      ? {}
+      : { partial: file.replace(/^_/, '').slice(0, -PROMPT_FILE_EXTENSION.length) };
   return { ...partial, line, column, message };
 }

@@ -34,12 +34,16 @@ export interface PublishContext {
 export interface PublishedFile extends PublishedVersion {
   /** True if neither the file nor a default names a model, so that `echo` answers. */
   readonly echoes: boolean;
-  /** True if the file lacks the line before its front matter, so that the front matter is part of the template. */
+  /**
+   * True if the file lacks the line before its front matter, so that the front matter is part of
+   * the template.
+   */
   readonly lacksFence: boolean;
 }
 
 /**
- * Publishes a prompt file. Equal content is the same version; the content of an older version makes that the latest.
+ * Publishes a prompt file. Equal content is the same version; the content of an older version makes
+ * that the latest.
  *
  * @throws {InvalidPromptFile} for an unknown model or run option; its message names file and line
  */
@@ -50,16 +54,22 @@ export async function publishPrompt(
 ): Promise<PublishedFile> {
   const model = definition.namesModel ? undefined : defaultModel;
   await checkDefinition(definition, file, { models, tasks, toOperator });
+
   if (model !== undefined && !models.get(model)) {
     const findings = new Findings(file);
-    findings.addFault({ line: 1, column: 1 }, `the setting \`model\`: ${models.explainMissing(model)}`);
+    findings.addFault(
+      { line: 1, column: 1 },
+      `the setting \`model\`: ${models.explainMissing(model)}`,
+    );
     throw invalidPromptFileError(findings);
   }
+
   const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
   const isChanged = await store.prompts.publish(version, clock.now());
   const { slug, promptId, id, title } = version;
   const echoes = !definition.namesModel && model === undefined;
   const lacksFence = lacksOpeningFence(definition.source);
+
   return { slug, promptId, promptVersionId: id, title, changed: isChanged, echoes, lacksFence };
 }
 
@@ -79,7 +89,10 @@ export async function checkDefinition(
 ): Promise<void> {
   const findings = new Findings(file);
   const top = { line: 1, column: 1 };
-  if (isPartialFile(file)) findings.addFault(top, 'this is a partial: run or publish a prompt that uses it');
+  if (isPartialFile(file)) {
+    findings.addFault(top, 'this is a partial: run or publish a prompt that uses it');
+  }
+
   const known = models && createKnownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
   if (findings.hasFaults) throw invalidPromptFileError(findings);

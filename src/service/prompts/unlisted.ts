@@ -10,7 +10,10 @@ import { Definitions } from './definitions.ts';
 import { checkDefinition, type PublishContext } from './publish.ts';
 import { derivePromptId, hashUnlistedVersion, toNewVersion } from './versions.ts';
 
-/** The prompt to run without publishing: a prompt file, or a published version by its id, prompt id or slug. */
+/**
+ * The prompt to run without publishing: a prompt file, or a published version by its id, prompt id
+ * or slug.
+ */
 export interface UnlistedRequest {
   readonly file?: string;
   /** The text to use instead of the file's content. */
@@ -50,8 +53,9 @@ export class UnlistedFault extends Error {
 }
 
 /**
- * Returns a version that can be run and read by its id, but is in no list or search and never the latest. Equal content with
- * the same model is the same version. For a published prompt without another model, returns the published version.
+ * Returns a version that can be run and read by its id, but is in no list or search and never the
+ * latest. Equal content with the same model is the same version. For a published prompt without
+ * another model, returns the published version.
  *
  * @throws {InvalidPromptFile} for a file that can't be run here
  * @throws {UnlistedFault} for a prompt or model that does not exist
@@ -65,13 +69,18 @@ export async function ensureUnlistedVersion(
   checkModelExists(models, request.model);
   const published = request.file === undefined ? await findPublished(store, request) : undefined;
   if (published && !changes(published, request)) return toUnlistedVersion(published);
+
   const { definition, notes } = published
-    ? { definition: await new Definitions(store, context.tasks).forVersionId(published.id), notes: [] }
+    ? {
+        definition: await new Definitions(store, context.tasks).forVersionId(published.id),
+        notes: [],
+      }
     : await readRunnable(context, request);
   const version = toNewVersion(config ? { ...definition, ...toConfigFields(config) } : definition);
   const model = chooseModel(models, definition, request) ?? version.model;
   const unlisted = withModel(version, model, config);
   await store.prompts.keepUnlisted(unlisted, clock.now());
+
   return { ...toUnlistedVersion(unlisted), notes };
 }
 
@@ -80,7 +89,11 @@ function changes({ model }: StoredVersion, request: UnlistedRequest): boolean {
   return request.config !== undefined || (request.model ?? model) !== model;
 }
 
-/** Returns the requested model, that of the prompt, or the default. @throws {UnlistedFault} if the default doesn't exist */
+/**
+ * Returns the requested model, that of the prompt, or the default.
+ *
+ * @throws {UnlistedFault} if the default doesn't exist
+ */
 function chooseModel(
   models: PublishContext['models'],
   definition: PromptDefinition,
@@ -92,8 +105,15 @@ function chooseModel(
   return defaultModel;
 }
 
-/** @throws {UnlistedFault} for a model that does not exist, with a message that begins with where the model is named */
-function checkModelExists(models: PublishContext['models'], model: string | undefined, where = ''): void {
+/**
+ * @throws {UnlistedFault} for a model that does not exist, with a message that begins with where
+ * the model is named
+ */
+function checkModelExists(
+  models: PublishContext['models'],
+  model: string | undefined,
+  where = '',
+): void {
   if (model === undefined || models.get(model)) return;
   throw new UnlistedFault('UNKNOWN_MODEL', `${where}${models.explainMissing(model)}`);
 }
@@ -108,7 +128,10 @@ async function readRunnable(
       ? await parsePromptText(await readPromptText(file), file, { tasks, allowOutside })
       : await parsePromptText(text, `${toValidSlug(file)}.prompt`, { tasks, partials: {} });
   if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
-  await checkDefinition(definition, file, { models: model === undefined ? models : undefined, tasks });
+  await checkDefinition(definition, file, {
+    models: model === undefined ? models : undefined,
+    tasks,
+  });
   return { definition, notes: runNotes };
 }
 
@@ -123,7 +146,10 @@ async function findPublished(store: Store, request: UnlistedRequest): Promise<St
       ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
       : await store.prompts.latest(derivePromptId(slug));
   if (version) return version;
-  throw new UnlistedFault('UNKNOWN_PROMPT', `the prompt ${slug ?? id} is not published on this machine`);
+  throw new UnlistedFault(
+    'UNKNOWN_PROMPT',
+    `the prompt ${slug ?? id} is not published on this machine`,
+  );
 }
 
 function toUnlistedVersion({

@@ -13,7 +13,17 @@ export function toNewVersion(definition: PromptDefinition, defaultModel?: string
   const model = defaultModel ?? definition.model;
   const promptId = derivePromptId(slug);
   const id = hashVersion(promptId, definition, defaultModel);
-  return { id, promptId, slug, title, description, model, source, parsed: serialiseDefinition(definition) };
+
+  return {
+    id,
+    promptId,
+    slug,
+    title,
+    description,
+    model,
+    source,
+    parsed: serialiseDefinition(definition),
+  };
 }
 
 /** Returns the id of the prompt whose versions are files of this name. */
@@ -32,8 +42,15 @@ function hashVersion(
   return deriveUuid([`${promptId}\0${source}`, ...used, ...model].join(''));
 }
 
-/** Returns the id of an unpublished version, which differs from that of the published version with equal content. */
-export function hashUnlistedVersion(promptVersionId: string, model: string, config?: JsonObject): string {
+/**
+ * Returns the id of an unpublished version, which differs from that of the published version with
+ * equal content.
+ */
+export function hashUnlistedVersion(
+  promptVersionId: string,
+  model: string,
+  config?: JsonObject,
+): string {
   const own = config === undefined ? '' : `\0config\0${JSON.stringify(config)}`;
   return deriveUuid(`unlisted\0${promptVersionId}\0${model}${own}`);
 }

@@ -30,7 +30,8 @@ export const accountRoutes = [
     id: 'getCredits',
     tag: 'User',
     summary: 'Get the credit balance',
-    description: 'Returns the remaining credits of the user, without those reserved for running runs.',
+    description:
+      'Returns the remaining credits of the user, without those reserved for running runs.',
     errors: [],
     data: creditsSchema,
     async handle({ store }, { caller }) {

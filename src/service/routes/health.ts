@@ -7,7 +7,10 @@ import { type AnyRoute, defineRoute } from './services.ts';
 /** Time for the store to answer, below the two seconds that callers wait. */
 const READY_WITHIN_MS = 1500;
 
-/** Liveness and readiness checks for supervisors and load balancers, without a key and without details. */
+/**
+ * Liveness and readiness checks for supervisors and load balancers, without a key and without
+ * details.
+ */
 export const healthRoutes: readonly AnyRoute[] = [
   defineRoute({
     method: 'GET',
@@ -31,7 +34,9 @@ export const healthRoutes: readonly AnyRoute[] = [
     data: nothing,
     async handle({ store, clock, draining }) {
       if (draining.aborted) throw new Refusal('UNAVAILABLE', 'the service is stopping');
-      // Callers have no key, so the answer must not reveal where the store is or why it is unavailable.
+
+      // Callers have no key, so the answer must not reveal where the store is or why it is
+      // unavailable.
       const answer = store.ping().then(
         () => true,
         () => false,

@@ -32,14 +32,20 @@ export function createMediaRoutes(urls: SignedUrls): readonly AnyRoute[] {
       ),
       headers: object(
         {},
-        { Range: text({ description: 'A single byte range; several ranges return the whole file' }) },
+        {
+          Range: text({ description: 'A single byte range; several ranges return the whole file' }),
+        },
       ),
       async handle({ media }, { params, query: { expires = '', signature = '' }, headers }) {
         const named = urls.verifyPath(params.file, expires, signature);
         if (named === 'forged') throw notFound('the file does not exist, or its URL was changed');
         const found = named === 'expired' ? named : ((await media.find(named.id)) ?? 'missing');
+
         // `If-Range` never matches, because answers have no validator.
-        return await answerMedia(found, headers['if-range'] === undefined ? headers.range : undefined);
+        return await answerMedia(
+          found,
+          headers['if-range'] === undefined ? headers.range : undefined,
+        );
       },
     }),
   ];
@@ -58,14 +64,18 @@ export async function answerMedia(
   if (file === 'expired') {
     throw new Refusal('GONE', 'this URL has expired: media URLs are valid for 24 hours');
   }
+
   if (file === 'missing') throw notFound('the file does not exist');
+
   const { mediaType, size } = file.media;
   const part = parseRange(range, size);
   if (part === 'outside') return rangeRefusal(size);
+
   // Exactly the announced length, even if the file has changed.
   const sentRange = part ?? { from: 0, to: size - 1 };
   const bytes = await file.open(size === 0 ? undefined : sentRange);
   if (!bytes) throw notFound('the file does not exist');
+
   return {
     httpStatus: part ? 206 : 200,
     headers: {
@@ -81,11 +91,16 @@ export async function answerMedia(
   };
 }
 
-/** Returns the single byte range of a `Range` header; undefined, for the whole file, if the header has any other form. */
+/**
+ * Returns the single byte range of a `Range` header; undefined, for the whole file, if the header
+ * has any other form.
+ */
 function parseRange(header: string | undefined, size: number): ByteRange | 'outside' | undefined {
-  const [, firstByte = '', lastByte = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
+  const [, firstByte = '', lastByte = ''] =
+    /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? [];
   if (firstByte === '' && lastByte === '') return undefined;
   if (firstByte === '') return toLastBytes(Number(lastByte), size);
+
   const from = Number(firstByte);
   if (lastByte !== '' && Number(lastByte) < from) return undefined;
   if (from >= size) return 'outside';

@@ -69,7 +69,9 @@ const errorEnvelope: Schema = {
   description: 'The body of every failure',
 };
 
-/** Returns the route of the OpenAPI document, built from the schemas that the routes validate with. */
+/**
+ * Returns the route of the OpenAPI document, built from the schemas that the routes validate with.
+ */
 export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
   return defineRoute({
     method: 'GET',
@@ -84,7 +86,10 @@ export function openApiRoute(routes: readonly AnyRoute[]): AnyRoute {
   });
 }
 
-/** Returns the document as JSON, without `discriminator`, which OpenAPI allows only for named schemas. */
+/**
+ * Returns the document as JSON, without `discriminator`, which OpenAPI allows only for named
+ * schemas.
+ */
 function serialiseDocument(routes: readonly AnyRoute[], origin: string): string {
   return JSON.stringify(buildDocument(routes, origin), (key, value: unknown) =>
     key === 'discriminator' ? undefined : value,
@@ -142,7 +147,12 @@ function buildOperation(route: AnyRoute): object {
         content: data ? buildJsonContent(buildSuccessSchema(data)) : { '*/*': {} },
       },
       ...buildErrorResponses(
-        [...errors, ...(body ? BODY_ERRORS : []), ...(needsKey ? KEYED_ERRORS : []), ...COMMON_ERRORS],
+        [
+          ...errors,
+          ...(body ? BODY_ERRORS : []),
+          ...(needsKey ? KEYED_ERRORS : []),
+          ...COMMON_ERRORS,
+        ],
         needsKey,
       ),
     },
@@ -174,7 +184,10 @@ function buildParameters(
   }));
 }
 
-function buildErrorResponses(errors: readonly ErrorStatus[], keyed: boolean): Record<string, object> {
+function buildErrorResponses(
+  errors: readonly ErrorStatus[],
+  keyed: boolean,
+): Record<string, object> {
   const responses = errors.map(status => {
     const isAdmitted = keyed && status !== 'UNAUTHORIZED_ERROR' && !COMMON_ERRORS.includes(status);
     const headers = {
@@ -182,6 +195,7 @@ function buildErrorResponses(errors: readonly ErrorStatus[], keyed: boolean): Re
       ...([429, 503].includes(ERROR_HTTP_STATUS[status]) && RETRY_AFTER),
     };
     const content = buildJsonContent({ $ref: '#/components/schemas/Error' });
+
     return [
       String(ERROR_HTTP_STATUS[status]),
       { description: status, headers: buildHeaderObjects(headers), content },

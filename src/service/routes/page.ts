@@ -20,7 +20,10 @@ const PAGE_FILES = [
   { path: '/page.css', file: 'page.css', type: 'text/css' },
 ] as const;
 
-/** The files of the web page. They need no key, because the page sends the user's key with its requests. */
+/**
+ * The files of the web page. They need no key, because the page sends the user's key with its
+ * requests.
+ */
 export const pageRoutes: readonly AnyRoute[] = PAGE_FILES.map(({ path, file, type }) => {
   let content: string | undefined;
   return defineRoute({

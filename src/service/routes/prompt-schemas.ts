@@ -59,7 +59,8 @@ const promptRow = object(
     description: text(),
     slug: text(),
     model: integer({
-      description: 'Index of the model in the list of GET /v1/resources; -1 if it is not in the list',
+      description:
+        'Index of the model in the list of GET /v1/resources; -1 if it is not in the list',
     }),
     modality: integer({ description: '0 for text, 1 for image' }),
     estimatedCredits: integer(),

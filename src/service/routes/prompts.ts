@@ -16,6 +16,7 @@ import {
 import { defineRoute, type Services } from './services.ts';
 
 const promptId = object({ promptId: uuid });
+
 export const promptRoutes = [
   defineRoute({
     method: 'GET',
@@ -40,7 +41,9 @@ export const promptRoutes = [
     description: 'Searches slugs, titles and descriptions. Leaves out video prompts.',
     errors: ['VALIDATION_ERROR'],
     query: object({
-      q: text({ description: `The words to search for: trimmed, at most ${MAX_QUERY_LENGTH} characters` }),
+      q: text({
+        description: `The words to search for: trimmed, at most ${MAX_QUERY_LENGTH} characters`,
+      }),
     }),
     data: promptSearchSchema,
     async handle(services, { caller, query }) {
@@ -68,6 +71,7 @@ export const promptRoutes = [
       if (version?.promptId !== promptId) {
         throw notFound('the prompt or version does not exist, or is not published');
       }
+
       return await buildVersionView(version, services, caller);
     },
   }),
@@ -87,11 +91,18 @@ export const promptRoutes = [
       const versions = await services.store.prompts.versions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('the prompt does not exist, or is not published');
+
       const labelledVersionIds = await createLabelLookup(services.store, promptId);
       const entries = versions.map(async (version, index) => {
-        const { promptVersionId, publishedAt, template } = await buildVersionView(version, services, caller);
+        const { promptVersionId, publishedAt, template } = await buildVersionView(
+          version,
+          services,
+          caller,
+        );
+
         const isLatest = index === 0 && { isLatest: true as const };
         const hasTemplate = template !== undefined && { template };
+
         return {
           promptVersionId,
           publishedAt,
@@ -123,8 +134,8 @@ export const promptRoutes = [
 ];
 
 /**
- * Returns a function that returns the labels of a version and their history. A move belongs to its new version, a removal
- * to the former one.
+ * Returns a function that returns the labels of a version and their history. A move belongs to its
+ * new version, a removal to the former one.
  */
 async function createLabelLookup(store: Store, promptId: string) {
   const [labels, moves] = await Promise.all([
@@ -132,7 +143,9 @@ async function createLabelLookup(store: Store, promptId: string) {
     store.labels.moves(promptId),
   ]);
   return (versionId: string) => ({
-    labels: labels.filter(({ promptVersionId }) => promptVersionId === versionId).map(({ label }) => label),
+    labels: labels
+      .filter(({ promptVersionId }) => promptVersionId === versionId)
+      .map(({ label }) => label),
     history: moves
       .filter(({ fromVersionId, toVersionId }) => (toVersionId ?? fromVersionId) === versionId)
       .map(({ label, movedAt, movedBy, fromVersionId, toVersionId }) => ({

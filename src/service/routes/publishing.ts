@@ -6,7 +6,10 @@ import { publishSent } from '../prompts/publish-sent.ts';
 import { labelBody, labelSchema, publishBody, publishedSchema } from './prompt-schemas.ts';
 import { defineRoute, type Services } from './services.ts';
 
-/** The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a path. */
+/**
+ * The slug is called `promptId`, because OpenAPI requires one parameter name for all routes of a
+ * path.
+ */
 const slugParams = object({ promptId: text({ description: 'The slug' }) });
 
 const labelParams = object({ promptId: text({ description: 'The slug' }), label: text() });
@@ -75,7 +78,8 @@ export const publishingRoutes = [
     id: 'removeLabel',
     tag: 'Prompts',
     summary: 'Remove a label of a prompt',
-    description: 'Requires the key of an author. The change is recorded in the history of the prompt.',
+    description:
+      'Requires the key of an author. The change is recorded in the history of the prompt.',
     errors: ['FORBIDDEN_ERROR', 'NOT_FOUND_ERROR', 'VALIDATION_ERROR'],
     params: labelParams,
     data: labelSchema,
@@ -93,18 +97,31 @@ async function moveLabel(
   const { promptId: slug, label } = params;
   const fault = findLabelFault(label);
   if (fault !== undefined) throw invalidRequest(fault);
-  const result = await store.labels.move({ slug, label, promptVersionId, by: userName, at: clock.now() });
+
+  const result = await store.labels.move({
+    slug,
+    label,
+    promptVersionId,
+    by: userName,
+    at: clock.now(),
+  });
+
   if ('missing' in result) {
     if (result.missing === 'prompt') throw unknownSlugRefusal(slug);
     const missing = result.missing === 'label' ? `label "${label}"` : `version ${promptVersionId}`;
     throw notFound(`${slug} has no ${missing}`);
   }
+
   return { slug, label, promptVersionId: promptVersionId ?? null, previous: result.previous };
 }
 
 const NEW_SLUG = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 
-/** Returns a valid slug. Never repairs an invalid one, which could name another prompt. @throws {Refusal} */
+/**
+ * Returns a valid slug. Never repairs an invalid one, which could name another prompt.
+ *
+ * @throws {Refusal}
+ */
 function checkSlug({ promptId: slug }: { readonly promptId: string }): string {
   if (NEW_SLUG.test(slug)) return slug;
   throw invalidRequest(
@@ -112,7 +129,12 @@ function checkSlug({ promptId: slug }: { readonly promptId: string }): string {
   );
 }
 
-/** Returns the 404. The slug is checked only now, because watched directories may publish under other slugs. */
+/**
+ * Returns the 404. The slug is checked only now, because watched directories may publish under
+ * other slugs.
+ */
 function unknownSlugRefusal(slug: string): Refusal {
-  return notFound(checkSlug({ promptId: slug }) && 'the prompt does not exist, or is not published');
+  return notFound(
+    checkSlug({ promptId: slug }) && 'the prompt does not exist, or is not published',
+  );
 }

@@ -19,14 +19,20 @@ const PAGE_BYTES = 16 * 1024 * 1024;
 export async function readRunRows(
   { store, mediaUrl }: { readonly store: Store; readonly mediaUrl: MediaUrl },
   ids: readonly string[],
-  { origin, withTimes, onBytes }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
+  {
+    origin,
+    withTimes,
+    onBytes,
+  }: { origin: string; withTimes: boolean; onBytes: (bytes: number) => void },
 ): Promise<RunRow[]> {
   const runs = await store.runs.read(ids, { maxBytes: PAGE_BYTES, onBytes });
   // Reading a full page takes tens of milliseconds, and so does the rest.
   await yieldToEvents();
   return runs.map(run => ({
     ...toRunRow(run, toOutputItems(run.outputs, mediaUrl, origin)),
-    ...(withTimes && { endedAt: run.endedAt === null ? null : new Date(run.endedAt).toISOString() }),
+    ...(withTimes && {
+      endedAt: run.endedAt === null ? null : new Date(run.endedAt).toISOString(),
+    }),
   }));
 }
 
@@ -44,7 +50,11 @@ function toRunRow(run: StoredRun, outputs: OutputItem[]): RunRow {
 }
 
 /** Returns outputs with the URLs under which this process serves their media. */
-export function toOutputItems(outputs: StoredOutput[], mediaUrl: MediaUrl, origin: string): OutputItem[] {
+export function toOutputItems(
+  outputs: StoredOutput[],
+  mediaUrl: MediaUrl,
+  origin: string,
+): OutputItem[] {
   return outputs.map(output =>
     'media' in output
       ? { type: output.type, data: mediaUrl(output, origin) }

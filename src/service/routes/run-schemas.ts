@@ -1,4 +1,9 @@
-import { DEFAULT_LIST_LIMIT, MAX_LIST_LIMIT, OUTPUT_TYPES, RUN_STATUSES } from '../../wire/index.ts';
+import {
+  DEFAULT_LIST_LIMIT,
+  MAX_LIST_LIMIT,
+  OUTPUT_TYPES,
+  RUN_STATUSES,
+} from '../../wire/index.ts';
 import {
   boolean,
   integer,
@@ -17,9 +22,12 @@ import {
 } from '../http/schema.ts';
 
 const outputType: Schema<string> = oneOf(OUTPUT_TYPES);
+
 const outputItem = object({
   type: outputType,
-  data: text({ description: 'By type: the text, the media URL (valid for 24 hours) or the error message' }),
+  data: text({
+    description: 'By type: the text, the media URL (valid for 24 hours) or the error message',
+  }),
 });
 
 export const runSchema = object(
@@ -70,7 +78,9 @@ export const runListQuery = object(
     startingAfter: uuid,
     endingBefore: uuid,
     status: oneOf(RUN_STATUSES),
-    since: integer({ description: 'Unix seconds, or milliseconds above 10^11; created at or after' }),
+    since: integer({
+      description: 'Unix seconds, or milliseconds above 10^11; created at or after',
+    }),
     until: integer({ description: 'Unix seconds, or milliseconds above 10^11; created before' }),
     idempotencyKey: text({ description: 'Lists only the run that was created with this key' }),
     usage: oneOf(['true', 'false']),
@@ -78,10 +88,13 @@ export const runListQuery = object(
   },
 );
 
-const imageInputSchema = tagged<{ type: 'url'; url: string } | { type: 'base64'; base64: string }>('type', [
-  object({ type: literal('url'), url: text({ description: 'A public https URL' }) }),
-  object({ type: literal('base64'), base64: text({ description: 'Without a data URL prefix' }) }),
-]);
+const imageInputSchema = tagged<{ type: 'url'; url: string } | { type: 'base64'; base64: string }>(
+  'type',
+  [
+    object({ type: literal('url'), url: text({ description: 'A public https URL' }) }),
+    object({ type: literal('base64'), base64: text({ description: 'Without a data URL prefix' }) }),
+  ],
+);
 
 export const createRunBody = object(
   {

@@ -49,13 +49,15 @@ export const runRoutes = [
       });
       const isWhole = rows.length === ids.length;
       if (query.endingBefore !== undefined) rows.reverse();
-      const usages = query.usage === 'true' ? await readListedUsage(store, caller.userId, ids) : undefined;
+      const usages =
+        query.usage === 'true' ? await readListedUsage(store, caller.userId, ids) : undefined;
       const { idempotencyKey } = query;
       const requestedRows = rows.map(row => ({
         ...row,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         ...(usages && { usage: usages.get(row.runId) }),
       }));
+
       return { rows: requestedRows, hasMore: hasMore || !isWhole };
     },
   }),
@@ -89,15 +91,21 @@ export const runRoutes = [
         memory,
       });
       if (!outcome) {
-        throw new ApiError('GATEWAY_TIMEOUT_ERROR', 'the run has not ended yet; poll it by its runId', {
-          runId: id,
-        });
+        throw new ApiError(
+          'GATEWAY_TIMEOUT_ERROR',
+          'the run has not ended yet; poll it by its runId',
+          {
+            runId: id,
+          },
+        );
       }
+
       if (!hasRoom(memory, outcome.outputs)) {
         const message =
           'the run has ended, but its outputs do not fit into the memory for answers now; get it by its runId';
         throw new ApiError('GATEWAY_TIMEOUT_ERROR', message, { runId: id });
       }
+
       return toRunView({ id, ...outcome }, services, origin);
     },
   }),
@@ -161,7 +169,10 @@ async function readRunView(
   return toRunView(run, services, origin);
 }
 
-/** Returns true if the answer fits into memory. Never throws for it, because the client would create the run again. */
+/**
+ * Returns true if the answer fits into memory. Never throws for it, because the client would create
+ * the run again.
+ */
 function hasRoom(memory: RequestMemory, outputs: readonly StoredOutput[]): boolean {
   try {
     memory.reserveForAnswer(sumTextSizes(outputs));
@@ -191,13 +202,17 @@ function toRunView(
   };
 }
 
-type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> & Pick<RunOutcome, 'warnings'>;
+type ViewedRun = Pick<StoredRun, 'id' | 'status' | 'tokens' | 'outputs'> &
+  Pick<RunOutcome, 'warnings'>;
 
 function joinHeader(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** Returns the ids of the runs that a query asks for: the run of a key, or a page of the user's runs. */
+/**
+ * Returns the ids of the runs that a query asks for: the run of a key, or a page of the user's
+ * runs.
+ */
 async function findRunIds(
   services: Services,
   userId: number,
@@ -218,12 +233,15 @@ async function listRuns(
 ) {
   const from = toMicroseconds(times.since);
   const until = toMicroseconds(times.until);
+
   if (startingAfter !== undefined && endingBefore !== undefined) {
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
+
   if (from !== undefined && until !== undefined && from >= until) {
     throw invalidRequest('since must be less than until');
   }
+
   const page = await store.runs.page({
     userId,
     limit,
@@ -234,8 +252,11 @@ async function listRuns(
     until,
   });
   if (!page) {
-    throw notFound(`${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is not a run of yours`);
+    throw notFound(
+      `${startingAfter === undefined ? 'endingBefore' : 'startingAfter'} is not a run of yours`,
+    );
   }
+
   return page;
 }
 

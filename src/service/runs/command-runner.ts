@@ -18,7 +18,10 @@ import { stoppedRunError } from './stopped-run.ts';
 /** Interval at which a command checks if its run was cancelled elsewhere, in milliseconds. */
 const WATCH_EVERY_MS = 100;
 
-/** Carries out the runs of a command: stores each run, carries it out immediately, and stores its end. */
+/**
+ * Carries out the runs of a command: stores each run, carries it out immediately, and stores its
+ * end.
+ */
 export class CommandRunner implements Runner {
   readonly #options: RunnerOptions;
   readonly #runs: RunsInProgress;
@@ -49,8 +52,8 @@ export class CommandRunner implements Runner {
   }
 
   /**
-   * Carries out all later runs in processes that outlive this one. Starts the first immediately, so that a process that
-   * can't start leaves no creation behind.
+   * Carries out all later runs in processes that outlive this one. Starts the first immediately, so
+   * that a process that can't start leaves no creation behind.
    *
    * @param start starts a process for one run
    * @throws {Refusal} UNAVAILABLE if it does not start
@@ -79,8 +82,8 @@ export class CommandRunner implements Runner {
   }
 
   /**
-   * Fails the run of a creation or, if there is none yet, keeps the creation from making one. Returns undefined without a
-   * run; `stopped` is false if the run had already ended.
+   * Fails the run of a creation or, if there is none yet, keeps the creation from making one.
+   * Returns undefined without a run; `stopped` is false if the run had already ended.
    *
    * @param by the cause, such as Ctrl-C
    */
@@ -94,8 +97,10 @@ export class CommandRunner implements Runner {
     await this.#creating.waitForAll();
     const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
+
     const { id: runId } = created.run;
-    const fail = async (): Promise<boolean> => store.runs.fail(runId, stoppedRunError(runId, by, 'command'));
+    const fail = async (): Promise<boolean> =>
+      store.runs.fail(runId, stoppedRunError(runId, by, 'command'));
     const stopped =
       outcomeIfEnded(created.run) === undefined &&
       (await fail().catch((error: unknown) => {
@@ -103,6 +108,7 @@ export class CommandRunner implements Runner {
         onFault(error);
         return true;
       }));
+
     this.#runs.abort(runId);
     return { runId, stopped };
   }
@@ -113,9 +119,11 @@ export class CommandRunner implements Runner {
     this.#closing.abort(new Error('the service is stopping'));
     await this.#creating.waitForAll();
     this.#detached?.end();
+
     for (const runId of this.#runs.running) {
       await store.runs.fail(runId, stoppedRunError(runId, by, 'command')).catch(onFault);
     }
+
     await this.#runs.stop();
     await store.workers.release().catch(onFault);
   }
@@ -124,6 +132,7 @@ export class CommandRunner implements Runner {
     this.#refuseCancelled(run);
     const answered = await this.#createAnswered(run);
     if (answered) return answered;
+
     const detached = this.#detached ?? (await this.#startDetached?.());
     this.#detached = undefined;
     const worker = detached?.worker ?? (await this.#options.store.workers.register());
@@ -135,24 +144,31 @@ export class CommandRunner implements Runner {
     });
     const isNew = runId === run.id;
     if (!detached) return { runId, ...(isNew && { ending: this.carryOut(run) }) };
+
     await (isNew ? detached.carryOut(run) : detached.end());
     return { runId };
   }
 
   /**
-   * Stores a run together with its end if a provider batch has answered it, so that a kill leaves nothing in between, or
-   * if its answer is free, which saves a transaction.
+   * Stores a run together with its end if a provider batch has answered it, so that a kill leaves
+   * nothing in between, or if its answer is free, which saves a transaction.
    */
   async #createAnswered(run: UnstartedRun): Promise<AcceptedRun | undefined> {
     const { batchAnswers, clock } = this.#options;
     const isBatched = run.idempotency !== undefined && batchAnswers.has(run.idempotency.key);
     if (!isBatched && (!run.isFree || this.#startDetached)) return undefined;
+
     const outcome = await this.#execute(run, this.#closing.signal);
     if (!outcome) return undefined;
+
     if (!isBatched) this.#refuseCancelled(run);
     const now = clock.now();
     const ended = isBatched ? outcome : { ...outcome, endedAt: now };
-    const runId = await this.#runs.storeNew({ ...run, status: 'running', worker: null, outcome: ended }, now);
+    const runId = await this.#runs.storeNew(
+      { ...run, status: 'running', worker: null, outcome: ended },
+      now,
+    );
+
     return { runId, outcome: ended };
   }
 
@@ -172,12 +188,14 @@ export class CommandRunner implements Runner {
 
   async #watchCancellations(): Promise<void> {
     if (this.#watching) return;
+
     this.#watching = true;
     const { clock, onFault } = this.#options;
     while (this.#runs.running.length > 0 && !this.#closing.signal.aborted) {
       await clock.sleep(WATCH_EVERY_MS, this.#closing.signal).catch(() => {});
       await this.#runs.abortEnded().catch(onFault);
     }
+
     this.#watching = false;
   }
 }

@@ -5,7 +5,11 @@ import {
   parseWholeNumber,
 } from '../../models/catalogue/answer-count.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
-import { findPricing, PRICE_TABLE_DATE, type PricingOptions } from '../../models/catalogue/prices.ts';
+import {
+  findPricing,
+  PRICE_TABLE_DATE,
+  type PricingOptions,
+} from '../../models/catalogue/prices.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import type { TemplateMessage } from '../../prompts/template/template-messages.ts';
 import type { CreateRunRequest, Modality } from '../../wire/index.ts';
@@ -66,7 +70,12 @@ export async function estimateCost(
 ): Promise<CostEstimate> {
   const lookup = { store, definitions, models, tasks };
   const { definition, model } = await requireRunnable(lookup, body.promptVersionId);
-  const checked = await checkRequestInputs(lookup, body, { definition, model, userId, takesUnlisted: true });
+  const checked = await checkRequestInputs(lookup, body, {
+    definition,
+    model,
+    userId,
+    takesUnlisted: true,
+  });
   const { textInputs, images: imageInputs, runOptions } = checked;
   const pictures = imageInputs.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
@@ -78,11 +87,13 @@ export async function estimateCost(
   const images = model.modality === 'image' ? answers : 0;
   const pricing = await findPricing(model, { providerBatch, runOptions: options });
   const hasOtherPrice = pricing === undefined && (await findPricing(model)) !== undefined;
+
   return withoutUndefined({
     model: model.model,
     modality: model.modality,
     cost: pricing?.cost({ input, output, cached: 0 }, images) ?? null,
-    learns: pricing === undefined && model.declared?.cost !== undefined ? (true as const) : undefined,
+    learns:
+      pricing === undefined && model.declared?.cost !== undefined ? (true as const) : undefined,
     unpricedTier: hasOtherPrice ? options['serviceTier'] : undefined,
     promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
     answers,
@@ -96,6 +107,8 @@ export async function estimateCost(
 }
 
 function countCharacters(messages: readonly TemplateMessage[]): number {
-  const texts = messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '')));
+  const texts = messages.flatMap(({ content }) =>
+    content.map(part => ('text' in part ? part.text : '')),
+  );
   return texts.reduce((sum, { length }) => sum + length, 0);
 }

@@ -22,7 +22,10 @@ export interface RunCost {
   readonly tokens: TokenCounts | null;
   /** null if unknown. */
   readonly cost: Money | null;
-  /** The standard price of the tokens, if the provider's answer names a price class whose price is unknown. */
+  /**
+   * The standard price of the tokens, if the provider's answer names a price class whose price is
+   * unknown.
+   */
   readonly standardCost?: Money;
   /** True if the cost comes from the bundled price table. */
   readonly estimated: boolean;
@@ -34,12 +37,16 @@ export interface RunCost {
 export type Costs = ReturnType<typeof createCosts>;
 
 const COSTS_PAGE_SIZE = 500;
+
 export function createCosts(sources: EstimateSources) {
   const { store, userId, definitions, models } = sources;
   return {
     /** The date of the bundled price table, such as 2026-11-30. */
     tableDate: PRICE_TABLE_DATE,
-    /** Explains why a version's model can't be asked; undefined if it can, or if the creation reports the reason. */
+    /**
+     * Explains why a version's model can't be asked; undefined if it can, or if the creation
+     * reports the reason.
+     */
     async accessFault(promptVersionId: string): Promise<AccessFault | undefined> {
       const version = await store.prompts.runnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.forVersionId(version.id)).model);
@@ -49,7 +56,10 @@ export function createCosts(sources: EstimateSources) {
     async forRuns(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
-        for (const run of await store.runs.usage(userId, runIds.slice(start, start + COSTS_PAGE_SIZE))) {
+        for (const run of await store.runs.usage(
+          userId,
+          runIds.slice(start, start + COSTS_PAGE_SIZE),
+        )) {
           const cost = computeRunCost(run);
           if (cost) ended.set(run.id, { ...cost, ...(await estimateStandardCost(cost, models)) });
         }
@@ -79,18 +89,27 @@ export async function readListedUsage(store: Store, userId: number, runIds: read
 }
 
 /** Returns the cost of a run; undefined if it has not ended. */
-function computeRunCost({ usage, promptModel, status, credits }: RunWithUsage): RunCost | undefined {
+function computeRunCost({
+  usage,
+  promptModel,
+  status,
+  credits,
+}: RunWithUsage): RunCost | undefined {
   if (status !== 'succeeded' && status !== 'failed') return undefined;
+
   if (!usage) {
     const cost = BUILT_IN_MODEL_NAMES.has(promptModel) ? 0 : null;
     return { model: promptModel, credits, tokens: null, cost, estimated: false, answers: 1 };
   }
+
   const { model, input, output, cached, cost, estimated, answers } = usage;
   const tokens = input === null || output === null ? null : { input, output, cached: cached ?? 0 };
   return { model, credits, tokens, cost, estimated: estimated === 1, answers };
 }
 
-/** Returns the standard price of the tokens of a run whose cost is unknown; empty if there is none. */
+/**
+ * Returns the standard price of the tokens of a run whose cost is unknown; empty if there is none.
+ */
 async function estimateStandardCost(
   { model, tokens, cost }: RunCost,
   models: ModelTable,

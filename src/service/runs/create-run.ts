@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { LoadedImage } from '../../prompts/render/loaded-image.ts';
 import { formatNumber } from '../../utils/grouped-digits.ts';
-import { type CreateRunRequest, IDEMPOTENCY_KEY_HEADER, type ImageInput } from '../../wire/index.ts';
+import {
+  type CreateRunRequest,
+  IDEMPOTENCY_KEY_HEADER,
+  type ImageInput,
+} from '../../wire/index.ts';
 import { type Caller, SESSION_KEY_ID } from '../core/caller.ts';
 import { type Clock, waitAtMost } from '../core/clock.ts';
 import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
@@ -16,7 +20,12 @@ import {
 import { DatabaseUnavailableError } from '../store/store-errors.ts';
 import { findRun } from './find-run.ts';
 import type { InputFiles } from './input-files.ts';
-import { checkRequestInputs, type RunLookup, requireAccess, requireRunnable } from './run-request.ts';
+import {
+  checkRequestInputs,
+  type RunLookup,
+  requireAccess,
+  requireRunnable,
+} from './run-request.ts';
 import type { Runner, UnstartedRun } from './runner.ts';
 
 /** The services that creating a run needs. */
@@ -26,8 +35,15 @@ export interface RunServices extends RunLookup {
   readonly inputs: InputFiles;
   readonly clock: Clock;
   readonly syncWindowMs: number;
-  /** Checks and loads the pictures of a creation. @throws {Refusal}, and what `onBytes` throws for fetched ones */
-  readonly loadImages: (images: ImageInput[], onBytes: (count: number) => void) => Promise<LoadedImage[]>;
+  /**
+   * Checks and loads the pictures of a creation.
+   *
+   * @throws {Refusal}, and what `onBytes` throws for fetched ones
+   */
+  readonly loadImages: (
+    images: ImageInput[],
+    onBytes: (count: number) => void,
+  ) => Promise<LoadedImage[]>;
 }
 
 /** A run that was created now or earlier; it has no outcome until it ends. */
@@ -50,8 +66,8 @@ interface CreationOptions {
 }
 
 /**
- * Checks a creation, stores the run, and waits for its end within the sync window. A creation whose key was used before
- * returns that run in its current state.
+ * Checks a creation, stores the run, and waits for its end within the sync window. A creation whose
+ * key was used before returns that run in its current state.
  */
 export async function answerCreation(
   services: RunServices,
@@ -63,26 +79,34 @@ export async function answerCreation(
   const idempotency = toIdempotency(idempotencyKey, digest);
   const creation = await checkUnlessRepeated(services, caller, body, { idempotency, memory });
   if ('repeated' in creation) return creation.repeated;
+
   const { run, images } = creation;
   await inputs.savePictures(run.id, images);
   const request = {
     ...(await inputs.storeLargeTexts(run.id, run.request)),
     ...(traceparent !== undefined && { traceparent }),
   };
+
   // The run is stored, and the answer may take minutes, so the request need not stay in memory.
   const sent: { inputs: CreateRunRequest['inputs'] } = body;
   sent.inputs = {};
   images.length = 0;
   memory.release();
+
   const { runId, outcome, ending } = await storeRun(services, { ...run, request, idempotency });
   if (runId !== run.id) {
     await inputs.remove(run.id, request);
     return await readCreationAnswer(services, caller, runId);
   }
+
   return { id: runId, outcome: outcome ?? (await waitAtMost(syncWindowMs, clock, ending)) };
 }
 
-/** Checks a creation, unless an earlier one with the same key has made a run. @throws {Refusal} if it is refused */
+/**
+ * Checks a creation, unless an earlier one with the same key has made a run.
+ *
+ * @throws {Refusal} if it is refused
+ */
 async function checkUnlessRepeated(
   services: RunServices,
   caller: Caller,
@@ -90,9 +114,12 @@ async function checkUnlessRepeated(
   { idempotency, memory }: { idempotency: Idempotency | undefined; memory: RequestMemory },
 ): Promise<CheckedCreation | { repeated: CreationAnswer }> {
   const hasPictures = (body.inputs.imageInputs ?? []).length > 0;
-  // Looked up first, because fetching or refusing pictures must not prevent a repeated creation from finding its run.
+
+  // Looked up first, because fetching or refusing pictures must not prevent a repeated creation
+  // from finding its run.
   const early = hasPictures ? await findRepeated(services, caller, idempotency) : undefined;
   if (early) return { repeated: early };
+
   try {
     return await checkCreation(services, caller, body, memory);
   } catch (error) {
@@ -105,7 +132,11 @@ async function checkUnlessRepeated(
   }
 }
 
-/** Returns the run that an earlier creation with this key made. @throws {Refusal} if that one had another body */
+/**
+ * Returns the run that an earlier creation with this key made.
+ *
+ * @throws {Refusal} if that one had another body
+ */
 async function findRepeated(
   services: RunServices,
   caller: Caller,
@@ -127,7 +158,11 @@ async function readCreationAnswer(
   return { id, outcome: outcomeIfEnded(await findRun(store, userId, id)) };
 }
 
-/** Stores a run, which then runs or waits for its turn. @throws {Refusal} if it may not be created; its inputs are removed */
+/**
+ * Stores a run, which then runs or waits for its turn.
+ *
+ * @throws {Refusal} if it may not be created; its inputs are removed
+ */
 async function storeRun(services: RunServices, run: Parameters<Runner['create']>[0]) {
   const { definitions, inputs, limits, runner } = services;
   return await runner.create(run).catch(async (error: unknown) => {
@@ -163,7 +198,8 @@ export async function checkCreation(
     takesUnlisted: isEmbedded,
   });
   const { textInputs, runOptions } = checked;
-  const images = checked.images.length > 0 ? await services.loadImages(checked.images, memory.reserve) : [];
+  const images =
+    checked.images.length > 0 ? await services.loadImages(checked.images, memory.reserve) : [];
   const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
   const request = {
     textInputs,
@@ -172,6 +208,7 @@ export async function checkCreation(
     ...(model.engine === 'program' && ({ isProgram: true } as const)),
     runOptions,
   };
+
   return {
     images,
     run: {
@@ -197,7 +234,8 @@ type RefusalReason = Exclude<CreationRefused['reason'], 'caller'>;
 const CREATION_REFUSALS: Readonly<
   Record<RefusalReason, (run: Pick<UnstartedRun, 'credits'>, limits: UserLimits) => Refusal>
 > = {
-  credits: ({ credits }) => new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
+  credits: ({ credits }) =>
+    new Refusal('TOO_FEW_CREDITS', `too few credits: the run needs ${credits}`),
   queue: (_, { queued }) =>
     tooMany(
       `too many of your runs are queued (at most ${formatNumber(queued)}); wait until some have ended`,

@@ -18,6 +18,7 @@ export async function readCreationBody(
 ): Promise<CreateRunRequest> {
   const stored = await store.runs.storedRequest(userId, id);
   if (!stored) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
+
   const { images, urls = [], runOptions } = stored.request;
   const textInputs = await inputs.readTexts(id, stored.request);
   const isSent = images.length > 0 && !images.every((_, index) => typeof urls[index] === 'string');
@@ -27,6 +28,7 @@ export async function readCreationBody(
     if (typeof url === 'string') return { type: 'url', url };
     return { type: 'base64', base64: bytes[index]?.bytes.toString('base64') ?? '' };
   });
+
   return {
     promptVersionId: stored.promptVersionId,
     inputs: {

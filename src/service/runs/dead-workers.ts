@@ -26,11 +26,16 @@ export const NEVER_RERUN: DeadWorkerRules = { maxDeaths: 1, reason: explainServi
 
 /** Fails the runs of dead commands. Called before runs are read. */
 export async function settleDeadCommands(store: Store): Promise<void> {
-  if (!store.shared) await settleDead(store, worker => store.workers.workerKind(worker) === 'command');
+  if (!store.shared) {
+    await settleDead(store, worker => store.workers.workerKind(worker) === 'command');
+  }
 }
 
 /** Queues runs of dead processes again, or fails them; `rerun` applies to runs of a `serve`. */
-export async function settleDeadWorkers(store: Store, { rerun }: { rerun: boolean }): Promise<void> {
+export async function settleDeadWorkers(
+  store: Store,
+  { rerun }: { rerun: boolean },
+): Promise<void> {
   await settleDead(store, () => true, rerun ? SERVE_RULES : NEVER_RERUN);
 }
 

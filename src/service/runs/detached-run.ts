@@ -25,17 +25,20 @@ export interface DetachedPlace {
 const RUN_PROCESS_FILE = 'run-process.cjs';
 
 /**
- * Starts the process and returns it with its worker id. Its run is sent through a pipe, never as arguments.
+ * Starts the process and returns it with its worker id. Its run is sent through a pipe, never as
+ * arguments.
  *
  * @throws if it does not start
  */
 export async function startDetached(place: DetachedPlace): Promise<DetachedRun> {
   const child = forkBuilt(RUN_PROCESS_FILE, { detached: true });
   const worker = await askChild<string>(child, place);
+
   const leave = (): void => {
     if (child.connected) child.disconnect();
     child.unref();
   };
+
   return {
     worker,
     end: leave,
@@ -51,11 +54,14 @@ async function askChild<T>(child: ChildProcess, message: object): Promise<T> {
     child.once('exit', code =>
       reject(new Error(`the process for the run ended before it began (exit code ${code})`)),
     );
-    // Stays listening: a message to a process that has exited emits an error, but its exit explains more.
+    // Stays listening: a message to a process that has exited emits an error, but its exit explains
+    // more.
     child.on('error', reject);
   });
+
   // It also exits after its run, when nothing waits for a reply any more.
   exited.catch(() => {});
+
   // If the message can't be sent, the exit event says why.
   child.send(message, () => {});
   const [reply] = (await Promise.race([once(child, 'message'), exited])) as [T];

@@ -42,6 +42,7 @@ export async function buildEngineJob(
     work => tasks.do('render', work, task),
     describeImage,
   );
+
   return {
     ...buildPromptRequest(definition, model, prompt, runOptions),
     runId: run.id,
@@ -78,10 +79,16 @@ async function readJobInputs(
   tasks: PromptTasks,
   task: { readonly userId: number; readonly signal: AbortSignal },
 ): Promise<JobInputs> {
-  const values = await tasks.do('readTexts', { definition: { textInputs, input }, texts: sentTexts }, task);
+  const values = await tasks.do(
+    'readTexts',
+    { definition: { textInputs, input }, texts: sentTexts },
+    task,
+  );
+
   const texts: Record<string, string> = {};
   for (const [key, value] of Object.entries(values)) {
     texts[key] = sentTexts[key] ?? toTextOrJson(value);
   }
+
   return { texts, values };
 }

@@ -29,7 +29,9 @@ export interface ExecutorOptions extends OutcomeStorage, JobSources {
   /** Answers from provider batches, by the keys of their creations. */
   batchAnswers: ReadonlyMap<string, BatchAnswer>;
   unstored: UnstoredRuns;
-  /** True to drop the request of a run that failed before its model was asked, and so cost nothing. */
+  /**
+   * True to drop the request of a run that failed before its model was asked, and so cost nothing.
+   */
   forgetsUnasked: boolean;
   /** Returns false if programs must not run, because several users share the service. */
   allowsPrograms: () => Promise<boolean>;
@@ -40,9 +42,9 @@ export interface ExecutorOptions extends OutcomeStorage, JobSources {
 }
 
 /**
- * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its outputs. Returns
- * undefined if the signal stopped it, or the database or the object store became unavailable first; every other fault
- * is an outcome.
+ * Carries out a run: reads its inputs, renders its prompt, asks its model's engine and stores its
+ * outputs. Returns undefined if the signal stopped it, or the database or the object store became
+ * unavailable first; every other fault is an outcome.
  */
 export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOutcome | undefined>;
 
@@ -53,17 +55,21 @@ export function createExecutor(options: ExecutorOptions): Executor {
     const onAsked = (): void => {
       isAsked = true;
     };
+
     const store = async (result: ChargedResult): Promise<RunOutcome> => {
       const outcome = await storeOutcome(options, run.id, result, signal);
       const isUnasked = !isAsked || hasReachedNoModel(result);
       const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
       return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
     };
+
     try {
       return await store(await runEngine({ ...options, onNotice, onAsked }, run, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
-      return await store(createFailedResult(`the run could not be executed: ${getErrorMessage(error)}`));
+      return await store(
+        createFailedResult(`the run could not be executed: ${getErrorMessage(error)}`),
+      );
     }
   };
 }
@@ -83,20 +89,29 @@ async function runEngine(
     onAsked();
     return createFailedResult(UNSTORED_REASON);
   }
+
   const definition = await definitions.forVersionId(run.promptVersionId);
   const model = models.get(definition.model);
   if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
+
   reportModelNotes(model, options);
   const refused = model.engine === 'program' ? await findProgramRefusal(options, run) : undefined;
   if (refused !== undefined) return refused;
+
   const job = await buildEngineJob(options, run, { definition, model }, signal);
   const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
   onAsked();
   if (model.engine === 'program') options.programs.add(run.id);
-  const result = await (batched ? readBatchedResult(engines, job, batched) : engines[model.engine].run(job));
+  const result = await (batched
+    ? readBatchedResult(engines, job, batched)
+    : engines[model.engine].run(job));
   const { runOptions } = job;
-  const charge = await calculateCharge(model, result, { runOptions, providerBatch: batched !== undefined });
+  const charge = await calculateCharge(model, result, {
+    runOptions,
+    providerBatch: batched !== undefined,
+  });
   const checked = await checkResult(result, definition, tasks, { userId: run.userId, signal });
+
   return { ...checked, charge };
 }
 
@@ -117,7 +132,11 @@ async function findProgramRefusal(
   onNotice(
     'the run of a program was refused, since there are several users; to run programs, start with --allow-programs',
   );
-  return createRefusedResult('programs are not run here, since this service has several users', 'unfit');
+
+  return createRefusedResult(
+    'programs are not run here, since this service has several users',
+    'unfit',
+  );
 }
 
 /** Returns the result of a run that a provider batch answered. */
@@ -127,7 +146,9 @@ async function readBatchedResult(
   answer: BatchAnswer,
 ): Promise<EngineResult> {
   if ('body' in answer) {
-    return (await engines[job.model.engine].read?.(job, answer.body)) ?? createFailedResult('no answer');
+    return (
+      (await engines[job.model.engine].read?.(job, answer.body)) ?? createFailedResult('no answer')
+    );
   }
   return {
     ...createFailedResult(`${job.model.provider?.name}'s batch has no answer: ${answer.fault}`),
@@ -136,8 +157,8 @@ async function readBatchedResult(
 }
 
 /**
- * Checks the text of a result. On a mismatch, or if the check takes too long, the unchanged text comes before the
- * fault.
+ * Checks the text of a result. On a mismatch, or if the check takes too long, the unchanged text
+ * comes before the fault.
  */
 async function checkResult(
   result: EngineResult,
@@ -152,11 +173,13 @@ async function checkResult(
       outputs.push(output);
       continue;
     }
+
     const checking = tasks.do('checkOutput', { output: expected, text: output.text }, task);
     const { text, fault } = await checking.catch(createPastBoundHandler(output));
     outputs.push({ type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
+
   return { ...result, outputs, failed: outputs.length > result.outputs.length };
 }
 
@@ -168,7 +191,8 @@ function createPastBoundHandler({ text }: { readonly text: string }) {
 }
 
 function guessNotice({ model, provider }: ModelEntry): string {
-  const place = provider === undefined ? 'your endpoint' : `${provider.name} at ${provider.baseUrl}`;
+  const place =
+    provider === undefined ? 'your endpoint' : `${provider.name} at ${provider.baseUrl}`;
   return `${model} is treated as a model of ${place}; promptrun models discover writes the models that it has to models.yaml`;
 }
 

@@ -5,7 +5,11 @@ import type { Store } from '../store/store.ts';
 import { settleDeadCommands } from './dead-workers.ts';
 
 /** Returns a user's run in its current state; a run of a dead command has failed. */
-export async function findRun(store: Store, userId: number, id: string): Promise<StoredRun | undefined> {
+export async function findRun(
+  store: Store,
+  userId: number,
+  id: string,
+): Promise<StoredRun | undefined> {
   const run = await store.runs.find(userId, id);
   if (!run || outcomeIfEnded(run)) return run;
   await settleDeadCommands(store);

@@ -20,6 +20,7 @@ const DATABASE: ResultStore = {
   period: '10 minutes',
   lost: 'the answer could not be stored, because the database of the service was unavailable; it may have been paid for',
 };
+
 const OBJECTS: ResultStore = {
   name: 'the object store',
   maxMs: 60_000,
@@ -86,7 +87,12 @@ export class HeldResult {
   #reservedBytes = 0;
   #lost: ResultLost | undefined;
 
-  constructor(runId: string, measureSize: () => number, memory: HeldMemory, options: HeldResultsOptions) {
+  constructor(
+    runId: string,
+    measureSize: () => number,
+    memory: HeldMemory,
+    options: HeldResultsOptions,
+  ) {
     this.#runId = runId;
     this.#measureSize = measureSize;
     this.#memory = memory;
@@ -100,8 +106,10 @@ export class HeldResult {
    */
   check(error: unknown): void {
     if (this.#lost) throw this.#lost;
+
     const store = findUnavailableStore(error);
     if (store === undefined) return;
+
     this.#waitsFor = store;
     const now = this.#options.clock.now();
     if (this.#waitsSince === undefined) {
@@ -127,8 +135,11 @@ export class HeldResult {
   #beginToWait(now: number): void {
     const bytes = this.#measureSize();
     if (!this.#memory.reserve(bytes)) {
-      throw this.#lose(`${this.#waitsFor.name} is unavailable, and 256 MiB of other results are waiting`);
+      throw this.#lose(
+        `${this.#waitsFor.name} is unavailable, and 256 MiB of other results are waiting`,
+      );
     }
+
     this.#reservedBytes = bytes;
     this.#waitsSince = now;
   }

@@ -14,7 +14,10 @@ interface HousekeepingOptions {
 const EVERY_MS = 60 * 60 * 1000;
 
 /** Removes expired and orphaned data, now and every hour until `stop` is aborted. */
-export async function runHousekeeping(options: HousekeepingOptions, stop: AbortSignal): Promise<void> {
+export async function runHousekeeping(
+  options: HousekeepingOptions,
+  stop: AbortSignal,
+): Promise<void> {
   while (!stop.aborted) {
     await removeExpired(options);
     await options.clock.sleep(EVERY_MS, stop).catch(() => {});
@@ -22,7 +25,13 @@ export async function runHousekeeping(options: HousekeepingOptions, stop: AbortS
 }
 
 /** Removes each kind of data, even if the removal of another fails. */
-async function removeExpired({ store, media, inputs, clock, onFault }: HousekeepingOptions): Promise<void> {
+async function removeExpired({
+  store,
+  media,
+  inputs,
+  clock,
+  onFault,
+}: HousekeepingOptions): Promise<void> {
   await media.sweep().catch(onFault);
   await inputs.sweep().catch(onFault);
   await store.runs.forgetKeys(clock.now()).catch(onFault);

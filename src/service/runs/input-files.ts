@@ -7,13 +7,19 @@ import type { Store } from '../store/store.ts';
 import { ignoreUnavailableStore } from '../store/store-errors.ts';
 
 const KEPT_MS = 24 * 60 * 60 * 1000;
+
 /** Longer than a creation takes from its first file to its run, in milliseconds. */
 const SETTLED_MS = 60 * 60 * 1000;
 
-/** Maximum length of texts in the row of a run, in characters; writing a larger row would delay all users. */
+/**
+ * Maximum length of texts in the row of a run, in characters; writing a larger row would delay all
+ * users.
+ */
 const LARGE_TEXTS = 256 * 1024;
 
-/** The input pictures of runs, kept for a day so that a run can be repeated, and their large texts. */
+/**
+ * The input pictures of runs, kept for a day so that a run can be repeated, and their large texts.
+ */
 export class InputFiles {
   readonly #pictures: Blobs;
   readonly #texts: Blobs;
@@ -54,7 +60,11 @@ export class InputFiles {
   async storeLargeTexts(runId: string, request: StoredRequest): Promise<StoredRequest> {
     const size = Object.values(request.textInputs).reduce((sum, text) => sum + text.length, 0);
     if (size <= LARGE_TEXTS) return request;
-    await this.#texts.write(runId, Buffer.from(JSON.stringify(request.textInputs)), 'application/json');
+    await this.#texts.write(
+      runId,
+      Buffer.from(JSON.stringify(request.textInputs)),
+      'application/json',
+    );
     return { ...request, textsApart: true };
   }
 
@@ -84,7 +94,9 @@ export class InputFiles {
 
   /** Deletes files that are older than a day, and orphaned ones. */
   async sweep(): Promise<void> {
-    await this.#removePictures(await this.#runs.forgetImages({ before: this.#clock.now() - KEPT_MS }));
+    await this.#removePictures(
+      await this.#runs.forgetImages({ before: this.#clock.now() - KEPT_MS }),
+    );
     const withPictures = await this.#pictures.writtenBefore(this.#clock.now() - SETTLED_MS);
     const neededPictures = await this.#runs.withImages(withPictures);
     await this.#removePictures(withPictures.filter(runId => !neededPictures.has(runId)));

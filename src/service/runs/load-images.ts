@@ -17,13 +17,19 @@ export async function loadImageInputs(
   const rest = new AbortController();
   const signal = AbortSignal.any([options.signal, rest.signal]);
   try {
-    return await Promise.all(inputs.map((input, index) => loadImage(input, index, { ...options, signal })));
+    return await Promise.all(
+      inputs.map((input, index) => loadImage(input, index, { ...options, signal })),
+    );
   } finally {
     rest.abort();
   }
 }
 
-async function loadImage(input: ImageInput, index: number, options: FetchImageOptions): Promise<LoadedImage> {
+async function loadImage(
+  input: ImageInput,
+  index: number,
+  options: FetchImageOptions,
+): Promise<LoadedImage> {
   try {
     return await checkImage(
       input.type === 'url' ? await fetchImage(input.url, options) : decodeBase64(input.base64),
@@ -39,6 +45,8 @@ async function checkImage(bytes: Buffer): Promise<LoadedImage> {
   if (bytes.length === 0) throw new Error('the image is empty');
   if (bytes.length > MAX_IMAGE_BYTES) throw new Error('the image is larger than 20 MiB');
   const mediaType = await detectImageType(bytes);
-  if (mediaType === undefined) throw new Error('this is not an image, such as a PNG, JPEG, GIF or WebP file');
+  if (mediaType === undefined) {
+    throw new Error('this is not an image, such as a PNG, JPEG, GIF or WebP file');
+  }
   return { bytes, mediaType };
 }

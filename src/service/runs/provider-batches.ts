@@ -31,25 +31,33 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
     /**
      * Returns the batch interface of the provider of a version's model.
      *
-     * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be asked
+     * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be
+     * asked
      */
     async forVersion(promptVersionId: string): Promise<BatchProvider> {
       const { model } = await requireRunnable(services, promptVersionId);
       const { provider } = model;
+
       if (model.modality !== 'text') {
         throw invalidRequest(
           `the model ${model.model} makes pictures: only text models can be used in a batch`,
         );
       }
+
       if (provider?.batch !== true) {
         throw invalidRequest(
           `the model ${model.model} can't be used in a batch: only openai, anthropic, and providers with \`batch: true\` in models.yaml have batches`,
         );
       }
+
       requireAccess(services, model);
       return openBatches({ provider, key: readProviderKey(provider, env), env }, { model, sleep });
     },
-    /** Returns the provider request for a creation, as JSON on one line. @throws {Refusal} as the creation would */
+    /**
+     * Returns the provider request for a creation, as JSON on one line.
+     *
+     * @throws {Refusal} as the creation would
+     */
     async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
       const { definition, model } = await requireRunnable(services, creation.promptVersionId);
       const { run, images } = await checkCreation(
@@ -62,13 +70,26 @@ export function createProviderBatches(options: ProviderBatchesOptions) {
       const prompt = await renderPrompt(definition, { textInputs, images }, work =>
         services.tasks.do('render', work, { userId }),
       );
-      const job: PromptJob = { ...buildPromptRequest(definition, model, prompt, runOptions), signal, sleep };
+      const job: PromptJob = {
+        ...buildPromptRequest(definition, model, prompt, runOptions),
+        signal,
+        sleep,
+      };
+
       const { provider } = model;
       if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
-      const { body } = await buildRequest(job, { provider, key: readProviderKey(provider, env), env });
+
+      const { body } = await buildRequest(job, {
+        provider,
+        key: readProviderKey(provider, env),
+        env,
+      });
       return body ?? new Uint8Array();
     },
-    /** Makes a creation with this key take the answer instead of asking the provider, until `withdraw`. */
+    /**
+     * Makes a creation with this key take the answer instead of asking the provider, until
+     * `withdraw`.
+     */
     offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
     withdraw: (key: string) => void answers.delete(key),
   };

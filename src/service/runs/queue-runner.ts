@@ -20,12 +20,20 @@ export interface QueueRunnerOptions extends RunnerOptions {
 }
 
 const PARALLEL = 32;
-/** Interval at which a process looks for runs that others have queued, left or ended, in milliseconds. */
+
+/**
+ * Interval at which a process looks for runs that others have queued, left or ended, in
+ * milliseconds.
+ */
 const LOOK_EVERY_MS = 2000;
+
 /** The same interval on a shared store. */
 const LOOK_EVERY_SHARED_MS = 500;
 
-/** The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the queue of all processes. */
+/**
+ * The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the
+ * queue of all processes.
+ */
 export class QueueRunner implements Runner {
   readonly #options: QueueRunnerOptions;
   readonly #stop = new AbortController();
@@ -35,7 +43,10 @@ export class QueueRunner implements Runner {
   readonly #current = new Map<string, number>();
   /** True if there may be queued runs, so that a new one must wait for its turn. */
   #moreQueued = false;
-  /** The last operation on the queue. They run one after the other, because runs that are being claimed are not current yet. */
+  /**
+   * The last operation on the queue. They run one after the other, because runs that are being
+   * claimed are not current yet.
+   */
   #lastClaim: Promise<void> = Promise.resolve();
   /** True if a claim waits for its turn, so that another one would find nothing more. */
   #isClaimDue = false;
@@ -63,27 +74,37 @@ export class QueueRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    if (!(await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now()))) return;
+    if (!(await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now()))) {
+      return;
+    }
     this.#runs.abort(runId);
     await this.#reportEndedElsewhere([runId]);
   }
 
   /**
-   * Starts no more runs, gives running ones `graceMs` to end, and releases the rest as if they had never been
-   * started. They run again at the next start, except for runs of programs, or if no run may be rerun.
+   * Starts no more runs, gives running ones `graceMs` to end, and releases the rest as if they had
+   * never been started. They run again at the next start, except for runs of programs, or if no run
+   * may be rerun.
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
     const { clock, store, onFault, rerun = true } = this.#options;
     await this.#runs.pending.waitForAllWithin(graceMs, clock);
     await this.#runs.stop();
+
     for (const runId of this.#options.programs) {
-      await store.runs.fail(runId, stoppedRunError(runId, 'the end of its service', 'serve')).catch(onFault);
+      await store.runs
+        .fail(runId, stoppedRunError(runId, 'the end of its service', 'serve'))
+        .catch(onFault);
     }
+
     const release = async (): Promise<void> => {
       const worker = await store.workers.register();
-      await (rerun ? store.queue.release(worker) : store.queue.settleDeadWorker(worker, NEVER_RERUN));
+      await (rerun
+        ? store.queue.release(worker)
+        : store.queue.settleDeadWorker(worker, NEVER_RERUN));
     };
+
     await release().catch(onFault);
     for (const runId of this.#endListeners.keys()) this.#reportEnd(runId, undefined);
     await store.workers.release().catch(onFault);
@@ -97,13 +118,25 @@ export class QueueRunner implements Runner {
   async #create(run: UnstartedRun): Promise<AcceptedRun> {
     const { store } = this.#options;
     const isStarted = !this.#closing && this.#takeTurn(run);
-    const ending = new Promise<RunOutcome | undefined>(resolve => this.#endListeners.set(run.id, resolve));
+    const ending = new Promise<RunOutcome | undefined>(resolve =>
+      this.#endListeners.set(run.id, resolve),
+    );
     try {
       const worker = isStarted ? await store.workers.register() : null;
-      const runId = await this.#runs.storeNew({ ...run, status: isStarted ? 'running' : 'queued', worker });
-      if (runId !== run.id) this.#endTurn(run.id);
-      else if (isStarted) void this.#runs.pending.track(this.#run(run));
-      else this.#claim();
+      const runId = await this.#runs.storeNew({
+        ...run,
+        status: isStarted ? 'running' : 'queued',
+        worker,
+      });
+
+      if (runId !== run.id) {
+        this.#endTurn(run.id);
+      } else if (isStarted) {
+        void this.#runs.pending.track(this.#run(run));
+      } else {
+        this.#claim();
+      }
+
       if (runId !== run.id || (this.#closing && !isStarted)) this.#reportEnd(run.id, undefined);
       return { runId, ending };
     } catch (error) {
@@ -113,12 +146,19 @@ export class QueueRunner implements Runner {
     }
   }
 
-  /** Returns true if a new run starts immediately: if there is room, or if its user has no other run in progress. */
+  /**
+   * Returns true if a new run starts immediately: if there is room, or if its user has no other run
+   * in progress.
+   */
   #takeTurn({ id, userId }: UnstartedRun): boolean {
     const hasRoom = this.#current.size < this.#parallel && !this.#moreQueued;
     const isStarted = hasRoom || !this.#countByUser().has(userId);
-    if (isStarted) this.#current.set(id, userId);
-    else this.#moreQueued = true;
+    if (isStarted) {
+      this.#current.set(id, userId);
+    } else {
+      this.#moreQueued = true;
+    }
+
     return isStarted;
   }
 
@@ -164,6 +204,7 @@ export class QueueRunner implements Runner {
   async #claimAll(): Promise<void> {
     const { store, models } = this.#options;
     if (this.#closing) return;
+
     const { runs, moreLeft } = await store.queue.claim({
       worker: await store.workers.register(),
       capacity: this.#parallel - this.#current.size,
@@ -173,8 +214,10 @@ export class QueueRunner implements Runner {
       withPictures: store.objects?.isUnavailable !== true,
     });
     this.#moreQueued = moreLeft;
+
     // Runs that were claimed while closing are not started; they are released at the end.
     if (this.#closing) return;
+
     for (const run of runs) this.#current.set(run.id, run.userId);
     for (const run of runs) void this.#runs.pending.track(this.#run(run));
   }
@@ -196,7 +239,9 @@ export class QueueRunner implements Runner {
     }
   }
 
-  /** Looks once for runs that others have queued, left or ended; begins nothing new while closing. */
+  /**
+   * Looks once for runs that others have queued, left or ended; begins nothing new while closing.
+   */
   async #lookOnce(): Promise<void> {
     const { store, onFault, rerun = true } = this.#options;
     const steps = [

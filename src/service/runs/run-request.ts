@@ -18,7 +18,10 @@ export interface RunLookup {
   readonly definitions: Definitions;
   readonly models: ModelTable;
   readonly tasks: PromptTasks;
-  /** Called with remedies for a refusal that only the operator can apply; undefined if the caller is the operator. */
+  /**
+   * Called with remedies for a refusal that only the operator can apply; undefined if the caller is
+   * the operator.
+   */
   readonly toOperator?: ((line: string) => void) | undefined;
 }
 
@@ -27,6 +30,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
   const { definitions, models, toOperator } = lookup;
   const version = await definitions.findRunnable(promptVersionId.toLowerCase());
   if (!version) throw notFound('the prompt version does not exist, or is not published');
+
   const definition = await definitions.forVersionId(version.id);
   const model = models.get(definition.model);
   if (!model) {
@@ -34,6 +38,7 @@ export async function requireRunnable(lookup: RunLookup, promptVersionId: string
     const why = models.explainMissing(definition.model, { withRemedy: toOperator === undefined });
     throw invalidRequest(`the prompt can't be run here: ${why}`);
   }
+
   return { version, definition, model };
 }
 
@@ -44,12 +49,16 @@ export function requireAccess(
 ): void {
   const fault = models.accessFault(model);
   if (!fault) return;
+
   if (toOperator) {
     toOperator(`a run was refused: ${fault.message}`);
     const message = `the model ${model.model} can't be used here: the service has no access to ${model.provider?.name}`;
     throw fault.kind === 'key' ? new Refusal('NO_ACCESS', message) : invalidRequest(message);
   }
-  throw fault.kind === 'key' ? new Refusal('NO_ACCESS', fault.message) : invalidRequest(fault.message);
+
+  throw fault.kind === 'key'
+    ? new Refusal('NO_ACCESS', fault.message)
+    : invalidRequest(fault.message);
 }
 
 /** The facts that a creation is checked against. */
@@ -61,7 +70,11 @@ interface InputRules {
   takesUnlisted: boolean;
 }
 
-/** Returns the inputs that the prompt and its model accept. @throws {Refusal} that names the field and the broken rule */
+/**
+ * Returns the inputs that the prompt and its model accept.
+ *
+ * @throws {Refusal} that names the field and the broken rule
+ */
 export async function checkRequestInputs(
   { tasks }: Pick<RunLookup, 'tasks'>,
   { inputs, runOptions = {} }: CreateRunRequest,
@@ -72,9 +85,12 @@ export async function checkRequestInputs(
   try {
     await tasks.do('readTexts', { definition: { textInputs, input }, texts }, { userId });
   } catch (error) {
-    if (error instanceof InvalidInputs || error instanceof LimitExceeded) throw invalidRequest(error.message);
+    if (error instanceof InvalidInputs || error instanceof LimitExceeded) {
+      throw invalidRequest(error.message);
+    }
     throw error;
   }
+
   // Unknown keys are ignored.
   const keys = textInputs.map(({ key }) => key).filter(key => Object.hasOwn(texts, key));
   return {
@@ -91,10 +107,14 @@ function checkImages(
 ): ImageInput[] {
   if (images.length > 0 && declared && !usesPlaceholder(declared, 'images')) {
     const place = declared.kind === 'program' ? 'program' : 'body';
-    throw invalidRequest(`the model ${model} takes no pictures: its \`${place}\` has no \${images}`);
+    throw invalidRequest(
+      `the model ${model} takes no pictures: its \`${place}\` has no \${images}`,
+    );
   }
+
   const wanted = imageInputs.length;
   if (images.length === wanted) return images;
+
   const count = wanted === 1 ? '1 image' : `${wanted} images`;
   throw invalidRequest(`inputs.imageInputs must hold ${count}, not ${images.length}`);
 }
@@ -102,8 +122,9 @@ function checkImages(
 /**
  * Returns run options that a model accepts.
  *
- * @param takesUnlisted true to take others too if the model has an endpoint, which then refuses what it doesn't know. The
- *   embedded service does so, because commands check the options themselves, unless `--no-validate` is given
+ * @param takesUnlisted true to take others too if the model has an endpoint, which then refuses
+ * what it doesn't know. The embedded service does so, because commands check the options
+ * themselves, unless `--no-validate` is given
  * @throws {Refusal} that names what the model accepts
  */
 export function checkRunOptions(
@@ -112,25 +133,33 @@ export function checkRunOptions(
   takesUnlisted = false,
 ): Record<string, string> {
   const hasEndpoint = provider !== undefined || declared !== undefined;
-  const known = [...runOptions.map(option => option.key), ...(hasEndpoint ? PROVIDER_SETTINGS : [])];
+  const known = [
+    ...runOptions.map(option => option.key),
+    ...(hasEndpoint ? PROVIDER_SETTINGS : []),
+  ];
   for (const [key, value] of Object.entries(settings)) {
     const option = runOptions.find(option => option.key === key);
+
     // Only the endpoint knows which options it takes.
     if (!option && hasEndpoint && PROVIDER_SETTINGS.has(key)) {
       const fault = findOptionFault(key, value);
       if (fault === undefined) continue;
       throw invalidRequest(`runOptions.${key} ${fault}`);
     }
+
     if (hasEndpoint && takesUnlisted) continue;
+
     if (!option) {
       throw invalidRequest(
         `runOptions.${key} is not a run option of the model ${model}${listAcceptedOptions(key, known)}`,
       );
     }
+
     if (!option.options.includes(value)) {
       throw invalidRequest(`runOptions.${key} must be one of ${option.options.join(', ')}`);
     }
   }
+
   return settings;
 }
 
@@ -139,7 +168,10 @@ function listAcceptedOptions(key: string, known: readonly string[]): string {
   return `: it has ${[...new Set(known)].join(', ')}${didYouMean(key, known)}`;
 }
 
-/** Returns the prompt's `config` with the run options, which arrive as text, in the form that `config` would have them in. */
+/**
+ * Returns the prompt's `config` with the run options, which arrive as text, in the form that
+ * `config` would have them in.
+ */
 export function mergeSettings(
   { config }: Pick<PromptDefinition, 'config'>,
   runOptions: Readonly<Record<string, string>>,

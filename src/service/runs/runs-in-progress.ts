@@ -44,7 +44,10 @@ export class RunsInProgress {
     });
   }
 
-  /** Carries out a stored run and returns its end; undefined if it was stopped and stays unfinished. Never rejects. */
+  /**
+   * Carries out a stored run and returns its end; undefined if it was stopped and stays unfinished.
+   * Never rejects.
+   */
   carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
     return this.pending.track(this.#carryOut(run));
   }
@@ -79,13 +82,19 @@ export class RunsInProgress {
     const startedAt = clock.now();
     const createdAt = run.createdAt === undefined ? startedAt : run.createdAt / 1000;
     meter?.runStarted(getMeterModel(run), Math.max(0, startedAt - createdAt));
+
     try {
       const executed = await executor(run, signal);
-      const outcome = executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
+      const outcome =
+        executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
       const ended = outcome ?? outcomeIfEnded((await store.runs.endedAmong([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
-      if (ended) meter?.runEnded(getMeterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
+
+      if (ended) {
+        meter?.runEnded(getMeterModel(run), ended.status, Math.max(0, clock.now() - createdAt));
+      }
+
       if (ended) onEnd?.({ runId, userId, status: ended.status, durationMs });
       return ended;
     } catch (error) {
@@ -98,15 +107,24 @@ export class RunsInProgress {
   }
 
   /**
-   * Stores how a run ended and returns it; undefined if it had already ended, or the signal stopped it. The result may have
-   * cost money, so it is held until it can be stored, unless the database is away for too long.
+   * Stores how a run ended and returns it; undefined if it had already ended, or the signal stopped
+   * it. The result may have cost money, so it is held until it can be stored, unless the database
+   * is away for too long.
    */
-  async #settle(run: QueuedRun, executed: RunOutcome, signal: AbortSignal): Promise<RunOutcome | undefined> {
+  async #settle(
+    run: QueuedRun,
+    executed: RunOutcome,
+    signal: AbortSignal,
+  ): Promise<RunOutcome | undefined> {
     const { store, clock, onHeld, results, unstored } = this.#options;
+
     // Replaced if the result can't be held any longer.
     let outcome = executed;
-    const heldResult = results.hold(run.id, () => Buffer.byteLength(JSON.stringify(executed.outputs)));
+    const heldResult = results.hold(run.id, () =>
+      Buffer.byteLength(JSON.stringify(executed.outputs)),
+    );
     const settle = async () => store.runs.settle(run, await store.workers.register(), outcome);
+
     const onFailure = (error: unknown): void => {
       onHeld(error);
       try {
@@ -116,6 +134,7 @@ export class RunsInProgress {
         outcome = { ...executed, ...lostOutputs(fault) };
       }
     };
+
     try {
       const isSettled = await retryForever(settle, { clock, onFault: onFailure, signal });
       if (isSettled !== undefined) await unstored.remove(run.id);

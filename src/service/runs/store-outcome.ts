@@ -17,15 +17,19 @@ export interface OutcomeStorage {
   readonly media: Media;
   readonly clock: Clock;
   readonly results: HeldResults;
-  /** Called with the reasons of failed runs that only the operator may see; if undefined, callers see them. */
+  /**
+   * Called with the reasons of failed runs that only the operator may see; if undefined, callers
+   * see them.
+   */
   readonly toOperator?: ((line: string) => void) | undefined;
   /** Called each time that an answer can't be stored yet. */
   readonly onHeld: (error: unknown) => void;
 }
 
 /**
- * Stores the outputs and returns the outcome. It is a failure if the database or the object store is away for too long, or
- * when the service stops: the answer was paid for, so the run is not left for the next start.
+ * Stores the outputs and returns the outcome. It is a failure if the database or the object store
+ * is away for too long, or when the service stops: the answer was paid for, so the run is not left
+ * for the next start.
  */
 export async function storeOutcome(
   storage: OutcomeStorage,
@@ -34,7 +38,10 @@ export async function storeOutcome(
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const held = storage.results.hold(runId, () =>
-    result.outputs.reduce((sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0), 0),
+    result.outputs.reduce(
+      (sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0),
+      0,
+    ),
   );
   try {
     return await storeOutputs({ ...storage, held }, runId, result, signal);
@@ -49,7 +56,9 @@ export async function storeOutcome(
   }
 }
 
-/** The means to store the outputs of one run, with the claim on memory of those that wait for it. */
+/**
+ * The means to store the outputs of one run, with the claim on memory of those that wait for it.
+ */
 interface OutputStorage extends Omit<OutcomeStorage, 'results'> {
   readonly held: HeldResult;
 }
@@ -87,12 +96,15 @@ async function storeOutput(
   signal: AbortSignal,
 ): Promise<{ output: StoredOutput; stored?: StoredMedia }> {
   if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
+
   if (output.type === 'error') {
     const { message, publicMessage = message } = output;
     if (publicMessage !== message) toOperator?.(`run ${runId}: ${message}`);
     return { output: { type: 'error', data: withoutNul(toOperator ? publicMessage : message) } };
   }
+
   const { type, bytes, mediaType } = output;
+
   // The output may have cost money, so it is held until it can be stored, within limits.
   const stored = await retryForever(() => media.save(runId, bytes, mediaType), {
     clock,

@@ -11,8 +11,8 @@ export const UNSTORED_REASON =
 export type UnstoredRuns = ReturnType<typeof openUnstoredRuns>;
 
 /**
- * Marks runs with empty files below the data directory, because the store was away. A model was asked about them, so the
- * next start must not ask it again.
+ * Marks runs with empty files below the data directory, because the store was away. A model was
+ * asked about them, so the next start must not ask it again.
  */
 export function openUnstoredRuns(folder: string) {
   const formatMarkName = (runId: string) => path.join('unstored-runs', runId);

@@ -16,6 +16,7 @@ const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 /** Users, their credits and their keys. `author` is 1 for a key that may publish. */
 export type AccountsStore = ReturnType<typeof createAccountsStore>;
 export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
+
 /** A user as the operator sees it; `keys` is the number of its keys. */
 export type UserSummary = Awaited<ReturnType<AccountsStore['userSummaries']>>[number];
 export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
@@ -26,21 +27,39 @@ export function createAccountsStore(db: Db, writer: Writer) {
       db
         .selectFrom('keys')
         .innerJoin('users', 'users.id', 'keys.userId')
-        .select(['keys.id as keyId', 'userId', 'users.name as userName', 'plan', 'lastUsedAt', 'author'])
+        .select([
+          'keys.id as keyId',
+          'userId',
+          'users.name as userName',
+          'plan',
+          'lastUsedAt',
+          'author',
+        ])
         .where('hash', '=', keyHash)
         .executeTakeFirst(),
-    user: (id: number) => db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
+    user: (id: number) =>
+      db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
     userNamed: (name: string) => selectUserByName(db, name).executeTakeFirst(),
     /** Creates the user. Leaves an existing one unchanged, with `isNew` false. */
-    ensureUser: (name: string, user: NewUser) => writer.write(trx => ensureUser(trx, { name, ...user })),
-    /** Returns false, and changes nothing, if the user doesn't exist or the credits would fall below 0. */
-    changeUser: (name: string, changes: UserChanges) => writer.write(trx => changeUser(trx, name, changes)),
+    ensureUser: (name: string, user: NewUser) =>
+      writer.write(trx => ensureUser(trx, { name, ...user })),
+    /**
+     * Returns false, and changes nothing, if the user doesn't exist or the credits would fall below
+     * 0.
+     */
+    changeUser: (name: string, changes: UserChanges) =>
+      writer.write(trx => changeUser(trx, name, changes)),
     /** Returns all users, or the one with this name. */
     userSummaries: (name?: string) =>
       db
         .selectFrom('users')
         .leftJoin('keys', 'keys.userId', 'users.id')
-        .select(({ fn }) => ['users.name as user', 'plan', 'credits', fn.count<number>('keys.id').as('keys')])
+        .select(({ fn }) => [
+          'users.name as user',
+          'plan',
+          'credits',
+          fn.count<number>('keys.id').as('keys'),
+        ])
         .$if(name !== undefined, query => query.where('users.name', '=', name ?? ''))
         .groupBy(['users.id', 'users.name', 'plan', 'credits'])
         .orderBy('users.id')
@@ -54,8 +73,14 @@ export function createAccountsStore(db: Db, writer: Writer) {
           .set(({ ref }) => ({ name: ref('name') }))
           .where('id', '=', key.userId)
           .execute();
-        const keys = await trx.selectFrom('keys').select('id').where('userId', '=', key.userId).execute();
+
+        const keys = await trx
+          .selectFrom('keys')
+          .select('id')
+          .where('userId', '=', key.userId)
+          .execute();
         if (keys.length >= limit) return false;
+
         await trx
           .insertInto('keys')
           .values({ ...key, lastUsedAt: null })
@@ -66,7 +91,15 @@ export function createAccountsStore(db: Db, writer: Writer) {
       db
         .selectFrom('keys')
         .innerJoin('users', 'users.id', 'keys.userId')
-        .select(['keys.id', 'users.name as user', 'plan', 'credits', 'createdAt', 'lastUsedAt', 'author'])
+        .select([
+          'keys.id',
+          'users.name as user',
+          'plan',
+          'credits',
+          'createdAt',
+          'lastUsedAt',
+          'author',
+        ])
         .orderBy('createdAt')
         .orderBy('keys.id')
         .execute(),
@@ -78,7 +111,9 @@ export function createAccountsStore(db: Db, writer: Writer) {
       return deleted.numDeletedRows > 0n;
     },
     recordKeyUse: (keyId: string, at: number) =>
-      writer.write(trx => trx.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute()),
+      writer.write(trx =>
+        trx.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute(),
+      ),
   };
 }
 
@@ -86,7 +121,9 @@ function selectUserByName(db: Db, name: string) {
   return db.selectFrom('users').select(USER_COLUMNS).where('name', '=', name);
 }
 
-/** Creates a user, or returns the existing one, which another process may create at the same time. */
+/**
+ * Creates a user, or returns the existing one, which another process may create at the same time.
+ */
 async function ensureUser(db: Db, user: NewUser & { name: string }) {
   const created = await db
     .insertInto('users')

@@ -19,7 +19,10 @@ export type LabelResult =
 /** Returns the store of prompts' labels and their moves. */
 export function createLabelsStore(db: Db, writer: Writer) {
   return {
-    /** Sets, moves or removes a label of a published prompt, and journals it in the same transaction. */
+    /**
+     * Sets, moves or removes a label of a published prompt, and journals it in the same
+     * transaction.
+     */
     move: (change: LabelChange): Promise<LabelResult> => writer.write(trx => move(trx, change)),
     forPrompts: async (promptIds: readonly string[]) => {
       if (promptIds.length === 0) return [];
@@ -41,7 +44,10 @@ export function createLabelsStore(db: Db, writer: Writer) {
   };
 }
 
-async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelChange): Promise<LabelResult> {
+async function move(
+  db: Db,
+  { slug, label, promptVersionId, by, at }: LabelChange,
+): Promise<LabelResult> {
   // Locks the prompt, so that changes of its labels happen one after the other.
   const prompt = await db
     .updateTable('prompts')
@@ -51,10 +57,12 @@ async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelChang
     .returning('id')
     .executeTakeFirst();
   if (!prompt) return { missing: 'prompt' };
+
   const promptId = prompt.id;
   if (promptVersionId !== undefined && !(await hasVersion(db, promptId, promptVersionId))) {
     return { missing: 'version' };
   }
+
   const former = await db
     .selectFrom('labels')
     .select('promptVersionId')
@@ -62,15 +70,20 @@ async function move(db: Db, { slug, label, promptVersionId, by, at }: LabelChang
     .where('label', '=', label)
     .executeTakeFirst();
   if (!former && promptVersionId === undefined) return { missing: 'label' };
+
   const previous = former?.promptVersionId ?? null;
   if (previous === promptVersionId) return { previous };
+
   await (promptVersionId === undefined
     ? db.deleteFrom('labels').where('promptId', '=', promptId).where('label', '=', label).execute()
     : db
         .insertInto('labels')
         .values({ promptId, label, promptVersionId })
-        .onConflict(conflict => conflict.columns(['promptId', 'label']).doUpdateSet({ promptVersionId }))
+        .onConflict(conflict =>
+          conflict.columns(['promptId', 'label']).doUpdateSet({ promptVersionId }),
+        )
         .execute());
+
   const versions = { fromVersionId: previous, toVersionId: promptVersionId ?? null };
   await db
     .insertInto('labelMoves')

@@ -8,9 +8,17 @@ export function createMediaStore(db: Db, writer: Writer) {
   return {
     find: (id: string): Promise<StoredMedia | undefined> =>
       db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst(),
-    /** Deletes the records from before `time` (milliseconds), releases their space, and returns them. */
+    /**
+     * Deletes the records from before `time` (milliseconds), releases their space, and returns
+     * them.
+     */
     forgetBefore: async (time: number) => {
-      const old = await db.selectFrom('media').select('id').where('createdAt', '<', time).limit(1).execute();
+      const old = await db
+        .selectFrom('media')
+        .select('id')
+        .where('createdAt', '<', time)
+        .limit(1)
+        .execute();
       return old.length === 0 ? [] : await writer.write(trx => forgetBefore(trx, time));
     },
   };
@@ -22,6 +30,7 @@ async function forgetBefore(db: Db, time: number) {
     .where('createdAt', '<', time)
     .returning(['id', 'mediaType', 'userId', 'size'])
     .execute();
+
   // Always in the same order, so that two processes that do this at once don't deadlock.
   expired.sort((a, b) => a.userId - b.userId);
   for (const { userId, size } of expired) await releaseSpace(db, userId, size);

@@ -9,8 +9,8 @@ interface SqlDialect {
 }
 
 /**
- * Returns the steps of the schema, which are applied once each, in order. A released step never changes. SQLite treats
- * `bigint` as `integer`.
+ * Returns the steps of the schema, which are applied once each, in order. A released step never
+ * changes. SQLite treats `bigint` as `integer`.
  */
 export function buildMigrations({ counter, byKey, own }: SqlDialect): readonly string[] {
   return [

@@ -14,6 +14,7 @@ import { dataDirectoryError } from './store-errors.ts';
 export async function openDatabase(options: StoreOptions): Promise<Store> {
   const { media, env = {}, clock } = options;
   if (media === undefined) return await openWithoutObjectStore(options);
+
   const [{ parseMediaUrl }, { keepInObjectStore }] = await Promise.all([
     import('./blobs/bucket-location.ts'),
     import('./blobs/media-location.ts'),
@@ -27,16 +28,18 @@ async function openWithoutObjectStore(options: StoreOptions): Promise<Store> {
   const refuseDirectory = (error: unknown): never => {
     throw dataDirectoryError(dataDir, error);
   };
+
   // Even with a remote database, the directory holds files of this machine, such as models.
   const file = await prepareDataDirectory(dataDir).catch(refuseDirectory);
   if (database === undefined) return await openSqliteStore(file, options).catch(refuseDirectory);
+
   const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
   return await openPostgresStore(database, options);
 }
 
 /**
- * Checks that all instances on a store keep media in the same place, and that it can be used. An unreachable object store
- * is only a notice.
+ * Checks that all instances on a store keep media in the same place, and that it can be used. An
+ * unreachable object store is only a notice.
  *
  * @throws {DataDirectoryError} if the other instances use another place
  * @throws {ObjectStoreError} if an object store refuses

@@ -13,7 +13,10 @@ class QueryPlaceholder {
   }
 }
 
-/** A query of the creation of a run: compiled once for each kind of database, because that takes longer than to run it. */
+/**
+ * A query of the creation of a run: compiled once for each kind of database, because that takes
+ * longer than to run it.
+ */
 export class PreparedQuery<V, R> {
   readonly #build: (db: Db, value: ValueOf<V>) => Compilable<R>;
   readonly #compiled = new WeakMap<DialectAdapter, CompiledQuery<R>>();

@@ -4,7 +4,10 @@ import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
 type PromptsStore = ReturnType<typeof createPromptsStore>;
-/** A version. `parsed` is JSON that only its writer understands; null in versions of older releases. */
+
+/**
+ * A version. `parsed` is JSON that only its writer understands; null in versions of older releases.
+ */
 export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
 export type PublishedRow = Awaited<ReturnType<PromptsStore['published']>>[number];
 
@@ -25,7 +28,11 @@ const VERSION_COLUMNS = [
 ] as const;
 
 /** Prompts and their versions. Reads don't find withdrawn prompts, except `versionOfRun`. */
-export function createPromptsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
+export function createPromptsStore(
+  db: Db,
+  writer: Writer,
+  runWrites?: Pick<RunWrites, 'pendingUses'>,
+) {
   return {
     /** Returns the columns that the creation of a run needs, of a published or unlisted version. */
     runnable: (id: string) =>
@@ -33,10 +40,16 @@ export function createPromptsStore(db: Db, writer: Writer, runWrites?: Pick<RunW
         .select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title'])
         .executeTakeFirst(),
     /** Returns a published or unlisted version. */
-    version: (id: string) => selectRunnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
-    /** Returns a version even if its prompt is withdrawn, because runs of it may still be queued. */
+    version: (id: string) =>
+      selectRunnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
+    /**
+     * Returns a version even if its prompt is withdrawn, because runs of it may still be queued.
+     */
     versionOfRun: (id: string) =>
-      selectVersions(db).select(VERSION_COLUMNS).where('promptVersions.id', '=', id).executeTakeFirst(),
+      selectVersions(db)
+        .select(VERSION_COLUMNS)
+        .where('promptVersions.id', '=', id)
+        .executeTakeFirst(),
     latest: (promptId: string) =>
       selectPublished(db)
         .select(VERSION_COLUMNS)
@@ -68,12 +81,18 @@ export function createPromptsStore(db: Db, writer: Writer, runWrites?: Pick<RunW
         .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
         .execute();
       const countPending = (promptId: string): number => runWrites?.pendingUses(promptId) ?? 0;
-      return prompts.map(prompt => ({ ...prompt, uses: prompt.uses + countPending(prompt.promptId) }));
+      return prompts.map(prompt => ({
+        ...prompt,
+        uses: prompt.uses + countPending(prompt.promptId),
+      }));
     },
     /** Makes the version the latest of its prompt; returns false if it is already. */
     publish: (version: NewVersion, now: number) => writer.write(trx => publish(trx, version, now)),
-    /** Stores a version that can be run by id but is never the latest. Does nothing if it exists. */
-    keepUnlisted: (version: NewVersion, now: number) => writer.write(trx => keepUnlisted(trx, version, now)),
+    /**
+     * Stores a version that can be run by id but is never the latest. Does nothing if it exists.
+     */
+    keepUnlisted: (version: NewVersion, now: number) =>
+      writer.write(trx => keepUnlisted(trx, version, now)),
     /** Returns false if the published prompt doesn't exist. */
     unpublish: async (slug: string) => {
       const withdrawn = await writer.write(trx =>
@@ -90,7 +109,9 @@ export function createPromptsStore(db: Db, writer: Writer, runWrites?: Pick<RunW
 }
 
 function selectVersions(db: Db) {
-  return db.selectFrom('promptVersions').innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
+  return db
+    .selectFrom('promptVersions')
+    .innerJoin('prompts', 'prompts.id', 'promptVersions.promptId');
 }
 
 /** Selects a version that can be run: its prompt is published, or it is unlisted. */
@@ -109,8 +130,13 @@ function selectPublished(db: Db) {
 async function publish(db: Db, version: NewVersion, now: number): Promise<boolean> {
   const { slug, ...row } = version;
   const { id, promptId } = row;
-  const prompt = await db.selectFrom('prompts').selectAll().where('id', '=', promptId).executeTakeFirst();
+  const prompt = await db
+    .selectFrom('prompts')
+    .selectAll()
+    .where('id', '=', promptId)
+    .executeTakeFirst();
   if (prompt?.latestVersionId === id) return false;
+
   const publishedAt = await computeNextPublication(db, promptId, now);
   await keepPrompt(db, { id: promptId, slug });
   await db.updateTable('prompts').set({ latestVersionId: id }).where('id', '=', promptId).execute();
@@ -119,6 +145,7 @@ async function publish(db: Db, version: NewVersion, now: number): Promise<boolea
     .values({ ...row, publishedAt })
     .onConflict(conflict => conflict.column('id').doUpdateSet({ publishedAt, parsed: row.parsed }))
     .execute();
+
   return true;
 }
 
@@ -132,10 +159,13 @@ async function keepUnlisted(db: Db, { slug, ...row }: NewVersion, now: number): 
 }
 
 /**
- * Stores a prompt without a published version. Does nothing if it exists, or another instance is storing it: PostgreSQL would
- * report a conflict of the slug if only the id might conflict.
+ * Stores a prompt without a published version. Does nothing if it exists, or another instance is
+ * storing it: PostgreSQL would report a conflict of the slug if only the id might conflict.
  */
-async function keepPrompt(db: Db, { id, slug }: Pick<Tables['prompts'], 'id' | 'slug'>): Promise<void> {
+async function keepPrompt(
+  db: Db,
+  { id, slug }: Pick<Tables['prompts'], 'id' | 'slug'>,
+): Promise<void> {
   await db
     .insertInto('prompts')
     .values({ id, slug, latestVersionId: null, uses: 0 })
@@ -143,7 +173,10 @@ async function keepPrompt(db: Db, { id, slug }: Pick<Tables['prompts'], 'id' | '
     .execute();
 }
 
-/** Returns a time later than that of every earlier version, even if the clock stood still or went back. */
+/**
+ * Returns a time later than that of every earlier version, even if the clock stood still or went
+ * back.
+ */
 async function computeNextPublication(db: Db, promptId: string, now: number): Promise<number> {
   const { last } = await db
     .selectFrom('promptVersions')

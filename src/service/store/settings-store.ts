@@ -6,7 +6,9 @@ export type SettingsStore = ReturnType<typeof createSettingsStore>;
 export function createSettingsStore(db: Db, writer: Writer) {
   return {
     get: (key: string) => readSetting(db, key),
-    /** Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true. */
+    /**
+     * Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true.
+     */
     async getOrCreate(key: string, create: () => string) {
       const stored = await readSetting(db, key);
       if (stored !== undefined) return { value: stored, isNew: false };
@@ -25,6 +27,10 @@ export function createSettingsStore(db: Db, writer: Writer) {
 }
 
 async function readSetting(db: Db, key: string): Promise<string | undefined> {
-  const row = await db.selectFrom('settings').select('value').where('key', '=', key).executeTakeFirst();
+  const row = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('key', '=', key)
+    .executeTakeFirst();
   return row?.value;
 }

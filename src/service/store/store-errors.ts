@@ -2,7 +2,9 @@ import { statfsSync } from 'node:fs';
 import { DataDirectoryError } from '../../files/data-directory.ts';
 import { getErrorMessage, hasNoSpace } from '../../utils/error-utils.ts';
 
-/** A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL. */
+/**
+ * A database URL that is not PostgreSQL's. The message shows the form, and never repeats the URL.
+ */
 export class DatabaseUrlError extends Error {
   readonly code = 'INVALID_DATABASE_URL';
 }
@@ -12,12 +14,18 @@ export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';
 }
 
-/** An invalid `--media`, or a missing environment variable. The message repeats no value of a variable. */
+/**
+ * An invalid `--media`, or a missing environment variable. The message repeats no value of a
+ * variable.
+ */
 export class MediaUrlError extends Error {
   readonly code = 'INVALID_MEDIA_URL';
 }
 
-/** The object store of media can't be reached, or refuses. The message contains neither its address nor a key. */
+/**
+ * The object store of media can't be reached, or refuses. The message contains neither its address
+ * nor a key.
+ */
 export class ObjectStoreError extends Error {
   readonly code = 'MEDIA_UNAVAILABLE';
   /** True if the store itself refused, for a lasting reason. */
@@ -27,7 +35,11 @@ export class ObjectStoreError extends Error {
 
   constructor(
     message: string,
-    options: { readonly isRefusal?: boolean; readonly mayPassSoon?: boolean; readonly cause?: unknown } = {},
+    options: {
+      readonly isRefusal?: boolean;
+      readonly mayPassSoon?: boolean;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.isRefusal = options.isRefusal ?? false;
@@ -54,7 +66,9 @@ export function ignoreUnavailableStore(error: unknown): void {
   if (!isStoreUnavailable(error)) throw error;
 }
 
-/** Free bytes below which a disk counts as full, because a database needs a few pages for any write. */
+/**
+ * Free bytes below which a disk counts as full, because a database needs a few pages for any write.
+ */
 const MIN_FREE_BYTES = 64 * 1024;
 
 /** Returns true if the disk is full, which SQLite sometimes reports as an I/O error. */
@@ -76,6 +90,7 @@ export function dataDirectoryError(dataDir: string, cause: unknown): DataDirecto
   const what = isFull
     ? explainFullDisk(`the data directory ${dataDir}`, cause)
     : `the data directory ${dataDir} can't be used: ${getErrorMessage(cause)}; make it writable, free space on its disk`;
+
   return new DataDirectoryError(`${what}, or set PROMPTRUN_DATA_DIR to another directory`, {
     cause,
     isDiskFull: isFull,
@@ -86,14 +101,19 @@ function explainFullDisk(directory: string, cause: unknown): string {
   return `the disk of ${directory} is full (${getErrorMessage(cause)}); free space on it`;
 }
 
-/** Explains a fault of a running service to its operator, who can then no longer choose another data directory. */
+/**
+ * Explains a fault of a running service to its operator, who can then no longer choose another data
+ * directory.
+ */
 export function explainStoreFault(dataDir: string, error: unknown): string {
   return isDiskFull(dataDir, error)
     ? explainFullDisk(`the data directory ${dataDir}`, error)
     : getErrorMessage(error);
 }
 
-/** Wraps an error of the database or of the disk in the same way; returns any other error unchanged. */
+/**
+ * Wraps an error of the database or of the disk in the same way; returns any other error unchanged.
+ */
 export function wrapStoreFault(dataDir: string, error: unknown): unknown {
   const isOfStore = error instanceof Error && ('errcode' in error || isDiskFull(dataDir, error));
   return isOfStore ? dataDirectoryError(dataDir, error) : error;

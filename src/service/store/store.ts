@@ -19,9 +19,15 @@ export interface StoreOptions {
   worker?: WorkerKind | undefined;
   /** The URL of a PostgreSQL database; default an SQLite file in the data directory. */
   database?: string | undefined;
-  /** A directory for media and inputs, shared by all instances on the database; default the database. */
+  /**
+   * A directory for media and inputs, shared by all instances on the database; default the
+   * database.
+   */
   mediaDir?: string | undefined;
-  /** Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object store. */
+  /**
+   * Bucket and prefix for media and input pictures, such as `s3://bucket/prefix`; default no object
+   * store.
+   */
   media?: string | undefined;
   /** The environment, with the object store's address and key and the proxies; default empty. */
   env?: Env | undefined;
@@ -30,7 +36,9 @@ export interface StoreOptions {
   newStore?: boolean | undefined;
   /** Called after each statement with its duration in milliseconds. */
   onQuery?: ((durationMs: number) => void) | undefined;
-  /** Called with a notice for the operator, such as the new name of a former store, or a migration. */
+  /**
+   * Called with a notice for the operator, such as the new name of a former store, or a migration.
+   */
   onNotice?: ((line: string) => void) | undefined;
 }
 

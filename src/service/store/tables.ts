@@ -72,9 +72,15 @@ interface RunsTable {
   deaths: Generated<number>;
   /** Size of the input images, in bytes; 0 once they are deleted. */
   inputBytes: number;
-  /** The time of the end in milliseconds; null for unfinished runs, abandoned ones and those of older releases. */
+  /**
+   * The time of the end in milliseconds; null for unfinished runs, abandoned ones and those of
+   * older releases.
+   */
   endedAt: Generated<number | null>;
-  /** Size of the input texts, in bytes, which counts against the user's space until the run has ended. */
+  /**
+   * Size of the input texts, in bytes, which counts against the user's space until the run has
+   * ended.
+   */
   textBytes: Generated<number>;
 }
 

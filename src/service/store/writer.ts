@@ -10,6 +10,7 @@ export type Db = Kysely<Tables>;
 /** PostgreSQL's error codes for transactions that collided: serialisation failure, deadlock. */
 const COLLISIONS: readonly (string | undefined)[] = ['40001', '40P01'];
 const ATTEMPTS = 10;
+
 /** Maximum pause between two attempts. */
 const MAX_WRITE_PAUSE_MS = 100;
 
@@ -27,8 +28,9 @@ export interface WriterOptions {
 }
 
 /**
- * Runs writes in transactions; each resolves once it is on disk. SQLite runs one transaction at a time, so writes that
- * wait together share one, and with it one wait for the disk. The next one is committed meanwhile.
+ * Runs writes in transactions; each resolves once it is on disk. SQLite runs one transaction at a
+ * time, so writes that wait together share one, and with it one wait for the disk. The next one is
+ * committed meanwhile.
  */
 export class Writer {
   readonly #db: Db;
@@ -44,7 +46,9 @@ export class Writer {
     this.#flush = flush;
   }
 
-  /** Runs a function in a transaction. It must only query, because it is retried after a collision. */
+  /**
+   * Runs a function in a transaction. It must only query, because it is retried after a collision.
+   */
   write<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return this.#pending.track(this.#together ? this.#join(run) : this.#attempt(run));
   }
@@ -56,7 +60,8 @@ export class Writer {
 
   #join<T>(run: (db: Db) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const isFirst = this.#waiting.push({ run, resolve: value => resolve(value as T), reject }) === 1;
+      const isFirst =
+        this.#waiting.push({ run, resolve: value => resolve(value as T), reject }) === 1;
       // Writes of the same turn of the event loop join this transaction.
       if (isFirst && !this.#isWorking) setImmediate(() => void this.#commitWaiting());
     });
@@ -85,8 +90,11 @@ export class Writer {
       this.#settle(writes, values);
     } catch (error) {
       // A write that fails must not undo the others, so each gets its own transaction.
-      if (failed && writes.length > 1) for (const write of writes) await this.#commit([write]);
-      else for (const { reject } of writes) reject(error);
+      if (failed && writes.length > 1) {
+        for (const write of writes) await this.#commit([write]);
+      } else {
+        for (const { reject } of writes) reject(error);
+      }
     }
   }
 
@@ -98,8 +106,11 @@ export class Writer {
     const reject = (error: unknown): void => {
       for (const write of writes) write.reject(error);
     };
-    if (this.#flush) this.#flush().then(resolve, reject);
-    else resolve();
+    if (this.#flush) {
+      this.#flush().then(resolve, reject);
+    } else {
+      resolve();
+    }
   }
 
   async #attempt<T>(run: (db: Db) => Promise<T>): Promise<T> {

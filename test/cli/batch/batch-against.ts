@@ -25,6 +25,7 @@ export const TOO_MANY = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
 /** The look-up of the version that batches run. */
 export const version = versionLookup(VERSION);
+
 /** Looks at the list of runs, which is empty. */
 export const noRuns: Exchange = {
   expect: { method: 'GET', path: '/runs' },
@@ -73,18 +74,34 @@ export const creditsList: Exchange = {
   times: 'any',
 };
 
-/** Runs a batch, one row at a time, against a service that also answers for its version and its credits. */
+/**
+ * Runs a batch, one row at a time, against a service that also answers for its version and its
+ * credits.
+ */
 export async function batchAgainst(
   script: readonly Exchange[],
   options: BatchOptions = {},
 ): Promise<BatchResult & { home: string; service: ScriptedService }> {
   const { rows = 'name\nAda\nBo\n', flags = [], clock = hastyClock(), env = {} } = options;
-  const asked = { ...version, answer: (options.version ?? (as => as))(version.answer as PlainAnswer) };
+  const asked = {
+    ...version,
+    answer: (options.version ?? (as => as))(version.answer as PlainAnswer),
+  };
   const exchanges = [{ ...asked, times: 'any' as const }, ...script, creditsList];
   const service = await startScriptedService(exchanges, { ordered: false });
   onTestFinished(() => service.close());
   const home = options.home ?? directoryWith({ 'names.csv': rows });
-  const args = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1', ...flags];
+  const args = [
+    VERSION,
+    '--from',
+    'names.csv',
+    '--out',
+    'results.jsonl',
+    '--concurrency',
+    '1',
+    ...flags,
+  ];
+
   const result = await runBatchCommand(args, {
     env: { ...serviceEnv(service.baseUrl), ...env },
     home,

@@ -25,14 +25,17 @@ describe('a batch on the local service', () => {
       ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
       { env, home },
     );
+
     expect(exitCode).toBe(0);
     expect(stdout).toBe('');
+
     const lines = resultLines(home);
     expect(lines.map(({ row, runStatus }) => [row, runStatus])).toEqual([
       [1, 'succeeded'],
       [2, 'succeeded'],
       [3, 'succeeded'],
     ]);
+
     expect(existsSync(path.join(home, 'results.jsonl.journal'))).toBe(false);
     expect(existsSync(path.join(home, 'results.jsonl.lock'))).toBe(false);
     expect(Object.keys(lines[1] ?? {})).toEqual([
@@ -47,8 +50,10 @@ describe('a batch on the local service', () => {
       'seconds',
       'error',
     ]);
+
     expect(lines[0]).toMatchObject({ id: '1', error: null, seconds: expect.any(Number) });
     expect(lines[0]?.outputs?.[0]?.data).toContain('Ada');
+
     const ids = (await runs()).map(({ runId }) => runId);
     expect(new Set(ids)).toEqual(new Set(lastLines(home).map(({ runId }) => runId)));
     expect(ids).toHaveLength(3);
@@ -57,8 +62,13 @@ describe('a batch on the local service', () => {
   test('prints only the last lines on standard output if there is no file', async () => {
     const { env } = await startServiceForTest();
     const home = directoryWith({ 'names.csv': NAMES });
-    const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], { env, home });
+    const { exitCode, stdout } = await runBatchCommand(['hello', '--from', 'names.csv'], {
+      env,
+      home,
+    });
+
     expect(exitCode).toBe(0);
+
     const ends = parseLines(stdout).map(({ row, runStatus }) => `${row} ${runStatus}`);
     expect(ends.toSorted()).toEqual(['1 succeeded', '2 succeeded', '3 succeeded']);
   });
@@ -67,22 +77,38 @@ describe('a batch on the local service', () => {
     const { env } = await startServiceForTest();
     const home = directoryWith({ 'rows.csv': 'id|name\n-1|=1+1\n2|@Bo, Di\n' });
     const flags = ['--from', 'rows.csv', '--delimiter', '|', '--excel', '--concurrency', '1'];
-    const { exitCode } = await runBatchCommand(['hello', ...flags, '--out', 'r.csv'], { env, home });
+    const { exitCode } = await runBatchCommand(['hello', ...flags, '--out', 'r.csv'], {
+      env,
+      home,
+    });
+
     expect(exitCode).toBe(0);
-    const table = readFileSync(path.join(home, 'r.csv'), 'utf8').replaceAll(/[0-9a-f-]{36}/gu, 'run');
+
+    const table = readFileSync(path.join(home, 'r.csv'), 'utf8').replaceAll(
+      /[0-9a-f-]{36}/gu,
+      'run',
+    );
     expect(table).toBe(
       `\uFEFFid,name,runId,runStatus,error,output1
 -1,'=1+1,run,succeeded,,"Hello, =1+1! A pleasant day to you."
 2,"'@Bo, Di",run,succeeded,,"Hello, @Bo, Di! A pleasant day to you."
 `,
     );
-    const again = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], { env, home });
+
+    const again = await runBatchCommand(['hello', ...flags, '--out', 'r.csv', '--resume'], {
+      env,
+      home,
+    });
     expect([again.exitCode, again.stderr]).toEqual([
       0,
       expect.stringContaining('0 of 2 rows succeeded now, 2 before'),
     ]);
+
     const jsonl = await runBatchCommand(['hello', ...flags, '--out', 'r.jsonl'], { env, home });
-    expect([jsonl.exitCode, jsonl.stderr]).toEqual([2, expect.stringContaining('--excel needs --out')]);
+    expect([jsonl.exitCode, jsonl.stderr]).toEqual([
+      2,
+      expect.stringContaining('--excel needs --out'),
+    ]);
   });
 
   test('replays rows that failed without advice to run them again, which would give the same answers', async () => {
@@ -90,8 +116,16 @@ describe('a batch on the local service', () => {
     const batch = ['sandbox', '--from', 'a.csv', '-o', 'outcome=failed'];
     const options = { home, local: embedded };
     const live = await runBatchCommand([...batch, '--out', 'a.jsonl', '--record', 'rec'], options);
-    expect([live.exitCode, live.stderr]).toEqual([5, expect.stringContaining('--resume --retry-failed')]);
-    const replayed = await runBatchCommand([...batch, '--out', 'b.jsonl', '--replay', 'rec'], options);
+
+    expect([live.exitCode, live.stderr]).toEqual([
+      5,
+      expect.stringContaining('--resume --retry-failed'),
+    ]);
+
+    const replayed = await runBatchCommand(
+      [...batch, '--out', 'b.jsonl', '--replay', 'rec'],
+      options,
+    );
     expect([replayed.exitCode, replayed.stderr]).toEqual([5, expect.stringContaining('1 failed')]);
     expect(replayed.stderr).not.toContain('--retry-failed');
   });
@@ -100,9 +134,22 @@ describe('a batch on the local service', () => {
     const home = directoryWith({ 'a.csv': 'name\nAda\nBo\n', 'b.csv': 'name\nAda\nBoris\n' });
     const recorded = ['hello', '--from', 'a.csv', '--out', 'a.jsonl', '--record', 'rec'];
     const options = { home, local: embedded };
+
     expect((await runBatchCommand(recorded, options)).exitCode).toBe(0);
-    const replay = ['hello', '--from', 'b.csv', '--out', 'b.jsonl', '--replay', 'rec', '--concurrency', '1'];
+
+    const replay = [
+      'hello',
+      '--from',
+      'b.csv',
+      '--out',
+      'b.jsonl',
+      '--replay',
+      'rec',
+      '--concurrency',
+      '1',
+    ];
     const { exitCode, stderr } = await runBatchCommand(replay, options);
+
     expect(exitCode).toBe(5);
     expect(stderr).toMatch(
       /^error: b\.csv line 3 \(row 2\): this run is not recorded .*\nThe nearest is runs[/\\].*; it differs in the input "name" \("(?:Ada|Bo)" there, "Boris" here\)\.\nRecord it with --record\.$/mu,
@@ -122,11 +169,14 @@ describe('a batch on the local service', () => {
     const home = directoryWith({ 'rows.csv': 'note\na\n' });
     const args = ['sandbox', '--from', 'rows.csv', '-o', 'outcome=failed', '--out', 'r.csv'];
     await runBatchCommand(args, { env, home });
+
     for (let time = 0; time < 2; time += 1) {
       await runBatchCommand([...args, '--resume', '--retry-failed'], { env, home });
     }
+
     const [third, second, first] = (await runs()).map(({ runId }) => runId);
     const [header, row = ''] = readFileSync(path.join(home, 'r.csv'), 'utf8').split('\n');
+
     expect(header).toBe('note,runId,runStatus,error,output1,earlierRunIds');
     expect(row).toContain(`a,${third},failed,`);
     expect(row.endsWith(`,${first} ${second}`)).toBe(true);
@@ -134,10 +184,13 @@ describe('a batch on the local service', () => {
 
   test('reads rows from standard input', async () => {
     const { env } = await startServiceForTest();
-    const { exitCode, stdout } = await runBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], {
-      env,
-      stdin: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
-    });
+    const { exitCode, stdout } = await runBatchCommand(
+      ['hello', '--from', '-', '--format', 'jsonl'],
+      {
+        env,
+        stdin: '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
+      },
+    );
     expect(exitCode).toBe(0);
     expect(new Set(parseLines(stdout).map(({ id }) => id))).toEqual(new Set(['a', 'b']));
   });
@@ -159,8 +212,11 @@ describe('a batch on the local service', () => {
         home,
       },
     );
+
     expect(exitCode).toBe(5);
-    expect(stderr).toContain('error: rows.csv line 4 (row 2): 3 columns, but the header has 2 (USAGE_ERROR)');
+    expect(stderr).toContain(
+      'error: rows.csv line 4 (row 2): 3 columns, but the header has 2 (USAGE_ERROR)',
+    );
     expect(stderr).toContain('error: rows.csv line 5 (row 3): missing input: name (USAGE_ERROR)');
     expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
       'succeeded',
@@ -168,6 +224,7 @@ describe('a batch on the local service', () => {
       'failed',
       'succeeded',
     ]);
+
     expect(lastLines(home)[1]).toMatchObject({ runId: null, outputs: [], tokens: 0 });
     expect(await runs()).toHaveLength(2);
   });
@@ -187,9 +244,12 @@ describe('a batch on the local service', () => {
       'results.jsonl',
     ];
     const { exitCode } = await runBatchCommand(args, { env, home });
+
     expect(exitCode).toBe(0);
+
     const [line] = lastLines(home);
     const { runId, outputs } = line ?? {};
+
     expect(outputs?.[0]?.savedTo).toBe(`pictures/${runId}-1.png`);
     expect(new Set(readdirSync(path.join(home, 'pictures')))).toEqual(
       new Set([`${runId}-1.png`, `${runId}.json`]),
@@ -203,6 +263,7 @@ describe('a batch on the local service', () => {
       ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'],
       { env, home },
     );
+
     expect(exitCode).toBe(5);
     expect(lastLines(home)).toMatchObject([{ runStatus: 'failed' }, { runStatus: 'failed' }]);
     expect(lastLines(home)[0]?.error).toBeTruthy();
@@ -221,7 +282,9 @@ describe('a batch on the local service', () => {
       ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'],
       { env, home, clock },
     );
+
     expect(exitCode).toBe(0);
+
     const [run] = await runs();
     expect(steps).toMatchObject([{ state: 'creating' }, { state: 'running', runId: run?.runId }]);
     expect(resultLines(home)).toMatchObject([{ runStatus: 'succeeded', runId: run?.runId }]);
@@ -234,6 +297,7 @@ describe('a batch on the local service', () => {
       const args = ['hello', '--from', 'names.csv', '--shard', shard, '--out', `${shard[0]}.jsonl`];
       expect((await runBatchCommand(args, { env, home })).exitCode).toBe(0);
     }
+
     expect(lastLines(home, '1.jsonl').map(({ row }) => row)).toEqual([1, 3]);
     expect(lastLines(home, '2.jsonl').map(({ row }) => row)).toEqual([2]);
     expect(await runs()).toHaveLength(3);
@@ -242,7 +306,16 @@ describe('a batch on the local service', () => {
   test('--max-failures starts no more rows once that many have failed', async () => {
     const { env, runs } = await startServiceForTest();
     const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n'.repeat(9) });
-    const args = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'outcome=failed'];
+    const args = [
+      'sandbox',
+      '--from',
+      'rows.jsonl',
+      '--out',
+      'results.jsonl',
+      '-o',
+      'outcome=failed',
+    ];
+
     const { exitCode, stderr } = await runBatchCommand(
       [...args, '--max-failures', '2', '--concurrency', '1'],
       {
@@ -265,6 +338,7 @@ describe('a batch on the local service', () => {
         home,
       },
     );
+
     expect(JSON.parse(stdout)).toMatchObject({
       rows: 2,
       succeeded: 1,
@@ -291,9 +365,16 @@ test.each([
   });
   const command = ['echo.prompt', '--from', 'rows.jsonl', ...flags];
   const rowsOfLines = async (...more: string[]): Promise<readonly (number | undefined)[]> => {
-    const { stdout } = await runBatchCommand([...command, ...more], { home, env: {}, local: embedded });
-    return (flags[1] === 'results.jsonl' ? resultLines(home) : parseLines(stdout)).map(({ row }) => row);
+    const { stdout } = await runBatchCommand([...command, ...more], {
+      home,
+      env: {},
+      local: embedded,
+    });
+    return (flags[1] === 'results.jsonl' ? resultLines(home) : parseLines(stdout)).map(
+      ({ row }) => row,
+    );
   };
+
   if (flags.length === 0) expect((await rowsOfLines())[0]).toBe(2);
   expect(await rowsOfLines('--sorted')).toEqual([1, 2, 3]);
 });
@@ -301,9 +382,12 @@ test.each([
 test('a file without rows is a success that says so', async () => {
   const { env } = await startServiceForTest();
   const home = directoryWith({ 'names.csv': 'name\n' });
-  const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'names.csv', '--out', 'r.jsonl'], {
-    env,
-    home,
-  });
+  const { exitCode, stderr } = await runBatchCommand(
+    ['hello', '--from', 'names.csv', '--out', 'r.jsonl'],
+    {
+      env,
+      home,
+    },
+  );
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining('note: names.csv has no rows\n')]);
 });

@@ -37,11 +37,18 @@ export function batchesToResume() {
   /** Returns the number of runs that the test has created. */
   const created = async (): Promise<number> => (await service.runs()).length - before;
 
-  /** Resumes a batch of three names with these results so far; with a journal, unless it has to be missing. */
+  /**
+   * Resumes a batch of three names with these results so far; with a journal, unless it has to be
+   * missing.
+   */
   async function resume(
     results: string,
     flags: readonly string[] = [],
-    { rows = NAMES, steps = [], journal = true }: { rows?: string; steps?: object[]; journal?: boolean } = {},
+    {
+      rows = NAMES,
+      steps = [],
+      journal = true,
+    }: { rows?: string; steps?: object[]; journal?: boolean } = {},
   ): Promise<BatchResult & { home: string }> {
     const home = directoryWith({ 'names.csv': rows, 'results.jsonl': results });
     if (journal) writeJournal(home, await findVersion('hello'), steps);
@@ -64,13 +71,20 @@ export function batchesToResume() {
     const answer = await fetch(`${service.service.url}/prompts/publish?q=${slug}`, {
       headers: { authorization: `Bearer ${service.service.sessionKey}` },
     });
-    const { data } = (await answer.json()) as { data: { rows: { slug: string; promptVersionId: string }[] } };
+    const { data } = (await answer.json()) as {
+      data: { rows: { slug: string; promptVersionId: string }[] };
+    };
     return data.rows.find(row => row.slug === slug)?.promptVersionId ?? '';
   }
 
   /** Returns a creation of a row whose process died, as the journal has it. */
   async function creationStep(row: number, name: string, more: object = {}): Promise<object> {
-    const request = { promptVersionId: '', text: new Map([['name', name]]), images: [], options: new Map() };
+    const request = {
+      promptVersionId: '',
+      text: new Map([['name', name]]),
+      images: [],
+      options: new Map(),
+    };
     return {
       row,
       id: String(row),

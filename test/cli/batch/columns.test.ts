@@ -12,11 +12,23 @@ const REMARKED = {
 test.each([['remark,image'], ['*']])('--ignore-columns %s leaves columns out', async columns => {
   const home = directoryWith(REMARKED);
   const { exitCode, stderr } = await runBatchCommand(
-    ['echo.prompt', '--from', 'rows.csv', '--out', 'results.jsonl', '--sorted', '--ignore-columns', columns],
+    [
+      'echo.prompt',
+      '--from',
+      'rows.csv',
+      '--out',
+      'results.jsonl',
+      '--sorted',
+      '--ignore-columns',
+      columns,
+    ],
     { home, env: {}, local: embedded },
   );
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual(['Hello Ada', 'Hello Bo']);
+  expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.data)).toEqual([
+    'Hello Ada',
+    'Hello Bo',
+  ]);
 });
 
 test('-m runs every row with another model than the prompt names', async () => {
@@ -27,6 +39,7 @@ test('-m runs every row with another model than the prompt names', async () => {
     env: {},
     local: embedded,
   });
+
   expect(exitCode).toBe(0);
   expect(resultLines(home).map(({ outputs }) => outputs?.[0]?.type)).toEqual(['image', 'image']);
 });
@@ -41,8 +54,11 @@ test.each([
     const home = directoryWith({ 'rows.csv': 'nam\nAda\nBo\n' });
     const args = ['hello', '--from', 'rows.csv', ...flags];
     const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('rows.csv: the prompt has no input for the column "nam"; did you mean name?');
+    expect(stderr).toContain(
+      'rows.csv: the prompt has no input for the column "nam"; did you mean name?',
+    );
     expect(stderr.match(/error:/gu)).toHaveLength(1);
     expect(await runs()).toEqual([]);
   },
@@ -53,6 +69,7 @@ test('a header with another separator names both ways to continue, as a shell ta
   const home = directoryWith({ 'rows.csv': 'id|name\n1|Ada\n' });
   const args = ['hello', '--from', 'rows.csv', '--dry-run'];
   const { exitCode, stderr } = await runBatchCommand(args, { env, home });
+
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(
     /--ignore-columns (['"])id\|name\1\.\nIf \| separates the columns, add --delimiter (['"])\|\2\.$/mu,

@@ -12,11 +12,15 @@ describe('batch --dry-run', () => {
   test('checks every row, creates nothing and needs no file', async () => {
     const { env, runs } = await startServiceForTest();
     const home = directoryWith({ 'rows.csv': 'name,image\nAda,no.png\nBo,none.png\n' });
-    const { exitCode, stderr } = await runBatchCommand(['hello', '--from', 'rows.csv', '--dry-run'], {
-      env,
-      home,
-      terminal: { stdout: true },
-    });
+    const { exitCode, stderr } = await runBatchCommand(
+      ['hello', '--from', 'rows.csv', '--dry-run'],
+      {
+        env,
+        home,
+        terminal: { stdout: true },
+      },
+    );
+
     expect(exitCode).toBe(2);
     expect(stderr).toContain('rows.csv line 2 (row 1): image: no.png does not exist');
     expect(stderr).toContain('2 rows checked, 2 invalid');
@@ -30,10 +34,14 @@ describe('batch --dry-run', () => {
       'rows/notes.txt': 'no picture',
       'secret.png': 'a secret',
     });
-    const { exitCode, stderr } = await runBatchCommand(['describe', '--from', 'rows/rows.csv', '--dry-run'], {
-      env,
-      home,
-    });
+
+    const { exitCode, stderr } = await runBatchCommand(
+      ['describe', '--from', 'rows/rows.csv', '--dry-run'],
+      {
+        env,
+        home,
+      },
+    );
     expect(exitCode).toBe(2);
     expect(stderr).toContain('line 4 (row 3): ../secret.png lies outside the folder');
     expect(stderr).toContain('line 5 (row 4): /dev/zero lies outside the folder');
@@ -43,7 +51,8 @@ describe('batch --dry-run', () => {
   });
 
   test('finds what the embedded service would refuse', async () => {
-    const head = 'model: echo\ninput: {schema: {type: object, properties: {n: {type: integer, minimum: 3}}}}';
+    const head =
+      'model: echo\ninput: {schema: {type: object, properties: {n: {type: integer, minimum: 3}}}}';
     const project = new Project({
       'n.prompt': `---\n${head}\n---\n{{n}}`,
       'rows.csv': 'n\n5\n1\nfive\n',
@@ -60,7 +69,11 @@ describe('batch --dry-run', () => {
   test('exits 0 if nothing is wrong', async () => {
     const { env } = await startServiceForTest();
     const home = directoryWith({ 'names.csv': NAMES });
-    const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--dry-run'], { env, home });
+    const { exitCode } = await runBatchCommand(['hello', '--from', 'names.csv', '--dry-run'], {
+      env,
+      home,
+    });
+
     expect(exitCode).toBe(0);
     expect(existsSync(path.join(home, 'results.jsonl'))).toBe(false);
   });

@@ -2,10 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { journalSteps, lastLines, resultLines, runBatchCommand } from '../../support/batch-command.ts';
+import {
+  journalSteps,
+  lastLines,
+  resultLines,
+  runBatchCommand,
+} from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
-import { failure, type PlainAnswer, startScriptedService, success } from '../../support/scripted-service.ts';
+import {
+  failure,
+  type PlainAnswer,
+  startScriptedService,
+  success,
+} from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
 import {
   batchAgainst,
@@ -34,10 +44,14 @@ test('a refusal by the service fails its row, and the others continue', async ()
 
 test('a refused key ends the batch; --resume runs the rows without a run, with no other flag', async () => {
   const { exitCode, home, stderr, service } = await batchAgainst(
-    [creation('Ada', succeeded()), creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you'))],
+    [
+      creation('Ada', succeeded()),
+      creation('Bo', failure(401, 'UNAUTHORIZED_ERROR', 'who are you')),
+    ],
     { rows: 'name\nAda\nBo\nEve\n' },
   );
   expect(exitCode).toBe(3);
+
   service.verify();
   expect(stderr).toContain('error: who are you; 2 rows left (UNAUTHORIZED_ERROR)');
   expect(stderr.match(/who are you/gu)).toHaveLength(1);
@@ -63,6 +77,7 @@ test('an account without credits ends the batch', async () => {
     { rows: `name\n${'Ada\n'.repeat(100)}` },
   );
   expect(exitCode).toBe(3);
+
   service.verify();
   expect(stderr).toContain('error: no credits; 100 rows left (PAYMENT_REQUIRED_ERROR)');
   expect(lastLines(home)).toEqual([]);
@@ -78,6 +93,7 @@ test('ten creations in a row that reach nobody end the batch, and a few are left
       [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concurrency', '1'],
       { home, env: serviceEnv(await serviceThatGoesAway()) },
     );
+
     expect(exitCode).toBe(1);
     expect(stderr.match(/connection refused/gu)).toHaveLength(1);
     expect(stderr).toContain(`; ${rows} rows left (NETWORK_ERROR)`);
@@ -111,10 +127,13 @@ test('a run that is not waited for any longer keeps its id in the journal', asyn
       clock: hastyClock(ms => (ms === HOUR_MS ? polled : undefined)),
     },
   );
+
   expect(exitCode).toBe(6);
   expect(resultLines(home)).toEqual([]);
   expect(journalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
-  expect(stderr).toContain('error: gave up waiting; 0 of 1 rows succeeded, 1 not done (WAIT_TIMEOUT)');
+  expect(stderr).toContain(
+    'error: gave up waiting; 0 of 1 rows succeeded, 1 not done (WAIT_TIMEOUT)',
+  );
   expect(stderr).toContain('To continue, add --resume to the same command');
 });
 
@@ -133,22 +152,37 @@ test('the creation is announced on disk before the service can know of it', asyn
     env: serviceEnv(service.baseUrl),
     home,
   });
+
   expect(seen).toEqual(['creating']);
 });
 
 test('the config is read once for all rows', async () => {
-  const { service } = await batchAgainst([creation('Ada', succeeded()), creation('Bo', succeeded())]);
-  const paths = service.calls.filter(({ method }) => method === 'GET').map(({ path: asked }) => asked);
+  const { service } = await batchAgainst([
+    creation('Ada', succeeded()),
+    creation('Bo', succeeded()),
+  ]);
+  const paths = service.calls
+    .filter(({ method }) => method === 'GET')
+    .map(({ path: asked }) => asked);
   expect(paths).toEqual([`/prompt-versions/${VERSION}`, '/runs']);
 });
 
 test("an id that is a prompt's runs its latest version", async () => {
   const promptId = randomUUID();
   const service = await startScriptedService([
-    { expect: { path: `/prompt-versions/${promptId}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'none') },
+    {
+      expect: { path: `/prompt-versions/${promptId}` },
+      answer: failure(404, 'NOT_FOUND_ERROR', 'none'),
+    },
     {
       expect: { path: `/prompts/${promptId}` },
-      answer: success({ promptVersionId: VERSION, promptId, title: 't', publishedAt: '', config: {} }),
+      answer: success({
+        promptVersionId: VERSION,
+        promptId,
+        title: 't',
+        publishedAt: '',
+        config: {},
+      }),
     },
     {
       expect: {
@@ -162,9 +196,14 @@ test("an id that is a prompt's runs its latest version", async () => {
   onTestFinished(() => service.close());
   const home = directoryWith({ 'names.csv': 'name\nAda\n' });
   const args = [promptId, '--from', 'names.csv', '--out', 'results.jsonl'];
-  const { exitCode, stderr } = await runBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
+  const { exitCode, stderr } = await runBatchCommand(args, {
+    env: serviceEnv(service.baseUrl),
+    home,
+  });
+
   expect(exitCode).toBe(0);
   expect(stderr).toContain(`${promptId} is a prompt`);
+
   service.verify();
 });
 
@@ -180,10 +219,16 @@ test('a row that is only polled leaves its creation to the next', async () => {
     {
       expect: { path: `/runs/${runId}` },
       answer: () =>
-        success({ runId, outputs: [], runStatus: others === 0 ? 'running' : 'succeeded', tokens: 1 }),
+        success({
+          runId,
+          outputs: [],
+          runStatus: others === 0 ? 'running' : 'succeeded',
+          tokens: 1,
+        }),
       times: 'any',
     },
   ]);
+
   expect(exitCode).toBe(0);
   expect(resultLines(home).map(({ row }) => row)).toEqual([2, 1]);
 });

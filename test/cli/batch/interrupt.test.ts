@@ -25,7 +25,10 @@ import { serviceEnv, startServiceForTest } from '../../support/service-for-test.
 
 const VERSION = randomUUID();
 
-/** Starts a service that answers creations when the test wants it; the second one at once if its answer is given. */
+/**
+ * Starts a service that answers creations when the test wants it; the second one at once if its
+ * answer is given.
+ */
 async function holdingService(second?: PlainAnswer): Promise<{
   service: ScriptedService;
   held: (() => void)[];
@@ -50,11 +53,13 @@ async function holdingService(second?: PlainAnswer): Promise<{
     { ordered: false },
   );
   onTestFinished(() => service.close());
+
   const until = async (count: number): Promise<void> => {
     while (held.length < count) {
       await new Promise(resolve => setImmediate(resolve));
     }
   };
+
   return { service, held, until };
 }
 
@@ -64,21 +69,26 @@ const ARGS = [VERSION, '--from', 'names.csv', '--out', 'results.jsonl', '--concu
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('the first %s lets running rows finish and starts no more, exit %i', async (signal, exitCode) => {
-  const { service, held, until } = await holdingService();
-  const home = directoryWith({ 'names.csv': ROWS });
-  const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
-  await until(2);
-  running.raise(signal);
-  expect(running.stderr()).toContain('2 still running, press Ctrl-C again to drop them');
-  for (const answer of held) answer();
-  expect(await running.ended).toBe(exitCode);
-  expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
-  expect(running.stderr()).toContain('note: 2 runs took ');
-  expect(running.stderr()).toContain('--resume');
-  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
-  expect(held).toHaveLength(2);
-});
+] as const)(
+  'the first %s lets running rows finish and starts no more, exit %i',
+  async (signal, exitCode) => {
+    const { service, held, until } = await holdingService();
+    const home = directoryWith({ 'names.csv': ROWS });
+    const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
+    await until(2);
+    running.raise(signal);
+
+    expect(running.stderr()).toContain('2 still running, press Ctrl-C again to drop them');
+
+    for (const answer of held) answer();
+    expect(await running.ended).toBe(exitCode);
+    expect(running.stderr()).toContain('2 of 6 rows succeeded, 4 not done');
+    expect(running.stderr()).toContain('note: 2 runs took ');
+    expect(running.stderr()).toContain('--resume');
+    expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded']);
+    expect(held).toHaveLength(2);
+  },
+);
 
 test('after Ctrl-C, --sorted leaves the lines of standard output in the order of the rows, too', async () => {
   const { service, held, until } = await holdingService();
@@ -87,10 +97,12 @@ test('after Ctrl-C, --sorted leaves the lines of standard output in the order of
   const running = startBatchCommand(args, { env: serviceEnv(service.baseUrl), home });
   await until(3);
   running.raise('SIGINT');
+
   for (const answer of held.toReversed()) {
     answer();
     await new Promise(resolve => setImmediate(resolve));
   }
+
   expect(await running.ended).toBe(130);
   expect(parseLines(running.stdout()).map(({ row }) => row)).toEqual([1, 2, 3]);
 });
@@ -107,9 +119,12 @@ test('a row that waits to be sent again is not among the running ones', async ()
   });
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home, clock });
   await until(1);
+
   await expect.poll(() => waits).toBe(true);
+
   running.raise('SIGINT');
   expect(running.stderr()).toContain('1 still running, press Ctrl-C again to drop them');
+
   for (const answer of held) answer();
   expect(await running.ended).toBe(130);
   expect(running.stderr()).toContain('1 of 6 rows succeeded, 5 not done');
@@ -125,15 +140,19 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
   running.raise('SIGINT');
   await clock.sleep(500);
   running.raise('SIGINT');
+
   expect(await running.ended).toBe(130);
   expect(running.stderr()).toContain('0 of 6 rows succeeded, 2 in doubt, 4 not done');
   expect(journalSteps(home).map(({ state }) => state)).toEqual(['creating', 'creating']);
   expect(resultLines(home)).toEqual([]);
+
   const resumed = startBatchCommand([...ARGS, '--resume'], { env, home });
+
   for (let count = 4; count <= 6; count += 2) {
     await until(count);
     for (const answer of held) answer();
   }
+
   expect(await resumed.ended).toBe(5);
   expect(resumed.stderr()).toContain('4 of 6 rows succeeded, 2 in doubt');
   expect(held).toHaveLength(6);
@@ -141,10 +160,12 @@ test('the second Ctrl-C drops running rows; resuming creates none of them twice'
 
 test('a dropped row whose run had just ended by itself has succeeded, and nothing failed', async () => {
   const home = directoryWith({ 'names.csv': 'name\nAda\n' });
+
   const drop = (): void => {
     running.raise('SIGINT');
     running.raise('SIGTERM');
   };
+
   const local: LocalService = {
     ...embedded,
     async start(options) {
@@ -160,8 +181,10 @@ test('a dropped row whose run had just ended by itself has succeeded, and nothin
       };
     },
   };
+
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl'];
   const running = startBatchCommand(args, { env: {}, home, local });
+
   expect(await running.ended).toBe(130);
   expect(running.stderr()).toContain('1 of 1 rows succeeded');
   expect(running.stderr()).not.toContain('--retry-failed');
@@ -178,9 +201,11 @@ test('rows that are awaited on standard input are not waited for after Ctrl-C', 
   });
   await until(1);
   held[0]?.();
+
   while (!running.stdout().includes('succeeded')) {
     await new Promise(resolve => setImmediate(resolve));
   }
+
   running.raise('SIGINT');
   expect(await running.ended).toBe(130);
 });
@@ -188,6 +213,7 @@ test('rows that are awaited on standard input are not waited for after Ctrl-C', 
 test('rows from standard input run as they come', async () => {
   const { env } = await startServiceForTest();
   const stdin = new Readable({ read() {} });
+
   const running = startBatchCommand(['hello', '--from', '-', '--format', 'jsonl'], { env, stdin });
   for (const name of ['Ada', 'Bo']) {
     stdin.push(`{"name":"${name}"}\n`);
@@ -195,6 +221,7 @@ test('rows from standard input run as they come', async () => {
       await new Promise(resolve => setImmediate(resolve));
     }
   }
+
   stdin.push(null);
   expect(await running.ended).toBe(0);
 });
@@ -215,7 +242,9 @@ test('creations open at a time are as many as were asked for, polled ones not co
   const running = startBatchCommand(ARGS, { env: serviceEnv(service.baseUrl), home });
   await until(2);
   for (let turn = 0; turn < 20; turn += 1) await new Promise(resolve => setImmediate(resolve));
+
   expect(held).toHaveLength(2);
+
   held[0]?.();
   await until(3);
   for (const at of [1, 2]) held[at]?.();
@@ -223,6 +252,7 @@ test('creations open at a time are as many as were asked for, polled ones not co
   for (const at of [3, 4]) held[at]?.();
   await until(6);
   held[5]?.();
+
   expect(await running.ended).toBe(0);
   expect(resultLines(home)).toHaveLength(6);
 });

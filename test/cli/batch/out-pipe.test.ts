@@ -28,13 +28,18 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
   test.each(['pipe', 'link.jsonl'])('gets the lines: %s', async name => {
     const home = homeWithPipe();
     const read = readFile(path.join(home, 'pipe'), 'utf8');
-    const { exitCode, stdout, stderr } = await runBatchCommand([...BATCH, name, '--json'], { env, home });
+    const { exitCode, stdout, stderr } = await runBatchCommand([...BATCH, name, '--json'], {
+      env,
+      home,
+    });
+
     expect(exitCode).toBe(0);
     expect(parseLines(await read).map(({ row, runStatus }) => [row, runStatus])).toEqual([
       [1, 'succeeded'],
       [2, 'succeeded'],
       [3, 'succeeded'],
     ]);
+
     expect(JSON.parse(stdout)).toMatchObject({ rows: 3, succeeded: 3 });
     expect(stderr).toContain("the batch's journal is ");
     expect(readdirSync(home).filter(file => file.startsWith(name))).toEqual([name]);
@@ -58,6 +63,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
         home,
         terminal: { stdout: true },
       });
+
       expect(exitCode).toBe(0);
       expect(stdout).not.toMatch(/[\u009b\u202e]/u);
       expect(parseLines(stdout)[0]?.outputs?.[0]?.data).toContain('A\u009b31m\u202e');
@@ -74,6 +80,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     await reader.read();
     await reader.close();
     const { exitCode, stderr } = await batch;
+
     expect(exitCode).toBe(1);
     expect(stderr).toContain('pipe was closed before every result was written');
     expect(stderr).toContain('The journal names the runs that were made: ');

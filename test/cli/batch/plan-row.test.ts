@@ -5,6 +5,7 @@ import { isInShard, parseShard } from '../../../src/cli/inputs/rows/shard.ts';
 import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
 
 const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };
+
 const ENTRY = {
   id: 'key',
   time: '2026-01-02T03:04:05Z',
@@ -12,9 +13,15 @@ const ENTRY = {
   promptVersionId: 'v',
   inputsDigest: 'd',
 };
-const result = (runStatus: string, runId: string | null = null, error = ''): Partial<RowHistory> => ({
+
+const result = (
+  runStatus: string,
+  runId: string | null = null,
+  error = '',
+): Partial<RowHistory> => ({
   result: toResultState({ row: 1, runStatus, runId, error: error || null, outputs: [] }),
 });
+
 const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: JobState } => ({
   state: {
     row: 1,
@@ -29,10 +36,12 @@ const state = (step: JobState['step'], more: Partial<JobState> = {}): { state: J
     ...more,
   },
 });
+
 const inDoubt = (settlement?: RowHistory['settlement']): Partial<RowHistory> => ({
   ...state('creating'),
   ...(settlement && { settlement }),
 });
+
 const GONE = 'no such run (NOT_FOUND_ERROR)';
 const CREATE = { kind: 'create' };
 const WAIT = { kind: 'wait', runId: 'r', recovered: false };
@@ -44,14 +53,29 @@ describe('what --resume does with a row', () => {
     ['nothing is known of it', {}, {}, CREATE],
     ['it succeeded', result('succeeded', 'r'), {}, leftBecause('succeeded')],
     ['it succeeded, all is retried', result('succeeded', 'r'), BOTH, leftBecause('succeeded')],
-    ['its files are missing, none are wanted', result('succeeded', 'r', 'x'), {}, leftBecause('succeeded')],
+    [
+      'its files are missing, none are wanted',
+      result('succeeded', 'r', 'x'),
+      {},
+      leftBecause('succeeded'),
+    ],
     ['its files are missing', result('succeeded', 'r', 'x'), { saves: true }, WAIT],
     ['it failed', result('failed', 'r', 'x'), {}, leftBecause('failed')],
-    ['it failed, failed ones are retried', result('failed', 'r', 'x'), { retryFailed: true }, CREATE],
+    [
+      'it failed, failed ones are retried',
+      result('failed', 'r', 'x'),
+      { retryFailed: true },
+      CREATE,
+    ],
     ['the service had lost its run', result('failed', 'r', GONE), { retryFailed: true }, WAIT],
     ['its creation is in doubt', inDoubt(), { retryFailed: true }, leftBecause('in doubt')],
     ['its creation is in doubt, those are retried', inDoubt(), { retryUnknown: true }, CREATE],
-    ['its creation can be sent again', inDoubt({ kind: 'repeat' }), BOTH, { kind: 'repeat', entry: ENTRY }],
+    [
+      'its creation can be sent again',
+      inDoubt({ kind: 'repeat' }),
+      BOTH,
+      { kind: 'repeat', entry: ENTRY },
+    ],
     [
       'its run was found in the list',
       inDoubt({ kind: 'wait', runId: 'r' }),
@@ -112,7 +136,10 @@ describe('--shard', () => {
     expect(isInShard(undefined, 7)).toBe(true);
   });
 
-  test.each(['', '1', '0/2', '3/2', '1/0', 'a/b', '1/2/3', '-1/2', '1.5/2'])('%j is refused', text => {
-    expect(() => parseShard(text)).toThrow('--shard needs i/n');
-  });
+  test.each(['', '1', '0/2', '3/2', '1/0', 'a/b', '1/2/3', '-1/2', '1.5/2'])(
+    '%j is refused',
+    text => {
+      expect(() => parseShard(text)).toThrow('--shard needs i/n');
+    },
+  );
 });

@@ -25,6 +25,7 @@ async function requestForRow(
     ignoredColumns: [],
     folder: { cwd: ctx.cwd, allowOutside: false },
   } as unknown as PreparedBatch;
+
   const inputs = { text: new Map(Object.entries(row.text ?? {})), images: row.images ?? [] };
   return prepareRow(ctx, prepared, toReadableRow({ row: 3, line: 4 }, row.id, inputs));
 }

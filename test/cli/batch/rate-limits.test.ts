@@ -13,6 +13,7 @@ describe('too many requests', () => {
       keys.add(call.headers['idempotency-key']);
       return answer;
     };
+
     const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
     const script = [
       creation('Ada', told(TOO_MANY), 2),
@@ -23,7 +24,9 @@ describe('too many requests', () => {
       }),
     ];
     const { exitCode, service } = await batchAgainst(script, { home });
+
     expect(exitCode).toBe(0);
+
     service.verify();
     expect(keys.size).toBe(1);
     expect(steps).toEqual([
@@ -43,8 +46,12 @@ describe('too many requests', () => {
       creation('Bo', succeeded()),
     ]);
     expect(exitCode).toBe(5);
+
     service.verify();
-    expect(lastLines(home)).toMatchObject([{ runStatus: 'failed', runId: null }, { runStatus: 'succeeded' }]);
+    expect(lastLines(home)).toMatchObject([
+      { runStatus: 'failed', runId: null },
+      { runStatus: 'succeeded' },
+    ]);
     expect(lastLines(home)[0]?.error).toContain('TOO_MANY_REQUESTS_ERROR');
   });
 
@@ -65,6 +72,7 @@ describe('too many requests', () => {
       clock: limit,
       flags: ['--timeout', '10s'],
     });
+
     expect(exitCode).toBe(6);
     expect(stderr).toContain('after the time of --timeout; 2 rows left (WAIT_TIMEOUT)');
     expect(stderr).not.toContain('waiting 50 s');
@@ -82,11 +90,13 @@ describe('too many requests', () => {
       held[sleeps++]?.open();
       return untilAborted(signal);
     });
+
     const script = [
       creation('Ada', soon),
       creation('Bo', () => held[1]?.opened.then(() => later) ?? later),
       creation('Dee', () => held[0]?.opened.then(() => succeeded()) ?? succeeded()),
     ];
+
     const { exitCode, stderr, home, service } = await batchAgainst(script, {
       rows: 'name\nAda\nBo\nDee\nCy\n',
       clock,
@@ -94,8 +104,10 @@ describe('too many requests', () => {
     });
     expect(exitCode).toBe(7);
     expect(stderr).toContain('error: later; 3 rows left (TOO_MANY_REQUESTS_ERROR)');
+
     service.verify();
     const last = new Map(journalSteps(home).map(({ id, state }) => [id, state]));
+
     expect([...last].sort()).toEqual([
       ['1', 'waiting'],
       ['2', 'waiting'],

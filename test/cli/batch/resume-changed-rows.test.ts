@@ -3,7 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { localService as embedded } from '../../../src/main.ts';
-import { type BatchResult, lastLines, resultLines, runBatchCommand } from '../../support/batch-command.ts';
+import {
+  type BatchResult,
+  lastLines,
+  resultLines,
+  runBatchCommand,
+} from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { batchesToResume, doneRow, failedRow, NAMES } from './batches-to-resume.ts';
 
@@ -23,8 +28,11 @@ describe('rows that have changed since they were sent', () => {
       { row: 2, id: '2', state: 'succeeded', runId: 'y' },
     ];
     const { exitCode, stderr } = await resume(doneRow(1) + doneRow(2), flags, { rows, steps });
+
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/since (it was|they were) sent: (its|their) inputs, version or options differ/);
+    expect(stderr).toMatch(
+      /since (it was|they were) sent: (its|their) inputs, version or options differ/,
+    );
     expect(stderr).toContain('--changed run');
     expect(await created()).toBe(0);
   });
@@ -44,9 +52,11 @@ describe('rows that have changed since they were sent', () => {
     writeJournal(home, await findVersion('hello'), [await creationStep(1, 'Ada'), ended]);
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
     const changed = await runBatch(args, { home, stdin: 'name\nZoe\nBo\n' });
+
     expect(changed.exitCode).toBe(2);
     expect(changed.stderr).toContain('(standard input line 2) has changed since it was sent');
     expect(await created()).toBe(0);
+
     const same = await runBatch(args, { home, stdin: 'name\nAda\nBo\n' });
     expect(same.stderr).toContain('1 of 2 rows succeeded now, 1 before');
     expect(await created()).toBe(1);
@@ -63,11 +73,16 @@ describe('rows that have changed since they were sent', () => {
     const rows = 'name\nAda\nZoe\nEve\n';
     const flags = ['--changed', decision];
     const { exitCode, home } = await resume(doneRow(1) + done + doneRow(3), flags, { rows, steps });
+
     expect(exitCode).toBe(0);
     expect(await created()).toBe(runs);
     expect(resultLines(home)).toHaveLength(3);
-    if (name === undefined) expect(lastLines(home)[1]).toMatchObject({ runId });
-    else expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain(name);
+
+    if (name === undefined) {
+      expect(lastLines(home)[1]).toMatchObject({ runId });
+    } else {
+      expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain(name);
+    }
   });
 });
 
@@ -96,8 +111,10 @@ describe('without its journal', () => {
     test('are refused, or treated as --changed says', async () => {
       const home = directoryWith({ 'names.csv': 'name\nAda\nBo\n' });
       expect((await batch(home)).exitCode).toBe(0);
+
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nZoe\n');
       const refused = await batch(home, '--resume');
+
       expect(refused.exitCode).toBe(2);
       expect(refused.stderr).toContain('row "2" (names.csv line 3) has changed since it was sent');
       expect((await batch(home, '--resume', '--changed', 'skip')).stderr).toContain(
@@ -146,52 +163,79 @@ test('rows are recognised by their ids, in any order', async () => {
 });
 
 test('a corrected row may have another id', async () => {
-  const { exitCode } = await resume(failedRow(1), ['--retry-failed'], { rows: 'id,name\nada,Ada\n' });
+  const { exitCode } = await resume(failedRow(1), ['--retry-failed'], {
+    rows: 'id,name\nada,Ada\n',
+  });
   expect(exitCode).toBe(0);
 });
 
 test.each([
-  ['rows.csv', 'name,shout\nAda,true\nBo,maybe\n', 'name,shout\nAda,true\nBo,false\n', 'results.csv'],
-  ['rows.csv', 'name,shout\nAda,true\nBo,maybe\n', 'name,shout\nAda,true\nBo,false\n', 'results.jsonl'],
+  [
+    'rows.csv',
+    'name,shout\nAda,true\nBo,maybe\n',
+    'name,shout\nAda,true\nBo,false\n',
+    'results.csv',
+  ],
+  [
+    'rows.csv',
+    'name,shout\nAda,true\nBo,maybe\n',
+    'name,shout\nAda,true\nBo,false\n',
+    'results.jsonl',
+  ],
   [
     'rows.jsonl',
     '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"\n',
     '{"id":"a","name":"Ada"}\n{"id":"b","name":"Bo"}\n',
     'results.jsonl',
   ],
-])('the advice after faulty rows of %s works once they are corrected', async (rows, faulty, correct, out) => {
-  const prompt =
-    '---\nmodel: echo\ninput:\n  schema:\n    name: string\n    shout?: boolean\n---\nHi {{name}}\n';
-  const home = directoryWith({ 'hi.prompt': prompt, [rows]: faulty });
-  const args = ['hi.prompt', '--from', rows, '--out', out];
-  const first = await runBatchCommand(args, { home, env: {}, local: embedded });
-  expect(first.exitCode).toBe(5);
-  expect(first.stderr).toContain(
-    'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows',
-  );
+])(
+  'the advice after faulty rows of %s works once they are corrected',
+  async (rows, faulty, correct, out) => {
+    const prompt =
+      '---\nmodel: echo\ninput:\n  schema:\n    name: string\n    shout?: boolean\n---\nHi {{name}}\n';
+    const home = directoryWith({ 'hi.prompt': prompt, [rows]: faulty });
+    const args = ['hi.prompt', '--from', rows, '--out', out];
+    const first = await runBatchCommand(args, { home, env: {}, local: embedded });
 
-  writeFileSync(path.join(home, rows), correct);
-  const again = await runBatchCommand([...args, '--resume', '--retry-failed', '--new-rows'], {
-    home,
-    env: {},
-    local: embedded,
-  });
-  expect(again).toMatchObject({
-    exitCode: 0,
-    stderr: expect.stringContaining('1 of 2 rows succeeded now, 1 before'),
-  });
-  const results = readFileSync(path.join(home, out), 'utf8');
-  expect(results.match(/succeeded/gu)).toHaveLength(2);
-  expect(results).not.toContain('failed');
-});
+    expect(first.exitCode).toBe(5);
+    expect(first.stderr).toContain(
+      'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows',
+    );
+
+    writeFileSync(path.join(home, rows), correct);
+    const again = await runBatchCommand([...args, '--resume', '--retry-failed', '--new-rows'], {
+      home,
+      env: {},
+      local: embedded,
+    });
+
+    expect(again).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('1 of 2 rows succeeded now, 1 before'),
+    });
+
+    const results = readFileSync(path.join(home, out), 'utf8');
+    expect(results.match(/succeeded/gu)).toHaveLength(2);
+    expect(results).not.toContain('failed');
+  },
+);
 
 test('a corrected row counts as new, because the journal that knew it is gone', async () => {
   const home = directoryWith({
     'rows.csv': 'name\nAda\n',
     'results.csv': 'name,runId,runStatus,error,output1\nAd,,failed,x,\n',
   });
-  const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--retry-failed'];
+  const args = [
+    'hello',
+    '--from',
+    'rows.csv',
+    '--out',
+    'results.csv',
+    '--resume',
+    '--retry-failed',
+  ];
   const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
+
   expect(exitCode).toBe(2);
   expect(stderr).toContain('If the rows without a result are new or corrected, add --new-rows.');
 });

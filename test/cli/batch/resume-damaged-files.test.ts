@@ -11,7 +11,15 @@ import { batchesToResume, doneRow, NAMES } from './batches-to-resume.ts';
 
 const { runBatch, created, resume, writeJournal, findVersion } = batchesToResume();
 
-const SLEEPY = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'];
+const SLEEPY = [
+  'sandbox',
+  '--from',
+  'rows.jsonl',
+  '--out',
+  'results.jsonl',
+  '-o',
+  'delaySeconds=1',
+];
 
 test.each([
   ['nothing of it says anything', '{"row":2,"id'],
@@ -80,11 +88,13 @@ test.each([
       serviceClock.advance(1000);
     });
     const first = await runBatchCommand(args, { env, home, clock });
+
     expect(first.exitCode).toBe(1);
     expect(first.stderr).toContain(
       `${out} was ${what === 'removed' ? 'moved or removed' : what} while the batch wrote it`,
     );
     expect(first.stderr).toContain('add --resume');
+
     const second = await runBatchCommand([...args, '--resume'], { env, home });
     expect(second.exitCode).toBe(0);
     expect(readFileSync(file, 'utf8')).toContain('succeeded');

@@ -13,12 +13,15 @@ describe('a table of results', () => {
       .trimEnd()
       .split('\n')
       .map(line => line.split(','));
+
   const args = ['hello', '--from', 'names.csv', '--out', 'results.csv', '--concurrency', '1'];
 
   test("has the rows' own columns, then what became of them", async () => {
     const home = directoryWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
     const { exitCode } = await runBatch(args, { home });
+
     expect(exitCode).toBe(5);
+
     const [header, ada, bo, eve] = table(home);
     expect(header).toEqual(['id', 'name', 'runId', 'runStatus', 'error', 'output1']);
     expect(ada?.slice(0, 2)).toEqual(['a', 'Ada']);
@@ -34,6 +37,7 @@ describe('a table of results', () => {
     const before = table(home);
     writeFileSync(path.join(home, 'names.csv'), 'name\nBo\nAda\n');
     const flags = ['--resume', '--new-rows', '--sorted'];
+
     expect((await runBatch([...args, ...flags], { home })).exitCode).toBe(0);
     expect(await created()).toBe(2);
     expect(table(home)[2]).toEqual(before[1]);
@@ -53,6 +57,7 @@ describe('a table of results', () => {
       writeJournal(home, await findVersion('hello'), steps, 'results.csv');
       if (when.startsWith('at')) appendFileSync(path.join(home, 'results.csv'), 'Cy,5e0f');
       const { exitCode, stderr } = await runBatch([...args, '--resume'], { home });
+
       expect(exitCode).toBe(0);
       expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before');
       expect(await created()).toBe(3);
@@ -68,7 +73,13 @@ describe('a table of results', () => {
       const runId = randomUUID();
       const result = { row: 1, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
       const end = { row: 1, id: '1', state: 'succeeded', runId, error: null, result };
-      writeJournal(home, await findVersion('hello'), [await creationStep(1, 'Cy'), end], 'results.csv');
+      writeJournal(
+        home,
+        await findVersion('hello'),
+        [await creationStep(1, 'Cy'), end],
+        'results.csv',
+      );
+
       expect((await runBatch([...args, '--resume'], { home })).exitCode).toBe(0);
       expect(table(home)[1]).toEqual(['Cy', runId, 'succeeded', '', 'Hello']);
       expect(await created()).toBe(0);
@@ -83,7 +94,13 @@ describe('a table of results', () => {
     const runId = randomUUID();
     const result = { row: 2, cells: { name: 'Cy' }, values: [runId, 'succeeded', '', 'Hello'] };
     const end = { row: 2, id: '2', state: 'succeeded', runId, error: null, result };
-    writeJournal(home, await findVersion('hello'), [await creationStep(2, 'Cy'), end], 'results.csv');
+    writeJournal(
+      home,
+      await findVersion('hello'),
+      [await creationStep(2, 'Cy'), end],
+      'results.csv',
+    );
+
     const { stderr } = await runBatch([...args, '--resume'], { home });
     expect(stderr).toContain('note: 0 of 2 rows succeeded now, 2 before');
     expect(table(home).slice(1)).toEqual([ada, ['Cy', runId, 'succeeded', '', 'Hello']]);
@@ -97,9 +114,11 @@ describe('a table of results', () => {
       await runBatch(args, { home });
       const file = path.join(home, 'results.csv');
       const before = readFileSync(file, 'utf8');
+
       // The greeting has a comma too, in quotes and before a space.
       const saved = before.replaceAll(/,(?! )/gu, separator).replaceAll('\n', '\r\n');
       writeFileSync(file, `\uFEFF${saved}`);
+
       expect((await runBatch([...args, '--resume'], { home })).exitCode).toBe(0);
       expect(await created()).toBe(1);
       expect(readFileSync(file, 'utf8')).toBe(before);

@@ -12,9 +12,18 @@ import { hastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 import { batchesToResume, doneRow, failedRow, NAMES } from './batches-to-resume.ts';
 
-const { service, runBatch, created, resume, writeJournal, creationStep, runOfZoe } = batchesToResume();
+const { service, runBatch, created, resume, writeJournal, creationStep, runOfZoe } =
+  batchesToResume();
 
-const SLEEPY = ['sandbox', '--from', 'rows.jsonl', '--out', 'results.jsonl', '-o', 'delaySeconds=1'];
+const SLEEPY = [
+  'sandbox',
+  '--from',
+  'rows.jsonl',
+  '--out',
+  'results.jsonl',
+  '-o',
+  'delaySeconds=1',
+];
 
 test('rows that succeeded are left, the others run', async () => {
   const { exitCode, home, stderr } = await resume(doneRow(1) + doneRow(3));
@@ -22,7 +31,11 @@ test('rows that succeeded are left, the others run', async () => {
   expect(stderr).toContain('note: 1 of 3 rows succeeded now, 2 before\nnote: now: 1 run took ');
   expect(stderr).toMatch(/^note: in all: 3 runs took /mu);
   expect(await created()).toBe(1);
-  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual([
+    'succeeded',
+    'succeeded',
+    'succeeded',
+  ]);
 });
 
 test('a results file that does not exist yet is created', async () => {
@@ -35,10 +48,14 @@ test('a results file that does not exist yet is created', async () => {
 test('rows that failed run again only with --retry-failed, and count as failed until then', async () => {
   const results = doneRow(1) + failedRow(2) + doneRow(3);
   const left = await resume(results);
+
   expect(left.exitCode).toBe(5);
-  expect(left.stderr).toContain('note: 0 of 3 rows succeeded now, 2 before, 0 failed now, 1 before\n');
+  expect(left.stderr).toContain(
+    'note: 0 of 3 rows succeeded now, 2 before, 0 failed now, 1 before\n',
+  );
   expect(left.stderr).toContain('note: now: no run was made\nnote: in all: 2 runs took ');
   expect(await created()).toBe(0);
+
   const { exitCode, home } = await resume(results, ['--retry-failed']);
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
@@ -57,8 +74,12 @@ test('a creation in doubt is sent once more under its key, which returns the sam
     },
     body: JSON.stringify({ promptVersionId, inputs: { textInputs: { name: 'Bo' } } }),
   });
+
   const time = new Date(TEST_NOW - 60_000).toISOString();
-  const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps: [{ ...step, time }] });
+  const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], {
+    steps: [{ ...step, time }],
+  });
+
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
   expect(lastLines(home)[1]?.outputs?.[0]?.data).toContain('Bo');
@@ -68,7 +89,10 @@ test('a creation in doubt is sent once more under its key, which returns the sam
 test('a creation in doubt whose key has expired and that made no run has failed', async () => {
   const step = await creationStep(2, 'Bo');
   const time = new Date(TEST_NOW - 30 * 3_600_000).toISOString();
-  const { exitCode, stderr } = await resume(doneRow(1) + doneRow(3), [], { steps: [{ ...step, time }] });
+  const { exitCode, stderr } = await resume(doneRow(1) + doneRow(3), [], {
+    steps: [{ ...step, time }],
+  });
+
   expect(exitCode).toBe(5);
   expect(await created()).toBe(0);
   expect(stderr).toContain(
@@ -103,6 +127,7 @@ test("a run that only the machine's journal knows is waited for", async () => {
   const lines = [entry, { id, outcome: 'created', runId }].map(line => `${JSON.stringify(line)}\n`);
   writeFileSync(path.join(home, 'state', 'journal.jsonl'), lines.join(''));
   const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume'];
+
   expect((await runBatch(args, { home })).exitCode).toBe(0);
   expect(await created()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ runId });
@@ -110,20 +135,37 @@ test("a run that only the machine's journal knows is waited for", async () => {
 
 test('a result that a crash kept from the file is fetched, not paid for again', async () => {
   const runId = await runOfZoe();
-  const steps = [await creationStep(2, 'Bo'), { row: 2, id: '2', state: 'succeeded', runId, error: null }];
+  const steps = [
+    await creationStep(2, 'Bo'),
+    { row: 2, id: '2', state: 'succeeded', runId, error: null },
+  ];
   const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps });
+
   expect(exitCode).toBe(0);
   expect(await created()).toBe(1);
   expect(lastLines(home)[1]).toMatchObject({ runId, runStatus: 'succeeded' });
 });
 
 test('a known run that is gone fails its row, and is asked for again by --retry-failed', async () => {
-  const steps = [await creationStep(2, 'Bo'), { row: 2, id: '2', state: 'running', runId: randomUUID() }];
+  const steps = [
+    await creationStep(2, 'Bo'),
+    { row: 2, id: '2', state: 'running', runId: randomUUID() },
+  ];
   const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps });
+
   expect(exitCode).toBe(5);
   expect(lastLines(home)[1]).toMatchObject({ runStatus: 'failed' });
   expect(lastLines(home)[1]?.error).toContain('NOT_FOUND_ERROR');
-  const args = ['hello', '--from', 'names.csv', '--out', 'results.jsonl', '--resume', '--retry-failed'];
+
+  const args = [
+    'hello',
+    '--from',
+    'names.csv',
+    '--out',
+    'results.jsonl',
+    '--resume',
+    '--retry-failed',
+  ];
   expect((await runBatch(args, { home })).exitCode).toBe(5);
   expect(await created()).toBe(0);
 });
@@ -142,28 +184,40 @@ test('--resume --dry-run checks and prices only the rows that are left, and chan
     '--dry-run',
   ];
   const { exitCode, stderr, stdout } = await runBatchCommand([...args, '--json'], options);
+
   expect(exitCode, stderr).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ rows: 2, creations: 2 });
-  expect(stderr).toContain('2 rows checked, 0 invalid, 1 more stay as they are; nothing was created');
+  expect(stderr).toContain(
+    '2 rows checked, 0 invalid, 1 more stay as they are; nothing was created',
+  );
   expect(readdirSync(home).filter(name => name.startsWith('results'))).toEqual(['results.jsonl']);
   expect(lastLines(home)).toHaveLength(1);
 });
 
 test('--resume starts no new batch if the name of the results is misspelt', async () => {
-  const home = directoryWith({ 'names.csv': NAMES, 'results.jsonl': doneRow(1) + doneRow(2) + doneRow(3) });
+  const home = directoryWith({
+    'names.csv': NAMES,
+    'results.jsonl': doneRow(1) + doneRow(2) + doneRow(3),
+  });
   const resume = (out: string): Promise<BatchResult> =>
     runBatch(['hello', '--from', 'names.csv', '--out', out, '--resume'], { home });
   const misspelt = await resume('resluts.jsonl');
+
   expect(misspelt).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining(
       'error: --resume: resluts.jsonl does not exist; did you mean results.jsonl?',
     ),
   });
+
   expect(await created()).toBe(0);
+
   const other = await resume('others.jsonl');
   expect(other.exitCode).toBe(0);
-  expect(other.stderr).toContain('note: others.jsonl does not exist, so no row has been run before');
+  expect(other.stderr).toContain(
+    'note: others.jsonl does not exist, so no row has been run before',
+  );
+
   // The parts of a batch are numbered, or named.
   expect((await resume('others2.jsonl')).exitCode).toBe(0);
   expect((await resume('othere.jsonl')).exitCode).toBe(0);
@@ -172,6 +226,7 @@ test('--resume starts no new batch if the name of the results is misspelt', asyn
 test('a second batch on the same file is refused while the first one runs', async () => {
   const home = directoryWith({ 'rows.jsonl': '{"note":"a"}\n' });
   const args = [...SLEEPY, '--resume'];
+
   // Its creation is answered at once, and it asks for its run only once the second batch has ended.
   const serviceClock = new HandClock();
   const { env, runs } = await startServiceForTest({ syncWindowMs: 0, clock: serviceClock });
@@ -181,9 +236,12 @@ test('a second batch on the same file is refused while the first one runs', asyn
   });
   const clock = hastyClock(() => refused.then(() => serviceClock.advance(1000)));
   const first = runBatchCommand(args, { env, home, clock });
+
   await expect.poll(() => readOr(path.join(home, 'results.jsonl.journal'))).toContain('creating');
+
   const second = await runBatchCommand(args, { env, home });
   letGoOn();
+
   expect(second.exitCode).toBe(2);
   expect(second.stderr).toContain('another batch is writing to results.jsonl');
   expect((await first).exitCode).toBe(0);
@@ -210,13 +268,18 @@ function readOr(file: string): string {
 
 test('an output file that could not be fetched is fetched again, its run not created again', async () => {
   const home = directoryWith({ 'rows.csv': 'place\nLisbon\n' });
+
   // A name that the file system does not take.
   const pictures = 'p'.repeat(300);
   const args = ['postcard', '--from', 'rows.csv', '--out', 'results.jsonl', '--save', pictures];
   const first = await runBatch(args, { home });
+
   expect(first.exitCode).toBe(5);
   expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
-  expect(lastLines(home)[0]?.error).toMatch(/not all of its outputs were saved: .*\(FILE_ERROR\)$/u);
+  expect(lastLines(home)[0]?.error).toMatch(
+    /not all of its outputs were saved: .*\(FILE_ERROR\)$/u,
+  );
+
   const second = await runBatch([...args.slice(0, -1), 'other', '--resume'], {
     home,
   });

@@ -18,7 +18,15 @@ import {
   success,
 } from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
-import { batchAgainst, creation, EXCLUSIVE, noRuns, succeeded, VERSION, version } from './batch-against.ts';
+import {
+  batchAgainst,
+  creation,
+  EXCLUSIVE,
+  noRuns,
+  succeeded,
+  VERSION,
+  version,
+} from './batch-against.ts';
 
 describe('a creation without an answer', () => {
   test('is exit 1 if no request of the command was answered', async () => {
@@ -31,12 +39,15 @@ describe('a creation without an answer', () => {
       { ...noRuns, answer: 'reset-after-body' },
     ]);
     onTestFinished(() => service.close());
+
     const run = (out: string): Promise<BatchResult> =>
       runBatchCommand([VERSION, '--from', 'names.csv', '--out', out], {
         home,
         env: serviceEnv(service.baseUrl),
       });
+
     expect((await run('first.jsonl')).exitCode).toBe(5);
+
     // The version is cached by now, so that only creations and the look for their runs are sent.
     expect((await run('second.jsonl')).exitCode).toBe(1);
   });
@@ -48,6 +59,7 @@ describe('a creation without an answer', () => {
       creation('Bo', succeeded()),
     ]);
     expect(exitCode).toBe(5);
+
     service.verify();
     expect(lastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
     expect(journalSteps(home)).toContainEqual({ row: 1, id: '1', candidates: [] });
@@ -59,20 +71,31 @@ describe('a creation without an answer', () => {
 
   test('names the runs that fit, and then does not say that none was found', async () => {
     const runs = [randomUUID(), randomUUID()];
-    const row = { promptVersionId: VERSION, outputs: [], runStatus: 'running', credits: null, runName: '' };
+    const row = {
+      promptVersionId: VERSION,
+      outputs: [],
+      runStatus: 'running',
+      credits: null,
+      runName: '',
+    };
+
     const { stderr } = await batchAgainst([
       creation('Ada', 'reset-after-body'),
       {
         expect: { method: 'GET', path: '/runs' },
         answer: () => {
           const createdAt = new Date().toISOString();
-          return success({ rows: runs.map(runId => ({ ...row, runId, createdAt })), hasMore: false });
+          return success({
+            rows: runs.map(runId => ({ ...row, runId, createdAt })),
+            hasMore: false,
+          });
         },
         times: 'any',
       },
       creation('Bo', succeeded()),
     ]);
     for (const runId of runs) expect(stderr).toContain(`promptrun runs wait ${runId}`);
+
     expect(stderr).not.toContain('No matching run was found');
   });
 
@@ -97,12 +120,14 @@ describe('a creation without an answer', () => {
       credits: null,
       runName: '',
     };
+
     const { exitCode, home } = await batchAgainst(
       [
         creation('Ada', 'reset-after-body'),
         {
           expect: { method: 'GET', path: '/runs' },
-          answer: () => success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
+          answer: () =>
+            success({ rows: [{ ...row, createdAt: new Date().toISOString() }], hasMore: false }),
           times: 'any',
         },
         { expect: { path: `/runs/${runId}` }, answer: succeeded(runId) },
@@ -115,11 +140,18 @@ describe('a creation without an answer', () => {
   });
 
   test("the service's own fault fails the row, which may still have a run", async () => {
-    const script = [creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')), creation('Bo', succeeded())];
+    const script = [
+      creation('Ada', failure(500, 'SERVER_ERROR', 'oh no')),
+      creation('Bo', succeeded()),
+    ];
     const { exitCode, home } = await batchAgainst(script);
+
     expect(exitCode).toBe(5);
     expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
-    expect(lastLines(home)[0]?.error).toBe('oh no; it may have created a run anyway (SERVER_ERROR)');
+    expect(lastLines(home)[0]?.error).toBe(
+      'oh no; it may have created a run anyway (SERVER_ERROR)',
+    );
+
     const again = await batchAgainst([creation('Ada', succeeded())], {
       home,
       flags: ['--resume', '--retry-failed'],
@@ -136,9 +168,13 @@ describe('a creation without an answer', () => {
       creation('Bo', keepingKeys(succeeded())),
     ];
     const { exitCode, home, service } = await batchAgainst(script, { version: keepingKeys });
+
     expect(exitCode).toBe(0);
+
     service.verify();
-    expect(new Set(service.calls.slice(1, 4).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    expect(
+      new Set(service.calls.slice(1, 4).map(({ headers }) => headers['idempotency-key'])).size,
+    ).toBe(1);
     expect(lastLines(home)).toMatchObject([{ runStatus: 'succeeded' }, { runStatus: 'succeeded' }]);
   });
 
@@ -149,11 +185,18 @@ describe('a creation without an answer', () => {
       creation('Bo', succeeded()),
     ]);
     const left = await batchAgainst([noRuns], { home, flags: ['--resume', '--retry-failed'] });
+
     expect(left.exitCode).toBe(5);
     expect(left.stderr).toContain('1 in doubt');
+
     const clock = hastyClock();
     const script = [noRuns, creation('Ada', succeeded())];
-    const again = await batchAgainst(script, { home, clock, flags: ['--resume', '--retry-unknown'] });
+    const again = await batchAgainst(script, {
+      home,
+      clock,
+      flags: ['--resume', '--retry-unknown'],
+    });
+
     expect(again.exitCode).toBe(0);
     expect(again.stderr).toContain('--retry-unknown: 1 run may be paid for twice');
     expect(lastLines(home)).toHaveLength(2);
@@ -168,17 +211,22 @@ describe('a creation without an answer', () => {
       // Within the time that is searched, although the command's clock runs ahead.
       createdAt: new Date(Date.now() + 60_000).toISOString(),
     }));
+
     const pages: Exchange = {
       expect: { method: 'GET', path: '/runs' },
-      answer: () => success({ rows: rows.map(row => ({ ...row, runId: randomUUID() })), hasMore: true }),
+      answer: () =>
+        success({ rows: rows.map(row => ({ ...row, runId: randomUUID() })), hasMore: true }),
       times: 'any',
     };
+
     const { service } = await batchAgainst([
       creation('Ada', 'reset-after-body'),
       creation('Bo', succeeded()),
       pages,
     ]);
-    expect(service.calls.filter(({ method, path }) => method === 'GET' && path === '/runs')).toHaveLength(2);
+    expect(
+      service.calls.filter(({ method, path }) => method === 'GET' && path === '/runs'),
+    ).toHaveLength(2);
   });
 });
 
@@ -203,6 +251,7 @@ describe('several creations at a time', () => {
     const all = new Promise<void>(resolve => {
       open = resolve;
     });
+
     return () => {
       arrived += 1;
       if (arrived === count) open();
@@ -232,6 +281,7 @@ describe('several creations at a time', () => {
       ],
       { flags: ['--concurrency', '2', '--json'], ...EXCLUSIVE },
     );
+
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ succeeded: 2, inDoubt: 0 });
     expect(lastLines(home)).toMatchObject([{ runId: ada }, { runId: bo }]);
@@ -243,6 +293,7 @@ describe('several creations at a time', () => {
       await arrive();
       return 'reset-after-body';
     };
+
     const { exitCode, home, stderr } = await batchAgainst(
       [
         creation('Ada', lostCreation),
@@ -257,7 +308,9 @@ describe('several creations at a time', () => {
     );
     expect(exitCode).toBe(5);
     expect(resultLines(home)).toEqual([]);
-    expect(stderr.match(/It may be \S+ \(succeeded, created [^)]+\): promptrun runs wait/gu)).toHaveLength(2);
+    expect(
+      stderr.match(/It may be \S+ \(succeeded, created [^)]+\): promptrun runs wait/gu),
+    ).toHaveLength(2);
     expect(journalSteps(home).filter(({ candidates }) => candidates?.length === 1)).toHaveLength(2);
   });
 });

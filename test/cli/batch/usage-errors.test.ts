@@ -21,7 +21,10 @@ describe('usage errors of batch', () => {
     [['--from', 'none.csv', '--out', 'r.jsonl'], 'none.csv does not exist'],
     [['--from', 'names.txt', '--out', 'r.jsonl'], 'does not show its format'],
     [['--from', 'names.xlsx', '--out', 'r.jsonl'], 'names.xlsx is a spreadsheet'],
-    [['--from', 'names.json', '--out', 'r.jsonl'], 'If each line is a JSON object, add --format jsonl'],
+    [
+      ['--from', 'names.json', '--out', 'r.jsonl'],
+      'If each line is a JSON object, add --format jsonl',
+    ],
     [['--from', '-', '--out', 'r.jsonl'], '--from - needs --format'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '0/2'], '--shard needs i/n'],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--shard', '3/2'], '--shard needs i/n'],
@@ -33,7 +36,10 @@ describe('usage errors of batch', () => {
     [['--from', 'names.csv', '--out', 'begun.jsonl'], 'begun.jsonl.journal already exists'],
     ...(process.platform === 'linux'
       ? ([
-          [['--from', 'names.csv', '--out', '/proc/version', '--resume'], "files can't be created in /proc"],
+          [
+            ['--from', 'names.csv', '--out', '/proc/version', '--resume'],
+            "files can't be created in /proc",
+          ],
         ] as [string[], string][])
       : []),
     [['--from', 'names.csv', '--out', 'no/such/r.jsonl'], 'no such directory'],
@@ -48,13 +54,19 @@ describe('usage errors of batch', () => {
       : []),
     [['--from', 'names.csv', '--out', '.'], '--out: . is a directory'],
     [['--from', 'names.csv', '--out', '.', '--resume'], '--out: . is a directory'],
-    [['--from', 'names.csv', '--out', 'old.jsonl/r.jsonl', '--resume'], 'old.jsonl is not a directory'],
+    [
+      ['--from', 'names.csv', '--out', 'old.jsonl/r.jsonl', '--resume'],
+      'old.jsonl is not a directory',
+    ],
     [['--from', 'names.csv', '--out', 'r.jsonl', '--save', 'old.jsonl'], '--save: '],
     [
       ['--from', 'names.csv', '--out', 'r.jsonl', '--max-cost', '1'],
       '--max-cost works only on the embedded service',
     ],
-    [['--from', 'twice.csv', '--out', 'r.jsonl'], 'twice.csv: the header names the column "name" twice'],
+    [
+      ['--from', 'twice.csv', '--out', 'r.jsonl'],
+      'twice.csv: the header names the column "name" twice',
+    ],
     [
       ['--from', '-', '--format', 'csv', '--out', 'r.jsonl', '-i', 'name=@-'],
       'standard input can be read only once',
@@ -70,6 +82,7 @@ describe('usage errors of batch', () => {
       'begun.jsonl.journal': '',
       'twice.csv': 'name,name\na,b\n',
     });
+
     const { exitCode, stderr } = await runBatchCommand(['hello', ...args], {
       env,
       home,
@@ -88,7 +101,10 @@ describe('usage errors of batch', () => {
       ['run', 'hello', '-i', 'name=Ada'],
       ['batch', 'hello', '--from', 'names.csv', '--dry-run'],
     ]) {
-      const { exitCode, stderr } = await runInProcess([...command, '--max-cost', '1'], { home, env });
+      const { exitCode, stderr } = await runInProcess([...command, '--max-cost', '1'], {
+        home,
+        env,
+      });
       expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--max-credits')]);
     }
   });
@@ -96,10 +112,13 @@ describe('usage errors of batch', () => {
   test('a target that does not exist is reported before any row runs', async () => {
     const { env } = service;
     const home = directoryWith({ 'names.csv': NAMES });
-    const { exitCode } = await runBatchCommand(['nobody', '--from', 'names.csv', '--out', 'r.jsonl'], {
-      env,
-      home,
-    });
+    const { exitCode } = await runBatchCommand(
+      ['nobody', '--from', 'names.csv', '--out', 'r.jsonl'],
+      {
+        env,
+        home,
+      },
+    );
     expect(exitCode).toBe(4);
   });
 
@@ -127,6 +146,10 @@ test('--provider-batch with an offline model leaves no file behind', async () =>
   const project = new Project({ 'rows.csv': 'name\nAda\n' });
   const batch = ['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl'];
   const { exitCode } = await project.run([...batch, '--provider-batch']);
-  expect([exitCode, readdirSync(project.home).filter(name => name.startsWith('r.'))]).toEqual([2, []]);
+
+  expect([exitCode, readdirSync(project.home).filter(name => name.startsWith('r.'))]).toEqual([
+    2,
+    [],
+  ]);
   expect((await project.run(batch)).exitCode).toBe(0);
 });

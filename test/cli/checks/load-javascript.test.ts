@@ -12,7 +12,8 @@ describe('code that looks at an answer', () => {
     run = await loadJavaScript();
   });
   const inline = (code: string) => run({ code, isFile: false }, INPUT);
-  const file = (code: string, more: Partial<JavaScript> = {}) => run({ code, isFile: true, ...more }, INPUT);
+  const file = (code: string, more: Partial<JavaScript> = {}) =>
+    run({ code, isFile: true, ...more }, INPUT);
 
   it.each([
     ['output.length', 12],
@@ -41,7 +42,10 @@ describe('code that looks at an answer', () => {
     ['(function f() { return f(); })()', /stack overflow/],
     ['"x".repeat(1e9)', /out of memory/],
     ['JSON.parse("[".repeat(100000))', /SyntaxError/],
-    ['let a = 1\nfor (let i = 0; i < 501; i++) a = [a]\nreturn a', /^its result has more than 500 levels$/],
+    [
+      'let a = 1\nfor (let i = 0; i < 501; i++) a = [a]\nreturn a',
+      /^its result has more than 500 levels$/,
+    ],
   ])('reports why it has no result: %s', (code, fault) => {
     expect(inline(code)).toEqual({ fault: expect.stringMatching(fault) });
   });

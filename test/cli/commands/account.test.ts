@@ -15,9 +15,16 @@ describe('account', () => {
   it('shows the owner of the key and the credits left, in two requests', async () => {
     const terminal = { terminal: { stdout: true }, env: { NO_COLOR: '1' }, ordered: false };
     const { stdout } = await runWithScript(script(), ['account'], terminal);
+
     expect(stdout).toBe('User     Ada Lovelace\nName     ada\nCredits  12.5\n');
-    const nameless = await runWithScript(script({ ...OWNER, displayName: null }), ['account'], terminal);
+
+    const nameless = await runWithScript(
+      script({ ...OWNER, displayName: null }),
+      ['account'],
+      terminal,
+    );
     expect(nameless.stdout).toBe('User     ada\nCredits  12.5\n');
+
     const nobody = await runWithScript(
       script({ username: null, displayName: null, userFlags: 0 }),
       ['account'],
@@ -45,9 +52,13 @@ describe('account', () => {
 
   it('reports a lapsed plan', async () => {
     const lapsed = failure(402, 'PAYMENT_REQUIRED_ERROR', 'the plan has lapsed');
-    const { stderr, exitCode } = await runWithScript([{ answer: lapsed, times: 'any' }], ['account'], {
-      ordered: false,
-    });
+    const { stderr, exitCode } = await runWithScript(
+      [{ answer: lapsed, times: 'any' }],
+      ['account'],
+      {
+        ordered: false,
+      },
+    );
     expect(stderr).toContain('error: the plan has lapsed (PAYMENT_REQUIRED_ERROR)');
     expect(exitCode).toBe(3);
   });

@@ -20,7 +20,10 @@ function readJournal(home: string): string {
 describe('the answer', () => {
   it('is printed as it came, to the byte', async () => {
     const body = '{ "status" : "SUCCESS",\n  "data": {"big": 12345678901234567890} }';
-    const { stdout, exitCode } = await runWithScript([{ answer: { body } }], ['api', 'GET', '/anything']);
+    const { stdout, exitCode } = await runWithScript(
+      [{ answer: { body } }],
+      ['api', 'GET', '/anything'],
+    );
     expect(stdout).toBe(`${body}\n`);
     expect(exitCode).toBe(0);
   });
@@ -55,7 +58,9 @@ describe('the answer', () => {
   });
 
   it('is filtered whole by --query', async () => {
-    expect((await runWithScript([get('/x')], ['api', 'GET', '/x', '--query', 'data.n'])).stdout).toBe('1\n');
+    expect(
+      (await runWithScript([get('/x')], ['api', 'GET', '/x', '--query', 'data.n'])).stdout,
+    ).toBe('1\n');
   });
 
   it('drives no terminal', async () => {
@@ -79,7 +84,10 @@ describe('the path', () => {
 
   it('may be a whole URL below the base URL', async () => {
     await runWithScript([get('/runs')], baseUrl => ['api', 'GET', `${baseUrl}/runs`]);
-    const { stderr, exitCode } = await runWithScript([], ['api', 'GET', 'https://evil.example/v1/runs']);
+    const { stderr, exitCode } = await runWithScript(
+      [],
+      ['api', 'GET', 'https://evil.example/v1/runs'],
+    );
     expect(stderr).toContain('is not below http://127.0.0.1');
     expect(exitCode).toBe(2);
   });
@@ -126,10 +134,16 @@ describe('the body', () => {
     writeFileSync(path.join(home, 'body.json'), '{ "a":\n1 }');
     const fits = (call: { bytes: Buffer }): ReturnType<typeof success> =>
       success(call.bytes.toString('utf8'));
-    const file = await runWithScript([{ answer: fits }], ['api', 'POST', '/x', '--input', 'body.json'], {
-      home,
-    });
+    const file = await runWithScript(
+      [{ answer: fits }],
+      ['api', 'POST', '/x', '--input', 'body.json'],
+      {
+        home,
+      },
+    );
+
     expect(file.stdout).toContain(String.raw`{ \"a\":\n1 }`);
+
     const stdin = await runWithScript([{ answer: fits }], ['api', 'PATCH', '/x', '--input', '-'], {
       stdin: 'no JSON',
     });
@@ -152,7 +166,12 @@ describe('the body', () => {
 
 describe('--paginate', () => {
   const rows = (...ids: string[]): { runId: string }[] => ids.map(runId => ({ runId }));
-  const page = (query: Record<string, string | null>, ids: string[], hasMore: boolean): Exchange => ({
+
+  const page = (
+    query: Record<string, string | null>,
+    ids: string[],
+    hasMore: boolean,
+  ): Exchange => ({
     expect: { path: '/runs', query },
     answer: success({ rows: rows(...ids), hasMore }),
   });
@@ -192,9 +211,13 @@ describe('--paginate', () => {
     const again = page({}, ['a'], true);
     await runWithScript([again, page({}, ['a'], true)], ['api', 'GET', '/runs', '--paginate']);
     const error: Exchange = { answer: failure(404, 'NOT_FOUND_ERROR', 'gone') };
-    expect((await runWithScript([again, error], ['api', 'GET', '/runs', '--paginate'])).exitCode).toBe(4);
+
     expect(
-      (await runWithScript([again], ['api', 'GET', '/runs', '--paginate'], { readerTakes: 5 })).exitCode,
+      (await runWithScript([again, error], ['api', 'GET', '/runs', '--paginate'])).exitCode,
+    ).toBe(4);
+    expect(
+      (await runWithScript([again], ['api', 'GET', '/runs', '--paginate'], { readerTakes: 5 }))
+        .exitCode,
     ).toBe(0);
   });
 });
@@ -231,6 +254,7 @@ describe('a creation', () => {
       runName: '',
       credits: 1,
     };
+
     const script: Exchange[] = [
       { expect: { method: 'POST' }, answer: 'reset-after-body' },
       {
@@ -240,6 +264,7 @@ describe('a creation', () => {
       },
     ];
     const { stderr, exitCode, service, home } = await runWithScript(script, create);
+
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(stderr).toContain(RUN);
     expect(readJournal(home)).toContain('"outcome":"lost"');
@@ -247,7 +272,10 @@ describe('a creation', () => {
   });
 
   it('that was refused made no run', async () => {
-    const { home } = await runWithScript([{ answer: failure(422, 'VALIDATION_ERROR', 'no') }], create);
+    const { home } = await runWithScript(
+      [{ answer: failure(422, 'VALIDATION_ERROR', 'no') }],
+      create,
+    );
     expect(readJournal(home)).toContain('"outcome":"refused"');
   });
 });

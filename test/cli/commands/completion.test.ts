@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runInProcess } from '../../support/context.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../completions');
+
 const FILES = {
   bash: 'promptrun.bash',
   zsh: '_promptrun',
@@ -29,7 +30,9 @@ describe('promptrun completion', () => {
 
   it('suggests the nearest shell', async () => {
     const { stderr, exitCode } = await runInProcess(['completion', 'bahs']);
-    expect(stderr()).toMatch(/^error: unknown shell "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u);
+    expect(stderr()).toMatch(
+      /^error: unknown shell "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u,
+    );
     expect(exitCode).toBe(2);
   });
 

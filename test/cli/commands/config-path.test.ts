@@ -6,6 +6,7 @@ it('config path shows every file and directory with its contents', async () => {
   const env = { HOME: home, XDG_CACHE_HOME: '' };
   const { stdout } = await promptrun(['config', 'path', '--json'], { env });
   const places = JSON.parse(stdout) as { name: string; path: string }[];
+
   expect(places.map(({ name }) => name)).toEqual([
     'config',
     'credentials',
@@ -15,5 +16,6 @@ it('config path shows every file and directory with its contents', async () => {
     'data',
     'cache',
   ]);
+
   for (const place of places) expect(place.path.startsWith(home)).toBe(true);
 });

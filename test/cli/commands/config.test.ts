@@ -56,15 +56,22 @@ describe('config', () => {
     const home = temporaryDirectory();
     const options = { home, env: { HOME: path.join(home, 'ada') }, local: localService };
     await runInProcess(['config', 'set', 'saveDir', '~/pictures'], options);
-    const { exitCode } = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], options);
+    const { exitCode } = await runInProcess(
+      ['run', 'postcard', '-i', 'place=Oslo', '--save'],
+      options,
+    );
+
     expect(exitCode).toBe(0);
     expect(readdirSync(path.join(home, 'ada', 'pictures')).join()).toContain('.png');
   });
 
-  it.each(['get', 'unset'])('suggests the nearest setting for one that %s does not know', async verb => {
-    const { exitCode, stderr } = await runInProcess(['config', verb, 'save-dir']);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('did you mean saveDir?')]);
-  });
+  it.each(['get', 'unset'])(
+    'suggests the nearest setting for one that %s does not know',
+    async verb => {
+      const { exitCode, stderr } = await runInProcess(['config', verb, 'save-dir']);
+      expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('did you mean saveDir?')]);
+    },
+  );
 });
 
 describe('alias', () => {
@@ -86,8 +93,14 @@ describe('alias', () => {
   });
 
   it('refuses to remove an alias that does not exist', async () => {
-    const [, result] = await inOneHome(['alias', 'set', 'haiku', 'x'], ['alias', 'remove', 'hiaku']);
-    expect([result?.exitCode, result?.stderr()]).toEqual([2, expect.stringContaining('did you mean haiku?')]);
+    const [, result] = await inOneHome(
+      ['alias', 'set', 'haiku', 'x'],
+      ['alias', 'remove', 'hiaku'],
+    );
+    expect([result?.exitCode, result?.stderr()]).toEqual([
+      2,
+      expect.stringContaining('did you mean haiku?'),
+    ]);
   });
 
   it.each([

@@ -28,6 +28,7 @@ describe('doctor', () => {
   it('finds a healthy service with one request and never prints the key', async () => {
     const env = await serviceEnv(HEALTHY);
     const { exitCode, stdout, stderr } = await runInProcess(['doctor'], { env });
+
     expect(
       stdout()
         .split('\n')
@@ -40,6 +41,7 @@ describe('doctor', () => {
       ['terminal', 'ok'],
       [''],
     ]);
+
     expect(stdout()).toContain('from PROMPTRUN_BASE_URL, key from PROMPTRUN_API_KEY');
     expect(stdout()).not.toContain('the-key');
     expect([exitCode, stderr()]).toEqual([0, '']);

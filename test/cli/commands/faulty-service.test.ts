@@ -18,7 +18,14 @@ const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 function row(seconds: number): object {
   const createdAt = new Date(TEST_NOW + seconds * 1000).toISOString();
   const runId = `${String(100 + seconds).padStart(8, '0')}${RUN.slice(8)}`;
-  return { runId, promptVersionId: VERSION, outputs: [], runStatus: 'succeeded', credits: 1, createdAt };
+  return {
+    runId,
+    promptVersionId: VERSION,
+    outputs: [],
+    runStatus: 'succeeded',
+    credits: 1,
+    createdAt,
+  };
 }
 
 describe('an error of a service, or of something in front of it', () => {
@@ -66,7 +73,11 @@ describe('an error of a service, or of something in front of it', () => {
   it("that refuses a run is shown with its details and the command that shows the target's inputs", async () => {
     const errors = [{ path: 'inputs.textInputs.nmae', message: 'unknown input' }];
     const answer = failure(422, 'VALIDATION_ERROR', 'invalid inputs', { errors });
-    const { exitCode, stderr } = await runWithScript([{ answer }], ['run', VERSION, '-i', 'nmae=Ada']);
+    const { exitCode, stderr } = await runWithScript(
+      [{ answer }],
+      ['run', VERSION, '-i', 'nmae=Ada'],
+    );
+
     expect(exitCode).toBe(2);
     expect(stderr).toContain('unknown input');
     expect(stderr).toContain(`Show its inputs with: promptrun prompts get ${VERSION}`);
@@ -80,15 +91,21 @@ describe('an error of a service, or of something in front of it', () => {
       { expect: { method: 'GET' }, answer: none },
     ];
     const { exitCode, stderr } = await runWithScript(script, ['run', VERSION, '--no-validate']);
+
     expect(exitCode).toBe(4);
     expect(stderr).toContain(`no published prompt or prompt version has the id ${VERSION}`);
     expect(stderr).toContain('"moved": "to the archive"');
   });
 
   it('that asks for a wait of more than a day says no more than that', async () => {
-    const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, { 'retry-after': '9'.repeat(20) });
+    const answer = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'no', null, {
+      'retry-after': '9'.repeat(20),
+    });
     const { exitCode, stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
-    expect([exitCode, stderr]).toEqual([7, expect.stringContaining('Try again in more than a day.')]);
+    expect([exitCode, stderr]).toEqual([
+      7,
+      expect.stringContaining('Try again in more than a day.'),
+    ]);
   });
 });
 
@@ -106,9 +123,11 @@ describe('a key that is refused', () => {
       (await runInProcess(argv, { home, ...more })).stderr();
     await command(['profile', 'add', 'work', '--base-url', baseUrl]);
     await command(['login', '--profile', 'work', '--no-keychain'], { stdin: 'stored-key' });
+
     expect(await command(['api', 'GET', '/me', '--profile', 'work'])).toContain(
       'The key of profile work was refused. Store another one with: promptrun login --profile work\n',
     );
+
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: 'other-key' };
     expect(await command(['api', 'GET', '/me'], { env })).toContain(
       'The key in PROMPTRUN_API_KEY was refused',
@@ -121,7 +140,13 @@ it('notes an unknown run status once and keeps waiting', async () => {
   const { exitCode, stderr, stdout } = await runWithScript(
     [
       { expect: { path: `/runs/${RUN}` }, answer: success(going), times: 2 },
-      { answer: success({ ...going, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }] }) },
+      {
+        answer: success({
+          ...going,
+          runStatus: 'succeeded',
+          outputs: [{ type: 'text', data: 'hi' }],
+        }),
+      },
     ],
     ['runs', 'wait', RUN],
   );
@@ -147,11 +172,20 @@ it('notes an unknown status that the creation has already', async () => {
     [
       { expect: { method: 'POST', path: '/runs' }, answer: success(going) },
       { expect: { path: `/runs/${RUN}` }, answer: success(going) },
-      { answer: success({ ...going, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }] }) },
+      {
+        answer: success({
+          ...going,
+          runStatus: 'succeeded',
+          outputs: [{ type: 'text', data: 'hi' }],
+        }),
+      },
     ],
     ['run', VERSION],
   );
-  expect([exitCode, stderr]).toEqual([0, `note: run ${RUN} has unknown status "frozen"; still waiting\n`]);
+  expect([exitCode, stderr]).toEqual([
+    0,
+    `note: run ${RUN} has unknown status "frozen"; still waiting\n`,
+  ]);
 });
 
 it('lists no rows outside of --since and --until, and reads no further than the first older one', async () => {
@@ -161,8 +195,11 @@ it('lists no rows outside of --since and --until, and reads no further than the 
   const until = String(TEST_NOW / 1000 + 25);
   const argv = `runs list --all --since ${since} --until ${until} --query [].createdAt`.split(' ');
   const { exitCode, stdout } = await runWithScript(script, argv);
+
   expect(exitCode).toBe(0);
-  expect(JSON.parse(stdout)).toEqual([20, 10].map(s => new Date(TEST_NOW + s * 1000).toISOString()));
+  expect(JSON.parse(stdout)).toEqual(
+    [20, 10].map(s => new Date(TEST_NOW + s * 1000).toISOString()),
+  );
 });
 
 it('takes models beside a malformed one', async () => {
@@ -178,12 +215,18 @@ describe('--debug', () => {
     ['--debug=body', true],
   ])('%s shows the headers that matter', async (flag, bodies) => {
     const answer = success(
-      { runId: RUN, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'the-key-1234' }], tokens: 0 },
+      {
+        runId: RUN,
+        runStatus: 'succeeded',
+        outputs: [{ type: 'text', data: 'the-key-1234' }],
+        tokens: 0,
+      },
       { idempotency: 'supported', 'ratelimit-policy': '"default";q=5;w=1', 'x-other': 'y' },
     );
     const { stderr } = await runWithScript([{ answer }], ['run', VERSION, flag], {
       env: { PROMPTRUN_API_KEY: 'the-key-1234' },
     });
+
     expect(stderr).toMatch(/debug: {3}idempotency-key: [\da-f-]{36}\n/);
     expect(stderr).toContain('debug:   idempotency: supported\n');
     expect(stderr).toContain('debug:   ratelimit-policy: "default";q=5;w=1\n');
@@ -209,7 +252,10 @@ it.each([
     const ended = await runInProcess(argv, { env });
     server.closeAllConnections();
     await new Promise(resolve => server.close(resolve));
+
     expect([ended.exitCode, connections]).toEqual([1, 1]);
-    expect(ended[stream as 'stdout']()).toMatch(/certificate is not trusted \(\w+\).*NODE_EXTRA_CA_CERTS/);
+    expect(ended[stream as 'stdout']()).toMatch(
+      /certificate is not trusted \(\w+\).*NODE_EXTRA_CA_CERTS/,
+    );
   },
 );

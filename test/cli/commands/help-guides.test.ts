@@ -20,7 +20,9 @@ async function plain(markdown: string, columns: number): Promise<string> {
   return stripVTControlCharacters(await laidOut(markdown, columns));
 }
 
-/** Returns the words of a text in alphabetical order: the cells of a table stand beside each other. */
+/**
+ * Returns the words of a text in alphabetical order: the cells of a table stand beside each other.
+ */
 function sortedWords(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).toSorted();
 }
@@ -34,17 +36,23 @@ describe('a guide on a terminal', () => {
   });
 
   it('indents lists, and text that continues in them', async () => {
-    const text = await plain('- one two three\n  four\n- five\n\n1. six\n2. seven eight nine ten\n', 16);
+    const text = await plain(
+      '- one two three\n  four\n- five\n\n1. six\n2. seven eight nine ten\n',
+      16,
+    );
     expect(text).toBe('- one two three\n  four\n- five\n\n1. six\n2. seven eight\n   nine ten\n');
   });
 
   it('puts tables in columns, and row by row if words would not fit beside each other', async () => {
-    const table = '| what | how |\n| --- | --- |\n| `water` | hot, but not boiling |\n| leaves | dry |\n';
+    const table =
+      '| what | how |\n| --- | --- |\n| `water` | hot, but not boiling |\n| leaves | dry |\n';
     expect(await plain(table, 80)).toBe('what    how\nwater   hot, but not boiling\nleaves  dry\n');
     expect(await plain(table, 20)).toBe(
       'what    how\nwater   hot, but not\n        boiling\n\nleaves  dry\n',
     );
-    expect(await plain(table, 14)).toBe('water\n  how: hot,\n  but not\n  boiling\n\nleaves\n  how: dry\n');
+    expect(await plain(table, 14)).toBe(
+      'water\n  how: hot,\n  but not\n  boiling\n\nleaves\n  how: dry\n',
+    );
   });
 
   it('breaks command lines so that they can be pasted', async () => {
@@ -53,24 +61,34 @@ describe('a guide on a terminal', () => {
   });
 
   it('prints the addresses of links', async () => {
-    const text = await plain('[Batches](batch.md), [a page](https://example.com/a), [code](../src).', 200);
+    const text = await plain(
+      '[Batches](batch.md), [a page](https://example.com/a), [code](../src).',
+      200,
+    );
     expect(text).toBe('Batches (promptrun help batch), a page (https://example.com/a), code.\n');
   });
 
   it.each(Object.entries(GUIDES))('%s keeps every word, and breaks none', async (_, file) => {
     const markdown = readFileSync(path.join(docs, file), 'utf8');
     const wide = await plain(markdown, 5000);
+
     const words = new Set(wide.split(/\s+/u));
     for (const columns of [40, 80]) {
       const text = await plain(markdown, columns);
       const lines = text.split('\n').filter(line => line.length > columns);
+
       // A line that is too long is one word, or a command with a quoted part that fits on no line.
-      expect(lines.filter(line => /\S {1,2}\S/u.test(line.trim()) && !/['"]/u.test(line))).toEqual([]);
+      expect(lines.filter(line => /\S {1,2}\S/u.test(line.trim()) && !/['"]/u.test(line))).toEqual(
+        [],
+      );
+
       const broken = text.split(/\s+/u).filter(word => word !== '\\' && !words.has(word));
       expect(broken.filter(word => !word.endsWith(':'))).toEqual([]);
     }
+
     const withoutLinks = markdown.replaceAll(/\]\([^)\s]*\)/gu, ']').replaceAll(/^ *```.*$/gmu, '');
     const shown = wide.replaceAll(/ \((?:https?:[^)]*|promptrun help [\w-]+)\)/gu, '');
+
     expect(sortedWords(shown)).toEqual(sortedWords(withoutLinks));
   });
 
@@ -83,7 +101,9 @@ describe('a guide on a terminal', () => {
 
   it('is plain with --no-color', async () => {
     const terminal = { stdout: true };
-    const { stdout } = await runInProcess(['help', 'agents', '--no-color', '--no-pager'], { terminal });
+    const { stdout } = await runInProcess(['help', 'agents', '--no-color', '--no-pager'], {
+      terminal,
+    });
     expect(stdout()).toMatch(/^Agents\n\nAn agent can run prompts in two ways/u);
     expect(stdout()).not.toContain('\u001B');
   });
@@ -104,8 +124,11 @@ describe('help on a narrow terminal', () => {
         (await runInProcess([...argv, '--no-pager'], { terminal, columns })).stdout(),
       ),
     );
+
     expect(narrow?.split('\n').filter(line => line.length > 40 && /\S \S/u.test(line))).toEqual([]);
-    const words = (text = ''): string[] => text.split(/\s+/u).filter(word => word !== '\\' && word !== '#');
+
+    const words = (text = ''): string[] =>
+      text.split(/\s+/u).filter(word => word !== '\\' && word !== '#');
     expect(words(narrow).toSorted()).toEqual(words(wide).toSorted());
   });
 
@@ -117,6 +140,8 @@ describe('help on a narrow terminal', () => {
     expect(stdout()).toContain(
       '  --inputs <file>\n      inputs from a JSON or YAML file, -\n      for standard input\n',
     );
-    expect(stdout()).toContain('  promptrun run postcard -i \\\n    place=Lisbon --save pictures\n');
+    expect(stdout()).toContain(
+      '  promptrun run postcard -i \\\n    place=Lisbon --save pictures\n',
+    );
   });
 });

@@ -9,6 +9,7 @@ const SOURCES = ['src', 'bin'].flatMap(directory =>
     .filter(file => /\.[tj]s$/u.test(file) && !file.endsWith('topics.ts'))
     .map(file => path.join(directory, file)),
 );
+
 const READ =
   /\benv(?:\.|\[')([A-Z][A-Z0-9_]+)|\b(PROMPTRUN_[A-Z]+(?:_[A-Z]+)*|XDG_\w+|(?:LOCAL)?APPDATA)\b/gu;
 
@@ -16,12 +17,16 @@ it('lists every variable that is read', async () => {
   const { stdout } = await runInProcess(['help', 'environment']);
   const listed = new Set(stdout().match(/\b[A-Z][A-Z0-9_]+\b/gu));
   const read = SOURCES.flatMap(file =>
-    [...readFileSync(file, 'utf8').matchAll(READ)].map(([, accessed, named]) => accessed ?? named ?? ''),
+    [...readFileSync(file, 'utf8').matchAll(READ)].map(
+      ([, accessed, named]) => accessed ?? named ?? '',
+    ),
   );
+
   const asked = new Set<string>();
   const env = new Proxy({}, { get: (_, name) => void asked.add(String(name)) });
   const keys = listKnownProviders(env).flatMap(({ keyVariables }) => keyVariables);
   const missing = [...read, ...keys, ...asked].filter(name => !listed.has(name));
+
   expect([...new Set(missing)]).toEqual([]);
   expect(read).toContain('PROMPTRUN_EXCLUSIVE_KEY');
   expect([...asked]).toContain('GROQ_BASE_URL');

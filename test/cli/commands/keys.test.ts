@@ -10,8 +10,10 @@ it('creates a key, printed once, and lists it without its text', async () => {
     ['keys', 'create', '--user', 'ci', '--plan', 'none', '--credits', '12'],
     within,
   );
+
   expect(created.stdout()).toMatch(/^pr_\S{20,}\n$/);
   expect(created.stderr()).toMatch(/^Key \S+ of user ci; it is not shown again\.\n$/);
+
   const list = await runInProcess(['keys', 'list'], within);
   expect(list.stdout()).toMatch(/^\S+\tci\tnone\t12\t\d{4}-\d\d-\d\dT[\d:.]+Z\t\n$/);
   expect(list.stdout()).not.toContain(created.stdout().trim());
@@ -21,16 +23,21 @@ it('prints all of it as JSON', async () => {
   const within = options();
   const created = await runInProcess(['keys', 'create', '--json'], within);
   const { key, ...shown } = JSON.parse(created.stdout()) as Record<string, unknown>;
+
   expect(key).toMatch(/^pr_/);
   expect(shown).toMatchObject({ user: 'local', plan: 'pro', credits: 1_000_000, lastUsedAt: null });
-  expect(JSON.parse((await runInProcess(['keys', 'list', '--json'], within)).stdout())).toEqual([shown]);
+  expect(JSON.parse((await runInProcess(['keys', 'list', '--json'], within)).stdout())).toEqual([
+    shown,
+  ]);
 });
 
 it('revokes a key, once', async () => {
   const within = options();
   await runInProcess(['keys', 'create'], within);
   const id = (await runInProcess(['keys', 'list', '--query', '[0].id'], within)).stdout().trim();
+
   expect((await runInProcess(['keys', 'revoke', id], within)).exitCode).toBe(0);
+
   const again = await runInProcess(['keys', 'revoke', id], within);
   expect([again.exitCode, again.stderr()]).toEqual([
     4,
@@ -42,7 +49,12 @@ it('does not change an existing user, and says so', async () => {
   const within = options();
   await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '12'], within);
   const again = await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '99'], within);
-  expect([again.exitCode, again.stderr()]).toEqual([0, expect.stringContaining('promptrun users set ci')]);
+
+  expect([again.exitCode, again.stderr()]).toEqual([
+    0,
+    expect.stringContaining('promptrun users set ci'),
+  ]);
+
   const shown = await runInProcess(['users', 'show', 'ci', '--json'], within);
   expect(JSON.parse(shown.stdout())).toEqual({ user: 'ci', plan: 'pro', credits: 12, keys: 2 });
 });
@@ -51,35 +63,48 @@ it('revokes a key by the beginning of its id, if no other begins so', async () =
   const within = options();
   await runInProcess(['keys', 'create'], within);
   const id = (await runInProcess(['keys', 'list', '--query', '[0].id'], within)).stdout().trim();
-  const revoke = async (name: string) => (await runInProcess(['keys', 'revoke', name], within)).exitCode;
+  const revoke = async (name: string) =>
+    (await runInProcess(['keys', 'revoke', name], within)).exitCode;
+
   expect(await revoke('zzzz')).toBe(4);
   expect(await revoke('')).toBe(2);
   expect(await revoke(id.slice(0, 8))).toBe(0);
+
   for (let key = 0; key < 10; key += 1) await runInProcess(['keys', 'create'], within);
+
   for (let user = 0; user < 7; user += 1) {
     await runInProcess(['keys', 'create', '--user', `u${user}`], within);
   }
+
   const ids = JSON.parse(
     (await runInProcess(['keys', 'list', '--query', '[].id'], within)).stdout(),
   ) as string[];
+
   // Seventeen ids have sixteen possible first digits, so two begin alike.
-  const shared = ids.find((one, at) => ids.findIndex(other => other[0] === one[0]) !== at)?.[0] ?? '';
+  const shared =
+    ids.find((one, at) => ids.findIndex(other => other[0] === one[0]) !== at)?.[0] ?? '';
   expect(await revoke(shared)).toBe(2);
 });
 
 it('changes the credits and the plan of a user', async () => {
   const within = options();
   await runInProcess(['keys', 'create', '--user', 'ci', '--credits', '12'], within);
+
   const set = async (...args: string[]) => {
     const { exitCode, stdout } = await runInProcess(['users', 'set', ...args, '--json'], within);
     return [exitCode, exitCode === 0 ? (JSON.parse(stdout()) as object) : {}];
   };
-  expect(await set('ci', '--credits', '+8')).toEqual([0, { user: 'ci', plan: 'pro', credits: 20, keys: 1 }]);
+
+  expect(await set('ci', '--credits', '+8')).toEqual([
+    0,
+    { user: 'ci', plan: 'pro', credits: 20, keys: 1 },
+  ]);
   expect(await set('ci', '--credits', '-15', '--plan', 'none')).toEqual([
     0,
     { user: 'ci', plan: 'none', credits: 5, keys: 1 },
   ]);
   expect((await set('ci', '--credits', '-6'))[0]).toBe(2);
+
   const last = await runInProcess(['users', 'set', 'ci', '--credits', '1'], within);
   expect(last.stdout() + last.stderr()).toMatch(/\b1 credit\./u);
   expect((await set('ci', '--credits', 'many'))[0]).toBe(2);
@@ -122,6 +147,7 @@ it('advises commands for the same database, without its password', async () => {
   const database = ['--database', 'postgres://ops:sekret@db/team'];
   const create = ['keys', 'create', '--user', 'ci', '--credits', '1', ...database];
   await runInProcess(create, within);
+
   const outcomes = [
     [create, 'promptrun users set ci --database <url>'],
     [['keys', 'revoke', 'zzzz', ...database], 'promptrun keys list --database <url>'],

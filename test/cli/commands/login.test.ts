@@ -5,9 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { login } from '../../../src/cli/commands/login/login.ts';
 import type { Prompter } from '../../../src/cli/questions/question.ts';
 import { runInProcess, startInProcess, testContext } from '../../support/context.ts';
-import { type Exchange, failure, scriptedServiceForTest, success } from '../../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  scriptedServiceForTest,
+  success,
+} from '../../support/scripted-service.ts';
 
 const RESOURCES = { hash: 'h1', resources: { models: [] } };
+
 const ASKED: Exchange = {
   expect: { method: 'GET', path: '/resources', headers: { authorization: 'Bearer the-key' } },
   answer: success(RESOURCES),
@@ -26,6 +32,7 @@ describe('login', () => {
         stdin: 'the-key\n',
       },
     );
+
     expect([exitCode, stdout()]).toEqual([0, '']);
     expect(stderr()).toContain(`Logged in to ${baseUrl} as profile default`);
     expect(stderr()).not.toContain('the-key');
@@ -36,8 +43,11 @@ describe('login', () => {
     expect(readConfigFile(home, 'credentials.json')).toEqual({
       keys: { default: { origin, key: 'the-key' } },
     });
+
     const list = await runInProcess(['profile', 'list', '--json'], { home });
-    expect(JSON.parse(list.stdout())).toEqual([{ name: 'default', baseUrl, key: 'file', active: true }]);
+    expect(JSON.parse(list.stdout())).toEqual([
+      { name: 'default', baseUrl, key: 'file', active: true },
+    ]);
   });
 
   it('keeps nothing if the service refuses the key', async () => {
@@ -50,14 +60,19 @@ describe('login', () => {
     expect(stderr()).toBe(
       'error: no such key (UNAUTHORIZED_ERROR)\nNothing was stored. Repeat the command with another key.\n',
     );
-    expect([exitCode, existsSync(path.join(home, 'config', 'credentials.json'))]).toEqual([3, false]);
+    expect([exitCode, existsSync(path.join(home, 'config', 'credentials.json'))]).toEqual([
+      3,
+      false,
+    ]);
   });
 
   it('names the address if the service has no such path', async () => {
     const { origin } = await scriptedServiceForTest({
       answer: failure(404, 'NOT_FOUND_ERROR', 'the route does not exist'),
     });
-    const { exitCode, stderr } = await runInProcess(['login', '--base-url', `${origin}/v2`], { stdin: 'k' });
+    const { exitCode, stderr } = await runInProcess(['login', '--base-url', `${origin}/v2`], {
+      stdin: 'k',
+    });
     expect([exitCode, stderr()]).toEqual([
       4,
       `error: the route does not exist (NOT_FOUND_ERROR)\nThere may be no service at ${origin}/v2/v1: check --base-url. Nothing was stored.\n`,
@@ -73,12 +88,14 @@ describe('login', () => {
         return Promise.resolve(' the-key ');
       },
     } as unknown as Prompter;
+
     const { ctx } = await testContext({
       prompter,
       terminal: { stdin: true, stderr: true },
       globals: { baseUrl: origin },
     });
     await login(ctx, { keychain: false });
+
     expect(asked).toEqual([`API key for ${new URL(origin).host}`]);
   });
 
@@ -93,17 +110,24 @@ describe('login', () => {
       },
       secret: () => Promise.resolve(keys.shift()),
     } as unknown as Prompter;
-    const { ctx, stderr } = await testContext({ prompter, terminal: { stdin: true, stderr: true } });
+    const { ctx, stderr } = await testContext({
+      prompter,
+      terminal: { stdin: true, stderr: true },
+    });
     await login(ctx, { keychain: false });
+
     expect(stderr()).toContain('The service refused this key: no such key\n');
     expect(stderr()).toContain(`Logged in to ${baseUrl}`);
   });
 
   it('does not ask if nothing may be asked', async () => {
-    const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test', '--no-input'], {
-      terminal: { stdin: true, stderr: true },
-      env: { SHELL: '/bin/sh' },
-    });
+    const { exitCode, stderr } = await runInProcess(
+      ['login', '--base-url', 'https://a.test', '--no-input'],
+      {
+        terminal: { stdin: true, stderr: true },
+        env: { SHELL: '/bin/sh' },
+      },
+    );
     expect([exitCode, stderr()]).toEqual([
       2,
       expect.stringContaining('promptrun login --base-url https://a.test < key.txt'),
@@ -116,7 +140,9 @@ describe('login', () => {
     ['a b', 'the key contains a space'],
     ['\u00fc', "the key contains characters that keys can't have"],
   ])('refuses %j before anything is sent', async (stdin, message) => {
-    const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test'], { stdin });
+    const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test'], {
+      stdin,
+    });
     expect([exitCode, stderr()]).toEqual([
       2,
       expect.stringContaining(`error: standard input: ${message} (CONFIG_ERROR)`),
@@ -128,7 +154,9 @@ describe('login', () => {
       stdin: '',
       env: { SHELL: '/bin/sh' },
     });
-    expect(stderr()).toContain('from a file with: promptrun login --base-url https://a.test < key.txt\n');
+    expect(stderr()).toContain(
+      'from a file with: promptrun login --base-url https://a.test < key.txt\n',
+    );
   });
 
   it('stores for the profile that is named, and leaves the active one active', async () => {
@@ -136,7 +164,13 @@ describe('login', () => {
     const { home } = await runInProcess(['profile', 'add', 'work', '--base-url', 'https://a.test']);
     const args = ['login', '--profile', 'play', '--base-url', origin, '--no-keychain', '--json'];
     const { stdout } = await runInProcess(args, { home, stdin: 'the-key' });
-    expect(JSON.parse(stdout())).toEqual({ profile: 'play', baseUrl, keptIn: 'file', active: false });
+
+    expect(JSON.parse(stdout())).toEqual({
+      profile: 'play',
+      baseUrl,
+      keptIn: 'file',
+      active: false,
+    });
     expect(readConfigFile(home, 'config.json')).toMatchObject({ activeProfile: 'work' });
   });
 
@@ -148,7 +182,13 @@ describe('login', () => {
   });
 
   it('never turns a profile elsewhere unless it is named', async () => {
-    const { home } = await runInProcess(['profile', 'add', 'default', '--base-url', 'https://a.test']);
+    const { home } = await runInProcess([
+      'profile',
+      'add',
+      'default',
+      '--base-url',
+      'https://a.test',
+    ]);
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://b.test'], {
       home,
       stdin: 'k',
@@ -161,7 +201,10 @@ describe('login', () => {
 
   it('needs a base URL', async () => {
     const { exitCode, stderr } = await runInProcess(['login'], { stdin: 'k' });
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('login needs --base-url <url>')]);
+    expect([exitCode, stderr()]).toEqual([
+      2,
+      expect.stringContaining('login needs --base-url <url>'),
+    ]);
   });
 
   it('shows how to make a profile if the active one is the embedded service', async () => {
@@ -184,8 +227,14 @@ describe('login', () => {
 
   it('ends at once when it is interrupted while it reads', async () => {
     const stdin = new Readable({ read() {} });
-    const { ended, raise, stderr } = startInProcess(['login', '--base-url', 'https://a.test'], { stdin });
-    while (stdin.listenerCount('readable') === 0) await new Promise(resolve => setImmediate(resolve));
+    const { ended, raise, stderr } = startInProcess(['login', '--base-url', 'https://a.test'], {
+      stdin,
+    });
+
+    while (stdin.listenerCount('readable') === 0) {
+      await new Promise(resolve => setImmediate(resolve));
+    }
+
     raise('SIGINT');
     expect(await ended).toBe(130);
     expect(stderr()).toBe('error: interrupted (INTERRUPTED)\n');
@@ -199,8 +248,10 @@ describe('logout', () => {
       stdin: 'the-key',
     });
     const out = await runInProcess(['logout', '--json'], { home });
+
     expect(JSON.parse(out.stdout())).toEqual({ profile: 'default', forgotten: true });
     expect(readConfigFile(home, 'credentials.json')).toEqual({ keys: {} });
+
     const again = await runInProcess(['logout'], { home });
     expect([again.exitCode, again.stderr()]).toEqual([0, 'Profile default has no key stored.\n']);
   });

@@ -12,8 +12,14 @@ async function runLines(...lines: string[]) {
 const ADD = 'profile add work --base-url https://a.test';
 
 it('makes the first profile the active one, and others when they are chosen', async () => {
-  const list = await runLines(ADD, 'profile add play --base-url http://127.0.0.1:9/v1', 'profile list');
-  expect(list.stdout()).toBe('play\thttp://127.0.0.1:9/v1\tnone\t\nwork\thttps://a.test/v1\tnone\tactive\n');
+  const list = await runLines(
+    ADD,
+    'profile add play --base-url http://127.0.0.1:9/v1',
+    'profile list',
+  );
+  expect(list.stdout()).toBe(
+    'play\thttp://127.0.0.1:9/v1\tnone\t\nwork\thttps://a.test/v1\tnone\tactive\n',
+  );
   const used = await runLines(
     ADD,
     'profile add play --base-url https://b.test',
@@ -53,15 +59,25 @@ it('is a table on a terminal', async () => {
     terminal: { stdout: true },
     env: { NO_COLOR: '1' },
   });
-  expect(stdout()).toMatch(/^NAME +BASE URL +KEY +ACTIVE\nwork +https:\/\/a\.test\/v1 +none +active\n$/);
+  expect(stdout()).toMatch(
+    /^NAME +BASE URL +KEY +ACTIVE\nwork +https:\/\/a\.test\/v1 +none +active\n$/,
+  );
 });
 
 it.each([
   ['profile use wrok', 'unknown profile "wrok"', 'did you mean work?'],
   ['profile remove nope', 'unknown profile "nope"', 'Profiles: work'],
-  ['profile add x', 'profile add needs --base-url <url>', 'promptrun profile add x --base-url https://'],
+  [
+    'profile add x',
+    'profile add needs --base-url <url>',
+    'promptrun profile add x --base-url https://',
+  ],
   ['profile add local --base-url https://b.test', 'local is the built-in profile', ''],
-  ['profile add __proto__ --base-url https://b.test', "'__proto__' can't be the name of a profile", ''],
+  [
+    'profile add __proto__ --base-url https://b.test',
+    "'__proto__' can't be the name of a profile",
+    '',
+  ],
   ['profile add ../x --base-url https://b.test', "'../x' can't be the name of a profile", ''],
 ])('%s is a usage error', async (line, what, hint) => {
   const { exitCode, stderr } = await runLines(ADD, line);

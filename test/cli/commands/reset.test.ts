@@ -20,6 +20,7 @@ describe('reset', () => {
     await promptrun(['alias', 'set', 'h', 'hello']);
     writeFileSync(path.join(home, 'config', 'credentials.json'), '{damaged');
     const { stdout } = await promptrun(['reset', 'all', '--yes', '--json']);
+
     expect(
       (JSON.parse(stdout) as { removed: string[] }).removed.map(file => path.basename(file)).sort(),
     ).toEqual(['config.json', 'credentials.json', 'journal.jsonl']);
@@ -28,6 +29,8 @@ describe('reset', () => {
   });
 
   it('refuses a part that does not exist', async () => {
-    expect((await machine().promptrun(['reset', 'cache'])).stderr).toContain('did you mean caches?');
+    expect((await machine().promptrun(['reset', 'cache'])).stderr).toContain(
+      'did you mean caches?',
+    );
   });
 });

@@ -17,6 +17,7 @@ const MODELS = [
     priceHint: { kept: true },
   },
 ];
+
 const ACTION = { 'action-require': 'refresh' };
 
 function resources(hash: string, headers: Record<string, string> = {}): Exchange {
@@ -49,9 +50,9 @@ describe('resources list', () => {
     expect(
       (await runWithScript([resources('h')], ['models', '--modality', 'image', ...query])).stdout,
     ).toContain('card');
-    expect((await runWithScript([resources('h')], ['models', '--model', 'echo', ...query])).stdout).toContain(
-      'echo',
-    );
+    expect(
+      (await runWithScript([resources('h')], ['models', '--model', 'echo', ...query])).stdout,
+    ).toContain('echo');
     expect(await runWithScript([resources('h')], ['models', '--model', 'none'])).toMatchObject({
       stdout: '',
       exitCode: 0,
@@ -67,10 +68,12 @@ describe('resources list', () => {
   it('asks each time, but shows the cached models with --cached', async () => {
     const home = temporaryDirectory();
     const env = { PROMPTRUN_BASE_URL: 'http://127.0.0.1:9/v1' };
-    const first = await runWithScript([resources('h1'), resources('h1')], ['models'], { home }).catch(
-      () => undefined,
-    );
+    const first = await runWithScript([resources('h1'), resources('h1')], ['models'], {
+      home,
+    }).catch(() => undefined);
+
     expect(first).toBeUndefined(); // the second exchange is not used: one request only
+
     const { stdout, exitCode } = await runInProcess(['models', '--cached'], {
       home,
       env: { ...env, PROMPTRUN_API_KEY: 'k' },
@@ -95,8 +98,14 @@ describe('resources list', () => {
 describe('resources refresh and status', () => {
   it('refresh, then show hash, age and file', async () => {
     const service = [resources('h1')];
-    const { home, stdout, service: scripted } = await runWithScript(service, ['resources', 'refresh']);
+    const {
+      home,
+      stdout,
+      service: scripted,
+    } = await runWithScript(service, ['resources', 'refresh']);
+
     expect(stdout).toBe('h1\t2\n');
+
     const env = { PROMPTRUN_BASE_URL: scripted.baseUrl, PROMPTRUN_API_KEY: 'key', NO_COLOR: '1' };
     const clock = { now: () => TEST_NOW + 3 * 3600_000 };
     const status = await runInProcess(['resources', 'status'], {
@@ -105,6 +114,7 @@ describe('resources refresh and status', () => {
       clock,
       terminal: { stdout: true },
     });
+
     expect(status.stdout()).toBe(
       [
         `Service  ${scripted.baseUrl}`,
@@ -114,12 +124,14 @@ describe('resources refresh and status', () => {
         '',
       ].join('\n'),
     );
+
     const json = await runInProcess(['resources', 'status', '--json'], { home, env });
     expect(JSON.parse(json.stdout())).toMatchObject({
       hash: 'h1',
       models: 2,
       fetchedAt: new Date(TEST_NOW).toISOString(),
     });
+
     const other = await runInProcess(['resources', 'status', '--query', 'hash'], {
       home,
       env: { ...env, PROMPTRUN_API_KEY: 'other' },
@@ -138,10 +150,14 @@ describe('a cache that cannot be written', () => {
     const home = temporaryDirectory();
     mkdirSync(`${home}/config/resources.json`, { recursive: true });
     const refreshed = await runWithScript([resources('h1')], ['resources', 'refresh'], { home });
+
     expect(refreshed).toMatchObject({ stdout: 'h1\t2\n', exitCode: 0 });
     expect(refreshed.stderr).toBe('The cache could not be written; see --debug.\n');
+
     const { stdout } = await runWithScript([resources('h1')], ['doctor'], { home });
-    expect(stdout).toContain('cache\tok\t2 models, which could not be written to the cache; see --debug');
+    expect(stdout).toContain(
+      'cache\tok\t2 models, which could not be written to the cache; see --debug',
+    );
   });
 });
 
@@ -181,18 +197,22 @@ describe('the cached hash', () => {
         },
       },
     ];
+
     const { startScriptedService } = await import('../../support/scripted-service.ts');
     const { startInProcess } = await import('../../support/context.ts');
     const service = await startScriptedService(script, { ordered: false });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' };
     const running = startInProcess(['account', '--query', 'credits'], { env });
+
     expect(await running.ended).toBe(0);
     expect(shown).toBe('5\n');
+
     const status = await runInProcess(['resources', 'status', '--query', 'hash'], {
       env,
       home: running.home,
     });
     expect(status.stdout()).toBe('h2\n');
+
     await service.close();
     service.verify();
   });
@@ -204,9 +224,13 @@ describe('the cached hash', () => {
     ['no answer', 'reset-after-body' as const],
   ])('may fail to be renewed by %s: one try, no word, no fault', async (_, answer) => {
     const script = [...me(ACTION), { expect: { path: '/resources' }, answer }];
-    const { stdout, stderr, exitCode } = await runWithScript(script, ['account', '--query', 'credits'], {
-      ordered: false,
-    });
+    const { stdout, stderr, exitCode } = await runWithScript(
+      script,
+      ['account', '--query', 'credits'],
+      {
+        ordered: false,
+      },
+    );
     expect([stdout, stderr, exitCode]).toEqual(['5\n', '', 0]);
   });
 
@@ -234,7 +258,10 @@ describe('the cached hash', () => {
 
   it('is not renewed because of the answer to its own renewal', async () => {
     const refused = failure(401, 'UNAUTHORIZED_ERROR', 'no', null, ACTION);
-    await runWithScript([{ expect: { path: '/resources' }, answer: refused }], ['resources', 'refresh']);
+    await runWithScript(
+      [{ expect: { path: '/resources' }, answer: refused }],
+      ['resources', 'refresh'],
+    );
     const script = [...me(ACTION), { expect: { path: '/resources' }, answer: refused }];
     await runWithScript(script, ['account'], { ordered: false });
   });

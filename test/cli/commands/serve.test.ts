@@ -4,7 +4,12 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../src/main.ts';
-import { runInProcess, startInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
+import {
+  runInProcess,
+  startInProcess,
+  type TestOptions,
+  temporaryDirectory,
+} from '../../support/context.ts';
 
 async function startServe(args: string[], options: TestOptions = {}) {
   const started = startInProcess(['serve', '--port', '0', '--grace', '0s', ...args], {
@@ -12,10 +17,12 @@ async function startServe(args: string[], options: TestOptions = {}) {
     ...options,
   });
   await expect.poll(started.stdout).toContain('\n');
+
   const stop = async (signal: 'SIGINT' | 'SIGTERM' = 'SIGTERM') => {
     started.raise(signal);
     return started.ended;
   };
+
   onTestFinished(async () => void (await stop()));
   return { ...started, baseUrl: /^listening on (\S+)\n/.exec(started.stdout())?.[1] ?? '', stop };
 }
@@ -24,9 +31,13 @@ describe('serve', () => {
   it('prints its address first, then a key on the first start only, and exits 0 on a signal', async () => {
     const home = temporaryDirectory();
     const first = await startServe([], { home });
+
     expect(first.stdout()).toMatch(/^listening on http:\/\/127\.0\.0\.1:\d+\/v1\n/);
     expect(await first.stop('SIGINT')).toBe(0);
-    expect(first.stdout()).toMatch(/^listening on .*\nkey: pr_\S+\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
+    expect(first.stdout()).toMatch(
+      /^listening on .*\nkey: pr_\S+\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/,
+    );
+
     const second = await startServe([], { home });
     expect(await second.stop('SIGTERM')).toBe(0);
     expect(second.stdout()).toMatch(/^listening on .*\npage: http:\/\/127\.0\.0\.1:\d+\/\n$/);
@@ -44,19 +55,25 @@ describe('serve', () => {
     const printedKey = (): string => /^key: (\S+)$/m.exec(server.stdout())?.[1] ?? '';
     await expect.poll(printedKey).not.toBe('');
     const env = { PROMPTRUN_BASE_URL: server.baseUrl, PROMPTRUN_API_KEY: printedKey() };
-    expect((await runInProcess(['account', '--query', 'credits'], { env })).stdout()).toBe('1000000\n');
+    expect((await runInProcess(['account', '--query', 'credits'], { env })).stdout()).toBe(
+      '1000000\n',
+    );
   });
 
   it('keeps media apart only for a database that instances share', async () => {
     const refused = await runInProcess(['serve', '--media-dir', '.'], { local: localService });
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr()).toContain('--media-dir needs --database');
-    const missing = await runInProcess(['serve', '--media-dir', 'nowhere'], { local: localService });
+    const missing = await runInProcess(['serve', '--media-dir', 'nowhere'], {
+      local: localService,
+    });
     expect(missing.stderr()).toContain('--media-dir: nowhere is not a directory');
   });
 
   it("can't be replayed, and the error says so", async () => {
-    const refused = await runInProcess(['serve', '--replay', 'recordings'], { local: localService });
+    const refused = await runInProcess(['serve', '--replay', 'recordings'], {
+      local: localService,
+    });
     expect([refused.exitCode, refused.stdout()]).toEqual([2, '']);
     expect(refused.stderr()).toContain("serve can't be replayed");
   });
@@ -65,33 +82,45 @@ describe('serve', () => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'mine.prompt'), '---\nmodel: echo\n---\nHello.\n');
     const { stderr, baseUrl, stop } = await startServe(['--prompts', '.'], { home });
-    const key = (await runInProcess(['keys', 'create'], { home, local: localService })).stdout().trim();
+    const key = (await runInProcess(['keys', 'create'], { home, local: localService }))
+      .stdout()
+      .trim();
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
     const found = await runInProcess(['prompts', 'search', 'mine', '--query', '[0].slug'], { env });
+
     expect(found.stdout()).toBe('mine\n');
+
     await stop();
     expect(stderr()).toContain('mine');
   });
 
   it('logs each request and the end of each run in a line, without keys or signatures, and nothing with --quiet', async () => {
     const home = temporaryDirectory();
-    const key = (await runInProcess(['keys', 'create', '--user', 'ada'], { home, local: localService }))
+    const key = (
+      await runInProcess(['keys', 'create', '--user', 'ada'], { home, local: localService })
+    )
       .stdout()
       .trim();
+
     const serveAndReadLog = async (...flags: string[]): Promise<string[]> => {
       const { stderr, baseUrl, stop } = await startServe(flags, { home });
       const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
       const run = await runInProcess(['run', 'postcard', '-i', 'place=Oslo', '--save'], { env });
+
       expect(run.exitCode).toBe(0);
+
       await fetch(`${baseUrl}/me?secret=1`);
       await stop();
       return stderr()
         .split('\n')
         .filter(line => line.startsWith('2026-'));
     };
+
     const time = String.raw`2026-01-02T03:04:05\.\d{3}Z`;
     const log = await serveAndReadLog();
+
     expect(log).toHaveLength(5);
+
     for (const line of [
       'ada GET /v1/prompts/publish 200',
       'ada POST /v1/runs 200',
@@ -99,17 +128,25 @@ describe('serve', () => {
       String.raw`- GET /media/[0-9a-f-]{36}\.png 200`,
       '- GET /v1/me 401',
     ]) {
-      expect(log).toContainEqual(expect.stringMatching(new RegExp(String.raw`^${time} ${line} \d+ms$`)));
+      expect(log).toContainEqual(
+        expect.stringMatching(new RegExp(String.raw`^${time} ${line} \d+ms$`)),
+      );
     }
+
     expect(await serveAndReadLog('--quiet')).toEqual([]);
   });
 
   it('begins media URLs with --public-url and takes requests under its name', async () => {
     const home = temporaryDirectory();
-    const key = (await runInProcess(['keys', 'create'], { home, local: localService })).stdout().trim();
-    const { baseUrl } = await startServe(['--public-url', 'https://prompts.example/team/'], { home });
+    const key = (await runInProcess(['keys', 'create'], { home, local: localService }))
+      .stdout()
+      .trim();
+    const { baseUrl } = await startServe(['--public-url', 'https://prompts.example/team/'], {
+      home,
+    });
     const env = { PROMPTRUN_BASE_URL: baseUrl, PROMPTRUN_API_KEY: key };
     const { stdout } = await runInProcess(['run', 'postcard', '-i', 'place=Oslo'], { env });
+
     expect(stdout()).toMatch(
       /^https:\/\/prompts\.example\/team\/media\/\S+\.png\?expires=\d+&signature=\S+\n$/,
     );
@@ -129,7 +166,10 @@ describe('serve', () => {
     const { exitCode, stderr } = await runInProcess(['serve', '--port', String(port)], {
       local: localService,
     });
-    expect(stderr()).toMatch(new RegExp(`^error: .*${port}.* in use.*--port.*\\(NETWORK_ERROR\\)\\n$`));
+
+    expect(stderr()).toMatch(
+      new RegExp(`^error: .*${port}.* in use.*--port.*\\(NETWORK_ERROR\\)\\n$`),
+    );
     expect(exitCode).toBe(1);
   });
 

@@ -17,7 +17,14 @@ import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
 const NOWHERE = { PROMPTRUN_CONFIG_DIR: '', PROMPTRUN_DATA_DIR: '', PROMPTRUN_STATE_DIR: '' };
-const XDG = { XDG_CONFIG_HOME: '', XDG_DATA_HOME: '', XDG_STATE_HOME: '', XDG_CACHE_HOME: '', ZDOTDIR: '' };
+
+const XDG = {
+  XDG_CONFIG_HOME: '',
+  XDG_DATA_HOME: '',
+  XDG_STATE_HOME: '',
+  XDG_CACHE_HOME: '',
+  ZDOTDIR: '',
+};
 
 /** Returns a home in which promptrun was used, with the user's own files in it. */
 async function usedHome(files: Readonly<Record<string, string>> = {}) {
@@ -26,11 +33,21 @@ async function usedHome(files: Readonly<Record<string, string>> = {}) {
     mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
     writeFileSync(path.join(home, name), text);
   }
+
   const env = { HOME: home, USERPROFILE: home, ...NOWHERE, ...XDG };
-  const promptrun = (argv: readonly string[]) => runInProcess(argv, { home, env, local: localService });
+  const promptrun = (argv: readonly string[]) =>
+    runInProcess(argv, { home, env, local: localService });
   await promptrun(['run', 'postcard', '-i', 'place=Oslo', '-i', 'mood=rainy']);
   await promptrun(['alias', 'set', 'h', 'hello']);
-  await promptrun(['login', '--profile', 'work', '--base-url', 'http://127.0.0.1:9', '--no-keychain']);
+  await promptrun([
+    'login',
+    '--profile',
+    'work',
+    '--base-url',
+    'http://127.0.0.1:9',
+    '--no-keychain',
+  ]);
+
   return { home, promptrun };
 }
 
@@ -70,15 +87,20 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     await promptrun(['test']);
     await promptrun(['compare', 'hello', 'hello', '-i', 'name=Ada']);
     await promptrun(['judge', 'check', 'labels.csv', '--judge', 'echo']);
+
     for (const kind of ['tests', 'comparisons', 'judges']) {
       expect(readdirSync(path.join(home, '.local/state/promptrun', kind))).not.toEqual([]);
     }
+
     const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
     expect(exitCode).toBe(0);
+
     const files = everythingIn(home).filter(name => lstatSync(path.join(home, name)).isFile());
     expect(files).toEqual(own);
     expect(everythingIn(home).filter(name => name.endsWith('promptrun'))).toEqual([]);
-    expect(readFileSync(path.join(home, '.bashrc'), 'utf8')).toBe('# mine\nexport A=1\nalias p=promptrun\n');
+    expect(readFileSync(path.join(home, '.bashrc'), 'utf8')).toBe(
+      '# mine\nexport A=1\nalias p=promptrun\n',
+    );
     expect(stderr()).toContain(`left: ${path.join(home, '.bashrc')}:5: alias p=promptrun`);
     expect(stderr()).toContain('To remove the package itself: npm uninstall --global promptrun');
   });
@@ -88,12 +110,15 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     const before = everythingIn(home);
     const dry = await promptrun(['uninstall', '--dry-run']);
     const refused = await promptrun(['uninstall']);
+
     expect([dry.exitCode, refused.exitCode]).toEqual([0, 2]);
     expect(refused.stderr()).toContain('--yes');
     expect(refused.stdout()).toBe(dry.stdout());
+
     for (const name of ['config.json', 'journal.jsonl', 'promptrun.db', 'media']) {
       expect(dry.stdout()).toContain(`${path.sep}${name}\t`);
     }
+
     expect(everythingIn(home)).toEqual(before);
   });
 
@@ -109,7 +134,9 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     symlinkSync(path.join(home, 'dotfiles/zshrc'), path.join(home, '.zshrc'));
     const mode = statSync(path.join(home, 'dotfiles/zshrc')).mode;
     const { exitCode, stderr } = await promptrun(['uninstall', '--yes']);
+
     expect(exitCode).toBe(0);
+
     for (const name of [
       '.local/share/promptrun/models.yaml',
       '.local/share/promptrun/media/holiday.png',
@@ -118,6 +145,7 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     ]) {
       expect(existsSync(path.join(home, name))).toBe(true);
     }
+
     expect(stderr()).toContain(`left: ${path.join(home, '.local/share/promptrun/models.yaml')}`);
     expect(existsSync(path.join(home, '.local/share/promptrun/promptrun.db'))).toBe(false);
     expect(lstatSync(path.join(home, '.zshrc')).isSymbolicLink()).toBe(true);
@@ -125,44 +153,58 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
     expect(statSync(path.join(home, 'dotfiles/zshrc')).mode).toBe(mode);
   });
 
-  it.runIf(isPosix)('removes the lines that help prints, which are silent if promptrun is gone', async () => {
-    const lines = await installLines();
-    expect([...lines.keys()]).toEqual(['bash', 'zsh', 'fish', 'powershell']);
-    // The bash 3.2 of macOS reads nothing from a process.
-    expect(lines.get('bash')).not.toContain('<(');
-    const { home, promptrun } = await usedHome({ '.config/fish/config.fish': '' });
-    const files = { bash: '.bashrc', zsh: '.zshrc', fish: '.config/fish/config.fish' };
-    for (const [shell, file] of Object.entries(files)) {
-      execFileSync('/bin/sh', ['-c', lines.get(shell) ?? ''], {
-        env: { HOME: home, PATH: '/usr/bin:/bin' },
-      });
-      expect(readFileSync(path.join(home, file), 'utf8')).toContain('promptrun completion');
-      const script = path.join(home, file);
-      const said = execFileSync(
-        'sh',
-        ['-c', `command -v ${shell} >/dev/null || exit 0; ${shell} '${script}' 2>&1`],
-        {
+  it.runIf(isPosix)(
+    'removes the lines that help prints, which are silent if promptrun is gone',
+    async () => {
+      const lines = await installLines();
+      expect([...lines.keys()]).toEqual(['bash', 'zsh', 'fish', 'powershell']);
+
+      // The bash 3.2 of macOS reads nothing from a process.
+      expect(lines.get('bash')).not.toContain('<(');
+
+      const { home, promptrun } = await usedHome({ '.config/fish/config.fish': '' });
+      const files = { bash: '.bashrc', zsh: '.zshrc', fish: '.config/fish/config.fish' };
+      for (const [shell, file] of Object.entries(files)) {
+        execFileSync('/bin/sh', ['-c', lines.get(shell) ?? ''], {
           env: { HOME: home, PATH: '/usr/bin:/bin' },
-        },
-      );
-      expect([shell, said.toString()]).toEqual([shell, '']);
-    }
-    await promptrun(['uninstall', '--yes']);
-    for (const file of Object.values(files)) expect(readFileSync(path.join(home, file), 'utf8')).toBe('');
-  });
+        });
+        expect(readFileSync(path.join(home, file), 'utf8')).toContain('promptrun completion');
+
+        const script = path.join(home, file);
+        const said = execFileSync(
+          'sh',
+          ['-c', `command -v ${shell} >/dev/null || exit 0; ${shell} '${script}' 2>&1`],
+          {
+            env: { HOME: home, PATH: '/usr/bin:/bin' },
+          },
+        );
+
+        expect([shell, said.toString()]).toEqual([shell, '']);
+      }
+
+      await promptrun(['uninstall', '--yes']);
+
+      for (const file of Object.values(files)) {
+        expect(readFileSync(path.join(home, file), 'utf8')).toBe('');
+      }
+    },
+  );
 
   it.each([
     ['UTF-16', 'utf16le', '\uFEFF'],
     ['UTF-8 with a mark', 'utf8', '\uFEFF'],
     ['another encoding', 'latin1', ''],
   ] as const)('edits a start-up file in %s', async (_, encoding, mark) => {
-    const line = (await installLines()).get('powershell')?.match(/Add-Content \$PROFILE '(.*)'/u)?.[1] ?? '';
+    const line =
+      (await installLines()).get('powershell')?.match(/Add-Content \$PROFILE '(.*)'/u)?.[1] ?? '';
     expect(line).toContain('promptrun completion powershell');
+
     const { home, promptrun } = await usedHome();
     const file = path.join(home, '.config/powershell/Microsoft.PowerShell_profile.ps1');
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, Buffer.from(`${mark}${line}\r\n# Grüße\r\n`, encoding));
     await promptrun(['uninstall', '--yes']);
+
     expect(readFileSync(file).toString(encoding)).toBe(`${mark}# Grüße\r\n`);
   });
 
@@ -184,20 +226,28 @@ describe.skipIf(process.platform !== 'linux')('uninstall', () => {
       terminal: { stdout: true },
       columns: 20,
     });
+
     expect(stdout()).toContain(`${path.join(home, '.config/promptrun/config.json')}\n  settings`);
     expect(stdout()).not.toContain('…');
   });
 
   it('removes nothing while a serve uses the store', async () => {
     const { home, promptrun } = await usedHome();
-    const service = await localService.serve({ dataDir: path.join(home, '.local/share/promptrun') });
+    const service = await localService.serve({
+      dataDir: path.join(home, '.local/share/promptrun'),
+    });
     const before = everythingIn(home);
     const refused = await promptrun(['uninstall', '--yes']);
+
     expect([refused.exitCode, refused.stderr()]).toEqual([
       2,
-      expect.stringMatching(/a serve or a run is using .*promptrun; nothing was removed.*\nStop it/u),
+      expect.stringMatching(
+        /a serve or a run is using .*promptrun; nothing was removed.*\nStop it/u,
+      ),
     ]);
+
     expect(everythingIn(home)).toEqual(before);
+
     await service.close();
     expect((await promptrun(['uninstall', '--yes'])).exitCode).toBe(0);
     expect(existsSync(path.join(home, '.local/share/promptrun'))).toBe(false);

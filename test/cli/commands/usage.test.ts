@@ -15,6 +15,7 @@ describe('usage', () => {
       JSON.parse((await run('usage', '--by', by, '--json')).stdout()) as unknown;
     const hello = { runs: 2, failed: 0, credits: 2, tokens: null, cost: 0, estimated: false };
     const failed = { runs: 1, failed: 1, credits: 0, tokens: null, cost: 0, estimated: false };
+
     expect(await rowsBy('prompt')).toEqual([
       { key: 'hello', ...hello },
       { key: 'sandbox', ...failed },
@@ -33,8 +34,10 @@ describe('usage', () => {
     expect((await run('usage')).stdout()).toBe(
       'hello\t2\t0\t2\t-\t-\t-\t0\tfalse\nsandbox\t1\t1\t0\t-\t-\t-\t0\tfalse\n',
     );
+
     const terminal = { home, local: localService, terminal: { stdout: true } };
     expect((await runInProcess(['usage'], terminal)).stdout()).toMatch(/^hello .* {2}█{10}$/mu);
+
     const none = await run('usage', '--since', '2d', '--until', '1d', '--json');
     expect([none.exitCode, none.stdout()]).toEqual([0, '[]\n']);
     expect((await run('usage', '--since', '1d', '--until', '2d')).exitCode).toBe(2);
@@ -57,6 +60,7 @@ describe('usage', () => {
     });
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const { exitCode, stdout } = await runInProcess(['usage'], { env });
+
     expect([exitCode, stdout()]).toEqual([0, '{"a":1}\t1\t0\t1\t-\t-\t-\t-\tfalse\n']);
   });
 
@@ -72,6 +76,7 @@ describe('usage', () => {
       title: 'A greeting',
       configs: { textInputs: {} },
     };
+
     const run = { outputs: [], runStatus: 'succeeded', runName: 'A greeting', credits: 1 };
     const createdAt = new Date().toISOString();
     const service = await scriptedServiceForTest(
@@ -92,6 +97,7 @@ describe('usage', () => {
       },
     );
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
+
     expect((await runInProcess(['run', 'greet'], { env, home })).exitCode).toBe(0);
     expect((await runInProcess(['usage'], { env, home })).stdout()).toBe(
       'greet\t2\t0\t2\t-\t-\t-\t-\tfalse\n',

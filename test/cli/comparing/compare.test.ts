@@ -7,7 +7,12 @@ import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { ECHO, Project } from '../../support/project.ts';
 import { chatAnswer, FakeProvider } from '../../support/providers/fake-provider.ts';
-import { failure, startScriptedService, success, versionLookup } from '../../support/scripted-service.ts';
+import {
+  failure,
+  startScriptedService,
+  success,
+  versionLookup,
+} from '../../support/scripted-service.ts';
 import { serviceEnv } from '../../support/service-for-test.ts';
 import { hasGit } from '../../support/system.ts';
 
@@ -27,6 +32,7 @@ describe('compare', () => {
       .trim()
       .split('\n')
       .map(line => line.split('\t'));
+
     expect(lines.map(line => line.slice(0, 3))).toEqual([
       ['1', 'one', 'changed'],
       ['2', 'two', 'same'],
@@ -37,13 +43,22 @@ describe('compare', () => {
   });
 
   it('takes the inputs of one row in place of a file, and requires a row', async () => {
-    const { exitCode, stdout } = await project().run(['compare', 'a.prompt', 'b.prompt', '-i', 'text=hello']);
+    const { exitCode, stdout } = await project().run([
+      'compare',
+      'a.prompt',
+      'b.prompt',
+      '-i',
+      'text=hello',
+    ]);
     expect([exitCode, stdout().trim().split('\n')]).toEqual([
       0,
       [expect.stringMatching(/^1\t1\tchanged\t/u)],
     ]);
     const none = await project().run(['compare', 'a.prompt', 'b.prompt']);
-    expect([none.exitCode, none.stderr()]).toEqual([2, expect.stringContaining('Give --from <file>')]);
+    expect([none.exitCode, none.stderr()]).toEqual([
+      2,
+      expect.stringContaining('Give --from <file>'),
+    ]);
   });
 
   it('records the answers of the runs before, too, if it is resumed', async () => {
@@ -51,10 +66,12 @@ describe('compare', () => {
     const first = await here.run([...COMPARE, '--json']);
     const resumed = await here.run([...COMPARE, '--json', '--resume', '--record', 'rec']);
     const replayed = await here.run([...COMPARE, '--json', '--replay', 'rec']);
+
     const reportedRuns = ({ stdout }: typeof first): unknown[] =>
-      (JSON.parse(stdout()) as { results: { runId: string; outputs: unknown }[] }[]).flatMap(({ results }) =>
-        results.map(({ runId, outputs }) => [runId, outputs]),
+      (JSON.parse(stdout()) as { results: { runId: string; outputs: unknown }[] }[]).flatMap(
+        ({ results }) => results.map(({ runId, outputs }) => [runId, outputs]),
       );
+
     expect(reportedRuns(first)).toHaveLength(4);
     expect(reportedRuns(resumed)).toEqual(reportedRuns(first));
     expect([replayed.exitCode, reportedRuns(replayed)]).toEqual([0, reportedRuns(first)]);
@@ -69,7 +86,8 @@ describe('compare', () => {
         version(second),
         {
           expect: { method: 'POST', path: '/runs' },
-          answer: () => success({ runId: randomUUID(), outputs: [], runStatus: 'succeeded', tokens: 1 }),
+          answer: () =>
+            success({ runId: randomUUID(), outputs: [], runStatus: 'succeeded', tokens: 1 }),
           times: 2,
         },
         {
@@ -82,13 +100,16 @@ describe('compare', () => {
       { ordered: false },
     );
     onTestFinished(() => service.close());
+
     const here = new Project({});
     const compare = (...flags: string[]) =>
       here.run(['compare', first, second, '-i', 'text=hello', ...flags], {
         env: serviceEnv(service.baseUrl),
       });
+
     expect((await compare()).exitCode).toBe(0);
     expect((await compare('--resume', '--record', 'rec')).exitCode).toBe(0);
+
     const replayed = await compare('--replay', 'rec', '--json');
     expect([replayed.exitCode, replayed.stdout()]).toEqual([
       2,
@@ -98,7 +119,10 @@ describe('compare', () => {
 
   it('prints each row as JSON, with the time and cost of every run', async () => {
     const { stdout } = await project().run([...COMPARE, '--json']);
-    const rows = JSON.parse(stdout()) as { id: string; results: { target: string; credits: number }[] }[];
+    const rows = JSON.parse(stdout()) as {
+      id: string;
+      results: { target: string; credits: number }[];
+    }[];
     expect(rows.map(({ id }) => id)).toEqual(['one', 'two']);
     expect(rows[0]?.results.map(({ target, credits }) => [target, credits])).toEqual([
       ['a.prompt', 1],
@@ -107,7 +131,10 @@ describe('compare', () => {
   });
 
   it.each([
-    [100, /^one +changed {2}\d\.\d s, \d+ tokens, 1 credit, \$0\.00 +\d\.\d s.*\n +hello +hello\{\+!\+\}$/mu],
+    [
+      100,
+      /^one +changed {2}\d\.\d s, \d+ tokens, 1 credit, \$0\.00 +\d\.\d s.*\n +hello +hello\{\+!\+\}$/mu,
+    ],
     [50, /^one +changed {2}a\.prompt\n.*\n +hello\n +b\.prompt\n.*\n +hello\{\+!\+\}$/mu],
   ])(
     'is a grid on a terminal of %i columns, with the words that differ in their place',
@@ -130,8 +157,21 @@ describe('compare', () => {
 
   it('counts a failed run as failed, which --fail-on failed reports', async () => {
     const files = { 'rows.jsonl': '{"note":"a"}\n' };
-    const compare = ['compare', 'sandbox', 'sandbox', '--from', 'rows.jsonl', '-o', 'outcome=failed'];
-    const { stdout, stderr, exitCode } = await new Project(files).run([...compare, '--fail-on', 'failed']);
+    const compare = [
+      'compare',
+      'sandbox',
+      'sandbox',
+      '--from',
+      'rows.jsonl',
+      '-o',
+      'outcome=failed',
+    ];
+
+    const { stdout, stderr, exitCode } = await new Project(files).run([
+      ...compare,
+      '--fail-on',
+      'failed',
+    ]);
     expect([exitCode, stdout().split('\t')[2]]).toEqual([5, 'failed']);
     expect(stderr()).toMatch(/^error: row 1 \(sandbox\): .*outcome=failed.* \(RUN_FAILED\)$/mu);
   });
@@ -139,11 +179,20 @@ describe('compare', () => {
   it('shows a failed answer on a terminal as it is, without differences from the first', async () => {
     const checked = ECHO.replace('---\n', '---\noutput: {format: json}\n');
     const files = { 'a.prompt': SHOUTING, 'b.prompt': checked };
-    const compare = ['compare', 'a.prompt', 'b.prompt', '-i', 'text=hello', '--no-color', '--no-pager'];
+    const compare = [
+      'compare',
+      'a.prompt',
+      'b.prompt',
+      '-i',
+      'text=hello',
+      '--no-color',
+      '--no-pager',
+    ];
     const { stdout, stderr } = await new Project(files).run(compare, {
       terminal: { stdout: true },
       columns: 200,
     });
+
     expect(stdout()).toMatch(/ hello! +hello\n/u);
     expect(stdout()).toContain('error: ');
     expect(stderr()).not.toContain('error: row');
@@ -155,7 +204,8 @@ describe('compare', () => {
     provider.reset(chatAnswer('Hi'), chatAnswer('Once upon', { finish_reason: 'length' }), {
       body: 'garbage',
     });
-    const entry = (model: string): string => `  - {model: ${model}, modality: text, provider: here}\n`;
+    const entry = (model: string): string =>
+      `  - {model: ${model}, modality: text, provider: here}\n`;
     const project = new Project({
       'data/models.yaml': `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\nmodels:\n${['m1', 'm2', 'm3'].map(entry).join('')}`,
       'a.prompt': ECHO,
@@ -167,23 +217,45 @@ describe('compare', () => {
       local: localService,
       env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
     });
+
     expect(stderr()).toContain('note: 3 runs took 84 tokens (unknown for 1), cost unknown\n');
+
     const [row] = JSON.parse(stdout()) as { results: { tokens: number }[] }[];
     expect(row?.results.map(({ tokens }) => tokens)).toEqual([42, 42, 0]);
+
     provider.reset({ body: 'garbage' }, { body: 'garbage' });
-    const unknown = await runInProcess([...compare.slice(0, 2), '-m', 'm1,m2', '-i', 'text=hello'], {
-      home: project.home,
-      local: localService,
-      env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
-    });
-    expect(unknown.stderr()).toContain('note: 2 runs took an unknown number of tokens, cost unknown\n');
+    const unknown = await runInProcess(
+      [...compare.slice(0, 2), '-m', 'm1,m2', '-i', 'text=hello'],
+      {
+        home: project.home,
+        local: localService,
+        env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
+      },
+    );
+
+    expect(unknown.stderr()).toContain(
+      'note: 2 runs took an unknown number of tokens, cost unknown\n',
+    );
   });
 
   it('names the runs that an unanswered creation may have made', async () => {
     const versionId = randomUUID();
     const runId = randomUUID();
-    const row = { runId, promptVersionId: versionId, outputs: [], runStatus: 'running', credits: null };
-    const facts = { promptVersionId: versionId, promptId: randomUUID(), title: 't', publishedAt: '' };
+    const row = {
+      runId,
+      promptVersionId: versionId,
+      outputs: [],
+      runStatus: 'running',
+      credits: null,
+    };
+
+    const facts = {
+      promptVersionId: versionId,
+      promptId: randomUUID(),
+      title: 't',
+      publishedAt: '',
+    };
+
     const service = await startScriptedService(
       [
         {
@@ -205,9 +277,13 @@ describe('compare', () => {
       { ordered: false },
     );
     onTestFinished(() => service.close());
-    const { exitCode, stderr } = await runInProcess(['compare', versionId, versionId, '-i', 'text=hello'], {
-      env: serviceEnv(service.baseUrl),
-    });
+    const { exitCode, stderr } = await runInProcess(
+      ['compare', versionId, versionId, '-i', 'text=hello'],
+      {
+        env: serviceEnv(service.baseUrl),
+      },
+    );
+
     expect(exitCode).toBe(1);
     expect(stderr()).toContain('note: 0 same, 0 changed, 1 failed, 1 of them in doubt\n');
     expect(stderr()).toContain(`error: row 1 (${versionId}): the answer to the creation was lost`);
@@ -223,12 +299,18 @@ describe('compare', () => {
       '--from',
       'rows.csv',
     ]);
+
     expect(stdout().split('\t')[2]).toBe('same');
+
     const models = ['compare', 'postcard', '-m', 'card,echo', '--from', 'rows.csv', '--json'];
     const [row] = JSON.parse((await new Project(files).run(models)).stdout()) as [
       { verdict: string; results: { model: string }[] },
     ];
-    expect([row.verdict, row.results.map(({ model }) => model)]).toEqual(['changed', ['card', 'echo']]);
+
+    expect([row.verdict, row.results.map(({ model }) => model)]).toEqual([
+      'changed',
+      ['card', 'echo'],
+    ]);
   });
 
   it.runIf(hasGit)('takes a file as of a revision, and publishes neither', async () => {
@@ -237,19 +319,23 @@ describe('compare', () => {
       const identity = ['-c', 'user.name=t', '-c', 'user.email=t@example.com'];
       execFileSync('git', [...identity, ...args], { cwd: files.home, stdio: 'ignore' });
     };
+
     git('init', '-q');
     git('add', 'a.prompt');
     git('commit', '-qm', 'one');
     files.write('a.prompt', SHOUTING);
     const compare = ['compare', 'a.prompt@git:HEAD', 'a.prompt', '--from', 'rows.csv'];
     const { stdout, exitCode } = await files.run(compare);
+
     expect([
       exitCode,
       stdout()
         .split('\n')
         .map(line => line.split('\t')[2]),
     ]).toEqual([0, ['changed', 'same', undefined]]);
+
     expect((await files.run(['run', 'a', '-i', 'text=x'])).exitCode).toBe(4);
+
     const wrong = await files.run([
       'compare',
       'a.prompt@git:--upload-pack=x',
@@ -267,6 +353,7 @@ describe('compare', () => {
     const files = project();
     await files.run([...COMPARE, '--report', 'compare.html']);
     const page = readFileSync(path.join(files.home, 'compare.html'), 'utf8');
+
     expect(page).toContain("default-src 'none'");
     expect(page).not.toContain('<script>alert');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
@@ -276,7 +363,16 @@ describe('compare', () => {
 
   it('shows pictures side by side in the page', async () => {
     const files = new Project({ 'rows.csv': 'place\nOslo\n' });
-    await files.run(['compare', 'postcard', 'postcard', '--from', 'rows.csv', '--report', 'page.html']);
+    await files.run([
+      'compare',
+      'postcard',
+      'postcard',
+      '--from',
+      'rows.csv',
+      '--report',
+      'page.html',
+    ]);
+
     const page = readFileSync(path.join(files.home, 'page.html'), 'utf8');
     expect(page.match(/<img alt="" src="data:image\/png;base64,/gu)).toHaveLength(2);
   });
@@ -284,18 +380,28 @@ describe('compare', () => {
   it('prints the page in place of the rows with --report -', async () => {
     const files = project();
     const { exitCode, stdout } = await files.run([...COMPARE, '--report', '-']);
-    expect([exitCode, stdout()]).toEqual([0, expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u)]);
+
+    expect([exitCode, stdout()]).toEqual([
+      0,
+      expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u),
+    ]);
     expect(existsSync(path.join(files.home, '-'))).toBe(false);
+
     const refused = await files.run([...COMPARE, '--report', '-', '--json']);
     expect([refused.exitCode, refused.stderr()]).toEqual([
       2,
       expect.stringContaining("can't be used together"),
     ]);
-    expect(JSON.parse((await files.run(['runs', 'list', '--all', '--json'])).stdout())).toHaveLength(4);
+    expect(
+      JSON.parse((await files.run(['runs', 'list', '--all', '--json'])).stdout()),
+    ).toHaveLength(4);
   });
 
   it('needs no row for prompts without inputs', async () => {
-    const files = new Project({ 'a.prompt': 'A joke, please.\n', 'b.prompt': 'A story, please.\n' });
+    const files = new Project({
+      'a.prompt': 'A joke, please.\n',
+      'b.prompt': 'A story, please.\n',
+    });
     const { exitCode, stdout } = await files.run(['compare', 'a.prompt', 'b.prompt']);
     expect([exitCode, stdout()]).toEqual([0, expect.stringMatching(/^1\t1\tchanged\t[^\n]*\n$/u)]);
   });

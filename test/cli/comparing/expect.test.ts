@@ -39,9 +39,13 @@ describe('compare --expect', () => {
     expect(stdout()).toContain(
       'verdict\tb.prompt\tworse: 0 % passed, 100 % with a.prompt; the difference is -100 points',
     );
-    expect(stdout()).toContain('verdict\tc.prompt\tno difference shown: 100 % passed, 100 % with a.prompt');
+    expect(stdout()).toContain(
+      'verdict\tc.prompt\tno difference shown: 100 % passed, 100 % with a.prompt',
+    );
+
     const lines = stdout().split('\n');
     const [first = '', last = ''] = [lines[0], lines[6]];
+
     expect(
       [first, last].map(line => line.split('\t').filter((_, at) => at > 2 && (at - 2) % 6 === 0)),
     ).toEqual([
@@ -56,7 +60,11 @@ describe('compare --expect', () => {
     { targets: ['b.prompt', 'a.prompt'], flags: ['--fail-on', 'worse'], code: 0 },
     { targets: ['a.prompt', 'c.prompt', 'b.prompt'], flags: ['--fail-on', 'worse'], code: 5 },
     { targets: ['a.prompt', 'c.prompt'], flags: ['--fail-on', 'unsure'], code: 5 },
-    { targets: ['a.prompt', 'c.prompt'], flags: ['--fail-on', 'unsure', '--margin', '40%'], code: 0 },
+    {
+      targets: ['a.prompt', 'c.prompt'],
+      flags: ['--fail-on', 'unsure', '--margin', '40%'],
+      code: 0,
+    },
     { targets: ['a.prompt', 'b.prompt'], flags: ['--fail-on', 'failed'], code: 0 },
   ])('exits with $code for $targets and $flags', async ({ targets, flags, code }) => {
     const { exitCode } = await project().run(['compare', ...targets, ...EXPECT, ...flags]);
@@ -74,14 +82,21 @@ describe('compare --expect', () => {
       '--report',
       'page.html',
     ]);
-    const rows = JSON.parse(stdout()) as { case: string | null; results: { passed: boolean | null }[] }[];
-    expect(rows.map(row => [row.case, ...row.results.map(({ passed }) => passed)]).slice(2, 7)).toEqual([
+    const rows = JSON.parse(stdout()) as {
+      case: string | null;
+      results: { passed: boolean | null }[];
+    }[];
+
+    expect(
+      rows.map(row => [row.case, ...row.results.map(({ passed }) => passed)]).slice(2, 7),
+    ).toEqual([
       ['row3', true, false],
       ['case 3', true, false],
       ['case 4', true, false],
       ['case 5', true, false],
       [null, null, null],
     ]);
+
     const page = readFileSync(path.join(here.home, 'page.html'), 'utf8');
     expect(page).toContain('b.prompt: worse: 0 % passed');
     expect(page).toContain('without a case, so not counted: row7, row8');
@@ -95,7 +110,10 @@ describe('compare --expect', () => {
     { flags: ['--judge', 'echo'], message: '--judge needs --expect' },
     { flags: ['--retry-failed'], message: '--retry-failed needs --resume' },
     { flags: ['--expect', 'none.test.yaml'], message: '--expect: none.test.yaml does not exist' },
-    { flags: ['--expect', 'other.test.yaml'], message: '--expect: no row has a case in other.test.yaml' },
+    {
+      flags: ['--expect', 'other.test.yaml'],
+      message: '--expect: no row has a case in other.test.yaml',
+    },
     {
       flags: ['--expect', 'command.test.yaml'],
       message: 'command.test.yaml:3: it runs its own command',
@@ -104,8 +122,10 @@ describe('compare --expect', () => {
   ])('is a usage error, and runs nothing: $flags', async ({ flags, message }) => {
     const here = project({
       'other.test.yaml': 'target: a.prompt\ncases:\n  - {name: x, inputs: {text: x}}\n',
-      'command.test.yaml': 'target: a.prompt\ncases:\n  - {name: row1, expect: {command: [node]}}\n',
+      'command.test.yaml':
+        'target: a.prompt\ncases:\n  - {name: row1, expect: {command: [node]}}\n',
     });
+
     const { exitCode, stderr, stdout } = await here.run([
       'compare',
       'a.prompt',
@@ -125,9 +145,12 @@ describe('compare --provider-batch', () => {
     const ledger = new ProviderLedger();
     ledger.verdict = ({ parameters }) => {
       const messages = JSON.stringify(parameters['messages']);
-      if (messages.includes('You judge')) return { text: messages.includes('bad') ? 'No.' : 'Yes.' };
+      if (messages.includes('You judge')) {
+        return { text: messages.includes('bad') ? 'No.' : 'Yes.' };
+      }
       return { text: messages.includes('loud') ? 'bad' : 'good' };
     };
+
     provider.reset(ledger.handler);
     const names = IDS.slice(0, 6).map(
       id => `  - {name: ${id}, inputs: {text: x}, expect: {rubric: is good}}\n`,
@@ -135,7 +158,10 @@ describe('compare --provider-batch', () => {
     const here = project({
       'data/models.yaml': `providers:\n  o: {baseUrl: "${provider.baseUrl}", batch: true}\nmodels:\n  - {model: open, modality: text, provider: o, price: {input: 2, output: 8}}\n`,
       'soft.prompt': ECHO.replace('model: echo', 'model: open'),
-      'loud.prompt': ECHO.replace('model: echo', 'model: open').replace('{{text}}', 'loud {{text}}'),
+      'loud.prompt': ECHO.replace('model: echo', 'model: open').replace(
+        '{{text}}',
+        'loud {{text}}',
+      ),
       'soft.test.yaml': `cases:\n${names.join('')}`,
     });
     const env = { PROMPTRUN_DATA_DIR: path.join(here.home, 'data') };
@@ -151,13 +177,17 @@ describe('compare --provider-batch', () => {
     ];
     const argv = ['compare', 'soft.prompt', 'loud.prompt', ...flags, '--provider-batch'];
     const first = await here.run(argv, { env });
+
     expect(first.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
     expect(first.exitCode).toBe(5);
+
     const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
     expect(sizes()).toEqual([8, 8, 12]);
+
     const again = await here.run([...argv, '--resume'], { env });
     expect(again.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
     expect(sizes()).toEqual([8, 8, 12]);
+
     await provider.close();
   });
 });

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { computeResourceScope, LOCAL_SCOPE } from '../../../src/cli/settings/caches/resource-cache.ts';
+import {
+  computeResourceScope,
+  LOCAL_SCOPE,
+} from '../../../src/cli/settings/caches/resource-cache.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';
@@ -14,7 +17,10 @@ const BASE = 'https://prompts.example/v1';
 
 /** Completes as fish does: every word, the last one unfinished. */
 async function complete(words: readonly string[], options: TestOptions = {}): Promise<string[]> {
-  const { stdout, stderr, exitCode } = await runInProcess(['__complete', 'fish', '--', ...words], options);
+  const { stdout, stderr, exitCode } = await runInProcess(
+    ['__complete', 'fish', '--', ...words],
+    options,
+  );
   expect([stderr(), exitCode]).toEqual(['', 0]);
   return stdout()
     .split('\n')
@@ -64,7 +70,9 @@ function models(scope: string, ...names: readonly string[]): object {
 describe('commands and flags', () => {
   it('offers every command, and none that is hidden', async () => {
     const commands = await complete(['']);
-    expect(commands).toEqual(expect.arrayContaining(['run', 'batch', 'runs', 'models', 'serve', 'doctor']));
+    expect(commands).toEqual(
+      expect.arrayContaining(['run', 'batch', 'runs', 'models', 'serve', 'doctor']),
+    );
     expect(commands).not.toContain('__complete');
   });
 
@@ -84,7 +92,10 @@ describe('commands and flags', () => {
 
   it('leaves out a flag that is on the line, unless it is repeatable', async () => {
     expect(await complete(['resources', 'list', '--cached', '--ca'])).toEqual([]);
-    expect(await complete(['run', 'x', '--input', 'a=b', '--inpu'])).toEqual(['--input', '--inputs']);
+    expect(await complete(['run', 'x', '--input', 'a=b', '--inpu'])).toEqual([
+      '--input',
+      '--inputs',
+    ]);
   });
 
   it('offers no flags after --', async () => {
@@ -114,7 +125,12 @@ describe('values', () => {
   });
 
   it('completes prompt files and directories on the way to them', async () => {
-    const at = home({ 'tea.prompt': '', 'tea.txt': '', 'teas/green.prompt': '', '.hidden.prompt': '' });
+    const at = home({
+      'tea.prompt': '',
+      'tea.txt': '',
+      'teas/green.prompt': '',
+      '.hidden.prompt': '',
+    });
     expect(await complete(['run', 'te'], { home: at })).toEqual(['tea.prompt', 'teas/']);
     expect(await complete(['run', './teas/'], { home: at })).toEqual(['./teas/green.prompt']);
     expect(await complete(['run', '~/tea.'], { home: at })).toEqual(['~/tea.prompt']);
@@ -131,23 +147,33 @@ describe('values', () => {
       'config/config.json': { aliases },
       'a.txt': '',
     });
+
     expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['place=', 'mood=']);
     expect(await complete(['run', PROMPT, '-i', 'm'], { home: at })).toEqual(['mood=']);
     expect(await complete(['run', 'post', '-i', 'mood='], { home: at })).toEqual([
       'mood=sunny',
       'mood=rainy',
     ]);
-    expect(await complete(['run', 'post', '--input=mood=r'], { home: at })).toEqual(['--input=mood=rainy']);
+    expect(await complete(['run', 'post', '--input=mood=r'], { home: at })).toEqual([
+      '--input=mood=rainy',
+    ]);
     expect(await complete(['run', 'post', '-imood=r'], { home: at })).toEqual(['-imood=rainy']);
-    expect(await complete(['run', 'post', '-i', 'mood=sunny', '-i', ''], { home: at })).toEqual(['place=']);
-    expect(await complete(['run', 'post', '-i', 'place=@a'], { home: at })).toEqual(['place=@a.txt']);
+    expect(await complete(['run', 'post', '-i', 'mood=sunny', '-i', ''], { home: at })).toEqual([
+      'place=',
+    ]);
+    expect(await complete(['run', 'post', '-i', 'place=@a'], { home: at })).toEqual([
+      'place=@a.txt',
+    ]);
   });
 
   it('completes run options and models from the cache', async () => {
     const at = home({ 'config/resources.json': { services: [models(LOCAL_SCOPE, 'one', 'two')] } });
     expect(await complete(['run', 'x', '-o', ''], { home: at })).toEqual(['quality=', 'size=']);
     expect(await complete(['run', 'x', '-o', 'quality=h'], { home: at })).toEqual(['quality=high']);
-    expect(await complete(['resources', 'list', '--model', ''], { home: at })).toEqual(['one', 'two']);
+    expect(await complete(['resources', 'list', '--model', ''], { home: at })).toEqual([
+      'one',
+      'two',
+    ]);
   });
 
   it('offers models to the key that fetched them only', async () => {
@@ -160,6 +186,7 @@ describe('values', () => {
       home: at,
       env: { PROMPTRUN_BASE_URL: BASE, PROMPTRUN_API_KEY: key },
     });
+
     expect(await complete(['models', '--model', ''], withKey('key-b'))).toEqual(['of-b']);
     expect(await complete(['models', '--model', ''], withKey('key-c'))).toEqual([]);
   });
@@ -173,7 +200,9 @@ describe('values', () => {
         promptVersionId: VERSION,
         inputsDigest: '',
       });
-    const outcome = (id: string, runId: string): string => JSON.stringify({ id, outcome: 'ended', runId });
+
+    const outcome = (id: string, runId: string): string =>
+      JSON.stringify({ id, outcome: 'ended', runId });
     const second = RUN.replace('9', '8');
     const journal = [
       entry('a', 'local'),
@@ -185,6 +214,7 @@ describe('values', () => {
       entry('d', 'local'),
     ];
     const at = home({ 'state/journal.jsonl': `${journal.join('\n')}\n` });
+
     expect(await complete(['runs', 'get', ''], { home: at })).toEqual([second, RUN]);
     expect(await complete(['runs', 'list', '--starting-after', '9'], { home: at })).toEqual([RUN]);
   });
@@ -194,11 +224,14 @@ describe('prompts', () => {
   it('of the local service are offered by slug and title, with inputs and options, without a run before', async () => {
     const at = temporaryDirectory();
     const options: TestOptions = { home: at, local: localService };
+
     expect(await complete(['run', ''], options)).toEqual([]);
+
     await runInProcess(['prompts', 'list'], options);
     expect(await complete(['run', ''], options)).toEqual(
       expect.arrayContaining(['hello', 'postcard', 'describe', 'sandbox']),
     );
+
     const { stdout } = await runInProcess(['__complete', 'fish', '--', 'run', 'hel'], options);
     expect(stdout()).toBe('hello\tHello\n');
     expect(await complete(['run', 'postcard', '-i', ''], options)).toEqual(['place=', 'mood=']);
@@ -207,23 +240,35 @@ describe('prompts', () => {
       'mood=rainy',
       'mood=snowy',
     ]);
-    expect(await complete(['run', 'sandbox', '-o', ''], options)).toEqual(['delaySeconds=', 'outcome=']);
+
+    expect(await complete(['run', 'sandbox', '-o', ''], options)).toEqual([
+      'delaySeconds=',
+      'outcome=',
+    ]);
     expect(await complete(['run', 'hello', '-o', ''], options)).toEqual([]);
-    expect(await complete(['run', 'hello', '-m', 'sandbox', '-o', 'out'], options)).toEqual(['outcome=']);
+    expect(await complete(['run', 'hello', '-m', 'sandbox', '-o', 'out'], options)).toEqual([
+      'outcome=',
+    ]);
     expect(await complete(['resources', 'list', '--model', 'e'], options)).toEqual(['echo']);
   });
 
   it('of the local service are offered with their labels once the @ is typed', async () => {
     const options: TestOptions = { home: temporaryDirectory(), local: localService };
     const { stdout } = await runInProcess(['versions', 'list', 'hello'], options);
+
     const version = stdout().slice(0, 8);
     for (const label of ['production', 'staging']) {
       const labelled = await runInProcess(['versions', 'label', 'hello', version, label], options);
       expect([labelled.stderr(), labelled.exitCode]).toEqual(['', 0]);
     }
-    expect(await complete(['run', 'hello@'], options)).toEqual(['hello@production', 'hello@staging']);
+
+    expect(await complete(['run', 'hello@'], options)).toEqual([
+      'hello@production',
+      'hello@staging',
+    ]);
     expect(await complete(['batch', 'hello@s'], options)).toEqual(['hello@staging']);
     expect(await complete(['run', 'hel'], options)).toEqual(['hello']);
+
     await runInProcess(['versions', 'label', 'hello', 'staging', '--remove'], options);
     expect(await complete(['run', 'hello@'], options)).toEqual(['hello@production']);
     expect(await complete(['run', 'hello@production', '-i', ''], options)).toEqual(['name=']);
@@ -232,8 +277,12 @@ describe('prompts', () => {
   it('of another service are offered by slug once that is known', async () => {
     const kept = prompts({ textInputs: { topic: {} } });
     const at = home({
-      'config/prompts.json': { ...kept, slugs: [{ service: 'local', promptId: PROMPT, slug: 'haiku' }] },
+      'config/prompts.json': {
+        ...kept,
+        slugs: [{ service: 'local', promptId: PROMPT, slug: 'haiku' }],
+      },
     });
+
     expect(await complete(['run', 'h'], { home: at })).toEqual(['haiku']);
     expect(await complete(['run', 'haiku', '-i', ''], { home: at })).toEqual(['topic=']);
     expect(await complete(['run', 'haiku@0b0c', '-i', ''], { home: at })).toEqual(['topic=']);
@@ -249,8 +298,12 @@ describe('completion', () => {
     await runInProcess(['run', 'postcard', '-i', 'place=Rome'], options);
     await runInProcess(['run', 'sandbox', '-o', 'outcome=failed'], options);
     await service.close();
+
     expect(await complete(['run', 'hello', '-o', ''], options)).toEqual([]);
-    expect(await complete(['run', 'sandbox', '-o', ''], options)).toEqual(['delaySeconds=', 'outcome=']);
+    expect(await complete(['run', 'sandbox', '-o', ''], options)).toEqual([
+      'delaySeconds=',
+      'outcome=',
+    ]);
     expect(await complete(['run', 'hello', '-i', ''], options)).toEqual(['name=']);
     expect(await complete(['run', 'post'], options)).toEqual(['postcard']);
     expect(await complete(['run', 'postcard', '-i', 'mood=s'], options)).toEqual([
@@ -274,9 +327,11 @@ describe('completion', () => {
       })),
       slugs,
     });
+
     const env = { PROMPTRUN_BASE_URL: BASE };
     const slug = { service: BASE, promptId: OTHER_VERSION, slug: 'just-run' };
     const directory = home({ 'config/prompts.json': cacheOfSlugs([slug]) });
+
     expect(
       (await complete(['run', ''], { home: directory, env })).filter(word => word !== 'config/'),
     ).toEqual([VERSION.replace('0', 'a'), 'just-run']);
@@ -287,8 +342,11 @@ describe('completion', () => {
       '---\nmodel: echo\ninput: {schema: {photo: string, note: string}}\n---\n{{note}} {{media url=photo}}\n';
     const at = home({ 'pic.prompt': text, 'cat.png': 'x' });
     const options = { home: at, local: localService };
+
     expect(await complete(['run', 'pic.prompt', '-i', ''], options)).toEqual(['note=', 'photo=']);
-    expect(await complete(['run', 'pic.prompt', '-i', 'photo=c'], options)).toEqual(['photo=cat.png']);
+    expect(await complete(['run', 'pic.prompt', '-i', 'photo=c'], options)).toEqual([
+      'photo=cat.png',
+    ]);
   });
 
   it('in files are offered as files, in no version, with their inputs and options', async () => {
@@ -302,12 +360,18 @@ describe('completion', () => {
       await runInProcess(['run', 'edited.prompt'], at);
       await runInProcess(['runs', 'show', '--last'], at);
     }
+
     const offered = await complete(['run', ''], at);
     expect(offered.filter(word => /^[0-9a-f]{8}-/.test(word))).toEqual([]);
     expect(offered).toEqual(expect.arrayContaining(['note.prompt', 'edited.prompt', 'hello']));
     expect(await complete(['run', 'note.prompt', '-i', ''], at)).toEqual(['topic=', 'tone=']);
-    expect(await complete(['run', 'note.prompt', '-i', 'tone='], at)).toEqual(['tone=dry', 'tone=warm']);
-    expect(await complete(['run', 'note.prompt', '-i', 'topic=x', '-i', 't'], at)).toEqual(['tone=']);
+    expect(await complete(['run', 'note.prompt', '-i', 'tone='], at)).toEqual([
+      'tone=dry',
+      'tone=warm',
+    ]);
+    expect(await complete(['run', 'note.prompt', '-i', 'topic=x', '-i', 't'], at)).toEqual([
+      'tone=',
+    ]);
     expect(await complete(['run', 'note.prompt', '-o', ''], at)).toEqual([]);
   });
 
@@ -327,21 +391,36 @@ describe('completion', () => {
   });
 
   it('leaves out what cannot be typed', async () => {
-    const textInputs = { 'a\nb': {}, 'c\td': {}, 'e\u001b[2J': {}, 'f\u202eg': {}, 'h=i': {}, fine: {} };
+    const textInputs = {
+      'a\nb': {},
+      'c\td': {},
+      'e\u001b[2J': {},
+      'f\u202eg': {},
+      'h=i': {},
+      fine: {},
+    };
     const at = home({ 'config/prompts.json': prompts({ textInputs }) });
     expect(await complete(['run', VERSION, '-i', ''], { home: at })).toEqual(['fine=']);
   });
 
   it('takes an input called __proto__ for a name like any other', async () => {
-    const config = JSON.parse('{"textInputs":{"__proto__":{"type":"string","enum":["x"]}}}') as unknown;
+    const config = JSON.parse(
+      '{"textInputs":{"__proto__":{"type":"string","enum":["x"]}}}',
+    ) as unknown;
     const at = home({ 'config/prompts.json': prompts(config) });
-    expect(await complete(['run', VERSION, '-i', '__proto__='], { home: at })).toEqual(['__proto__=x']);
+    expect(await complete(['run', VERSION, '-i', '__proto__='], { home: at })).toEqual([
+      '__proto__=x',
+    ]);
   });
 
   it('does not write to the prompt cache', async () => {
-    const at = home({ 'config/prompts.json': prompts({ textInputs: { a: {} } }, { textInputs: { b: {} } }) });
+    const at = home({
+      'config/prompts.json': prompts({ textInputs: { a: {} } }, { textInputs: { b: {} } }),
+    });
     expect(await complete(['run', OTHER_VERSION, '-i', ''], { home: at })).toEqual(['b=']);
-    expect((await complete(['prompts', 'get', '', '--version-id', ''], { home: at }))[0]).toBe(VERSION);
+    expect((await complete(['prompts', 'get', '', '--version-id', ''], { home: at }))[0]).toBe(
+      VERSION,
+    );
     expect(existsSync(path.join(at, 'state'))).toBe(false);
   });
 
@@ -351,6 +430,7 @@ describe('completion', () => {
     const promptVersionId = OTHER_VERSION;
     const other = { ...known, version: { ...known?.version, promptVersionId, promptId: RUN } };
     const at = home({ 'config/prompts.json': { versions: [known, other] } });
+
     expect(await complete(['versions', 'diff', VERSION, ''], { home: at })).toEqual([VERSION]);
     expect(await complete(['prompts', 'get', RUN, '--version-id', ''], { home: at })).toEqual([
       OTHER_VERSION,

@@ -42,9 +42,13 @@ describe('bash', () => {
   });
 
   it('prints only the part that readline replaces', async () => {
-    expect((await bash('promptrun --status=s', '--status=succeeded')).lines).toEqual(['succeeded ']);
+    expect((await bash('promptrun --status=s', '--status=succeeded')).lines).toEqual([
+      'succeeded ',
+    ]);
     expect((await bash('promptrun -o size=16:', 'size=16:9')).lines).toEqual(['9 ']);
-    expect((await bash('promptrun run hello@p', 'hello@production')).lines).toEqual(['production ']);
+    expect((await bash('promptrun run hello@p', 'hello@production')).lines).toEqual([
+      'production ',
+    ]);
     expect((await bash('promptrun -i "a=b', 'a=b c')).lines).toEqual(['a=b c']);
     expect((await bash('promptrun -i a="b', 'a=b c')).lines).toEqual(['b c']);
     expect((await bash('promptrun -i a\\=b', 'a=b c')).lines).toEqual(['a=b\\ c ']);
@@ -54,7 +58,9 @@ describe('bash', () => {
   it('adds a space after the only candidate, unless the word continues', async () => {
     expect((await bash('promptrun r', 'run')).lines).toEqual(['run ']);
     expect((await bash('promptrun r', 'run', 'runs')).lines).toEqual(['run', 'runs']);
-    expect((await bash('promptrun -i p', { value: 'place=', isPartial: true })).lines).toEqual(['place=']);
+    expect((await bash('promptrun -i p', { value: 'place=', isPartial: true })).lines).toEqual([
+      'place=',
+    ]);
   });
 
   it('quotes whatever the shell would read anything into', async () => {
@@ -79,7 +85,11 @@ describe('bash', () => {
 });
 
 describe('the other shells', () => {
-  const place: Candidate = { value: 'place=', description: 'where\tto\n\u001b[2J', isPartial: true };
+  const place: Candidate = {
+    value: 'place=',
+    description: 'where\tto\n\u001b[2J',
+    isPartial: true,
+  };
 
   it('prints values and descriptions for fish', async () => {
     const { words, current, lines } = await complete('fish', ['run', "'a b"], place, 'x y');
@@ -94,7 +104,14 @@ describe('the other shells', () => {
 
   it('prints quoted words for PowerShell, and never an empty field', async () => {
     const line = Buffer.from(JSON.stringify(['run', 'a b', ''])).toString('base64');
-    const completed = await complete('powershell', [line], 'in\\plain=1', "it's ‘$(x)'", 'a,b', place);
+    const completed = await complete(
+      'powershell',
+      [line],
+      'in\\plain=1',
+      "it's ‘$(x)'",
+      'a,b',
+      place,
+    );
     expect({ words: completed.words, current: completed.current }).toEqual({
       words: ['run', 'a b'],
       current: '',
@@ -109,7 +126,10 @@ describe('the other shells', () => {
 
   it('prints ASCII for PowerShell, whose console may have any code page', async () => {
     const line = Buffer.from(JSON.stringify(['run', ''])).toString('base64');
-    const { lines } = await complete('powershell', [line], { value: 'grüße', description: '✉️ an 😀' });
+    const { lines } = await complete('powershell', [line], {
+      value: 'grüße',
+      description: '✉️ an 😀',
+    });
     expect(lines.join('')).toMatch(/^[ -~]+$/u);
     expect(JSON.parse(lines[0] ?? '')).toEqual(["'grüße'", 'grüße', '✉️ an 😀']);
   });

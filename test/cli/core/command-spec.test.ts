@@ -40,12 +40,23 @@ it('types the arguments and flags of a command by its declaration', async () => 
   expectTypeOf(flags.title).toEqualTypeOf<string>();
   expectTypeOf(flags.frame).toEqualTypeOf<boolean>();
   expectTypeOf(flags.model).toEqualTypeOf<readonly string[]>();
+
   // @ts-expect-error there is no such flag
   expect(flags.quik).toBeUndefined();
+
   const takesNumber = async (_ctx: Context, _subject: number): Promise<void> => {};
+
   // @ts-expect-error the first argument is a text
   defineCommand(SPEC, async () => takesNumber);
-  const takesOther = async (_c: Context, _s: string, _o: unknown, _m: unknown, _f: { quik: boolean }) => {};
+
+  const takesOther = async (
+    _c: Context,
+    _s: string,
+    _o: unknown,
+    _m: unknown,
+    _f: { quik: boolean },
+  ) => {};
+
   // @ts-expect-error it declares no such flag
   defineCommand(SPEC, async () => takesOther);
 });

@@ -9,7 +9,9 @@ it('completes names that macOS lists with separate accents as they are typed the
   writeFileSync(path.join(cwd, 'gru\u0308n.png'), '');
   const complete = (typed: string, platform: NodeJS.Platform): string[] =>
     completePaths(typed, { cwd, home: undefined }, () => true, platform);
+
   expect(complete('gr\u00fc', 'darwin')).toEqual(['gr\u00fcn.png']);
+
   // Here the two forms are two names.
   expect(complete('gr\u00fc', 'linux')).toEqual([]);
   expect(complete('gru\u0308', 'linux')).toEqual(['gru\u0308n.png']);

@@ -15,7 +15,11 @@ import {
 } from '../../../src/client/errors.ts';
 import { ERROR_HTTP_STATUS } from '../../../src/wire/index.ts';
 import { runInProcess } from '../../support/context.ts';
-import { failure, type ScriptedAnswer, startScriptedService } from '../../support/scripted-service.ts';
+import {
+  failure,
+  type ScriptedAnswer,
+  startScriptedService,
+} from '../../support/scripted-service.ts';
 
 describe('the exit code', () => {
   it.each<[number, Error]>([
@@ -75,12 +79,17 @@ describe('what a service says', () => {
   it('comes without a stack trace but for --debug', async () => {
     const refusal = failure(422, 'VALIDATION_ERROR', 'no');
     expect((await account(refusal)).stderr).toBe('error: no (VALIDATION_ERROR)\n');
-    expect((await account(refusal, '--debug')).stderr).toMatch(/^debug: ValidationError: no\n +at /m);
+    expect((await account(refusal, '--debug')).stderr).toMatch(
+      /^debug: ValidationError: no\n +at /m,
+    );
   });
 
   it('is not taken for the service if a proxy on the way refuses', async () => {
     const { exitCode, stderr } = await account({ status: 403, body: '<html>no</html>' });
-    expect([exitCode, stderr]).toEqual([3, expect.stringContaining('a proxy or a gateway on the way')]);
+    expect([exitCode, stderr]).toEqual([
+      3,
+      expect.stringContaining('a proxy or a gateway on the way'),
+    ]);
     expect(stderr).not.toContain('valid, but');
     expect((await account(failure(403, 'FORBIDDEN_ERROR', 'no'))).stderr).toContain('valid, but');
   });

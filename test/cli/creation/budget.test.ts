@@ -39,7 +39,9 @@ class Ledger {
     return [...this.charges.values()].reduce((sum, charge) => sum + charge, 0);
   }
 
-  /** @param here the embedded service, which reports what runs cost; elsewhere only the list does */
+  /**
+   * @param here the embedded service, which reports what runs cost; elsewhere only the list does
+   */
   connection(here = true): Connection {
     const pages = (): object[] => {
       this.pages += 1;
@@ -50,6 +52,7 @@ class Ledger {
       }));
       return [{ rows, hasMore: false }];
     };
+
     const costs = {
       forRuns: async (runIds: readonly string[]) => {
         for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await turn();
@@ -70,6 +73,7 @@ class Ledger {
       },
       estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0, answers: 1 }),
     };
+
     const place = { service: 'local', embedded: here, client: { runs: { pages } } };
     return (here ? { ...place, costs } : place) as unknown as Connection;
   }
@@ -96,7 +100,10 @@ interface SpendOptions {
   readonly here?: boolean;
 }
 
-/** Creates up to `rows` runs, `concurrency` at a time, each of which ends after some turns of the event loop. */
+/**
+ * Creates up to `rows` runs, `concurrency` at a time, each of which ends after some turns of the
+ * event loop.
+ */
 async function spend(
   budget: Budget,
   ledger: Ledger,
@@ -113,6 +120,7 @@ async function spend(
         .reserve(connection, request, { estimatedCredits: 50 })
         .catch(() => undefined);
       if (reservation === undefined) return;
+
       open.add(runId);
       const charge = Math.floor(ledger.random() * 150);
       ledger.overshoot.set(runId, Math.max(0, charge));
@@ -121,14 +129,17 @@ async function spend(
         mostAbove,
         [...open].reduce((sum, id) => sum + (ledger.overshoot.get(id) ?? 0), 0),
       );
+
       for (let turns = Math.floor(ledger.random() * 5); turns > 0; turns -= 1) {
         await turn();
       }
+
       await reservation.made({ runId, tokens: 1 });
       open.delete(runId);
       made += 1;
     }
   };
+
   await Promise.all(Array.from({ length: concurrency }, worker));
   return { made, mostAbove };
 }
@@ -141,7 +152,9 @@ describe('a budget', () => {
         const cap = 30_000;
         const budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
         const { made, mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
+
         expect(made).toBeGreaterThan(100);
+
         // With nothing open, one more of the dearest did not fit.
         expect(ledger.sum).toBeGreaterThan(cap - 150);
         expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
@@ -167,13 +180,16 @@ describe('a budget', () => {
     const again = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
     const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
     again.resume(ledger.connection(), runs, []);
+
     await expect(again.reserve(ledger.connection(), request))
       .resolves.toBeDefined()
       .catch(() => {});
     expect(ledger.sum).toBe(before);
+
     const more = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
     more.resume(ledger.connection(), runs, []);
     await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
+
     expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
   });
 
@@ -185,10 +201,13 @@ describe('a budget', () => {
     let second: Reservation | undefined;
     const waiting = budget.reserve(connection, request).then(reservation => (second = reservation));
     await turn();
+
     expect(second).toBeUndefined();
+
     ledger.charges.set('a', 10);
     await first.made({ runId: 'a', tokens: 1 });
     await waiting;
+
     expect(second).toBeDefined();
   });
 
@@ -198,6 +217,7 @@ describe('a budget', () => {
     const connection = ledger.connection();
     (await budget.reserve(connection, request)).refused();
     (await budget.reserve(connection, request)).lost();
+
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
       status: 'CAP_REACHED',
       exitCode: 8,
@@ -212,32 +232,43 @@ describe('a budget', () => {
     const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
     const second = budget.reserve(connection, request);
     await first.made({ runId: 'not listed', tokens: 1 });
+
     await expect(second).rejects.toMatchObject({
       exitCode: 8,
       message: expect.stringContaining('could not be read'),
       // A higher cap would not help.
       hints: [expect.stringContaining('leave --max-credits out')],
     });
+
     expect(() => {
       refuseUnfinishedComparison({ budget, compared: [], judgements: undefined });
-    }).toThrow(expect.objectContaining({ hints: [expect.stringContaining('leave --max-credits out')] }));
+    }).toThrow(
+      expect.objectContaining({ hints: [expect.stringContaining('leave --max-credits out')] }),
+    );
   });
 
   it('creates only what is free under a cap of 0', async () => {
     const free = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
     await free.reserve(new Ledger(1, () => 0).connection(), request);
     const dear = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+
     await expect(dear.reserve(new Ledger(1, () => 1).connection(), request)).rejects.toMatchObject({
       exitCode: 8,
     });
+
     const unknown = new Budget(budgetContext(), parseCaps({ maxCredits: '0' }));
-    await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({ exitCode: 8 });
+    await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({
+      exitCode: 8,
+    });
   });
 
   it('refuses a model without a price, which is never counted as nothing', async () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
-    await expect(refused).rejects.toMatchObject({ exitCode: 2, message: expect.stringContaining('price') });
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining('price'),
+    });
   });
 
   it('counts a run of unknown cost with at least the standard price of its tokens, and expects that of the next', async () => {
@@ -245,17 +276,35 @@ describe('a budget', () => {
     const costs = {
       forRuns: (runIds: readonly string[]) =>
         Promise.resolve(
-          new Map(runIds.map(id => [id, { model: 'm', tokens: null, cost: null, standardCost, answers: 1 }])),
+          new Map(
+            runIds.map(id => [
+              id,
+              { model: 'm', tokens: null, cost: null, standardCost, answers: 1 },
+            ]),
+          ),
         ),
       estimate: () => Promise.resolve({ model: 'm', cost: 5, promptCost: 0, answers: 1 }),
     };
-    const connection = { service: 'local', embedded: true, client: {}, costs } as unknown as Connection;
+
+    const connection = {
+      service: 'local',
+      embedded: true,
+      client: {},
+      costs,
+    } as unknown as Connection;
+
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     for (const runId of ['a', 'b']) {
       await (await budget.reserve(connection, request)).made({ runId, tokens: 1 });
     }
-    await expect(budget.reserve(connection, request)).rejects.toMatchObject({ status: 'CAP_REACHED' });
-    expect(await budget.readTotals({ readsList: false })).toMatchObject({ cost: null, costUnknown: 2 });
+
+    await expect(budget.reserve(connection, request)).rejects.toMatchObject({
+      status: 'CAP_REACHED',
+    });
+    expect(await budget.readTotals({ readsList: false })).toMatchObject({
+      cost: null,
+      costUnknown: 2,
+    });
   });
 
   it('holds through any number of kills, whatever is charged: what was open counts as estimated', async () => {
@@ -266,6 +315,7 @@ describe('a budget', () => {
         const ledger = new Ledger(1, () => 500);
         const connection = ledger.connection();
         const cap = 100_000;
+
         const lost: string[] = [];
         let budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
         const start = (): void => {
@@ -277,26 +327,39 @@ describe('a budget', () => {
             lost,
           );
         };
+
         const create = async (isLost: boolean): Promise<void> => {
           const reservation = await budget.reserve(connection, request);
           const runId = `run-${ledger.charges.size}`;
           ledger.charges.set(runId, charge[ledger.charges.size] ?? 500);
-          if (isLost) lost.push(runId);
-          else await reservation.made({ runId, tokens: 1 });
+
+          if (isLost) {
+            lost.push(runId);
+          } else {
+            await reservation.made({ runId, tokens: 1 });
+          }
         };
+
         for (const { made, open } of killed) {
           for (let run = 0; run < made; run += 1) await create(false);
           for (let run = 0; run < open; run += 1) await create(true);
           start();
         }
+
         await expect(
           (async () => {
             for (;;) await create(false);
           })(),
         ).rejects.toMatchObject({ exitCode: 8 });
-        const known = [...ledger.charges].filter(([runId]) => !lost.includes(runId)).map(([, cost]) => cost);
+
+        const known = [...ledger.charges]
+          .filter(([runId]) => !lost.includes(runId))
+          .map(([, cost]) => cost);
         const above = lost.map(runId => (ledger.charges.get(runId) ?? 0) - Math.max(0, ...known));
-        expect(ledger.sum).toBeLessThanOrEqual(cap + above.reduce((sum, cost) => sum + Math.max(0, cost), 0));
+
+        expect(ledger.sum).toBeLessThanOrEqual(
+          cap + above.reduce((sum, cost) => sum + Math.max(0, cost), 0),
+        );
       }),
       { numRuns: 50, seed: 1 },
     );
@@ -321,7 +384,11 @@ describe('a budget', () => {
         const budget = new Budget(budgetContext(), parseCaps({}));
         budget.resume(new Ledger(1).connection(), read, []);
         const { runs, cost, credits: sum } = budget.totals();
-        expect([runs, cost ?? 0]).toEqual([costs.length, costs.reduce((all, one) => all + one, 0) / 1e8]);
+
+        expect([runs, cost ?? 0]).toEqual([
+          costs.length,
+          costs.reduce((all, one) => all + one, 0) / 1e8,
+        ]);
         expect(sum ?? 0).toBe((credits * costs.length) / 1e6);
       }),
       { seed: 1 },
@@ -335,33 +402,41 @@ describe('a budget', () => {
       const own = { ...request };
       return [await budget.reserve(connection, own), new WeakRef(own)];
     };
+
     const [reservation, kept] = await reserveWeakly();
     await turn();
     collectGarbage();
+
     expect(kept.deref()).toBeUndefined();
+
     await reservation.made({ runId: 'r', tokens: 1 });
   });
 
   it('adds up integers: nothing drifts', async () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const ledger = new Ledger(1, () => 0);
+
     const connection = ledger.connection();
     for (let run = 0; run < 1000; run += 1) {
       ledger.charges.set(`r${run}`, toMoney(0.0001));
       await (await budget.reserve(connection, request)).made({ runId: `r${run}`, tokens: 1 });
     }
+
     expect((await budget.readTotals({ readsList: false })).cost).toBe(0.1);
   });
 
   it.each(['1e3', '-1', 'abc', '1,5', ''])('takes plain decimal numbers only, not %j', text => {
     expect(() => parseCaps({ maxCost: text })).toThrow('--max-cost needs a plain decimal number');
-    expect(() => parseCaps({ maxCredits: text })).toThrow('--max-credits needs a plain decimal number');
+    expect(() => parseCaps({ maxCredits: text })).toThrow(
+      '--max-credits needs a plain decimal number',
+    );
   });
 });
 
 it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
   const reached = (cap: number, estimate: number) =>
-    capReachedError('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) }).message;
+    capReachedError('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) })
+      .message;
   expect(reached(0.0005, 0.0005003)).toBe(
     'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
   );

@@ -10,6 +10,7 @@ const FILES = {
     'target: hello\ncases:\n  - { inputs: { name: Ada }, repeat: 2, expect: [{ rubric: is kind }] }\n',
   'rows.csv': 'name\nAda\nBob\n',
 };
+
 const COMMANDS = [
   ['test', 'hello.test.yaml', '--rate', '0'],
   ['compare', 'hello', 'hello', '--from', 'rows.csv', '--rate', '0'],
@@ -17,24 +18,32 @@ const COMMANDS = [
   ['run', 'hello', '-i', 'name=Ada'],
 ];
 
-it.each(COMMANDS)('%s of a slug creates nothing if the listed estimate is above the cap', async (...args) => {
-  const { env, runs } = await startServiceForTest();
-  const home = directoryWith(FILES);
-  const run = (...flags: string[]): Promise<CommandResult> =>
-    runInProcess([...args, ...flags], { env, home, clock: hastyClock() });
-  expect((await run('--dry-run', '--max-credits', '9')).stderr()).toMatch(/about \d credits?(?!, more)/u);
-  const rehearsed = await run('--dry-run', '--max-credits', '0.5');
-  expect(rehearsed.stderr()).toMatch(/about \d credits?, more than --max-credits allows/u);
-  const { exitCode, stderr } = await run('--max-credits', '0.5');
-  expect(exitCode).toBe(8);
-  expect(stderr()).toContain(
-    'stopped at --max-credits: 0 of 0.5 credits spent, and the next run is estimated at 1 credit',
-  );
-  expect(stderr()).toMatch(
-    /^(?:To continue, raise the cap: --max-credits 1|To continue, add --resume and --max-credits <more> to the same command\.)$/mu,
-  );
-  expect(await runs()).toEqual([]);
-});
+it.each(COMMANDS)(
+  '%s of a slug creates nothing if the listed estimate is above the cap',
+  async (...args) => {
+    const { env, runs } = await startServiceForTest();
+    const home = directoryWith(FILES);
+    const run = (...flags: string[]): Promise<CommandResult> =>
+      runInProcess([...args, ...flags], { env, home, clock: hastyClock() });
+
+    expect((await run('--dry-run', '--max-credits', '9')).stderr()).toMatch(
+      /about \d credits?(?!, more)/u,
+    );
+
+    const rehearsed = await run('--dry-run', '--max-credits', '0.5');
+    expect(rehearsed.stderr()).toMatch(/about \d credits?, more than --max-credits allows/u);
+
+    const { exitCode, stderr } = await run('--max-credits', '0.5');
+    expect(exitCode).toBe(8);
+    expect(stderr()).toContain(
+      'stopped at --max-credits: 0 of 0.5 credits spent, and the next run is estimated at 1 credit',
+    );
+    expect(stderr()).toMatch(
+      /^(?:To continue, raise the cap: --max-credits 1|To continue, add --resume and --max-credits <more> to the same command\.)$/mu,
+    );
+    expect(await runs()).toEqual([]);
+  },
+);
 
 it('a case that a cap puts off does not advise to raise the cap alone, which would pay for the others again', async () => {
   const { env } = await startServiceForTest();
@@ -43,9 +52,12 @@ it('a case that a cap puts off does not advise to raise the cap alone, which wou
     ['test', 'hello.test.yaml', '--max-credits', '0.5'],
     { env, home, clock: hastyClock() },
   );
+
   expect([exitCode, stdout()]).toEqual([8, expect.stringContaining('0 of 0.5 credits spent')]);
   expect(stdout()).not.toContain('To continue');
-  expect(stderr()).toContain('To continue, add --resume and --max-credits <more> to the same command.');
+  expect(stderr()).toContain(
+    'To continue, add --resume and --max-credits <more> to the same command.',
+  );
 });
 
 it('a batch without results file that stops at the cap does not advise to pay for its rows again', async () => {
@@ -55,9 +67,11 @@ it('a batch without results file that stops at the cap does not advise to pay fo
     home,
     local: embedded,
   });
+
   expect([exitCode, stdout().split('\n').length]).toEqual([8, 2]);
   expect(stderr()).toContain('the same command pays for all of its rows again');
   expect(stderr()).not.toContain('raise the cap');
+
   const nothing = await runInProcess([...batch, '--max-credits', '0.5'], {
     home: directoryWith(FILES),
     local: embedded,
@@ -72,13 +86,20 @@ it('a dry run of tests counts their judges', async () => {
     { home, local: embedded },
   );
   expect(JSON.parse(stdout())).toMatchObject({ creations: 4, estimate: { cost: 0 } });
+
   // Credits of the embedded service are nobody's money.
   expect(stderr()).toContain('note: 4 creations: about $0.00\n');
 });
 
 it('a dry run of no test has nothing to pay for', async () => {
-  const home = directoryWith({ ...FILES, 'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n' });
-  const { stderr } = await runInProcess(['test', 'wrong.test.yaml', '--dry-run'], { home, local: embedded });
+  const home = directoryWith({
+    ...FILES,
+    'wrong.test.yaml': 'target: none.prompt\ncases: [{inputs: {}}]\n',
+  });
+  const { stderr } = await runInProcess(['test', 'wrong.test.yaml', '--dry-run'], {
+    home,
+    local: embedded,
+  });
   expect(stderr()).toContain('note: 0 creations: nothing to pay for\n');
 });
 
@@ -97,6 +118,7 @@ it.each([
     'many.test.yaml': 'cases:\n  - name: one\n',
     'one.jsonl': '{}\n',
   });
+
   const argv = [...args, '--models', 'models.yaml', '--dry-run', '--max-cost', '1'];
   const { exitCode, stderr } = await runInProcess(argv, { home, local: embedded });
   expect([exitCode, stderr()]).toEqual([
@@ -123,11 +145,15 @@ it.each([
 it('takes a cap of any size', async () => {
   const { env } = await startServiceForTest();
   for (const credits of ['1000000000', '123456789012345678901234567890.5']) {
-    const { exitCode } = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--max-credits', credits], {
-      env,
-    });
+    const { exitCode } = await runInProcess(
+      ['run', 'hello', '-i', 'name=Ada', '--max-credits', credits],
+      {
+        env,
+      },
+    );
     expect(exitCode).toBe(0);
   }
+
   const free = ['run', 'hello', '-i', 'name=Ada', '--max-cost', '1000000000'];
   expect((await runInProcess(free, { local: embedded })).exitCode).toBe(0);
 });
@@ -139,6 +165,7 @@ it('a comparison that stops at the cap separates rows that never ran from rows t
     home,
     local: embedded,
   });
+
   expect(exitCode).toBe(8);
   expect(
     stdout()
@@ -146,12 +173,20 @@ it('a comparison that stops at the cap separates rows that never ran from rows t
       .slice(0, 2)
       .map(line => line.split('\t')[2]),
   ).toEqual(['same', 'not run']);
+
   expect(stderr()).toContain('note: 1 same, 0 changed, 0 failed, 1 not run\n');
   expect(stderr()).toContain(
     '; 1 row not done (CAP_REACHED)\nTo continue, add --resume and --max-credits <more> to the same command.\n',
   );
-  const json = await runInProcess([...compare, '--max-credits', '2', '--json'], { home, local: embedded });
-  expect(json.stderr()).toMatch(/"message":"stopped [^"]*; 1 row not done\. To continue, add --resume and /u);
+
+  const json = await runInProcess([...compare, '--max-credits', '2', '--json'], {
+    home,
+    local: embedded,
+  });
+  expect(json.stderr()).toMatch(
+    /"message":"stopped [^"]*; 1 row not done\. To continue, add --resume and /u,
+  );
+
   // A single model has its line too.
   expect(stderr()).toContain('note:   echo: 2 credits, $0.00\n');
 });

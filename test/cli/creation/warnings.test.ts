@@ -30,6 +30,7 @@ it('what was left out of a request is noted once a command', async () => {
     ['batch', VERSION, '--from', 'rows.csv', '--concurrency', '1', '--rate', '0'],
     { home },
   );
+
   expect(stdout.trimEnd().split('\n')).toHaveLength(3);
   expect(stderr.match(/^note: m does not take temperature: left out$/gmu)).toHaveLength(1);
   expect(stderr.match(/^note: m does not take seed: left out$/gmu)).toHaveLength(1);
@@ -58,7 +59,9 @@ it('runs show shows them', async () => {
       list,
     ];
     const { stdout } = await runWithScript(script, ['runs', 'show', runId, '--json']);
+
     expect(JSON.parse(stdout)).toEqual({ runId, ...rest, ...(shown && { warnings: shown }) });
+
     const plain = await runWithScript(script, ['runs', 'show', runId]);
     expect(plain.stdout.includes(`warning\t${HEAT}`)).toBe(warnings !== undefined);
   }

@@ -10,12 +10,14 @@ import { temporaryDirectory } from '../../support/context.ts';
 import { type Answer, scriptedPrompter } from '../../support/terminals/scripted-prompter.ts';
 
 const NOTHING: PlacedInputs = { text: new Map(), images: [] };
+
 const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
 
 let cwd = '';
+
 beforeEach(async () => {
   cwd = temporaryDirectory();
   await writeFile(path.join(cwd, 'cat.png'), PNG);
@@ -33,11 +35,18 @@ async function ask(
     signal: new AbortController().signal,
     cwd,
   } as unknown as Context;
+
   const asked = { isKnown: true, text: [], images: [], ...fields };
   const { inputs, answers: answered } = await askForInputs(ctx, asked, { ...NOTHING, ...given });
   prompter.verify();
   const files = inputs.images.map(image => image?.name);
-  return { text: Object.fromEntries(inputs.text), images: answered.images, files, asked: prompter.asked };
+
+  return {
+    text: Object.fromEntries(inputs.text),
+    images: answered.images,
+    files,
+    asked: prompter.asked,
+  };
 }
 
 describe('asking for texts', () => {
@@ -69,6 +78,7 @@ describe('asking for texts', () => {
       { key: 'z', required: false, choices, default: 'b' },
       { key: 'odd', required: false, choices, default: 'c' },
     ];
+
     const answers = [
       ['x', 'b'],
       ['y', '(none)'],
@@ -124,6 +134,7 @@ describe('asking for texts', () => {
       { key: 'z', required: true, choices, multiple: { min: 9, max: 1 } },
       { key: 'none', required: false, choices, multiple: {} },
     ];
+
     const answers = [
       ['x', ['a', 'c']],
       ['y', ''],
@@ -131,8 +142,14 @@ describe('asking for texts', () => {
       ['none', []],
     ] as const;
     const { text: given, asked } = await ask({ text }, {}, ...answers);
+
     expect(given).toEqual({ x: 'a, c', y: 'a, c', z: 'a, b, c' });
-    expect(asked).toEqual(['x: (from 1 to 2)', 'y: (any number)', 'z: (exactly 3)', 'none: (any number)']);
+    expect(asked).toEqual([
+      'x: (from 1 to 2)',
+      'y: (any number)',
+      'z: (exactly 3)',
+      'none: (any number)',
+    ]);
   });
 });
 
@@ -148,6 +165,7 @@ describe('asking for images', () => {
       'http://example.com/x.png',
       'cat.png',
     ]);
+
     expect(result.images).toEqual(['cat.png']);
     expect(result.files).toEqual(['cat.png', 'cat.png']);
     expect(result.asked[0]).toBe('image 2 of 2: A dog');

@@ -13,6 +13,7 @@ const FIELDS: InputFields = {
   ],
   images: [{ description: 'the front' }],
 };
+
 const GIVEN = { topic: 'tea', tone: 'calm' };
 
 function fault(text: Record<string, string>, images = 1, fields = FIELDS): string | undefined {
@@ -25,7 +26,9 @@ function fault(text: Record<string, string>, images = 1, fields = FIELDS): strin
 
 describe('inputs against a config', () => {
   it('passes what fits, with several choices in one text', () => {
-    expect(fault({ ...GIVEN, mood: 'rainy', days: 'mon, tue', ['__proto__']: 'x' })).toBeUndefined();
+    expect(
+      fault({ ...GIVEN, mood: 'rainy', days: 'mon, tue', ['__proto__']: 'x' }),
+    ).toBeUndefined();
   });
 
   it('names everything that is missing at once', () => {
@@ -39,7 +42,9 @@ describe('inputs against a config', () => {
 
   it('refuses a choice that is not listed, one of several too', () => {
     expect(fault({ ...GIVEN, mood: 'snowy' })).toMatch(/mood can't be "snowy"[^]*sunny, rainy/);
-    expect(fault({ ...GIVEN, days: 'mon, tues' })).toMatch(/days can't be "tues"; did you mean tue\?/);
+    expect(fault({ ...GIVEN, days: 'mon, tues' })).toMatch(
+      /days can't be "tues"; did you mean tue\?/,
+    );
   });
 
   it('refuses more images than the prompt takes', () => {

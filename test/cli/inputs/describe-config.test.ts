@@ -25,9 +25,12 @@ describe('a list of configs, as rows of a search hold it', () => {
     expect(describeConfig([texts, texts]).text).toEqual(fields.text);
   });
 
-  it.each([[[]], [[texts, { something: 'else' }]], [[[texts]]]])('is unknown otherwise: %j', configs => {
-    expect(describeConfig(configs)).toEqual(UNKNOWN);
-  });
+  it.each([[[]], [[texts, { something: 'else' }]], [[[texts]]]])(
+    'is unknown otherwise: %j',
+    configs => {
+      expect(describeConfig(configs)).toEqual(UNKNOWN);
+    },
+  );
 });
 
 describe('keyed objects', () => {
@@ -58,7 +61,9 @@ describe('keyed objects', () => {
   });
 
   it('takes a field that says nothing of it as required', () => {
-    expect(describeFields({ textInputs: { topic: {} } })).toEqual([{ key: 'topic', required: true }]);
+    expect(describeFields({ textInputs: { topic: {} } })).toEqual([
+      { key: 'topic', required: true },
+    ]);
   });
 
   it('reads the types of values and lists, and the names of images', () => {
@@ -86,7 +91,11 @@ describe('keyed objects', () => {
       text: [],
       images: [],
     });
-    expect(describeConfig({ imageInputs: [{}] })).toEqual({ isKnown: true, text: [], images: [{}] });
+    expect(describeConfig({ imageInputs: [{}] })).toEqual({
+      isKnown: true,
+      text: [],
+      images: [{}],
+    });
   });
 
   it('treats names such as __proto__ as ordinary names', () => {
@@ -99,7 +108,11 @@ describe('keyed objects', () => {
       'variables',
       'inputsJTD',
     ]);
-    expect(describeFields(config)[0]).toEqual({ key: '__proto__', required: true, description: 'p' });
+    expect(describeFields(config)[0]).toEqual({
+      key: '__proto__',
+      required: true,
+      description: 'p',
+    });
   });
 });
 
@@ -117,6 +130,7 @@ describe('JSON Type Definition', () => {
     },
     metadata: { imageCount: 2 },
   };
+
   const described = {
     isKnown: true,
     text: [
@@ -141,7 +155,9 @@ describe('JSON Type Definition', () => {
     expect(describeConfig(inputsJTD)).toEqual(described);
     expect(describeConfig({ textInputs: inputsJTD })).toEqual(described);
     const named = { textInputs: { properties: { description: 'what it has', required: true } } };
-    expect(describeFields(named)).toMatchObject([{ key: 'properties', description: 'what it has' }]);
+    expect(describeFields(named)).toMatchObject([
+      { key: 'properties', description: 'what it has' },
+    ]);
   });
 
   it('lets imageInputs describe the images', () => {
@@ -149,7 +165,10 @@ describe('JSON Type Definition', () => {
       describeConfig({ textInputs: { inputsJTD }, imageInputs: [{ description: 'One' }] }).images,
     ).toEqual([{ description: 'One' }]);
     expect(
-      describeConfig({ inputsJTD: { properties: {} }, imageInputs: { metadata: { imageCount: 1 } } }),
+      describeConfig({
+        inputsJTD: { properties: {} },
+        imageInputs: { metadata: { imageCount: 1 } },
+      }),
     ).toEqual({
       isKnown: true,
       text: [],
@@ -160,7 +179,9 @@ describe('JSON Type Definition', () => {
   it('follows references no further than they lead', () => {
     const definitions = { a: { ref: 'b' }, b: { ref: 'a' } };
     for (const ref of ['a', 'none']) {
-      expect(describeConfig({ inputsJTD: { definitions, properties: { x: { ref } } } })).toEqual(UNKNOWN);
+      expect(describeConfig({ inputsJTD: { definitions, properties: { x: { ref } } } })).toEqual(
+        UNKNOWN,
+      );
     }
   });
 
@@ -194,6 +215,7 @@ describe('variables', () => {
     some: { type: 2, options: ['x', 'y', 'z'], multiple: true, defaultValues: ['x', 'z'] },
     one: { type: 2, options: ['x'], multiple: false },
   };
+
   const described = [
     { key: 'topic', description: 'What about', required: true },
     { key: 'note', required: false },
@@ -222,7 +244,9 @@ describe('variables', () => {
 
   it('use the name inside if the key only numbers them', () => {
     expect(
-      describeFields({ variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } } }),
+      describeFields({
+        variables: { 17: { name: 'topic', type: 0 }, tone: { name: 'Tone', type: 0 } },
+      }),
     ).toEqual([
       { key: 'topic', required: true },
       { key: 'tone', required: true },
@@ -268,8 +292,11 @@ describe('anything else', () => {
         const { isKnown, text, images } = describeConfig(value);
         expect(isKnown || (text.length === 0 && images.length === 0)).toBe(true);
         expect(new Set(text.map(field => field.key)).size).toBe(text.length);
+
         for (const field of text) {
-          expect([field.key, field.default ?? '', ...(field.choices ?? [])].every(isText)).toBe(true);
+          expect([field.key, field.default ?? '', ...(field.choices ?? [])].every(isText)).toBe(
+            true,
+          );
           expect(field.required && field.default !== undefined).toBe(false);
         }
       }),

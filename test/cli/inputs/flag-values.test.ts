@@ -1,6 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeLiteralValue, parseKeyValue, parseValueSource } from '../../../src/cli/inputs/flag-values.ts';
+import {
+  escapeLiteralValue,
+  parseKeyValue,
+  parseValueSource,
+} from '../../../src/cli/inputs/flag-values.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const key = anyText({ minLength: 1 }).filter(text => !text.includes('='));

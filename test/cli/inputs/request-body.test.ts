@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ImageSource } from '../../../src/cli/inputs/images/image-source.ts';
-import { buildRunBody, type RunBody, type RunRequest } from '../../../src/cli/inputs/request-body.ts';
+import {
+  buildRunBody,
+  type RunBody,
+  type RunRequest,
+} from '../../../src/cli/inputs/request-body.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const promptVersionId = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
@@ -30,6 +34,7 @@ function image(bytes: Uint8Array): ImageSource {
 }
 
 const bytes = fc.uint8Array({ maxLength: 100 });
+
 const map = fc
   .array(fc.tuple(fc.oneof(anyText(), fc.constant('__proto__')), anyText()))
   .map(entries => new Map(entries));
@@ -41,26 +46,32 @@ describe('the body of a run', () => {
 
   it('is the JSON of the inputs, as long as announced, whatever the images contain', async () => {
     await fc.assert(
-      fc.asyncProperty(map, map, fc.array(bytes, { maxLength: 3 }), async (text, options, images) => {
-        const request = { ...EMPTY, text, options, images: images.map(image) };
-        const body = buildRunBody(request);
-        const bytes = await readBytes(body);
-        expect(bytes.length).toBe(body.body.length);
-        expect(await body.creation()).toEqual(JSON.parse(bytes.toString()));
-        expect(JSON.parse(bytes.toString())).toEqual({
-          promptVersionId,
-          inputs: {
-            ...(text.size > 0 && { textInputs: Object.fromEntries(text) }),
-            ...(images.length > 0 && {
-              imageInputs: images.map(pieces => ({
-                type: 'base64',
-                base64: Buffer.from(pieces).toString('base64'),
-              })),
-            }),
-          },
-          ...(options.size > 0 && { runOptions: Object.fromEntries(options) }),
-        });
-      }),
+      fc.asyncProperty(
+        map,
+        map,
+        fc.array(bytes, { maxLength: 3 }),
+        async (text, options, images) => {
+          const request = { ...EMPTY, text, options, images: images.map(image) };
+          const body = buildRunBody(request);
+          const bytes = await readBytes(body);
+
+          expect(bytes.length).toBe(body.body.length);
+          expect(await body.creation()).toEqual(JSON.parse(bytes.toString()));
+          expect(JSON.parse(bytes.toString())).toEqual({
+            promptVersionId,
+            inputs: {
+              ...(text.size > 0 && { textInputs: Object.fromEntries(text) }),
+              ...(images.length > 0 && {
+                imageInputs: images.map(pieces => ({
+                  type: 'base64',
+                  base64: Buffer.from(pieces).toString('base64'),
+                })),
+              }),
+            },
+            ...(options.size > 0 && { runOptions: Object.fromEntries(options) }),
+          });
+        },
+      ),
     );
   });
 
@@ -80,7 +91,8 @@ describe('the body of a run', () => {
 });
 
 describe('the digest', () => {
-  const digest = (request: Partial<RunRequest>): string => buildRunBody({ ...EMPTY, ...request }).digest;
+  const digest = (request: Partial<RunRequest>): string =>
+    buildRunBody({ ...EMPTY, ...request }).digest;
 
   it('does not depend on the order of the inputs, but on each of them', () => {
     const one = new Map([
@@ -91,6 +103,7 @@ describe('the digest', () => {
       ['b', '2'],
       ['a', '1'],
     ]);
+
     expect(digest({ text: one })).toBe(digest({ text: same }));
     expect(digest({ text: one })).not.toBe(digest({ options: one }));
     expect(digest({ text: one })).not.toBe(

@@ -6,10 +6,14 @@ import { anyText } from '../../support/any-text.ts';
 
 const parse = async (source: string) =>
   readJsonInputs(await parseInputs(source, '--inputs x'), '--inputs x: ');
+
 const parseTexts = async (source: string) => Object.fromEntries((await parse(source)).text);
 
 const texts = fc.dictionary(
-  fc.oneof(anyText(), fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000')),
+  fc.oneof(
+    anyText(),
+    fc.constantFrom('__proto__', 'constructor', 'textInputs', '\u0000', '\u0000\u0000'),
+  ),
   anyText(),
   { noNullPrototype: true },
 );
@@ -27,7 +31,9 @@ describe('--inputs', () => {
   });
 
   it('returns every text of a YAML map unchanged', async () => {
-    const printable = fc.dictionary(fc.string({ minLength: 1 }), fc.string(), { noNullPrototype: true });
+    const printable = fc.dictionary(fc.string({ minLength: 1 }), fc.string(), {
+      noNullPrototype: true,
+    });
     await fc.assert(
       fc.asyncProperty(printable, async map => {
         expect([...(await parse(`# yaml\n${stringify(map)}`)).text]).toEqual(Object.entries(map));
@@ -51,7 +57,9 @@ describe('--inputs', () => {
   it.each([
     ['{"a": [1, 2.50, 12345678901234567890, "x", true, null], "b": {"c": {"d": "e"}}}'],
     ['a: [1, 2.50, 12345678901234567890, x, true, null]\nb: {c: {d: e}}\n'],
-    ['{"textInputs": {"a": [1, 2.50, 12345678901234567890, "x", true, null], "b": {"c": {"d": "e"}}}}'],
+    [
+      '{"textInputs": {"a": [1, 2.50, 12345678901234567890, "x", true, null], "b": {"c": {"d": "e"}}}}',
+    ],
   ])('sends lists and objects as JSON: %s', async source => {
     expect(await parseTexts(source)).toEqual({
       a: '[1,2.50,12345678901234567890,"x",true,null]',
@@ -117,7 +125,8 @@ describe('--inputs', () => {
   });
 
   it('is not drowned by aliases of aliases', async () => {
-    const listOfMany = (text: string): string => `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
+    const listOfMany = (text: string): string =>
+      `[${Array.from({ length: 300 }, () => text).join(', ')}]`;
     const bomb = `a: &a ${listOfMany('x')}\nb: &b ${listOfMany('*a')}\nc: &c ${listOfMany('*b')}\nd: ${listOfMany('*c')}\n`;
     await expect(parseTexts(bomb)).rejects.toThrow('has too many parts');
   });

@@ -50,7 +50,10 @@ describe('what the journal of a batch says', () => {
     const entry = { id: 'c1', time, baseUrl: 'local', promptVersionId: 'v', inputsDigest: 'd' };
     await journal.creating({ row: 1, id: 'r1' }, entry);
     await journal.running({ row: 1, id: 'r1' }, { runId: 'run-1', recovered: true });
-    await journal.ended({ row: 2, id: 'r2' }, { step: 'failed', runId: null, error: 'no', mayHaveRun: true });
+    await journal.ended(
+      { row: 2, id: 'r2' },
+      { step: 'failed', runId: null, error: 'no', mayHaveRun: true },
+    );
     await journal.append({ kind: 'extra creation', journalId: 'c1', job: 'r1', entry });
     await journal.append({
       kind: 'extra creation',
@@ -58,6 +61,7 @@ describe('what the journal of a batch says', () => {
       job: 'r1',
       entry: { ...entry, id: 'c2' },
     });
+
     await journal.append({ kind: 'extra end', journalId: 'c1', runId: 'run-2' });
     await journal.append({
       kind: 'extra creation',
@@ -65,11 +69,20 @@ describe('what the journal of a batch says', () => {
       job: 'r1',
       entry: { ...entry, id: 'c3' },
     });
+
     await journal.append({ kind: 'extra end', journalId: 'c3', runId: null });
-    await journal.append({ kind: 'handover', key: 'k', promptVersionId: 'v', interface: '/v1/x', rows });
+    await journal.append({
+      kind: 'handover',
+      key: 'k',
+      promptVersionId: 'v',
+      interface: '/v1/x',
+      rows,
+    });
+
     await journal.append({ kind: 'handover progress', key: 'k', file: 'f' });
     await journal.append({ kind: 'handover progress', key: 'k', file: 'f', batch: 'b' });
     await journal.close();
+
     const reopened = async (): Promise<unknown> => {
       const read = await BatchJournal.open(place);
       const { states, extras, handovers } = read;
@@ -78,14 +91,19 @@ describe('what the journal of a batch says', () => {
         extras: [...extras],
         handovers: [...handovers],
       };
+
       await read.forget(id => id === 'nobody');
       await read.close();
       return all;
     };
+
     const first = await reopened();
     expect(first).toMatchObject({
       states: [
-        ['r1', { row: 1, step: 'running', entry, runId: 'run-1', runIds: ['run-1'], recovered: true }],
+        [
+          'r1',
+          { row: 1, step: 'running', entry, runId: 'run-1', runIds: ['run-1'], recovered: true },
+        ],
         ['r2', { row: 2, step: 'failed', runId: undefined, error: 'no', mayHaveRun: true }],
       ],
       extras: [
@@ -93,7 +111,10 @@ describe('what the journal of a batch says', () => {
         ['c2', { job: 'r1', entry: { ...entry, id: 'c2' }, runId: undefined }],
       ],
       handovers: [
-        { handover: { key: 'k', promptVersionId: 'v', interface: '/v1/x', rows }, progress: { batch: 'b' } },
+        {
+          handover: { key: 'k', promptVersionId: 'v', interface: '/v1/x', rows },
+          progress: { batch: 'b' },
+        },
       ],
     });
     expect(await reopened()).toEqual(first);
@@ -115,9 +136,15 @@ describe('what the journal of a batch says', () => {
     ]);
     const journal = await BatchJournal.open(toFileBelow(file));
     await journal.close();
-    expect([...journal.extras]).toEqual([['c1', { job: undefined, entry: undefined, runId: 'run-1' }]]);
+
+    expect([...journal.extras]).toEqual([
+      ['c1', { job: undefined, entry: undefined, runId: 'run-1' }],
+    ]);
     expect([...journal.handovers]).toMatchObject([
-      { handover: { key: 'k', promptVersionId: 'v', interface: undefined, rows }, progress: { file: 'f' } },
+      {
+        handover: { key: 'k', promptVersionId: 'v', interface: undefined, rows },
+        progress: { file: 'f' },
+      },
     ]);
   });
 
@@ -139,7 +166,11 @@ describe('what the journal of a batch says', () => {
     { id: 'provider-batch:k/rows', mark: '{"promptVersionId":' },
     { providerBatch: 'k', promptVersionId: 'v', rows: [['r1', 'digest'], 'r2'] },
   ])('is refused if rows that were handed over are damaged: %j', async line => {
-    const file = writeJournal([{ batch: 1, service: 'local' }, line, { journalId: 'c1', runId: 'run-1' }]);
+    const file = writeJournal([
+      { batch: 1, service: 'local' },
+      line,
+      { journalId: 'c1', runId: 'run-1' },
+    ]);
     await expect(BatchJournal.open(toFileBelow(file))).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining(`${file}:2: `),

@@ -52,7 +52,10 @@ interface Rows {
   readonly journalFile?: string;
 }
 
-/** Hands over rows of these texts and returns the keys of the creations that take the answers, by row. */
+/**
+ * Hands over rows of these texts and returns the keys of the creations that take the answers, by
+ * row.
+ */
 async function handOver(
   {
     texts,
@@ -74,6 +77,7 @@ async function handOver(
     withdraw: () => {},
   };
   const connection = { service: 'local', providerBatches: () => Promise.resolve(batches) };
+
   const planned = async function* (): AsyncGenerator<PlannedJob> {
     for (const [at, text] of texts.entries()) {
       const sent = {
@@ -86,6 +90,7 @@ async function handOver(
       yield { job, plan: { kind: 'create' } };
     }
   };
+
   const keys = new Map<string, string>();
   const parts = {
     ctx,
@@ -103,6 +108,7 @@ async function handOver(
   for await (const { job, plan } of handOverJobs(planned(), parts)) {
     if (plan.kind === 'repeat') keys.set(job.id, plan.entry.id);
   }
+
   return keys;
 }
 
@@ -113,9 +119,12 @@ it.each([
   const { provider, handed } = smallProvider(limits);
   const texts = ['a', 'b', 'c', 'd', 'e'].map(letter => letter + 'é'.repeat(110));
   const keys = await handOver({ texts }, provider);
+
   expect(handed.map(requests => requests.length)).toEqual([2, 2, 1]);
   expect(
-    handed.flat().map(({ parameters }) => JSON.parse(Buffer.from(parameters).toString()) as unknown),
+    handed
+      .flat()
+      .map(({ parameters }) => JSON.parse(Buffer.from(parameters).toString()) as unknown),
   ).toEqual(texts.map(text => ({ text })));
   expect(handed.flat().map(({ customId }) => customId)).toEqual(
     ['r1', 'r2', 'r3', 'r4', 'r5'].map(id => keys.get(id)),
@@ -125,13 +134,16 @@ it.each([
 it('each of several batches that still run is named when the command is interrupted', async () => {
   const { provider, handed } = smallProvider({ requests: 2, bytes: 1_000_000 });
   const context = await testContext();
+
   const interrupt = new AbortController();
   const readState = (): Promise<never> => {
     interrupt.abort(new Interrupted('SIGINT'));
     return Promise.reject(interrupt.signal.reason as Error);
   };
+
   const interrupted = { ...context, ctx: { ...context.ctx, signal: interrupt.signal } };
   const handing = handOver({ texts: ['a', 'b', 'c'] }, { ...provider, readState }, interrupted);
+
   await expect(handing).rejects.toThrow('interrupted');
   expect(handed).toHaveLength(2);
   expect(context.stderr()).toContain(
@@ -148,11 +160,13 @@ it.each(['look', 'collect'] as const)(
     );
     onTestFinished(() => journal.close());
     const { provider } = smallProvider({ requests: 1, bytes: 1 });
+
     let times = 0;
     const refuse = (): Promise<never> => {
       times += 1;
       return Promise.reject(new BatchFault('it is not there', 404, undefined));
     };
+
     const refusing: BatchProvider = {
       ...provider,
       readState: refuse,
@@ -161,34 +175,56 @@ it.each(['look', 'collect'] as const)(
       },
     };
     const session = new BatchSession({ ctx, journal, stop: new StopControl() }, refusing);
-    const asking = asked === 'look' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
-    await expect(asking).rejects.toMatchObject({ exitCode: 1, hints: [expect.stringContaining('--resume')] });
+    const asking =
+      asked === 'look' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
+
+    await expect(asking).rejects.toMatchObject({
+      exitCode: 1,
+      hints: [expect.stringContaining('--resume')],
+    });
     expect(times).toBeGreaterThan(5);
   },
 );
 
 it('a search that waits for the end of a batch says so at first, and every 30 s', async () => {
   const { ctx, stderr } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  const journal = await BatchJournal.open(
+    toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+  );
   onTestFinished(() => journal.close());
   const { provider } = smallProvider({ requests: 1, bytes: 1 });
   let times = 0;
-  const find = (): Promise<'unread' | undefined> => Promise.resolve(++times < 7 ? 'unread' : undefined);
-  const session = new BatchSession({ ctx, journal, stop: new StopControl() }, { ...provider, find });
-  expect(await session.isMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(true);
-  const line = 'note: a batch that may be this one is still running; waiting for its end to identify it';
+  const find = (): Promise<'unread' | undefined> =>
+    Promise.resolve(++times < 7 ? 'unread' : undefined);
+  const session = new BatchSession(
+    { ctx, journal, stop: new StopControl() },
+    { ...provider, find },
+  );
+
+  expect(await session.isMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
+    true,
+  );
+
+  const line =
+    'note: a batch that may be this one is still running; waiting for its end to identify it';
   expect(stderr().trim().split('\n')).toEqual([line, line]);
 });
 
 it('a batch that the list shows only a moment later is not created again', async () => {
   const { ctx } = await testContext({ clock: testClock() });
-  const journal = await BatchJournal.open(toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')));
+  const journal = await BatchJournal.open(
+    toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+  );
   onTestFinished(() => journal.close());
   const { provider } = smallProvider({ requests: 1, bytes: 1 });
   let times = 0;
   const find = () => Promise.resolve(++times < 3 ? undefined : { id: 'batch_1' });
-  const session = new BatchSession({ ctx, journal, stop: new StopControl() }, { ...provider, find });
+  const session = new BatchSession(
+    { ctx, journal, stop: new StopControl() },
+    { ...provider, find },
+  );
   const handed: BatchHandover = { key: 'k', promptVersionId: VERSION, rows: new Map() };
+
   expect(await session.isMissing(handed)).toBe(false);
   expect(handed.batch).toBe('batch_1');
 });
@@ -206,9 +242,11 @@ it('a batch in the journal of version 0.2.0 is collected, and its rows are not h
       for (const at of [2, 1]) yield { customId: `${key}-${at}`, answer: { body: {} } };
     },
   };
+
   const promptVersionId = 'd35c7889-8604-55e1-9f09-3f58e9b262cd';
   const rows = { texts: ['Ada', 'Bob'], input: 'name', promptVersionId, journalFile };
   const keys = await handOver(rows, old);
+
   expect(collected).toEqual(['batch-1']);
   expect(handed).toEqual([]);
   expect(Object.fromEntries(keys)).toEqual({ r1: `${key}-1`, r2: `${key}-2` });

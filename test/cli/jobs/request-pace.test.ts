@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { RequestPace } from '../../../src/cli/jobs/request-pace.ts';
 import { HandClock, settled } from '../../support/hand-clock.ts';
 
-/** Returns a pace on a clock that stands still, a function that asks it for turns, and the times at which it gave them. */
+/**
+ * Returns a pace on a clock that stands still, a function that asks it for turns, and the times at
+ * which it gave them.
+ */
 function createPace(perSecond: number): {
   clock: HandClock;
   pace: RequestPace;
@@ -13,12 +16,14 @@ function createPace(perSecond: number): {
   const clock = new HandClock(0);
   const times: number[] = [];
   const pauses: number[] = [];
+
   const pace = new RequestPace({ perSecond, clock, onPause: ms => pauses.push(ms) });
   const ask = (turns: number): void => {
     for (let turn = 0; turn < turns; turn += 1) {
       void pace.turn(undefined).then(() => times.push(clock.now()));
     }
   };
+
   return { clock, pace, times, ask, pauses };
 }
 
@@ -61,6 +66,7 @@ describe('the rate', () => {
     back = 3 * 60 * 60 * 1000;
     const next = pace.turn(undefined);
     await hand.pass(200);
+
     await expect(Promise.race([next, settled().then(() => 'late')])).resolves.toBeUndefined();
   });
 
@@ -78,7 +84,9 @@ describe('429', () => {
     pace.answered({ limited: true, retryAfterMs: 7000 });
     ask(2);
     await clock.pass(6999);
+
     expect(times).toEqual([]);
+
     await clock.pass(1000);
     expect(times[0]).toBe(7000);
     expect(pauses).toEqual([7000]);
@@ -98,10 +106,13 @@ describe('429', () => {
     pace.answered(LIMITED);
     ask(1);
     await clock.pass(1000);
+
     expect(times).toEqual([1000]);
+
     pace.answered(LIMITED);
     ask(1);
     await clock.pass(2000);
+
     expect(times).toEqual([1000, 3000]);
   });
 
@@ -110,10 +121,13 @@ describe('429', () => {
     pace.answered(LIMITED);
     ask(3);
     await clock.pass(1400);
+
     expect(times).toEqual([1000, 1200, 1400]);
+
     for (let answer = 0; answer < 100; answer += 1) pace.answered(FINE);
     ask(3);
     await clock.pass(1000);
+
     expect(times.slice(3)).toEqual([1600, 1700, 1800]);
   });
 });
@@ -126,7 +140,9 @@ test('a request that gives up passes its turn to the next', async () => {
   ask(1);
   await clock.pass(500);
   gone.abort(new Error('enough'));
+
   await expect(turn).rejects.toThrow('enough');
+
   await clock.pass(500);
   expect(times).toEqual([0, 1000]);
 });

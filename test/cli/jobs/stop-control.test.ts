@@ -6,19 +6,27 @@ import { testContext } from '../../support/context.ts';
 it('drops everything if the time was over before the first listener', async () => {
   const { ctx } = await testContext();
   const stop = new StopControl();
-  const release = stop.listen({ ...ctx, signal: AbortSignal.abort(new TimeIsUp()) }, { runningRows: 0 });
+  const release = stop.listen(
+    { ...ctx, signal: AbortSignal.abort(new TimeIsUp()) },
+    { runningRows: 0 },
+  );
   release();
+
   expect(stop.isStopping()).toBe(true);
   expect(stop.dropping.reason).toBeInstanceOf(TimeIsUp);
 });
 
-it.each(['SIGINT', 'SIGTERM'] as const)('knows of a %s from before the first listener', async signal => {
-  const { ctx } = await testContext();
-  const stop = new StopControl();
-  const release = stop.listen(
-    { ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) },
-    { runningRows: 0 },
-  );
-  release();
-  expect([stop.isStopping(), stop.interruptedBy]).toEqual([true, signal]);
-});
+it.each(['SIGINT', 'SIGTERM'] as const)(
+  'knows of a %s from before the first listener',
+  async signal => {
+    const { ctx } = await testContext();
+    const stop = new StopControl();
+    const release = stop.listen(
+      { ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) },
+      { runningRows: 0 },
+    );
+    release();
+
+    expect([stop.isStopping(), stop.interruptedBy]).toEqual([true, signal]);
+  },
+);

@@ -10,8 +10,13 @@ const ARGS = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
 test('a journal that is torn anywhere can be resumed again and again, and no row is paid for twice', async () => {
   const { env, runs } = await startServiceForTest();
   const home = directoryWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
-  const stopped = await runBatchCommand([...ARGS, '--max-credits', '2', '--concurrency', '1'], { env, home });
+  const stopped = await runBatchCommand([...ARGS, '--max-credits', '2', '--concurrency', '1'], {
+    env,
+    home,
+  });
+
   expect(stopped.exitCode).toBe(8);
+
   const whole = readFileSync(path.join(home, 'results.jsonl.journal'), 'utf8');
   const first = whole.indexOf('\n') + 1;
   for (let size = whole.length - 1; size > 0; size -= 197) {
@@ -23,14 +28,18 @@ test('a journal that is torn anywhere can be resumed again and again, and no row
     const go = (more: readonly string[] = []) =>
       runBatchCommand([...ARGS, '--resume', ...more], { env, home: copy });
     const again = await go(['--max-credits', '3', '--concurrency', '1']);
+
     // If its first line may have been lost, rows that have no result are refused.
     expect([size, again.exitCode]).toEqual([size, size < first ? 2 : 8]);
     expect((await runs()).length - before).toBe(size < first ? 0 : 1);
+
     if (size < first) continue;
+
     for (const torn of ['{"row":4,"id":"4","sta', '\0'.repeat(70)]) {
       appendFileSync(journal, torn);
       expect((await go(['--max-credits', '3'])).exitCode).toBe(8);
     }
+
     expect((await runs()).length - before).toBe(1);
     expect((await go()).exitCode).toBe(0);
     expect((await runs()).length - before).toBe(2);

@@ -8,10 +8,13 @@ import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
 
 let provider: FakeProvider;
 let home: string;
+
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
+
 beforeEach(() => {
   home = temporaryDirectory();
   mkdirSync(path.join(home, 'data'), { mode: 0o700 });
@@ -22,12 +25,14 @@ beforeEach(() => {
 });
 
 const write = (file: string, text: string): void => writeFileSync(path.join(home, file), text);
+
 const run = (...argv: string[]): Promise<CommandResult> =>
   runInProcess(['-q', ...argv], {
     home,
     local: localService,
     env: { PROMPTRUN_DATA_DIR: path.join(home, 'data') },
   });
+
 const check = (...flags: string[]): Promise<CommandResult> =>
   run('judge', 'check', 'labels.csv', '--judge', 'tiny', '--concurrency', '1', ...flags);
 
@@ -38,7 +43,9 @@ function answer(labels: string, answers: string): void {
     (label, at) => `answer ${at + 1},is polite,${label === 'y' ? 'pass' : 'fail'}\n`,
   );
   write('labels.csv', `output,rubric,label\n${rows.join('')}`);
-  provider.reset(...Array.from(answers, letter => chatAnswer(letter === 'y' ? 'Yes.' : 'No: it is rude.')));
+  provider.reset(
+    ...Array.from(answers, letter => chatAnswer(letter === 'y' ? 'Yes.' : 'No: it is rude.')),
+  );
 }
 
 describe('judge check', () => {
@@ -69,7 +76,10 @@ row 10: label fail, judge pass: no reason given
     expect(JSON.parse(stdout())).toEqual({
       rows: 10,
       agreement: { rate: 0.8, interval: [expect.closeTo(0.4902, 4), expect.closeTo(0.9433, 4)] },
-      kappa: { value: expect.closeTo(7 / 12) as number, interval: [expect.any(Number), expect.any(Number)] },
+      kappa: {
+        value: expect.closeTo(7 / 12) as number,
+        interval: [expect.any(Number), expect.any(Number)],
+      },
       passes: { labels: 6, judge: 6 },
       itself: null,
       differ: [
@@ -109,7 +119,11 @@ row 10: label fail, judge pass: no reason given
 
   it.each([
     { flags: ['--min-kappa', '0.5'], code: 0, reason: '' },
-    { flags: ['--min-kappa', '0.6'], code: 5, reason: "Cohen's kappa is 0.583, below --min-kappa 0.6\n" },
+    {
+      flags: ['--min-kappa', '0.6'],
+      code: 5,
+      reason: "Cohen's kappa is 0.583, below --min-kappa 0.6\n",
+    },
     {
       flags: ['--min-kappa', '0.5', '--sure'],
       code: 5,
@@ -120,8 +134,12 @@ row 10: label fail, judge pass: no reason given
     answer('yyyyyynnnn', 'yyyyynnnny');
     const { exitCode, stderr } = await check(...flags);
     expect(exitCode).toBe(code);
-    if (code === 0) expect(stderr()).not.toContain('below');
-    else expect(stderr()).toMatch(reason);
+
+    if (code === 0) {
+      expect(stderr()).not.toContain('below');
+    } else {
+      expect(stderr()).toMatch(reason);
+    }
   });
 
   it('names its runs if standard output does not take the figures', async () => {
@@ -137,15 +155,18 @@ row 10: label fail, judge pass: no reason given
   it.each([
     { flags: [], code: 0 },
     { flags: ['--min-kappa', '0.1'], code: 5 },
-  ])('says that kappa is not defined if both always say the same: $flags', async ({ flags, code }) => {
-    answer('yyy', 'y');
-    const { stdout, exitCode } = await check(...flags);
-    expect(stdout()).toContain("Cohen's kappa: not defined");
-    expect(exitCode).toBe(code);
-    const json = await check('--json', ...flags);
-    expect(JSON.parse(json.stdout())).toMatchObject({ kappa: null });
-    expect(json.exitCode).toBe(code);
-  });
+  ])(
+    'says that kappa is not defined if both always say the same: $flags',
+    async ({ flags, code }) => {
+      answer('yyy', 'y');
+      const { stdout, exitCode } = await check(...flags);
+      expect(stdout()).toContain("Cohen's kappa: not defined");
+      expect(exitCode).toBe(code);
+      const json = await check('--json', ...flags);
+      expect(JSON.parse(json.stdout())).toMatchObject({ kappa: null });
+      expect(json.exitCode).toBe(code);
+    },
+  );
 
   it('takes JSONL, labels of all forms, a common rubric and the setting judge', async () => {
     const labels = ['"pass"', '"Yes"', 'true', '1', '"fail"', '"no"', 'false', '"0"'];
@@ -164,6 +185,7 @@ row 10: label fail, judge pass: no reason given
       '--concurrency',
       '1',
     );
+
     expect(stdout()).toContain('agreement: 8 of 8, 100 %');
     expect(exitCode).toBe(0);
   });
@@ -179,13 +201,21 @@ row 10: label fail, judge pass: no reason given
     },
     { labels: 'output,rubric,label\n', flags: [], message: 'labels.csv has no rows' },
     { labels: 'output,rubric,label\na,b,pass\n', flags: ['--judge', 'nobody'], message: 'nobody' },
-    { labels: 'output,rubric,label\na,b,pass\n', flags: ['--sure'], message: '--sure needs --min-kappa' },
+    {
+      labels: 'output,rubric,label\na,b,pass\n',
+      flags: ['--sure'],
+      message: '--sure needs --min-kappa',
+    },
     {
       labels: 'output,rubric,label\na,b,pass\n',
       flags: ['--min-kappa', '2'],
       message: '--min-kappa takes a number from -1 to 1',
     },
-    { labels: 'output,rubric,label\na,b,pass\n', flags: ['--cancel'], message: '--cancel needs --resume' },
+    {
+      labels: 'output,rubric,label\na,b,pass\n',
+      flags: ['--cancel'],
+      message: '--cancel needs --resume',
+    },
   ])('is a usage error, and asks nothing: $message', async ({ labels, flags, message }) => {
     provider.reset(chatAnswer('yes'));
     write('labels.csv', labels);
@@ -224,6 +254,7 @@ row 10: label fail, judge pass: no reason given
       chatAnswer(`<think>${'hm '.repeat(9000)}</think>**No**`),
       chatAnswer('<think>It says "</think> yes".</think>no'),
     );
+
     const { stdout, stderr } = await check();
     expect(stdout()).toContain('agreement: 2 of 2');
     expect(stderr()).toContain('the judge answered neither yes nor no; 1 row not judged');
@@ -231,7 +262,12 @@ row 10: label fail, judge pass: no reason given
 
   it('repeats a failed run with --retry-failed, and no other', async () => {
     answer('yy', 'y');
-    provider.reset(chatAnswer('yes'), chatAnswer('', { finish_reason: 'content_filter' }), chatAnswer('yes'));
+    provider.reset(
+      chatAnswer('yes'),
+      chatAnswer('', { finish_reason: 'content_filter' }),
+      chatAnswer('yes'),
+    );
+
     const failed = await check();
     expect([failed.exitCode, failed.stderr()]).toEqual([
       1,
@@ -239,8 +275,12 @@ row 10: label fail, judge pass: no reason given
     ]);
     expect((await check('--resume')).exitCode).toBe(1);
     expect(provider.requests).toHaveLength(2);
+
     const again = await check('--resume', '--retry-unknown');
-    expect([again.exitCode, again.stdout()]).toEqual([0, expect.stringContaining('agreement: 2 of 2')]);
+    expect([again.exitCode, again.stdout()]).toEqual([
+      0,
+      expect.stringContaining('agreement: 2 of 2'),
+    ]);
     expect(provider.requests).toHaveLength(3);
   });
 
@@ -259,11 +299,14 @@ row 10: label fail, judge pass: no reason given
     provider.reset(ledger.handler);
     ledger.verdict = () => ({ text: 'Yes.' });
     const capped = await check('--provider-batch', '--max-cost', '0.014');
+
     expect(capped.exitCode).toBe(8);
     expect(capped.stderr()).toMatch(/[1-5] rows not judged/u);
+
     const more = await check('--provider-batch', '--resume', '--max-cost', '1');
     expect(more.stdout()).toContain('agreement: 4 of 6');
     expect(more.exitCode).toBe(0);
+
     const sizes = ledger.batches.map(({ entries }) => entries.length);
     expect(sizes).toHaveLength(2);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(6);
@@ -278,9 +321,11 @@ row 10: label fail, judge pass: no reason given
     };
     provider.reset(ledger.handler);
     const { stdout, exitCode } = await check('--provider-batch', '--min-kappa', '0.5', '--sure');
+
     expect(stdout()).toContain('agreement: 7 of 7');
     expect(exitCode).toBe(0);
     expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([7]);
+
     const again = await check('--provider-batch', '--resume');
     expect(again.stdout()).toContain('agreement: 7 of 7');
     expect(ledger.batches).toHaveLength(1);

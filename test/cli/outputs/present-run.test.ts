@@ -12,12 +12,18 @@ it.each([
 ])(
   'names the runs that were made if standard output does not take the results: $argv',
   async ({ argv, runs }) => {
-    const project = echoProject(CASES, { 'other.prompt': ECHO.replace('{{text}}', 'other {{text}}') });
+    const project = echoProject(CASES, {
+      'other.prompt': ECHO.replace('{{text}}', 'other {{text}}'),
+    });
     const { exitCode, stderr } = await project.run(argv, { readerTakes: 3, isDiskFull: true });
+
     expect(exitCode).toBe(1);
+
     const list = await project.run(['runs', 'list', '--json']);
     const ids = (JSON.parse(list.stdout()) as { runId: string }[]).map(({ runId }) => runId);
+
     expect(ids).toHaveLength(runs);
+
     for (const id of ids) expect(stderr()).toContain(id);
   },
 );
@@ -32,7 +38,12 @@ it('keeps the exit code of tests whose reader is gone', async () => {
 it('keeps the exit code of a replay whose reader is gone, because it made no run', async () => {
   const project = echoProject(`${CASES}  - {name: c, inputs: {text: c}, expect: {equals: x}}\n`);
   const whole = await project.run(['test', '--record', 'rec']);
+
   expect(whole.exitCode).toBe(5);
+
   const replayed = await project.run(['test', '--replay', 'rec'], { readerTakes: 0 });
-  expect([replayed.exitCode, replayed.stderr()]).toEqual([5, expect.not.stringContaining('not printed')]);
+  expect([replayed.exitCode, replayed.stderr()]).toEqual([
+    5,
+    expect.not.stringContaining('not printed'),
+  ]);
 });

@@ -34,10 +34,13 @@ describe('printValue', () => {
   it('keeps bytes in a pipe, and drives no terminal', async () => {
     const value = { text: '\u009b2J\u202e\u007f' };
     expect(await printed(value)).toContain('\u009b2J\u202e\u007f');
+
     const shown = await printed(value, onTerminal);
     expect(shown).toContain('\\u009b2J\\u202e\\u007f');
     expect(JSON.parse(shown)).toEqual(value);
-    expect(await printed({ t: '\u001b[2J' }, { ...onTerminal, globals: { query: 't' } })).toBe('^[[2J\n');
+    expect(await printed({ t: '\u001b[2J' }, { ...onTerminal, globals: { query: 't' } })).toBe(
+      '^[[2J\n',
+    );
   });
 });
 

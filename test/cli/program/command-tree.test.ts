@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { COMMAND_TABLE } from '../../../src/cli/program/command-table.ts';
 import { runInProcess } from '../../support/context.ts';
 
-const CONTRACT = `run, runs list, runs get, runs wait, runs journal, runs save, prompts get, prompts search,
+const CONTRACT =
+  `run, runs list, runs get, runs wait, runs journal, runs save, prompts get, prompts search,
   prompts publish, versions list, versions get, resources list, resources refresh, resources status, batch, account,
   api, login, logout, profile list, profile use, profile add, profile remove, config get, config set, config unset,
   config list, config path, alias set, alias remove, alias list, serve, keys create, keys list, keys revoke,
   completion, doctor, models`.split(/,\s+/);
 
-const PATHS = COMMAND_TABLE.commands.filter(({ hidden }) => hidden !== true).map(({ path }) => path);
+const PATHS = COMMAND_TABLE.commands
+  .filter(({ hidden }) => hidden !== true)
+  .map(({ path }) => path);
 
 describe('the tree of commands', () => {
   it('has every command of the contract', () => {
@@ -37,7 +40,9 @@ describe('the tree of commands', () => {
     async flag => {
       const { exitCode, stderr } = await runInProcess(['run', 'hello', '-i', 'name=Ada', flag, '']);
       expect(exitCode).toBe(2);
-      expect(stderr()).toMatch(new RegExp(`^error: option '.*${flag} <.*Name a (file|directory)`, 'u'));
+      expect(stderr()).toMatch(
+        new RegExp(`^error: option '.*${flag} <.*Name a (file|directory)`, 'u'),
+      );
     },
   );
 
@@ -65,7 +70,10 @@ describe('the tree of commands', () => {
     ['aliases', 'alias'],
     ['key', 'keys'],
   ])('takes %s for %s', async (alias, name) => {
-    const [short, long] = [await runInProcess([alias, '--help']), await runInProcess([name, '--help'])];
+    const [short, long] = [
+      await runInProcess([alias, '--help']),
+      await runInProcess([name, '--help']),
+    ];
     expect(short.stdout()).toBe(long.stdout());
   });
 
@@ -130,6 +138,7 @@ describe('help', () => {
     ]) {
       expect(environment.stdout()).toContain(variable);
     }
+
     const codes = await runInProcess(['help', 'exit-codes']);
     expect(codes.stdout()).toMatch(/^ {2}143 {2}ended by SIGTERM$/m);
   });
@@ -160,16 +169,28 @@ describe('usage errors', () => {
   });
 
   it.each([
-    [['rnus', 'list'], "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)", 'promptrun'],
+    [
+      ['rnus', 'list'],
+      "error: unknown command 'rnus'; did you mean runs? (USAGE_ERROR)",
+      'promptrun',
+    ],
     [['hello'], "error: unknown command 'hello' (USAGE_ERROR)", 'promptrun'],
-    [['runs', 'lst'], "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)", 'promptrun runs'],
+    [
+      ['runs', 'lst'],
+      "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)",
+      'promptrun runs',
+    ],
     [['rn'], "error: unknown command 'rn' (USAGE_ERROR)", 'promptrun'],
     [
       ['prfoile', 'list'],
       "error: unknown command 'prfoile'; did you mean profile? (USAGE_ERROR)",
       'promptrun',
     ],
-    [['config', 'lst'], "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)", 'promptrun config'],
+    [
+      ['config', 'lst'],
+      "error: unknown command 'lst'; did you mean list? (USAGE_ERROR)",
+      'promptrun config',
+    ],
     [
       ['config', 'list', '--jsn'],
       "error: unknown option '--jsn'; did you mean --json? (USAGE_ERROR)",
@@ -196,14 +217,26 @@ describe('usage errors', () => {
       "error: unknown option '--api-key' (USAGE_ERROR)",
       'promptrun config list',
     ],
-    [['config', 'list', '--json=1'], 'error: --json takes no value (USAGE_ERROR)', 'promptrun config list'],
-    [['config', 'get'], "error: missing required argument 'key' (USAGE_ERROR)", 'promptrun config get'],
+    [
+      ['config', 'list', '--json=1'],
+      'error: --json takes no value (USAGE_ERROR)',
+      'promptrun config list',
+    ],
+    [
+      ['config', 'get'],
+      "error: missing required argument 'key' (USAGE_ERROR)",
+      'promptrun config get',
+    ],
     [
       ['config', 'list', '--profile'],
       "error: option '--profile <name>' argument missing (USAGE_ERROR)",
       'promptrun',
     ],
-    [['config', 'path', 'extra'], 'error: too many arguments: extra (USAGE_ERROR)', 'promptrun config path'],
+    [
+      ['config', 'path', 'extra'],
+      'error: too many arguments: extra (USAGE_ERROR)',
+      'promptrun config path',
+    ],
   ])('%j is reported in a line, with the usage and exit code 2', async (argv, line, command) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv);
     const [first, usage, see] = stderr().split('\n');
@@ -250,7 +283,10 @@ describe('usage errors', () => {
     [['batch', 'hello'], '--from is missing: the file with the rows. See: promptrun batch --help'],
   ])('the JSON of a fault says what to do next: %j', async (argv, message) => {
     const { stderr } = await runInProcess([...argv, '--json']);
-    expect(JSON.parse(stderr())).toMatchObject({ message: expect.stringContaining(message), exitCode: 2 });
+    expect(JSON.parse(stderr())).toMatchObject({
+      message: expect.stringContaining(message),
+      exitCode: 2,
+    });
   });
 
   it.each([[['--json', 'rnus']], [['rnus', '--json']], [['config', '--query', 'x', 'nope']]])(
@@ -263,6 +299,7 @@ describe('usage errors', () => {
         data: null,
         exitCode: 2,
       });
+
       expect(stderr().trimEnd()).not.toContain('\n');
       expect(exitCode).toBe(2);
     },
@@ -289,7 +326,9 @@ describe('global flags', () => {
     const set = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
     expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: 2 });
     expect([set.stdout(), set.exitCode]).toEqual(['', 2]);
-    expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe('5\n');
+    expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe(
+      '5\n',
+    );
   });
 
   it('refuse a time that is not valid', async () => {

@@ -4,13 +4,18 @@ import {
   explainNumberProblem,
   filterChoices,
 } from '../../../src/cli/questions/choices.ts';
-import { findChoice, findChoices, formatNumberedList } from '../../../src/cli/questions/line-prompter.ts';
+import {
+  findChoice,
+  findChoices,
+  formatNumberedList,
+} from '../../../src/cli/questions/line-prompter.ts';
 
 const choices = [
   { value: 1, name: 'Crème brûlée', description: 'a dessert' },
   { value: 2, name: 'Ice cream', description: 'a dessert' },
   { value: 3, name: 'Bread' },
 ];
+
 const values = (words: string) => filterChoices(choices, words).map(choice => choice.value);
 
 describe('filtering choices', () => {
@@ -23,7 +28,9 @@ describe('filtering choices', () => {
 
   it('puts names that begin with the words first', () => {
     expect(
-      filterChoices([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(one => one.value),
+      filterChoices([{ value: 1, name: 'sandbread' }, ...choices.slice(2, 3)], 'bread').map(
+        one => one.value,
+      ),
     ).toEqual([3, 1]);
   });
 });

@@ -5,6 +5,7 @@ import { completePath, resolveTypedPath } from '../../../src/cli/questions/path-
 import { temporaryDirectory } from '../../support/context.ts';
 
 let cwd = '';
+
 beforeEach(async () => {
   cwd = temporaryDirectory();
   await mkdir(path.join(cwd, 'pictures/deep'), { recursive: true });
@@ -20,14 +21,22 @@ beforeEach(async () => {
 });
 
 const complete = (typed: string) =>
-  completePath(typed, { cwd, home: path.join(cwd, 'pictures'), proposes: name => name.endsWith('.png') });
+  completePath(typed, {
+    cwd,
+    home: path.join(cwd, 'pictures'),
+    proposes: name => name.endsWith('.png'),
+  });
+
 const resolvePath = (typed: string) => resolveTypedPath(typed, { cwd, home: '/home/ada' });
 
 describe('completing a path', () => {
   it('completes as far as there is only one way', () => {
     expect(complete('p')).toEqual({ text: 'pictures/', candidates: [] });
     expect(complete('pictures/t')).toEqual({ text: 'pictures/two.png', candidates: [] });
-    expect(complete('pictures/o')).toEqual({ text: 'pictures/one', candidates: ['one more.png', 'one.png'] });
+    expect(complete('pictures/o')).toEqual({
+      text: 'pictures/one',
+      candidates: ['one more.png', 'one.png'],
+    });
   });
 
   it('lists the matching paths, folders and images only', () => {
@@ -40,7 +49,10 @@ describe('completing a path', () => {
 
   it('leaves a path that leads nowhere as typed', () => {
     expect(complete('none/x')).toEqual({ text: 'none/x', candidates: [] });
-    expect(complete('https://example.com/x')).toEqual({ text: 'https://example.com/x', candidates: [] });
+    expect(complete('https://example.com/x')).toEqual({
+      text: 'https://example.com/x',
+      candidates: [],
+    });
   });
 
   it('proposes no name that would drive the terminal', async () => {
@@ -50,7 +62,10 @@ describe('completing a path', () => {
 
   it('looks into the home directory and absolute folders', () => {
     expect(complete('~/t')).toEqual({ text: '~/two.png', candidates: [] });
-    expect(complete(`${cwd}/pictures/t`)).toEqual({ text: `${cwd}/pictures/two.png`, candidates: [] });
+    expect(complete(`${cwd}/pictures/t`)).toEqual({
+      text: `${cwd}/pictures/two.png`,
+      candidates: [],
+    });
   });
 });
 

@@ -30,9 +30,19 @@ describe('edited or damaged recordings', () => {
     ['a digest in capitals', /"sha256": "[^"]+"/u, `"sha256": "${'A'.repeat(64)}"`, 'SHA-256'],
     ['another digest', /"sha256": "[^"]+"/u, `"sha256": "${'0'.repeat(64)}"`, 'does not exist'],
     ['tokens that are a page', /"tokens": \d+/u, '"tokens": "<script>"', 'tokens is not a count'],
-    ['outputs that are a text', /"outputs": \[/u, '"outputs": "", "rest": [', 'outputs is not a list'],
+    [
+      'outputs that are a text',
+      /"outputs": \[/u,
+      '"outputs": "", "rest": [',
+      'outputs is not a list',
+    ],
     ['a type that is a number', /"type": "image"/u, '"type": 1', 'type is not text'],
-    ['a status that is a list', /"runStatus": "succeeded"/u, '"runStatus": []', 'runStatus is not text'],
+    [
+      'a status that is a list',
+      /"runStatus": "succeeded"/u,
+      '"runStatus": []',
+      'runStatus is not text',
+    ],
     [
       'too many levels',
       /"data": \{/u,
@@ -49,13 +59,24 @@ describe('edited or damaged recordings', () => {
     const { project, file, content } = recorded();
     project.write(file, content.replace(pattern, replacement));
     const run = ['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec', '--save', 'out'];
-    const batch = ['batch', 'postcard', '--from', 'rows.csv', '--replay', 'rec', '--out', 'out.jsonl'];
+    const batch = [
+      'batch',
+      'postcard',
+      '--from',
+      'rows.csv',
+      '--replay',
+      'rec',
+      '--out',
+      'out.jsonl',
+    ];
+
     for (const argv of [run, batch]) {
       const { exitCode, stdout, stderr } = await project.run(argv);
       expect([exitCode, stdout()]).toEqual([2, '']);
       expect(stderr()).toContain(message);
       expect(stderr()).toContain(path.basename(file));
     }
+
     expect(readdirSync(project.home)).not.toContain('out');
   });
 
@@ -72,6 +93,7 @@ describe('edited or damaged recordings', () => {
     const content = readFileSync(path.join(project.home, file), 'utf8');
     project.write(file, content.replace(pattern, `"${field}": null`));
     const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
+
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining(`"${field}": null`)]);
   });
 
@@ -80,7 +102,11 @@ describe('edited or damaged recordings', () => {
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
     project.write(path.join('rec', 'media', name), 'a page');
     const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
-    expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('contains something else')]);
+
+    expect([run.exitCode, run.stderr()]).toEqual([
+      2,
+      expect.stringContaining('contains something else'),
+    ]);
   });
 
   it('are refused if a medium is larger than the limit', async () => {
@@ -88,7 +114,11 @@ describe('edited or damaged recordings', () => {
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'media'));
     truncateSync(path.join(project.home, 'rec', 'media', name), 2 ** 36);
     const run = await project.run(['run', 'postcard', '-i', 'place=Oslo', '--replay', 'rec']);
-    expect([run.exitCode, run.stderr()]).toEqual([2, expect.stringContaining('larger than 256 MiB')]);
+
+    expect([run.exitCode, run.stderr()]).toEqual([
+      2,
+      expect.stringContaining('larger than 256 MiB'),
+    ]);
   });
 
   it('are not reported as the source of answers if one of them is damaged', async () => {
@@ -105,49 +135,69 @@ describe('edited or damaged recordings', () => {
     const project = echoProject('  - { inputs: { text: a }, expect: [{ cost: 0.1 }] }\n');
     expect((await project.run(['test', '--record', 'rec'])).exitCode).toBe(0);
     expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(0);
+
     const [name = ''] = readdirSync(path.join(project.home, 'rec', 'runs'));
     const file = path.join('rec', 'runs', name);
     const recording = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
     project.write(file, JSON.stringify({ ...recording, cost: 0.2 }));
     const dearer = await project.run(['test', '--replay', 'rec']);
+
     expect([dearer.exitCode, dearer.stdout()]).toEqual([5, expect.stringContaining('0.2')]);
+
     project.write(file, JSON.stringify({ ...recording, cost: 'free' }));
     const damaged = await project.run(['test', '--replay', 'rec']);
+
     expect([damaged.exitCode, damaged.stderr()]).toEqual([
       2,
       expect.stringContaining('cost is not an amount'),
     ]);
   });
 
-  it.each(['cost', 'fault', 'notKept'])('are replayed if %s is null, as if it were missing', async field => {
-    const project = new Project({});
-    const run = ['run', 'hello', '-i', 'name=Ada'];
-    const recorded = await project.run([...run, '--record', 'rec']);
-    const [name = ''] = filesBelow(path.join(project.home, 'rec', 'runs'));
-    const file = path.join('rec', 'runs', name);
-    const content = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
-    project.write(file, JSON.stringify({ ...content, [field]: null }));
-    const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
-    expect([exitCode, stdout()]).toEqual([0, recorded.stdout()]);
-  });
+  it.each(['cost', 'fault', 'notKept'])(
+    'are replayed if %s is null, as if it were missing',
+    async field => {
+      const project = new Project({});
+      const run = ['run', 'hello', '-i', 'name=Ada'];
+      const recorded = await project.run([...run, '--record', 'rec']);
+      const [name = ''] = filesBelow(path.join(project.home, 'rec', 'runs'));
+      const file = path.join('rec', 'runs', name);
+      const content = JSON.parse(readFileSync(path.join(project.home, file), 'utf8')) as object;
+      project.write(file, JSON.stringify({ ...content, [field]: null }));
+      const { exitCode, stdout } = await project.run([...run, '--replay', 'rec']);
+
+      expect([exitCode, stdout()]).toEqual([0, recorded.stdout()]);
+    },
+  );
 
   it.each([
     ['slug', 1, 'body.data.rows[0].slug is not text'],
     ['uses', 'many', 'body.data.rows[0].uses is not a count'],
     ['title', null, undefined],
-  ])('are refused if %s is %j in what a service answered, before any row', async (field, value, fault) => {
-    const project = new Project({ 'rows.csv': 'name\nAda\n' });
-    const batch = ['batch', 'hello', '--from', 'rows.csv', '--out'];
-    expect((await project.run([...batch, 'one.jsonl', '--record', 'rec'])).exitCode).toBe(0);
-    const row = { promptId: VERSION, promptVersionId: VERSION, slug: 'hello', title: 'Hello', uses: 1 };
-    const body = { status: 'SUCCESS', data: { rows: [{ ...row, [field]: value }] } };
-    const file = path.join('rec', 'answers', 'one.json');
-    project.write(file, JSON.stringify({ httpStatus: 200, body }));
-    const { exitCode, stderr } = await project.run([...batch, 'two.jsonl', '--replay', 'rec']);
-    const damaged = `${path.join(project.home, file)} is damaged: ${fault}`;
-    expect([exitCode, stderr()]).toEqual(
-      fault ? [2, expect.stringContaining(damaged)] : [0, expect.any(String)],
-    );
-    expect(existsSync(path.join(project.home, 'two.jsonl'))).toBe(!fault);
-  });
+  ])(
+    'are refused if %s is %j in what a service answered, before any row',
+    async (field, value, fault) => {
+      const project = new Project({ 'rows.csv': 'name\nAda\n' });
+      const batch = ['batch', 'hello', '--from', 'rows.csv', '--out'];
+
+      expect((await project.run([...batch, 'one.jsonl', '--record', 'rec'])).exitCode).toBe(0);
+
+      const row = {
+        promptId: VERSION,
+        promptVersionId: VERSION,
+        slug: 'hello',
+        title: 'Hello',
+        uses: 1,
+      };
+      const body = { status: 'SUCCESS', data: { rows: [{ ...row, [field]: value }] } };
+      const file = path.join('rec', 'answers', 'one.json');
+      project.write(file, JSON.stringify({ httpStatus: 200, body }));
+      const { exitCode, stderr } = await project.run([...batch, 'two.jsonl', '--replay', 'rec']);
+      const damaged = `${path.join(project.home, file)} is damaged: ${fault}`;
+
+      expect([exitCode, stderr()]).toEqual(
+        fault ? [2, expect.stringContaining(damaged)] : [0, expect.any(String)],
+      );
+      expect(existsSync(path.join(project.home, 'two.jsonl'))).toBe(!fault);
+    },
+  );
 });

@@ -19,7 +19,10 @@ describe('--record and --replay', () => {
   it('outweigh the environment, in which an empty variable counts as missing', async () => {
     const project = echoProject(CASES);
     const made = await project.run(['test', '--record', 'a'], { env: { PROMPTRUN_REPLAY: '' } });
-    const replayed = await project.run(['test', '--replay', 'a'], { env: { PROMPTRUN_RECORD: 'b' } });
+    const replayed = await project.run(['test', '--replay', 'a'], {
+      env: { PROMPTRUN_RECORD: 'b' },
+    });
+
     expect(replayed.exitCode).toBe(made.exitCode);
     expect(existsSync(path.join(project.home, 'a', 'runs'))).toBe(true);
     expect(existsSync(path.join(project.home, 'b'))).toBe(false);

@@ -16,24 +16,31 @@ describe('a replay', () => {
     const replayed = await project.run(['test', '--replay', 'rec', '--json']);
     const runIds = (text: string): string[] =>
       [...text.matchAll(/"runId": "([^"]+)"/gu)].map(([, id = '']) => id);
+
     expect([recorded.exitCode, replayed.exitCode]).toEqual([5, 5]);
     expect(new Set(runIds(recorded.stdout())).size).toBe(3);
     expect(runIds(replayed.stdout())).toEqual(runIds(recorded.stdout()));
+
     const { stdout } = await project.run(['runs', 'list', '--json']);
     expect(JSON.parse(stdout())).toHaveLength(3);
   });
 
   it('finds its recordings if git gave every file the line ends of Windows', async () => {
-    const expected = 'expect: [{ equals: "Dear Ada,\\nyours" }, { matches: "^Dear Ada,\\nyours$" }]';
+    const expected =
+      'expect: [{ equals: "Dear Ada,\\nyours" }, { matches: "^Dear Ada,\\nyours$" }]';
     const project = echoProject(
       `  - inputs: { text: "@letter.txt" }\n    ${expected}\n  - inputs:\n      text: |-\n        Dear Ada,\n        yours\n    ${expected}\n`,
       { 'letter.txt': 'Dear Ada,\nyours' },
     );
     await project.run(['test', '--record', 'rec']);
-    for (const name of filesBelow(project.home).filter(file => /\.(?:json|prompt|txt|yaml)$/u.test(file))) {
+
+    for (const name of filesBelow(project.home).filter(file =>
+      /\.(?:json|prompt|txt|yaml)$/u.test(file),
+    )) {
       const text = readFileSync(path.join(project.home, name), 'utf8');
       project.write(name, text.replaceAll('\n', '\r\n'));
     }
+
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('2 passed')]);
   });
@@ -61,6 +68,7 @@ describe('a replay', () => {
     await project.run(['test', '--record', 'rec']);
     project.write('one.test.yaml', `cases:\n  - { inputs: { ${inputs('y')} } }\n`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec', 'one.test.yaml']);
+
     expect([exitCode, stdout()]).toEqual([
       2,
       expect.stringContaining('it differs in the input "a" ("x" there'),
@@ -81,6 +89,7 @@ describe('a replay', () => {
     project.write(file, recorded.replace('"textInputs": {', `"textInputs": {${many.join('')}`));
     project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: d } }\n');
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
+
     expect([exitCode, stdout()]).toEqual([2, expect.stringMatching(/, and 981 more\.$/mu)]);
     expect(stdout().length).toBeLessThan(10_000);
   });
@@ -90,8 +99,14 @@ describe('a replay', () => {
     await project.run(['test', '--record', 'rec']);
     project.write('echo.prompt', `${ECHO}!`);
     const { exitCode, stdout } = await project.run(['test', '--replay', 'rec']);
-    expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('it differs in the prompt version')]);
-    expect(stdout()).toContain('the prompt file has changed since, or it is another model or prompt');
+
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('it differs in the prompt version'),
+    ]);
+    expect(stdout()).toContain(
+      'the prompt file has changed since, or it is another model or prompt',
+    );
   });
 
   it('answers run and batch by slug, without key, cache or journal', async () => {
@@ -103,7 +118,9 @@ describe('a replay', () => {
     const rec = path.join(project.home, 'rec');
     const env = { PROMPTRUN_REPLAY: rec };
     const again = await elsewhere.run(['run', 'hello', '-i', 'name=Ada'], { env });
+
     expect([again.exitCode, again.stdout()]).toEqual([0, ran.stdout()]);
+
     const rows = await elsewhere.run(batch, { env });
     expect([rows.exitCode, rows.stdout().trim().split('\n').length]).toEqual([0, 2]);
     expect(filesBelow(elsewhere.home).filter(name => name.includes('journal.jsonl'))).toEqual([]);
@@ -116,10 +133,13 @@ describe('a replay', () => {
     const ids = async (...flags: string[]): Promise<string[]> =>
       (await project.run([...batch, ...flags])).stdout().trim().split('\n').toSorted();
     const recorded = await ids('--record', 'rec');
+
     expect(new Set(recorded).size).toBe(2);
     expect(await ids('--replay', 'rec')).toEqual(recorded);
+
     project.write('rows.csv', 'name\nAda\nAda\nAda\n');
     const { exitCode, stderr } = await project.run([...batch, '--replay', 'rec']);
+
     expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('this run is not recorded')]);
   });
 
@@ -127,9 +147,13 @@ describe('a replay', () => {
     const project = new Project({});
     const run = ['run', 'postcard', '-i', 'place=Oslo', '--save'];
     await project.run([...run, 'one', '--record', 'rec']);
+
     expect((await project.run([...run, 'two', '--replay', 'rec'])).exitCode).toBe(0);
+
     const [one, two] = ['one', 'two'].map(directory => {
-      const name = readdirSync(path.join(project.home, directory)).find(file => file.endsWith('.png'));
+      const name = readdirSync(path.join(project.home, directory)).find(file =>
+        file.endsWith('.png'),
+      );
       return readFileSync(path.join(project.home, directory, name ?? ''));
     });
     expect(two?.equals(one ?? Buffer.alloc(0))).toBe(true);
@@ -153,6 +177,7 @@ describe('a replay', () => {
       await project.run([...one, '--replay', 'rec']),
       await project.run([...other, '--replay', 'rec']),
     ];
+
     expect(replayed.map(({ exitCode }) => exitCode)).toEqual([5, 2]);
     expect(replayed.map(({ stderr }) => stderr())).toEqual(recorded.map(({ stderr }) => stderr()));
   });
@@ -168,8 +193,10 @@ describe('a replay', () => {
         expect: { method: 'POST', path: '/runs' },
         answer: failure(httpStatus, status, 'busy', null, { 'retry-after': '61' }),
       });
+
       const service = await scriptedServiceForTest(refused(), creation(succeededRun()), refused());
       const project = new Project({});
+
       const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY };
       const ends: number[] = [];
       for (let turn = 0; turn < 3; turn += 1) {
@@ -180,6 +207,7 @@ describe('a replay', () => {
           ends.push((await project.run(['run', VERSION, flag, 'rec'], given)).exitCode);
         }
       }
+
       expect(ends).toEqual([exitCode, exitCode, 0, 0, exitCode, 0]);
     },
   );
@@ -190,6 +218,7 @@ describe('a replay', () => {
     await project.run([...run, '--record', 'rec']);
     const options = { home: project.home, local: localService, env: { PROMPTRUN_REPLAY: 'rec' } };
     const { stdout, stderr } = await runInProcess(run, options);
+
     expect([stdout(), stderr()]).toEqual([
       expect.stringContaining('Ada'),
       'note: the answer comes from a recording\n',

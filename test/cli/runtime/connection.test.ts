@@ -33,9 +33,11 @@ describe('after the result', () => {
       },
       { expect: { path: '/me', headers: { 'cli-agent': 'h2' } }, answer: success(ACCOUNT) },
     );
+
     const home = temporaryDirectory();
     const first = await runInProcess(['api', 'GET', '/me'], { env, home });
     const second = await runInProcess(['api', 'GET', '/me'], { env, home });
+
     expect([first.exitCode, first.stderr(), second.exitCode]).toEqual([0, '', 0]);
   });
 
@@ -71,7 +73,9 @@ describe('after the result', () => {
       env,
       clock: { ...systemClock, now: () => Date.now() + passed },
     });
+
     expect(exitCode).toBe(0);
+
     // Without the limit, they have five seconds.
     expect(performance.now() - askedAt).toBeLessThan(5000);
   });
@@ -92,6 +96,7 @@ describe('a proxy', () => {
     const dead = (await deadBaseUrl()).replace('/v1', '');
     const exitCodeWith = async (more: Record<string, string>) =>
       (await runInProcess(['api', 'GET', '/me'], { env: { ...env, ...more } })).exitCode;
+
     expect(await exitCodeWith({ HTTP_PROXY: dead })).toBe(1);
     expect(await exitCodeWith({ http_proxy: dead, HTTP_PROXY: '' })).toBe(1);
     expect(await exitCodeWith({ HTTP_PROXY: dead, NO_PROXY: '127.0.0.1' })).toBe(0);
@@ -107,6 +112,7 @@ describe('--debug', () => {
     );
     const { stderr } = await runInProcess(['api', 'GET', '/me', '--debug'], { env });
     const url = `${env.PROMPTRUN_BASE_URL}/me`;
+
     expect(stderr().trimEnd().split('\n')).toEqual([
       `debug: GET ${url}`,
       expect.stringMatching(/^debug: GET \S+ 503 in \d+ ms$/),

@@ -73,9 +73,12 @@ describe('signals', () => {
     process.send('SIGINT');
     time += 20;
     process.send('SIGINT');
+
     expect(handler).toHaveBeenCalledTimes(1);
+
     time += 500;
     process.send('SIGINT');
+
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
@@ -89,6 +92,7 @@ describe('signals', () => {
     handBack();
     handBack();
     process.send('SIGTERM');
+
     expect([inner.mock.calls, outer.mock.calls, signal.aborted]).toEqual([
       [['SIGINT']],
       [['SIGTERM']],

@@ -25,15 +25,18 @@ function withFile(text: string) {
 }
 
 describe('the configuration file', () => {
-  it.runIf(isPosix)('is written for its owner only, in a directory for its owner only', async () => {
-    const directory = path.join(temporaryDirectory(), 'made');
-    await settingsIn(directory).update(document => {
-      document.aliases['a'] = 'b';
-    });
-    expect(statSync(directory).mode & 0o777).toBe(0o700);
-    expect(statSync(path.join(directory, 'config.json')).mode & 0o777).toBe(0o600);
-    expect([...settingsIn(directory).aliases]).toEqual([['a', 'b']]);
-  });
+  it.runIf(isPosix)(
+    'is written for its owner only, in a directory for its owner only',
+    async () => {
+      const directory = path.join(temporaryDirectory(), 'made');
+      await settingsIn(directory).update(document => {
+        document.aliases['a'] = 'b';
+      });
+      expect(statSync(directory).mode & 0o777).toBe(0o700);
+      expect(statSync(path.join(directory, 'config.json')).mode & 0o777).toBe(0o600);
+      expect([...settingsIn(directory).aliases]).toEqual([['a', 'b']]);
+    },
+  );
 
   it('is not created by reading', () => {
     const directory = path.join(temporaryDirectory(), 'never');
@@ -42,7 +45,9 @@ describe('the configuration file', () => {
   });
 
   it('keeps settings that it does not know', async () => {
-    const { settings, file } = withFile('{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}');
+    const { settings, file } = withFile(
+      '{"future": [1], "profiles": {"p": {"baseUrl": "u", "more": true}}}',
+    );
     await settings.update(document => {
       document.settings['rate'] = 1;
     });
@@ -56,13 +61,16 @@ describe('the configuration file', () => {
   it('changes the file as it is on disk by then, not as it was read', async () => {
     const directory = temporaryDirectory();
     const [one, other] = [settingsIn(directory), settingsIn(directory)];
+
     expect(one.activeProfile).toBeUndefined();
+
     await other.update(document => {
       document.aliases['other'] = '1';
     });
     await one.update(document => {
       document.aliases['one'] = '2';
     });
+
     expect([...settingsIn(directory).aliases]).toEqual([
       ['one', '2'],
       ['other', '1'],
@@ -78,12 +86,18 @@ describe('the configuration file', () => {
     await settingsIn(path.join(directory, 'config')).update(document => {
       document.aliases['new'] = 'y';
     });
-    expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({ aliases: { old: 'x', new: 'y' } });
+
+    expect(JSON.parse(readFileSync(target, 'utf8'))).toMatchObject({
+      aliases: { old: 'x', new: 'y' },
+    });
   });
 
   it('accepts names such as __proto__', () => {
     const { settings } = withFile('{"aliases": {"constructor": "c"}, "profiles": {}}');
-    expect([settings.aliases.get('constructor'), settings.aliases.get('toString')]).toEqual(['c', undefined]);
+    expect([settings.aliases.get('constructor'), settings.aliases.get('toString')]).toEqual([
+      'c',
+      undefined,
+    ]);
     expect(settings.profiles.get('constructor')).toBeUndefined();
   });
 

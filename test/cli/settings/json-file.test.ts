@@ -4,11 +4,13 @@ import { expect, it } from 'vitest';
 import { JsonFile } from '../../../src/cli/settings/json-file.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
-const jsonFile = (file: string) => new JsonFile<{ n?: number }>(file, testClock(), document => document);
+const jsonFile = (file: string) =>
+  new JsonFile<{ n?: number }>(file, testClock(), document => document);
 
 it('leaves signals to the command when it writes', async () => {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  const listeners = (): number => signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
+  const listeners = (): number =>
+    signals.reduce((sum, signal) => sum + process.listenerCount(signal), 0);
   const before = listeners();
   await jsonFile(path.join(temporaryDirectory(), 'file.json')).update(() => undefined);
   expect(listeners()).toBe(before);
@@ -20,7 +22,9 @@ it('holds the lock while the change is made, and not after, also when the change
     content.n = 1;
     return existsSync(`${file}.lock`);
   });
+
   expect([held, existsSync(`${file}.lock`)]).toEqual([true, false]);
+
   const failing = jsonFile(file).update(() => {
     throw new Error('no');
   });

@@ -7,7 +7,11 @@ import { comparePairs } from '../../../src/cli/statistics/paired.ts';
 import { type CaseRuns, summarizeRates } from '../../../src/cli/statistics/rates.ts';
 import figures from './figures/figures.json' with { type: 'json' };
 
-function expectInterval(interval: Interval | undefined, expected: readonly number[], digits = 7): void {
+function expectInterval(
+  interval: Interval | undefined,
+  expected: readonly number[],
+  digits = 7,
+): void {
   expect(interval?.[0]).toBeCloseTo(expected[0] ?? Number.NaN, digits);
   expect(interval?.[1]).toBeCloseTo(expected[1] ?? Number.NaN, digits);
 }
@@ -29,22 +33,34 @@ describe('figures of scipy and statsmodels', () => {
     }
   });
 
-  it.each(figures.sequences)('confidence sequence: $passed of $runs', ({ passed, runs, interval }) => {
-    expectInterval(sequence.sequenceInterval(passed, runs), interval, 9);
-  });
+  it.each(figures.sequences)(
+    'confidence sequence: $passed of $runs',
+    ({ passed, runs, interval }) => {
+      expectInterval(sequence.sequenceInterval(passed, runs), interval, 9);
+    },
+  );
 
   it.each(figures.decisions)('decided at $required by $passed of $runs: $decided', decision => {
-    expect(sequence.isDecided(decision.required, decision.passed, decision.runs)).toBe(decision.decided);
+    expect(sequence.isDecided(decision.required, decision.passed, decision.runs)).toBe(
+      decision.decided,
+    );
   });
 
   it.each(figures.pairs)('paired difference: $difference', ({ before, after, ...expected }) => {
-    const pairs = before.map((runs, at) => ({ before: caseRuns(runs), after: caseRuns(after[at] ?? []) }));
+    const pairs = before.map((runs, at) => ({
+      before: caseRuns(runs),
+      after: caseRuns(after[at] ?? []),
+    }));
     const compared = comparePairs(pairs);
+
     expect(compared.difference).toBeCloseTo(expected.difference, 12);
+
     expectInterval(compared.interval, expected.interval);
     expect(compared.smallest).toBeCloseTo(expected.smallest, 7);
+
     const isDrawn = pairs.length > 16 && pairs.some(pair => pair.before.runs > 1);
     expect(compared.p).toBeCloseTo(expected.p, isDrawn ? 2 : 12);
+
     const change = expected.difference < 0 ? 'worse' : 'better';
     expect(compared.verdict).toBe(expected.p >= 0.05 ? 'no difference shown' : change);
   });
@@ -66,7 +82,9 @@ describe('figures of scipy and statsmodels', () => {
       ...times(judgeOnly, false, true),
       ...times(bothFail, false, false),
     ]);
+
     expect(kappa?.value).toBeCloseTo(value, 12);
+
     expectInterval(kappa?.interval, interval, 9);
   });
 });
@@ -107,7 +125,11 @@ describe('figures for which a formula is not defined', () => {
       for (const runs of [1, 2]) {
         const same = { passed: 1, runs };
         const pairs = Array.from({ length: count }, () => ({ before: same, after: same }));
-        expect(comparePairs(pairs)).toMatchObject({ verdict: 'no difference shown', p: 1, difference: 0 });
+        expect(comparePairs(pairs)).toMatchObject({
+          verdict: 'no difference shown',
+          p: 1,
+          difference: 0,
+        });
       }
     }
   });
@@ -122,8 +144,12 @@ describe('figures for which a formula is not defined', () => {
 
   it('has no kappa if both always say the same', () => {
     expect(cohensKappa([])).toBeUndefined();
-    expect(cohensKappa(Array.from({ length: 7 }, () => ({ label: true, judge: true })))).toBeUndefined();
-    expect(cohensKappa(Array.from({ length: 3 }, () => ({ label: false, judge: false })))).toBeUndefined();
+    expect(
+      cohensKappa(Array.from({ length: 7 }, () => ({ label: true, judge: true }))),
+    ).toBeUndefined();
+    expect(
+      cohensKappa(Array.from({ length: 3 }, () => ({ label: false, judge: false }))),
+    ).toBeUndefined();
   });
 });
 

@@ -24,7 +24,9 @@ describe('two thousand trials of models with a known rate', () => {
   it.each([5, 10, 30, 100])("cover the rate with Wilson's interval of %i answers", runs => {
     const simulation = new Simulation(runs);
     expectWithin(simulation.wilsonCoverage(runs), 0.93, 0.97);
-    for (const rate of [0.3, 0.5, 0.7, 0.9]) expectWithin(simulation.wilsonCoverage(runs, rate), 0.91, 0.985);
+    for (const rate of [0.3, 0.5, 0.7, 0.9]) {
+      expectWithin(simulation.wilsonCoverage(runs, rate), 0.91, 0.985);
+    }
   });
 
   it.each([
@@ -71,7 +73,9 @@ describe('two thousand trials of models with a known rate', () => {
   });
 
   it('stop a prompt that became 10 points worse nine times of ten on 300 cases', () => {
-    expect(new Simulation(8).foundWorse({ cases: 300, before: 0.9, after: 0.8 })).toBeGreaterThanOrEqual(0.9);
+    expect(
+      new Simulation(8).foundWorse({ cases: 300, before: 0.9, after: 0.8 }),
+    ).toBeGreaterThanOrEqual(0.9);
   });
 
   it('let one that changes nothing pass 19 times of 20 on 300 cases', () => {

@@ -15,7 +15,10 @@ export class Simulation {
     this.#random = xoroshiro128plus(seed);
   }
 
-  /** Returns the share of intervals that hold the true rate, which is drawn anew for each trial unless it is named. */
+  /**
+   * Returns the share of intervals that hold the true rate, which is drawn anew for each trial
+   * unless it is named.
+   */
   wilsonCoverage(runs: number, rate?: number): number {
     return this.#share(() => {
       const truth = rate ?? this.#uniform();
@@ -26,7 +29,9 @@ export class Simulation {
   /** Returns the same for the mean over cases, each with its own rate around the truth. */
   meanCoverage(cases: number, runs: number): number {
     return this.#share(() => {
-      const summary = summarizeRates(this.#cases(cases, () => this.#answers(runs, this.#rateAround(0.7))));
+      const summary = summarizeRates(
+        this.#cases(cases, () => this.#answers(runs, this.#rateAround(0.7))),
+      );
       return summary !== undefined && holds(summary.interval, 0.7);
     });
   }
@@ -44,7 +49,10 @@ export class Simulation {
     });
   }
 
-  /** Returns the share of wrong and of missing decisions under a required rate, and the answers that were needed on average. */
+  /**
+   * Returns the share of wrong and of missing decisions under a required rate, and the answers that
+   * were needed on average.
+   */
   sure(required: number, rate: number, most = 100): SureFigures {
     const isDecidedBy = decisionsAbout(required);
     let answers = 0;
@@ -58,9 +66,11 @@ export class Simulation {
           return rate === required || passed / runs >= required !== rate >= required;
         }
       }
+
       undecided++;
       return false;
     });
+
     return { wrong, undecided: undecided / TRIALS, answers: answers / TRIALS };
   }
 
@@ -71,7 +81,8 @@ export class Simulation {
       String,
     );
     return this.#share(() => {
-      // The number of cases by how many more answers they passed after than before, from all fewer to all more.
+      // The number of cases by how many more answers they passed after than before, from all fewer
+      // to all more.
       const tally = Array.from({ length: 2 * runs + 1 }, () => 0);
       for (let at = 0; at < cases; at++) {
         const passedBefore = this.#passed(runs, before);
@@ -124,7 +135,10 @@ export interface Comparison {
   readonly after: number;
 }
 
-/** Returns `isDecided` of a required rate, asked once about each count: trials have few, again and again. */
+/**
+ * Returns `isDecided` of a required rate, asked once about each count: trials have few, again and
+ * again.
+ */
 function decisionsAbout(required: number): (passed: number, runs: number) => boolean {
   const decided = remembered(
     ([passed, runs]: readonly [number, number]) => isDecided(required, passed, runs),

@@ -37,7 +37,10 @@ describe('a name that stands for nothing', () => {
     ['versions', 'list'],
   ])('%s %s has the hint, too', async (...command) => {
     const home = homeWithNote(NOTE);
-    const { exitCode, stderr } = await runInProcess([...command, 'note'], { home, local: localService });
+    const { exitCode, stderr } = await runInProcess([...command, 'note'], {
+      home,
+      local: localService,
+    });
     expect(exitCode).toBe(4);
     expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
   });
@@ -58,7 +61,9 @@ describe('a name that stands for nothing', () => {
 });
 
 it('a file with backslashes that is missing is named as it was typed', async () => {
-  const { exitCode, stderr } = await runInProcess(['run', 'drafts\\note.prompt'], { local: localService });
+  const { exitCode, stderr } = await runInProcess(['run', 'drafts\\note.prompt'], {
+    local: localService,
+  });
   expect(exitCode).toBe(4);
   expect(stderr()).toContain(
     'the prompt "drafts\\note.prompt" does not exist, and neither does a file of that name',
@@ -66,26 +71,37 @@ it('a file with backslashes that is missing is named as it was typed', async () 
 });
 
 describe('a target that is not a regular file', () => {
-  it.each(['dir.prompt', './dir.prompt', '.'])('is refused if it is a directory: %s', async target => {
-    const home = temporaryDirectory();
-    mkdirSync(path.join(home, 'dir.prompt'));
-    const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
-    expect(exitCode).toBe(2);
-    expect(stderr()).toContain(`${target} is a directory, not a prompt file`);
-    expect(stderr()).not.toContain('Did you mean');
-  });
+  it.each(['dir.prompt', './dir.prompt', '.'])(
+    'is refused if it is a directory: %s',
+    async target => {
+      const home = temporaryDirectory();
+      mkdirSync(path.join(home, 'dir.prompt'));
+      const { exitCode, stderr } = await runInProcess(['run', target], {
+        home,
+        local: localService,
+      });
+
+      expect(exitCode).toBe(2);
+      expect(stderr()).toContain(`${target} is a directory, not a prompt file`);
+      expect(stderr()).not.toContain('Did you mean');
+    },
+  );
 
   it.runIf(isPosix)('is refused if it is a pipe, a device or a link to itself', async () => {
     const home = temporaryDirectory();
     execFileSync('mkfifo', [path.join(home, 'pipe.prompt')]);
     symlinkSync('/dev/zero', path.join(home, 'zero.prompt'));
     symlinkSync('loop.prompt', path.join(home, 'loop.prompt'));
+
     for (const [target, message] of [
       ['pipe.prompt', 'pipe.prompt is a named pipe, not a prompt file'],
       ['zero.prompt', 'zero.prompt is a device, not a prompt file'],
       ['loop.prompt', "loop.prompt can't be read: ELOOP"],
     ] as const) {
-      const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
+      const { exitCode, stderr } = await runInProcess(['run', target], {
+        home,
+        local: localService,
+      });
       expect(exitCode).toBe(2);
       expect(stderr()).toContain(message);
     }
@@ -94,10 +110,14 @@ describe('a target that is not a regular file', () => {
 
 it('a run of a file without the line before its front matter says so', async () => {
   const home = homeWithNote(NOTE);
-  const { exitCode, stderr, stdout } = await runInProcess(['run', 'note.prompt', '-i', 'name=Ada'], {
-    home,
-    local: localService,
-  });
+  const { exitCode, stderr, stdout } = await runInProcess(
+    ['run', 'note.prompt', '-i', 'name=Ada'],
+    {
+      home,
+      local: localService,
+    },
+  );
+
   expect(exitCode).toBe(0);
   expect(stderr()).toContain('note: note.prompt lacks the line --- before its front matter');
   expect(stdout()).toContain('model: echo');

@@ -15,6 +15,7 @@ const RUN = '5f0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const OTHER_RUN = '5f0c8f99-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
 const found = { promptId: PROMPT, promptVersionId: VERSION, title: 'Haiku', slug: 'haiku' };
+
 const prompt = {
   promptId: PROMPT,
   promptVersionId: VERSION,
@@ -22,6 +23,7 @@ const prompt = {
   publishedAt: '2026-01-01T00:00:00Z',
   config: {},
 };
+
 const missing = failure(404, 'NOT_FOUND_ERROR', 'not here');
 
 function exchange(path: string, data: unknown): Exchange {
@@ -29,11 +31,13 @@ function exchange(path: string, data: unknown): Exchange {
 }
 
 const search = exchange('/prompts/publish', { rows: [found] });
+
 const versions = exchange(`/prompts/${PROMPT}/versions`, {
   promptId: PROMPT,
   title: 'Haiku',
   versions: [{ promptVersionId: VERSION }, { promptVersionId: OLDER }],
 });
+
 const ofVersion = (versionId: string, data: object): Exchange => ({
   expect: { path: `/prompts/${PROMPT}`, query: { versionId } },
   answer: success(data),
@@ -42,7 +46,13 @@ const ofVersion = (versionId: string, data: object): Exchange => ({
 describe('a prompt', () => {
   it('is found by its slug', async () => {
     const script = [search, exchange(`/prompts/${PROMPT}`, prompt)];
-    const { stdout, exitCode } = await runWithScript(script, ['prompts', 'get', 'haiku', '--query', 'title']);
+    const { stdout, exitCode } = await runWithScript(script, [
+      'prompts',
+      'get',
+      'haiku',
+      '--query',
+      'title',
+    ]);
     expect([stdout, exitCode]).toEqual(['Haiku\n', 0]);
   });
 
@@ -115,14 +125,25 @@ describe('commands of the embedded service', () => {
   ])('%j is refused if another service is configured, and says how to run it', async argv => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
-    const { stderr, stdout, exitCode } = await runWithScript([], argv, { home, local: localService });
-    expect(stderr).toMatch(/^error: .* the embedded service, but http.* is configured by PROMPTRUN_BASE_URL/);
-    expect(stderr).toContain('--profile local');
-    expect([stdout, exitCode]).toEqual(['', 2]);
-    const there = await runWithScript([], ['prompts', 'publish', 'x.prompt', '--profile', 'local'], {
+    const { stderr, stdout, exitCode } = await runWithScript([], argv, {
       home,
       local: localService,
     });
+
+    expect(stderr).toMatch(
+      /^error: .* the embedded service, but http.* is configured by PROMPTRUN_BASE_URL/,
+    );
+    expect(stderr).toContain('--profile local');
+    expect([stdout, exitCode]).toEqual(['', 2]);
+
+    const there = await runWithScript(
+      [],
+      ['prompts', 'publish', 'x.prompt', '--profile', 'local'],
+      {
+        home,
+        local: localService,
+      },
+    );
     expect(there.exitCode).toBe(0);
   });
 });
@@ -130,10 +151,15 @@ describe('commands of the embedded service', () => {
 it("nothing of a prompt file is sent to a service that is not a promptrun's own", async () => {
   const home = temporaryDirectory();
   writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
+
   const script = [{ expect: { method: 'GET', path: '/prompts' }, answer: missing }];
   for (const what of [['x.prompt'], ['--unpublish', 'x']]) {
     const options = { home, local: localService };
-    const { stderr, exitCode } = await runWithScript(script, ['prompts', 'publish', ...what], options);
+    const { stderr, exitCode } = await runWithScript(
+      script,
+      ['prompts', 'publish', ...what],
+      options,
+    );
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--profile local')]);
   }
 });
@@ -149,7 +175,9 @@ it("a run of a service that can't cancel runs is not cancelled", async () => {
 it('a run of a service that does not keep what it was created from is run again from its manifest', async () => {
   const home = temporaryDirectory();
   const kept = { expect: { path: `/runs/${RUN}/request` }, answer: missing };
+
   expect((await runWithScript([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(4);
+
   const manifest = {
     runId: RUN,
     promptVersionId: VERSION,
@@ -160,17 +188,24 @@ it('a run of a service that does not keep what it was created from is run again 
   const write = (baseUrl: string): void =>
     writeFileSync(path.join(home, 'run.json'), JSON.stringify({ baseUrl, ...manifest }));
   write('https://other.example/v1');
+
   expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+
   write('http://localhost/v1');
   const embedded = await runWithScript([], ['runs', 'rerun', './run.json'], { home });
+
   expect(embedded.stderr).toContain('is from the embedded service (profile local), but http');
+
   writeFileSync(path.join(home, 'run.json'), '{"runId":');
   expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
 });
 
 it('a typo in an input of a rerun, and a manifest whose version is not a UUID, create nothing', async () => {
   const home = temporaryDirectory();
-  const request = { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' }, imageInputs: [] } };
+  const request = {
+    promptVersionId: VERSION,
+    inputs: { textInputs: { name: 'Ada' }, imageInputs: [] },
+  };
   const config = { textInputs: { name: {} }, imageInputs: [] };
   const version = {
     promptVersionId: VERSION,
@@ -184,9 +219,17 @@ it('a typo in an input of a rerun, and a manifest whose version is not a UUID, c
     { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) },
   ];
   const typo = await runWithScript(script, ['runs', 'rerun', RUN, '-i', 'nmae=Bob'], { home });
+
   expect([typo.exitCode, typo.stderr]).toEqual([2, expect.stringContaining('did you mean name?')]);
+
   for (const promptVersionId of ['hello', './x.prompt', 7]) {
-    const manifest = { runId: RUN, promptVersionId, textInputs: {}, imageInputs: [], runOptions: {} };
+    const manifest = {
+      runId: RUN,
+      promptVersionId,
+      textInputs: {},
+      imageInputs: [],
+      runOptions: {},
+    };
     writeFileSync(
       path.join(home, 'run.json'),
       JSON.stringify({ baseUrl: 'https://other.example/v1', ...manifest }),
@@ -201,10 +244,15 @@ describe('a prompt file', () => {
   const files = (): string => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nTea.\n');
-    writeFileSync(path.join(home, 'x.test.yaml'), 'cases:\n  - name: tea\n    expect: [{ contains: Tea }]\n');
+    writeFileSync(
+      path.join(home, 'x.test.yaml'),
+      'cases:\n  - name: tea\n    expect: [{ contains: Tea }]\n',
+    );
     writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
+
     return home;
   };
+
   const elsewhere = { PROMPTRUN_BASE_URL: 'https://prompts.example/v1' };
 
   it.each([
@@ -217,24 +265,37 @@ describe('a prompt file', () => {
     ['test', /ok|passed/],
     ['prompts render x.prompt', /Tea\./],
     ['prompts check x.prompt', /^$/],
-  ])('%s runs it here with half a service configured, and publishes nothing', async (command, expected) => {
-    const home = files();
-    for (const env of [elsewhere, { PROMPTRUN_API_KEY: 'a-key' }]) {
-      const { exitCode, stdout, stderr } = await runInProcess(command.split(' '), {
+  ])(
+    '%s runs it here with half a service configured, and publishes nothing',
+    async (command, expected) => {
+      const home = files();
+      for (const env of [elsewhere, { PROMPTRUN_API_KEY: 'a-key' }]) {
+        const { exitCode, stdout, stderr } = await runInProcess(command.split(' '), {
+          home,
+          env,
+          local: localService,
+        });
+        expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(expected)]);
+      }
+
+      const list = await runInProcess(['prompts', 'list', '--query', '[].slug'], {
         home,
-        env,
         local: localService,
       });
-      expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(expected)]);
-    }
-    const list = await runInProcess(['prompts', 'list', '--query', '[].slug'], { home, local: localService });
-    expect(JSON.parse(list.stdout())).not.toContain('x');
-  });
+      expect(JSON.parse(list.stdout())).not.toContain('x');
+    },
+  );
 
   it('says that it runs here, and what is advised leads back here', async () => {
     const home = files();
-    const { stderr } = await runInProcess(['run', 'x.prompt'], { home, env: elsewhere, local: localService });
+    const { stderr } = await runInProcess(['run', 'x.prompt'], {
+      home,
+      env: elsewhere,
+      local: localService,
+    });
+
     expect(stderr()).toBe('note: runs here, not on prompts.example\n');
+
     const waited = await runInProcess(['runs', 'get', '--last'], {
       home,
       env: elsewhere,
@@ -253,6 +314,7 @@ describe('a prompt file', () => {
     writeFileSync(path.join(home, 'x.prompt'), '---\nmodel: echo\n---\nCoffee.\n');
     const stdout = async (...argv: string[]): Promise<string> =>
       (await runInProcess(argv, { home, local: localService })).stdout();
+
     expect(await stdout('run', 'x.prompt@git:HEAD')).toBe('Tea.\n');
     expect(await stdout('prompts', 'render', 'x.prompt@git:HEAD')).toContain('Tea.');
     expect(await stdout('run', 'x.prompt')).toBe('Coffee.\n');
@@ -271,16 +333,28 @@ describe('a prompt file', () => {
 });
 
 describe('a run', () => {
-  const run = { runId: RUN, runStatus: 'succeeded', outputs: [{ type: 'text', data: 'hi' }], tokens: 1 };
+  const run = {
+    runId: RUN,
+    runStatus: 'succeeded',
+    outputs: [{ type: 'text', data: 'hi' }],
+    tokens: 1,
+  };
   const list = exchange('/runs', { rows: [run, { ...run, runId: OTHER_RUN }], hasMore: false });
 
   it('is found by a beginning of its id that no other of the newest has', async () => {
-    const { stdout } = await runWithScript([list, exchange(`/runs/${RUN}`, run)], ['runs', 'get', '5f0c8f0']);
+    const { stdout } = await runWithScript(
+      [list, exchange(`/runs/${RUN}`, run)],
+      ['runs', 'get', '5f0c8f0'],
+    );
     expect(stdout).toBe('hi\n');
   });
 
   it.each([
-    ['5f0c8f', 2, /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/],
+    [
+      '5f0c8f',
+      2,
+      /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/,
+    ],
     ['aaaaaa', 4, /^error: no run begins with aaaaaa /],
   ])('%s is refused', async (name, code, message) => {
     const { stderr, exitCode } = await runWithScript([list], ['runs', 'get', name]);

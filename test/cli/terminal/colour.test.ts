@@ -8,6 +8,7 @@ const sink = (isTTY: boolean): Sink => ({
   write: () => true,
   on: () => undefined,
 });
+
 const xterm = { TERM: 'xterm-256color' };
 
 describe('colours', () => {

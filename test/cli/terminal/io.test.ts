@@ -62,6 +62,7 @@ describe('standard error', () => {
       paintErr: paint,
     });
     io.note('resuming run \u001B]0;x\u0007');
+
     expect(stderr.text()).toBe('resuming run ^[]0;x^G\n');
   });
 
@@ -75,6 +76,7 @@ describe('standard error', () => {
     });
     io.note('note');
     io.error('error');
+
     expect(stderr.text()).toBe('error\n');
   });
 
@@ -91,11 +93,16 @@ it('lets a spinner step aside before anything is written, but not before its own
   const stepAside = vi.fn();
   const stop = io.beforeWrite(stepAside);
   io.err('drawing');
+
   expect(stepAside).toHaveBeenCalledTimes(0);
+
   io.error('line');
   await io.out('result');
+
   expect(stepAside).toHaveBeenCalledTimes(2);
+
   stop();
   io.error('line');
+
   expect(stepAside).toHaveBeenCalledTimes(2);
 });

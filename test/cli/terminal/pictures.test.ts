@@ -15,7 +15,10 @@ describe('a miniature', () => {
     [20, 10, 20, 10],
   ])('of %i by %i pixels is %i by %i', async (width, height, drawnWidth, drawnHeight) => {
     const drawn = await createMiniature(png(width, height), { width: 360, height: 240 });
-    expect({ width: drawn.width, height: drawn.height }).toEqual({ width: drawnWidth, height: drawnHeight });
+    expect({ width: drawn.width, height: drawn.height }).toEqual({
+      width: drawnWidth,
+      height: drawnHeight,
+    });
   });
 
   it.each([
@@ -29,6 +32,7 @@ describe('a miniature', () => {
 
 describe('the sequence that draws a picture', () => {
   const pixel = (...rgba: number[]): number[] => rgba;
+
   const picture = (width: number, height: number, pixels: number[]) => ({
     width,
     height,
@@ -38,9 +42,13 @@ describe('the sequence that draws a picture', () => {
 
   it('is the PNG in pieces for kitty', () => {
     const sequence = encodeKitty(picture(1, 1, []));
-    const pieces = sequence.split('\u001B\\').map(piece => piece.replace('\u001B_G', '').split(';'));
+    const pieces = sequence
+      .split('\u001B\\')
+      .map(piece => piece.replace('\u001B_G', '').split(';'));
     expect(pieces.map(([control]) => control)).toEqual(['f=100,a=T,q=2,m=1', 'm=0', '']);
-    expect(Buffer.from(pieces.map(([, data]) => data).join(''), 'base64')).toEqual(Buffer.alloc(4000, 'x'));
+    expect(Buffer.from(pieces.map(([, data]) => data).join(''), 'base64')).toEqual(
+      Buffer.alloc(4000, 'x'),
+    );
   });
 
   it('is the PNG with its size for iTerm2', () => {
@@ -53,9 +61,9 @@ describe('the sequence that draws a picture', () => {
     const red = [255, 0, 0, 255];
     const blue = [0, 0, 255, 255];
     const clear = [0, 0, 0, 0];
-    expect(drawHalfBlocks(picture(3, 2, [...red, ...red, ...clear, ...blue, ...clear, ...clear]))).toBe(
-      '\u001B[38;2;255;0;0;48;2;0;0;255m▀\u001B[0;38;2;255;0;0m▀\u001B[0m \u001B[0m',
-    );
+    expect(
+      drawHalfBlocks(picture(3, 2, [...red, ...red, ...clear, ...blue, ...clear, ...clear])),
+    ).toBe('\u001B[38;2;255;0;0;48;2;0;0;255m▀\u001B[0;38;2;255;0;0m▀\u001B[0m \u001B[0m');
     expect(drawHalfBlocks(picture(1, 1, red))).toBe('\u001B[0;38;2;255;0;0m▀\u001B[0m');
   });
 
@@ -67,6 +75,7 @@ describe('the sequence that draws a picture', () => {
       [...red, ...red, ...red, ...red, ...red],
       [...blue, ...clear, ...clear, ...clear, ...clear],
     ].flat();
+
     expect(encodeSixel(picture(5, 2, rows))).toBe(
       '\u001BP0;1q"1;1;5;2#5;2;0;0;100#180;2;100;0;0#180!5@$#5A!4?\u001B\\',
     );

@@ -11,7 +11,11 @@ import {
 import { getWindowsProgram } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
-const WINDOWS_POWERSHELL = getWindowsProgram(String.raw`WindowsPowerShell\v1.0\powershell.exe`, process.env);
+const WINDOWS_POWERSHELL = getWindowsProgram(
+  String.raw`WindowsPowerShell\v1.0\powershell.exe`,
+  process.env,
+);
+
 // Wine's is a stub that prints nothing.
 const hasWindowsPowerShell = process.platform === 'win32' && printsBack(WINDOWS_POWERSHELL);
 
@@ -84,9 +88,11 @@ describe('a word of a command line', () => {
   });
 
   it("with a line break can't be written for cmd.exe", () => {
-    expect([isWritable('a\nb', 'cmd'), isWritable('a\nb', 'powershell'), isWritable('a\0', 'posix')]).toEqual(
-      [false, true, false],
-    );
+    expect([
+      isWritable('a\nb', 'cmd'),
+      isWritable('a\nb', 'powershell'),
+      isWritable('a\0', 'posix'),
+    ]).toEqual([false, true, false]);
     expect(toShellWord('a\nb', 'cmd')).not.toContain('\n');
   });
 
@@ -103,26 +109,40 @@ describe('a word of a command line', () => {
 
   it('is written so that either shell of Windows reads it, if its environment is not known', () => {
     expect(detectShell(undefined, 'win32')).toBe('any-of-windows');
-    expect(toShellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe('"C:\\My files\\a.prompt"');
+    expect(toShellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe(
+      '"C:\\My files\\a.prompt"',
+    );
   });
 
-  it.runIf(process.platform === 'win32')('is read back unchanged by cmd.exe, and by a batch file', () => {
-    const words = ['a b', "it's", '100%', '%PATH%!', 'say "hi" & echo', 'C:\\My files\\', 'a^b', ''];
-    const { program, batch } = argumentPrinter();
-    // Wine expands the arguments of a batch file again.
-    for (const [command, passed] of [
-      [program, words],
-      [`"${batch}"`, words.filter(word => !word.includes('%'))],
-    ] as const) {
-      const line = passed.map(word => toShellWord(word, 'cmd')).join(' ');
-      const { stdout } = spawnSync(
-        getWindowsProgram('cmd.exe', process.env),
-        ['/d', '/s', '/c', `"${command} ${line}"`],
-        { windowsVerbatimArguments: true, encoding: 'utf8' },
-      );
-      expect([command, JSON.parse(stdout)]).toEqual([command, passed]);
-    }
-  });
+  it.runIf(process.platform === 'win32')(
+    'is read back unchanged by cmd.exe, and by a batch file',
+    () => {
+      const words = [
+        'a b',
+        "it's",
+        '100%',
+        '%PATH%!',
+        'say "hi" & echo',
+        'C:\\My files\\',
+        'a^b',
+        '',
+      ];
+      const { program, batch } = argumentPrinter();
+      // Wine expands the arguments of a batch file again.
+      for (const [command, passed] of [
+        [program, words],
+        [`"${batch}"`, words.filter(word => !word.includes('%'))],
+      ] as const) {
+        const line = passed.map(word => toShellWord(word, 'cmd')).join(' ');
+        const { stdout } = spawnSync(
+          getWindowsProgram('cmd.exe', process.env),
+          ['/d', '/s', '/c', `"${command} ${line}"`],
+          { windowsVerbatimArguments: true, encoding: 'utf8' },
+        );
+        expect([command, JSON.parse(stdout)]).toEqual([command, passed]);
+      }
+    },
+  );
 
   it.runIf(hasWindowsPowerShell)('is read back unchanged by Windows PowerShell', () => {
     const words = ['a b', "it's", '$x `y` "z"', '@file', 'a,b', '-a.prompt', '100%', 'a & b', ''];
@@ -134,6 +154,7 @@ describe('a word of a command line', () => {
       ['-NoProfile', '-NonInteractive', '-EncodedCommand', encoded],
       { encoding: 'utf8' },
     );
+
     expect(JSON.parse(printed)).toEqual(words);
   });
 

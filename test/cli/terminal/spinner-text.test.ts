@@ -14,9 +14,14 @@ it('says what is waited for, for how long and how often it was polled', () => {
 });
 
 it('says why the service does not answer, and for how long, without control characters', () => {
-  const silence = { reason: "can't connect to\u001b[2J x: connection refused", since: START + 3000 };
+  const silence = {
+    reason: "can't connect to\u001b[2J x: connection refused",
+    since: START + 3000,
+  };
   const text = formatProgressState({ status: 'running', polls: 4, silence }, START, START + 75_000);
-  expect(text).toMatch(/^running · 1 min 15 s · polled 4 times · no answer for 1 min 12 s: can't connect to/);
+  expect(text).toMatch(
+    /^running · 1 min 15 s · polled 4 times · no answer for 1 min 12 s: can't connect to/,
+  );
   expect(text).not.toContain('\u001b');
 });
 

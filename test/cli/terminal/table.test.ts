@@ -15,8 +15,16 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'N', align: 'right', dropOrder: 1 },
 ];
 
-async function table(columns: number, rows: readonly (readonly Cell[])[], shape = COLUMNS): Promise<string> {
-  const { ctx } = await testContext({ terminal: { stdout: true }, columns, env: { NO_COLOR: '1' } });
+async function table(
+  columns: number,
+  rows: readonly (readonly Cell[])[],
+  shape = COLUMNS,
+): Promise<string> {
+  const { ctx } = await testContext({
+    terminal: { stdout: true },
+    columns,
+    env: { NO_COLOR: '1' },
+  });
   return renderTerminalTable(ctx.io, shape, rows);
 }
 
@@ -83,7 +91,9 @@ describe('renderTerminalTable', () => {
   });
 
   it('lets no cell drive the terminal or break the line', async () => {
-    expect(await table(80, [['\u001b[2J', 'a\nb\tc', '\r']])).toBe('ID     NAME   N\n^[[2J  a b c\n');
+    expect(await table(80, [['\u001b[2J', 'a\nb\tc', '\r']])).toBe(
+      'ID     NAME   N\n^[[2J  a b c\n',
+    );
   });
 
   it('fits whatever the terminal and the rows are', async () => {
@@ -116,7 +126,9 @@ describe('renderTerminalTable', () => {
       'A title of many words',
       '/home/ada/prompts/hello.prompt',
     ];
-    expect(await table(50, [row], shape)).toContain('7d1f3a52  A title of many words  /home/ad…o.prompt\n');
+    expect(await table(50, [row], shape)).toContain(
+      '7d1f3a52  A title of many words  /home/ad…o.prompt\n',
+    );
   });
 
   it('colours a cell after cutting it', async () => {

@@ -16,8 +16,10 @@ const SLOW = `${'[@,@]|'.repeat(40)}to_string(@)`;
 const EIGHT = "join('', [@,@,@,@,@,@,@,@])";
 const LARGE = `${EIGHT} | ${EIGHT} | [join('-', [@,@,@]), join('+', [@,@,@]), join('*', [@,@,@])]`;
 const MILLION = JSON.stringify('x'.repeat(1_000_000));
+
 const testCase = (name: string, expectation: object, text = '{"a":1}'): string =>
   `  - ${JSON.stringify({ name, inputs: { text }, expect: [expectation] })}\n`;
+
 const PASSING = testCase('passes', { contains: 'a' });
 
 /** Matches either bound: the load of the machine decides which comes first. */
@@ -29,8 +31,12 @@ describe('a JMESPath expression of a test', () => {
     ['takes too much memory', LARGE, MILLION, PAST_BOUND],
     ['is too long', `'${'x'.repeat(16 * 1024 - 1)}'`, '1', /the expression is larger than 16 KiB/u],
   ])('is the fault of its case if it %s', async (_, jmespath, text, message) => {
-    const cases = [testCase('fault', { jmespath }, text), testCase('passes', { contains: '1' }, '1')];
+    const cases = [
+      testCase('fault', { jmespath }, text),
+      testCase('passes', { contains: '1' }, '1'),
+    ];
     const { exitCode, stdout } = await echoProject(cases.join('')).run(['test']);
+
     expect(stdout()).toMatch(message);
     expect(stdout()).toContain('1 passed, 0 failed, 1 could not be run');
     expect(exitCode).toBe(2);
@@ -48,10 +54,13 @@ describe('a JMESPath expression of a test', () => {
 
   it('ends at Ctrl-C', async () => {
     // It must not have ended by itself, however late the signal comes.
-    const project = echoProject(testCase('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'));
+    const project = echoProject(
+      testCase('slow', { jmespath: SLOW }).replace('{', '{"repeat":1000,'),
+    );
     const command = startInProcess(['test'], { home: project.home, local: localService });
     await vi.waitFor(() => expect(command.stderr()).not.toBe(''), 60_000);
     command.raise('SIGINT');
+
     expect(await command.ended).toBe(130);
   });
 });
@@ -64,9 +73,9 @@ describe('an answer that is nested too deeply', () => {
     { transform: 'JSON.parse(output)', contains: '[' },
   ])('fails its case by %o', async expectation => {
     const deep = '['.repeat(10_000) + ']'.repeat(10_000);
-    const { exitCode, stdout } = await echoProject(testCase('deep', expectation, deep) + PASSING).run([
-      'test',
-    ]);
+    const { exitCode, stdout } = await echoProject(
+      testCase('deep', expectation, deep) + PASSING,
+    ).run(['test']);
     expect(stdout()).toContain('1 passed, 1 failed');
     expect(exitCode).toBe(5);
   });
@@ -83,8 +92,12 @@ describe('the YAML of a test file', () => {
   it('is read in a separate process if it is large, which ends with the command', async () => {
     const text = `cases:\n${'- name: a\n'.repeat(100_000)}`;
     const stop = new AbortController();
-    const reading = runFileTask(contextUntil(stop.signal), 'readYaml', { text, file: 'a.test.yaml' });
+    const reading = runFileTask(contextUntil(stop.signal), 'readYaml', {
+      text,
+      file: 'a.test.yaml',
+    });
     stop.abort(new Error('stopped'));
+
     await expect(reading).rejects.toThrow('stopped');
   });
 
@@ -92,8 +105,15 @@ describe('the YAML of a test file', () => {
     // Lines of comments make it large at little work.
     const lines = `${'#'.repeat(99)}\n`.repeat(2700);
     const strange = testCase('strange', { contains: 'a', containz: 'b' });
-    const { exitCode, stdout, stderr } = await echoProject(`${PASSING}${lines}${strange}`).run(['test']);
-    expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('echo.test.yaml:2703')]);
+    const { exitCode, stdout, stderr } = await echoProject(`${PASSING}${lines}${strange}`).run([
+      'test',
+    ]);
+
+    expect([exitCode, stdout() + stderr()]).toEqual([
+      2,
+      expect.stringContaining('echo.test.yaml:2703'),
+    ]);
+
     const broken = await echoProject(`${PASSING}${lines}  - [\n`).run(['test']);
     expect(broken.exitCode).toBe(2);
     expect(broken.stdout() + broken.stderr()).toMatch(/echo\.test\.yaml:270\d: this is not YAML/u);
@@ -101,9 +121,13 @@ describe('the YAML of a test file', () => {
 
   it('is not drowned by aliases of aliases', async () => {
     const ten = (alias: number): string => Array(10).fill(`*a${alias}`).join(', ');
-    const lines = Array.from({ length: 9 }, (_, at) => `      a${at + 1}: &a${at + 1} [${ten(at)}]\n`);
+    const lines = Array.from(
+      { length: 9 },
+      (_, at) => `      a${at + 1}: &a${at + 1} [${ten(at)}]\n`,
+    );
     const cases = `  - inputs:\n     text:\n      a0: &a0 [x]\n${lines.join('')}`;
     const { exitCode, stdout, stderr } = await echoProject(cases).run(['test']);
+
     expect(exitCode).toBe(2);
     expect(stdout() + stderr()).toContain('with its aliases written out, this is too large');
   });
@@ -123,7 +147,13 @@ describe('a configuration of promptfoo', () => {
 
   it('keeps its faults and their places there', async () => {
     const project = new Project({ 'config.yaml': CONFIG, 'tests.yaml': '- {vars: {a: 1}}\n- [' });
-    const { exitCode, stderr } = await project.run(['prompts', 'new', 'x.prompt', '--from', 'config.yaml']);
+    const { exitCode, stderr } = await project.run([
+      'prompts',
+      'new',
+      'x.prompt',
+      '--from',
+      'config.yaml',
+    ]);
     expect([exitCode, stderr()]).toEqual([
       2,
       expect.stringMatching(/^error: tests\.yaml:\d: this is not YAML/u),
@@ -137,14 +167,21 @@ describe('--query', () => {
     const query = (expression: string) =>
       project.run(['run', 'hello', '-i', 'name=Ada', '--query', expression]);
     const long = await query(`'${'x'.repeat(16 * 1024 - 1)}'`);
-    expect([long.exitCode, long.stderr()]).toEqual([2, expect.stringContaining('larger than 16 KiB')]);
+
+    expect([long.exitCode, long.stderr()]).toEqual([
+      2,
+      expect.stringContaining('larger than 16 KiB'),
+    ]);
+
     const open = await query(`"${'x'.repeat(16 * 1024 - 1)}`);
     expect([open.exitCode, open.stdout()]).toEqual([2, '']);
+
     const slow = await query(SLOW);
     expect([slow.exitCode, slow.stderr()]).toEqual([
       2,
       expect.stringMatching(/takes (longer than 2 s|more than 256 MiB of memory)/u),
     ]);
+
     const longest = await query(`'${'x'.repeat(16 * 1024 - 2)}'`);
     expect([longest.exitCode, longest.stdout().length]).toEqual([0, 16 * 1024 - 1]);
   });
@@ -161,9 +198,13 @@ describe('a schema that leads back to itself', () => {
     ];
     const project = echoProject(cases.join(''), { 'loop.json': '{"$ref":"#"}' });
     const { exitCode, stdout } = await project.run(['test']);
+
     expect(stdout()).toContain(`echo.test.yaml:2: schema: loop.json: ${LOOP} (at "/$ref")`);
     expect(stdout()).toContain(`echo.test.yaml:8: schema: ${LOOP} (at "/allOf/0/$ref")`);
-    expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('1 passed, 0 failed, 2 could not')]);
+    expect([exitCode, stdout()]).toEqual([
+      2,
+      expect.stringContaining('1 passed, 0 failed, 2 could not'),
+    ]);
   });
 
   it('is refused by --schema before anything is sent, and by the check of a prompt file', async () => {
@@ -175,11 +216,13 @@ describe('a schema that leads back to itself', () => {
       ),
     });
     const run = await project.run(['run', 'hello', '-i', 'name=Ada', '--schema', 'loop.json']);
+
     expect([run.exitCode, run.stdout(), run.stderr()]).toEqual([
       2,
       '',
       expect.stringContaining(`--schema: loop.json: ${LOOP} (at "/$ref")`),
     ]);
+
     const check = await project.run(['prompts', 'check', 'a.prompt']);
     expect([check.exitCode, check.stdout()]).toEqual([
       2,
@@ -191,10 +234,11 @@ describe('a schema that leads back to itself', () => {
 describe('what a test file names', () => {
   const files = (count: number): Record<string, string> =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`files/${at}.txt`, String(at)]));
+
   const naming = (count: number): string =>
-    Array.from({ length: count }, (_, at) => testCase(`c${at}`, { seconds: 1000 }, `@files/${at}.txt`)).join(
-      '',
-    );
+    Array.from({ length: count }, (_, at) =>
+      testCase(`c${at}`, { seconds: 1000 }, `@files/${at}.txt`),
+    ).join('');
 
   it('is at most 1,000 different files: the case that names one more is a fault', async () => {
     const project = echoProject(naming(1001), files(1001));
@@ -216,9 +260,13 @@ describe('what a test file names', () => {
 
   it('has at most 64 MiB in all', async () => {
     const project = echoProject(naming(5), files(5));
-    for (const at of [0, 1, 2, 3]) truncateSync(path.join(project.home, `files/${at}.txt`), 16 * 1024 * 1024);
+    for (const at of [0, 1, 2, 3]) {
+      truncateSync(path.join(project.home, `files/${at}.txt`), 16 * 1024 * 1024);
+    }
+
     const { exitCode, stdout } = await project.run(['test', '--filter', 'c4']);
     expect([exitCode, stdout()]).toEqual([2, expect.stringContaining('may have 64 MiB in all')]);
+
     truncateSync(path.join(project.home, 'files/4.txt'), 0);
     expect((await project.run(['test', '--filter', 'c4'])).exitCode).toBe(0);
   });
@@ -229,6 +277,7 @@ describe('a file beyond its bound', () => {
     const project = echoProject(PASSING, { 'large.test.yaml': 'target: ./echo.prompt\n' });
     truncateSync(path.join(project.home, 'large.test.yaml'), 8 * 1024 * 1024 + 1);
     const { exitCode, stdout } = await project.run(['test']);
+
     expect([exitCode, stdout()]).toEqual([
       2,
       expect.stringContaining('large.test.yaml is larger than 8 MiB'),
@@ -239,13 +288,20 @@ describe('a file beyond its bound', () => {
   it('is exit 2 for a recording of more than 64 MiB', async () => {
     const project = echoProject(PASSING);
     expect((await project.run(['test', '--record', 'kept'])).exitCode).toBe(0);
+
     const runs = path.join(project.home, 'kept/runs');
     const [recording = ''] = readdirSync(runs);
     const file = path.join(runs, recording);
     appendFileSync(file, Buffer.alloc(64 * 1024 * 1024 - statSync(file).size, ' '));
+
     expect((await project.run(['test', '--replay', 'kept'])).exitCode).toBe(0);
+
     appendFileSync(file, ' ');
     const { exitCode, stdout, stderr } = await project.run(['test', '--replay', 'kept']);
-    expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('larger than 64 MiB')]);
+
+    expect([exitCode, stdout() + stderr()]).toEqual([
+      2,
+      expect.stringContaining('larger than 64 MiB'),
+    ]);
   });
 });

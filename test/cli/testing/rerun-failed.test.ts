@@ -19,18 +19,29 @@ describe('test --failed', () => {
   it('succeeds if nothing failed, and is refused if nothing was run', async () => {
     const project = echoProject(PASSING + FAILING);
     const refused = await project.run(['test', '--failed']);
-    expect([refused.exitCode, refused.stderr()]).toEqual([4, expect.stringContaining('Leave out --failed')]);
+
+    expect([refused.exitCode, refused.stderr()]).toEqual([
+      4,
+      expect.stringContaining('Leave out --failed'),
+    ]);
+
     await project.run(['test', '--filter', 'norwegian']);
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
+
     expect((await project.run(['test', '--failed'])).exitCode).toBe(0);
+
     const live = { home: project.home, local: localService };
     const argv = ['test', '--failed', '--reporter', 'json', '--out', 'report.json'];
     const green = await runInProcess(argv, live);
+
     expect([green.exitCode, green.stderr()]).toEqual([
       0,
       'note: no case failed when it was last run; 1 case passed\n',
     ]);
-    const report: unknown = JSON.parse(readFileSync(path.join(project.home, 'report.json'), 'utf8'));
+
+    const report: unknown = JSON.parse(
+      readFileSync(path.join(project.home, 'report.json'), 'utf8'),
+    );
     expect(report).toMatchObject({ passed: 0, failed: 0, cases: [] });
   });
 
@@ -38,9 +49,12 @@ describe('test --failed', () => {
     const project = echoProject(PASSING);
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:\n${PASSING.replace('equals: hello', 'equals: hullo')}`);
+
     expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(5);
+
     const live = { home: project.home, local: localService };
     const { exitCode, stderr } = await runInProcess(['test', '--failed'], live);
+
     expect(exitCode).toBe(0);
     expect(stderr()).toContain(
       'note: 1 case failed with --replay, which is remembered apart: to run only those, add --replay <dir>\n',
@@ -54,10 +68,13 @@ describe('test --failed', () => {
     project.write('other.test.yaml', `cases:\n${FAILING}`);
     await project.run(['test']);
     const one = await project.run(['test', 'echo.test.yaml', '--failed']);
+
     expect(one.stdout()).toContain('0 passed, 1 failed');
+
     project.write('echo.prompt', ECHO.replace('{{text}}', 'hei'));
     await project.run(['test', 'echo.test.yaml', '--filter', 'norwegian']);
     const all = await project.run(['test', '--failed']);
+
     expect(all.stdout()).toContain('FAILED other.test.yaml: greets in Norwegian');
     expect(all.stdout()).toContain('0 passed, 1 failed');
   });
@@ -67,9 +84,15 @@ describe('test --failed', () => {
     const old = Array.from({ length: 45_000 }, (_, index) =>
       JSON.stringify({ ids: [`${index}`.padStart(64, '0')], verdict: 'failed' }),
     );
-    project.write('state/tests/verdicts.jsonl', `{"ids":7}\nno JSON\n${old.join('\n')}\n{"ids":["torn`);
+    project.write(
+      'state/tests/verdicts.jsonl',
+      `{"ids":7}\nno JSON\n${old.join('\n')}\n{"ids":["torn`,
+    );
     await project.run(['test']);
-    expect(statSync(path.join(project.home, 'state/tests/verdicts.jsonl')).size).toBeLessThan(3_000_000);
+
+    expect(statSync(path.join(project.home, 'state/tests/verdicts.jsonl')).size).toBeLessThan(
+      3_000_000,
+    );
     expect((await project.run(['test', '--failed'])).stdout()).toContain('0 passed, 1 failed');
   });
 
@@ -77,17 +100,25 @@ describe('test --failed', () => {
     const project = echoProject(
       `${FAILING}  - { name: judged, inputs: { text: hi }, expect: [{ rubric: is polite }] }\n`,
     );
+
     // Without the judge, the whole file is a fault.
     expect((await project.run(['test'])).exitCode).toBe(2);
+
     await project.run(['test', '--filter', 'norwegian']);
     const { stdout, exitCode, stderr } = await project.run(['test', '--failed']);
-    expect([exitCode, stdout()], stderr()).toEqual([5, expect.stringContaining('0 passed, 1 failed')]);
+
+    expect([exitCode, stdout()], stderr()).toEqual([
+      5,
+      expect.stringContaining('0 passed, 1 failed'),
+    ]);
+
     const dry = await project.run(['test', '--failed', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout())).toMatchObject({ cases: 1, creations: 1 });
 
     // The model `echo` answers no question, so the judged case fails, too.
     await project.run(['test', '--judge', 'echo']);
     const without = await project.run(['test', '--failed']);
+
     expect(without.exitCode).toBe(2);
     expect(without.stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
   });
@@ -108,6 +139,7 @@ describe('test --failed', () => {
     await project.run(['test']);
     project.write('echo.test.yaml', `cases:\n${written('new')}${before}`);
     const { stdout } = await project.run(['test', '--failed']);
+
     expect(stdout()).toContain('FAILED echo.test.yaml: case 3');
     expect(stdout()).toContain('0 passed, 1 failed');
   });
@@ -133,6 +165,7 @@ describe('test --failed', () => {
       };
       return cases.find(({ name }) => name === 'greets in Norwegian')?.repetitions[0]?.runId;
     };
+
     const runId = await testedRun();
     expect(await testedRun('--resume', '--filter', 'norwegian')).toBe(runId);
     expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(5);

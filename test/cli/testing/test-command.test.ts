@@ -64,7 +64,10 @@ describe('the test command', () => {
     const project = echoProject(PASSING);
     await project.run(['test']);
     const { exitCode, stderr } = await project.run(['run', 'echo', '-i', 'text=a']);
-    expect([exitCode, stderr()]).toEqual([4, expect.stringContaining('the prompt "echo" does not exist')]);
+    expect([exitCode, stderr()]).toEqual([
+      4,
+      expect.stringContaining('the prompt "echo" does not exist'),
+    ]);
   });
 
   it('runs every case with each of its models', async () => {
@@ -73,13 +76,18 @@ describe('the test command', () => {
       'echo.test.yaml': `models: [echo, card]\ncases:${PASSING}`,
     });
     const { stdout, exitCode } = await project.run(['test']);
+
     expect(stdout()).toContain('passed echo.test.yaml: greets [echo]');
     expect(stdout()).toContain('FAILED echo.test.yaml: greets [card]');
     expect(exitCode).toBe(5);
   });
 
   it('runs only what --filter names', async () => {
-    const { stdout } = await echoProject(PASSING + FAILING).run(['test', '--filter', 'norwegian GREETS']);
+    const { stdout } = await echoProject(PASSING + FAILING).run([
+      'test',
+      '--filter',
+      'norwegian GREETS',
+    ]);
     expect(stdout()).toContain('0 passed, 1 failed');
   });
 
@@ -97,6 +105,7 @@ describe('the test command', () => {
       'echo.test.yaml': `model: sandbox\ncases:${PASSING}`,
     });
     const { stdout } = await project.run(['test', '-m', 'echo,card', '-m', 'echo']);
+
     expect(stdout()).toContain('passed echo.test.yaml: greets [echo]');
     expect(stdout()).toContain('FAILED echo.test.yaml: greets [card]');
     expect(stdout()).toContain('1 passed, 1 failed');

@@ -6,17 +6,26 @@ import { hasLinks } from '../../support/system.ts';
 
 describe('a fault in a test file', () => {
   it.each([
-    ['cases:\n  - expct: []\n', 'echo.test.yaml:2: a case has no key "expct"; did you mean expect?'],
+    [
+      'cases:\n  - expct: []\n',
+      'echo.test.yaml:2: a case has no key "expct"; did you mean expect?',
+    ],
     ['casess: []\n', 'echo.test.yaml:1: a test file has no key "casess"'],
     ['cases: []\n', 'cases is empty'],
     [
       'cases:\n  - expect: [{ contain: a }]\n',
       'echo.test.yaml:2: an expectation has no key "contain"; did you mean contains?',
     ],
-    ['cases:\n  - expect: [{ judge: echo }]\n', '\njudge names a model; rubric says what it judges.\n'],
+    [
+      'cases:\n  - expect: [{ judge: echo }]\n',
+      '\njudge names a model; rubric says what it judges.\n',
+    ],
     ['cases:\n  - expect: [{ matches: "(" }]\n', 'echo.test.yaml:2: matches: '],
     ['cases:\n  - expect: [{ jmespath: "a[" }]\n', 'echo.test.yaml:2: jmespath: '],
-    ['cases:\n  - expect: [{ schema: none.json }]\n', 'echo.test.yaml:2: schema: none.json does not exist'],
+    [
+      'cases:\n  - expect: [{ schema: none.json }]\n',
+      'echo.test.yaml:2: schema: none.json does not exist',
+    ],
     [
       'cases:\n  - inputs: { text: "@none.txt" }\n    expect: [{ contains: a }]\n',
       'echo.test.yaml:2: text: none.txt does not exist',
@@ -55,7 +64,10 @@ describe('a fault in a test file', () => {
     ],
     ['cases:\n  - expect: [{ any: [] }]\n', 'echo.test.yaml:2: any needs a list of expectations'],
     ['cases:\n  - repeat: 1001\n', 'echo.test.yaml:2: repeat (1001) is more than 1000'],
-    ['cases:\n  - expect: [{ llm: { prompt: a } }]\n', 'echo.test.yaml:2: llm needs prompt and choices'],
+    [
+      'cases:\n  - expect: [{ llm: { prompt: a } }]\n',
+      'echo.test.yaml:2: llm needs prompt and choices',
+    ],
     ['cases:\n  - expect:\n      - command: [node]\n', 'echo.test.yaml:3: it runs its own command'],
     ['cases: [\n', 'echo.test.yaml:'],
   ])('%j is refused with file and line', async (source, message) => {
@@ -98,11 +110,24 @@ describe('files that a test file names', () => {
       symlinkSync('loop', path.join(project.home, 'loop'));
       const { exitCode, stdout } = await project.run(['test', '--json']);
       const { cases } = JSON.parse(stdout()) as { cases: { name: string; status: string }[] };
-      expect(cases.filter(({ status }) => status === 'passed').map(({ name }) => name)).toEqual(['fine']);
+
+      expect(cases.filter(({ status }) => status === 'passed').map(({ name }) => name)).toEqual([
+        'fine',
+      ]);
       expect(exitCode).toBe(2);
       expect(stdout()).not.toContain('a secret');
-      const allowed = await project.run(['test', '--allow-outside', '--json', '--filter', 'absolute']);
-      expect([allowed.exitCode, allowed.stdout()]).toEqual([0, expect.stringContaining('a secret')]);
+
+      const allowed = await project.run([
+        'test',
+        '--allow-outside',
+        '--json',
+        '--filter',
+        'absolute',
+      ]);
+      expect([allowed.exitCode, allowed.stdout()]).toEqual([
+        0,
+        expect.stringContaining('a secret'),
+      ]);
     },
   );
 });

@@ -6,7 +6,10 @@ import { PASSING } from './greeting-cases.ts';
 
 describe('the paths that test is given', () => {
   it('reports a fault that every file meets once', async () => {
-    const project = echoProject(PASSING, { 'other.prompt': ECHO, 'other.test.yaml': `cases:\n${PASSING}` });
+    const project = echoProject(PASSING, {
+      'other.prompt': ECHO,
+      'other.test.yaml': `cases:\n${PASSING}`,
+    });
     const env = { PROMPTRUN_DATA_DIR: path.join(project.home, 'echo.prompt') };
     const { exitCode, stderr } = await project.run(['test'], { env });
     expect([exitCode, stderr().match(/^error: /gmu)]).toEqual([2, ['error: ']]);
@@ -19,19 +22,29 @@ describe('the paths that test is given', () => {
     });
     const out = ['--reporter', 'junit', '--out', 'a.xml', '--reporter', 'json', '--out', 'b.json'];
     const { exitCode, stdout, stderr } = await project.run(['test', ...out]);
+
     expect([exitCode, stdout()]).toEqual([
       2,
       expect.stringContaining('1 passed, 0 failed, 2 could not be run'),
     ]);
     expect(stderr()).toContain('bad.test.yaml:1: cases must be a list');
-    const files = ['a.xml', 'b.json'].map(file => readFileSync(path.join(project.home, file), 'utf8'));
+
+    const files = ['a.xml', 'b.json'].map(file =>
+      readFileSync(path.join(project.home, file), 'utf8'),
+    );
     for (const text of files) expect(text).toContain('bad.test.yaml:1: cases must be a list');
   });
 
   it('finds the tests of a prompt file under both of their endings', async () => {
     const source = 'cases:\n  - inputs: { text: a }\n';
-    const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yml': source, 'alone.prompt': ECHO });
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'echo.test.yml': source,
+      'alone.prompt': ECHO,
+    });
+
     expect((await project.run(['test', 'echo.prompt'])).exitCode).toBe(0);
+
     const { exitCode, stderr } = await project.run(['test', 'alone.prompt']);
     expect([exitCode, stderr()]).toEqual([
       2,
@@ -50,7 +63,10 @@ describe('the paths that test is given', () => {
   });
 
   it('suggests to rename the tests of a prompt that was renamed', async () => {
-    const project = new Project({ 'new.prompt': ECHO, 'old.test.yaml': 'cases:\n  - inputs: { text: a }\n' });
+    const project = new Project({
+      'new.prompt': ECHO,
+      'old.test.yaml': 'cases:\n  - inputs: { text: a }\n',
+    });
     const { exitCode, stderr } = await project.run(['test']);
     expect([exitCode, stderr()]).toEqual([
       2,

@@ -33,7 +33,9 @@ describe('test --update', () => {
 `;
       const project = echoProject(before.replaceAll('\n', lineBreak));
       const { exitCode } = await project.run(['test', '--update']);
+
       expect(exitCode).toBe(0);
+
       const expected = before
         .replace('{ a: 2 }', '{ a: 1 }')
         .replace('equals: hei', 'equals: hello')
@@ -43,7 +45,9 @@ describe('test --update', () => {
         .replace('{ name: 2 }', '{ name: 1 }')
         .replace('equals: nick', 'equals: name')
         .replaceAll('\n', lineBreak);
-      expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toBe(`cases:\n${expected}`);
+      expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toBe(
+        `cases:\n${expected}`,
+      );
       expect((await project.run(['test'])).exitCode).toBe(0);
     },
   );
@@ -52,6 +56,7 @@ describe('test --update', () => {
     const project = echoProject(FAILING);
     chmodSync(path.join(project.home, 'echo.test.yaml'), 0o444);
     const { exitCode, stdout, stderr } = await project.run(['test', '--update']);
+
     expect([exitCode, stdout(), stderr()]).toEqual([
       2,
       '',
@@ -72,8 +77,11 @@ cases:
 `,
     });
     const { exitCode, stdout } = await project.run(['test', '--update']);
+
     expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('0 passed, 2 failed')]);
-    expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toContain('{ equals: abc }');
+    expect(readFileSync(path.join(project.home, 'echo.test.yaml'), 'utf8')).toContain(
+      '{ equals: abc }',
+    );
     expect(stdout()).toContain('is not equal');
   });
 });

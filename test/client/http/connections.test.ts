@@ -22,7 +22,10 @@ describe('the connections of requests', () => {
   let client: TestClient;
   let ports: number[];
 
-  /** Makes the requests one after the other, and says which of them came over the same connection, as 0, 1, … */
+  /**
+   * Makes the requests one after the other, and says which of them came over the same connection,
+   * as 0, 1, …
+   */
   async function countConnections(
     steps: readonly (string | number)[],
     headers: Record<string, string> = {},
@@ -31,12 +34,14 @@ describe('the connections of requests', () => {
       ports.push(call.port);
       return success(run, headers);
     };
+
     service = await startScriptedService([
       { answer, times: steps.filter(step => typeof step === 'string').length },
     ]);
     client = new TestClient(service.baseUrl);
     for (const step of steps) await take(step);
     const seen = [...new Set(ports)];
+
     return ports.map(port => seen.indexOf(port));
   }
 
@@ -107,8 +112,10 @@ describe('a request that waits for its connection', () => {
     let sent = 0;
     const asked = client.runs.create(request, { signal: controller.signal, onSent: () => sent++ });
     server.once('connection', () => controller.abort(new Error('enough')));
+
     await expect(asked).rejects.toThrow('enough');
     expect(sent).toBe(0);
+
     await client.close();
   });
 });
@@ -123,7 +130,9 @@ it('informational answers do not extend the wait for an answer', async () => {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/me`;
   const timeouts = { headersTimeoutMs: 200, bodyTimeoutMs: 200 };
   const asked = transport.request({ method: 'GET', url, headers: {}, ...timeouts });
+
   await expect(asked).rejects.toThrow(/only informational responses came in time/);
+
   await transport.close();
   server.closeAllConnections();
   await new Promise(resolve => server.close(resolve));
@@ -133,9 +142,11 @@ it('a port without TLS is called that', async () => {
   const server = createHttpServer((_, response) => response.end());
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const client = new TestClient(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+
   await expect(client.runs.get('r')).rejects.toThrow(
     /it does not use TLS; try an address that begins with http:/,
   );
+
   await client.close();
   await new Promise(resolve => server.close(resolve));
 });

@@ -11,7 +11,11 @@ const json = JSON.stringify({ status: 'SUCCESS', data });
 
 let client: TestClient;
 
-async function asked(encoding: string, body: Uint8Array | string, more: PlainAnswer = {}): Promise<unknown> {
+async function asked(
+  encoding: string,
+  body: Uint8Array | string,
+  more: PlainAnswer = {},
+): Promise<unknown> {
   const headers = { 'content-encoding': encoding };
   ({ client } = await scriptedClient([{ answer: { headers, body, ...more } }]));
   return (await client.request('GET', '/me', { retries: 0 })).data;
@@ -38,7 +42,10 @@ describe('an answer', () => {
   it('of 20 MiB is read', async () => {
     const text = 'x'.repeat(20 * MIB);
     expect(
-      await asked('gzip', gzipSync(JSON.stringify({ status: 'SUCCESS', data: text }), { level: 1 })),
+      await asked(
+        'gzip',
+        gzipSync(JSON.stringify({ status: 'SUCCESS', data: text }), { level: 1 }),
+      ),
     ).toBe(text);
   });
 

@@ -1,6 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
-import { type AddressInfo, connect, createServer as createPlainServer, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createPlainServer,
+  type Socket,
+} from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InvalidRequestError, NetworkError } from '../../../src/client/errors.ts';
 import { createTransport } from '../../../src/client/http/undici-transport.ts';
@@ -24,6 +29,7 @@ async function proxy(
     const { 'proxy-authorization': authorization } = request.headers;
     tunnels.push({ to: request.url ?? '', ...(authorization !== undefined && { authorization }) });
     if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\n\r\n`);
+
     const { hostname, port } = new URL(`http://${request.url}`);
     const upstream = connect(Number(port), hostname, () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -32,6 +38,7 @@ async function proxy(
     for (const end of [socket, upstream]) end.on('error', () => {});
     return upstream;
   });
+
   return { port: await listening(server), tunnels };
 }
 
@@ -55,8 +62,14 @@ async function listening(server: Server | TlsServer): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-async function client(baseUrl: string, options: Parameters<typeof createTransport>[0]): Promise<TestClient> {
-  const made = new TestClient(baseUrl, { insecureHttp: true, transport: await createTransport(options) });
+async function client(
+  baseUrl: string,
+  options: Parameters<typeof createTransport>[0],
+): Promise<TestClient> {
+  const made = new TestClient(baseUrl, {
+    insecureHttp: true,
+    transport: await createTransport(options),
+  });
   closers.push(() => made.close());
   return made;
 }
@@ -73,44 +86,55 @@ describe('a proxy', () => {
     await proxied.request('POST', '/runs', { body: {} });
     const to = new URL(service.origin).host;
     const authorization = `Basic ${Buffer.from('user:pass').toString('base64')}`;
+
     expect(tunnels).toEqual([
       { to, authorization },
       { to, authorization },
     ]);
+
     service.verify();
   });
 
-  it.each(['127.0.0.1', '*', 'other.example, 127.0.0.1'])('is passed by for NO_PROXY=%s', async noProxy => {
-    const service = await startScriptedService([{ answer: success({}) }]);
-    closers.push(() => service.close());
-    const { port, tunnels } = await proxy();
-    await (
-      await client(service.baseUrl, { proxy: { httpProxy: `127.0.0.1:${port}`, noProxy } })
-    ).account.get();
-    expect(tunnels).toEqual([]);
-  });
+  it.each(['127.0.0.1', '*', 'other.example, 127.0.0.1'])(
+    'is passed by for NO_PROXY=%s',
+    async noProxy => {
+      const service = await startScriptedService([{ answer: success({}) }]);
+      closers.push(() => service.close());
+      const { port, tunnels } = await proxy();
+      await (
+        await client(service.baseUrl, { proxy: { httpProxy: `127.0.0.1:${port}`, noProxy } })
+      ).account.get();
+      expect(tunnels).toEqual([]);
+    },
+  );
 
   it('for https is not for http', async () => {
     const service = await startScriptedService([{ answer: success({}) }]);
     closers.push(() => service.close());
     const { port, tunnels } = await proxy();
-    await (await client(service.baseUrl, { proxy: { httpsProxy: `127.0.0.1:${port}` } })).account.get();
+    await (
+      await client(service.baseUrl, { proxy: { httpsProxy: `127.0.0.1:${port}` } })
+    ).account.get();
     expect(tunnels).toEqual([]);
   });
 
   it.each([
     ['', /requires a name and password \(HTTP 407\).*HTTPS_PROXY=http:\/\/name:password@host:port/],
     ['user:secret@', /does not accept the name and password in its URL \(HTTP 407\)/],
-  ])('that answers 407 to %j says what it wants, and is not asked again', async (credentials, message) => {
-    const { port, tunnels } = await proxy(407);
-    const httpProxy = `http://${credentials}127.0.0.1:${port}`;
-    const proxied = await client('http://service.example', { proxy: { httpProxy } });
-    const error = await rejection(proxied.account.get(), NetworkError);
-    expect(error.message).toMatch(message);
-    expect(error.message).toContain(`http://service.example through the proxy 127.0.0.1:${port}`);
-    expect(error.message).not.toContain('secret');
-    expect(tunnels).toHaveLength(1);
-  });
+  ])(
+    'that answers 407 to %j says what it wants, and is not asked again',
+    async (credentials, message) => {
+      const { port, tunnels } = await proxy(407);
+      const httpProxy = `http://${credentials}127.0.0.1:${port}`;
+      const proxied = await client('http://service.example', { proxy: { httpProxy } });
+      const error = await rejection(proxied.account.get(), NetworkError);
+
+      expect(error.message).toMatch(message);
+      expect(error.message).toContain(`http://service.example through the proxy 127.0.0.1:${port}`);
+      expect(error.message).not.toContain('secret');
+      expect(tunnels).toHaveLength(1);
+    },
+  );
 
   it('that closes the connection instead of an answer is a fault, tried four times', async () => {
     let asked = 0;
@@ -118,26 +142,40 @@ describe('a proxy', () => {
       asked++;
       socket.end();
     });
-    const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    const proxied = await client('http://service.example', {
+      proxy: { httpProxy: `127.0.0.1:${port}` },
+    });
     const error = await rejection(proxied.request('POST', '/runs', { body: {} }), NetworkError);
+
     expect(error).toMatchObject({ nothingSent: true });
-    expect(error.message).toContain(`through the proxy 127.0.0.1:${port}: it closed the connection`);
+    expect(error.message).toContain(
+      `through the proxy 127.0.0.1:${port}: it closed the connection`,
+    );
     expect(asked).toBe(4);
   });
 
   it('that resets the connection is a fault', async () => {
     const port = await plainProxy(socket => socket.resetAndDestroy());
-    const proxied = await client('https://service.example', { proxy: { httpsProxy: `127.0.0.1:${port}` } });
+    const proxied = await client('https://service.example', {
+      proxy: { httpsProxy: `127.0.0.1:${port}` },
+    });
     expect(await rejection(proxied.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
   });
 
   it('that makes a tunnel and closes it again is a fault', async () => {
-    const port = await plainProxy(socket => socket.end('HTTP/1.1 200 Connection established\r\n\r\n'));
-    const plain = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    const port = await plainProxy(socket =>
+      socket.end('HTTP/1.1 200 Connection established\r\n\r\n'),
+    );
+    const plain = await client('http://service.example', {
+      proxy: { httpProxy: `127.0.0.1:${port}` },
+    });
     await rejection(plain.account.get({ retries: 0 }), NetworkError);
-    const secured = await client('https://service.example', { proxy: { httpsProxy: `127.0.0.1:${port}` } });
+    const secured = await client('https://service.example', {
+      proxy: { httpsProxy: `127.0.0.1:${port}` },
+    });
+
     expect(await rejection(secured.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,
     });
@@ -156,7 +194,9 @@ describe('a proxy', () => {
   it('that never answers does not hold up an aborted request', async () => {
     const controller = new AbortController();
     const port = await plainProxy(() => controller.abort(new Error('enough')));
-    const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    const proxied = await client('http://service.example', {
+      proxy: { httpProxy: `127.0.0.1:${port}` },
+    });
     await expect(proxied.account.get({ signal: controller.signal })).rejects.toThrow('enough');
   });
 
@@ -169,6 +209,7 @@ describe('a proxy', () => {
       proxy: { httpsProxy: `127.0.0.1:${port}` },
     });
     const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
+
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toMatch(/certificate/);
   });
@@ -185,7 +226,9 @@ describe('a proxy', () => {
     ['fails', 502],
   ])('that %s is a fault before anything was sent', async (_, status) => {
     const { port } = await proxy(status);
-    const proxied = await client('http://service.example', { proxy: { httpProxy: `127.0.0.1:${port}` } });
+    const proxied = await client('http://service.example', {
+      proxy: { httpProxy: `127.0.0.1:${port}` },
+    });
     const error = await rejection(proxied.account.get({ retries: 0 }), NetworkError);
     expect(error).toMatchObject({ nothingSent: true });
     expect(error.message).toContain(String(status));
@@ -242,7 +285,8 @@ describe('https', () => {
 
 describe('a connection that is never made', () => {
   it('ends after the time limit', async () => {
-    // Connections to this address of the documentation range are neither accepted nor refused, or not routed at all.
+    // Connections to this address of the documentation range are neither accepted nor refused, or
+    // not routed at all.
     const slow = await client('http://192.0.2.1', { connectTimeoutMs: 30 });
     expect(await rejection(slow.account.get({ retries: 0 }), NetworkError)).toMatchObject({
       nothingSent: true,

@@ -38,7 +38,10 @@ describe('the key that a server repeats', () => {
     ['a status', failure(400, KEY, 'x')],
     ['a content type', { status: 200, headers: { 'content-type': `text/${KEY}` }, body: 'x' }],
     ['an encoding', { status: 200, headers: { 'content-encoding': KEY }, body: 'x' }],
-    ['the target of a redirect', { status: 302, headers: { location: `https://evil.example/?k=${KEY}` } }],
+    [
+      'the target of a redirect',
+      { status: 302, headers: { location: `https://evil.example/?k=${KEY}` } },
+    ],
     ['broken JSON', { status: 200, body: `{"key": "${KEY}"` }],
     ['JSON without an envelope', { status: 200, body: [KEY] }],
   ])('is masked in an error for %s', async (_, answer) => {
@@ -55,13 +58,17 @@ describe('the key that a server repeats', () => {
       ProtocolError,
     );
     expect(shown(error)).not.toContain(KEY);
-    expect(client.events.map(({ url }) => new URL(url).pathname)).toEqual(['/v1/x/[key]', '/v1/x/[key]']);
+    expect(client.events.map(({ url }) => new URL(url).pathname)).toEqual([
+      '/v1/x/[key]',
+      '/v1/x/[key]',
+    ]);
   });
 
   it('is masked in the text, the headers and the envelope of an error that is passed on as it came', async () => {
     const answer = failure(400, 'BAD_REQUEST_ERROR', `Bearer ${KEY}`, null, { 'x-echo': KEY });
     await startScript({ answer });
     const raw = await client.raw('GET', '/me', once);
+
     expect(JSON.stringify(raw)).not.toContain(KEY);
     expect(JSON.parse(raw.text)).toEqual({
       status: 'BAD_REQUEST_ERROR',
@@ -91,9 +98,12 @@ describe('the key that a server repeats', () => {
     );
     const error = await rejection(client.download(`${service.origin}/${KEY}.png`), Error);
     const refused = await rejection(client.download(`http://evil.example/${KEY}.png`), Error);
+
     expect(shown(error) + shown(refused)).not.toContain(KEY);
+
     const { contentType, body } = await client.download(`${service.origin}/a.png`);
     expect(contentType).toBe('image/[key]');
+
     await body[Symbol.asyncIterator]().return?.();
   });
 });
@@ -116,12 +126,16 @@ describe('a key', () => {
   it('may hold signs that mean something in a pattern, and is masked in a URL as well', () => {
     const redaction = new Redaction('a+b/c$(d)[e]=.*');
     expect(redaction.redactText('x a+b/c$(d)[e]=.* y')).toBe('x [key] y');
-    expect(redaction.redactText(`?k=${encodeURIComponent('a+b/c$(d)[e]=.*')}&l`)).toBe('?k=[key]&l');
+    expect(redaction.redactText(`?k=${encodeURIComponent('a+b/c$(d)[e]=.*')}&l`)).toBe(
+      '?k=[key]&l',
+    );
     expect(redaction.redactText('aab/c$(d)[e]=xx')).toBe('aab/c$(d)[e]=xx');
   });
 
   it('is found however JSON escapes it', () => {
-    expect(new Redaction('pass"word\\1').redactValue(JSON.parse('{"a":["pass\\"word\\\\1"]}'))).toEqual({
+    expect(
+      new Redaction('pass"word\\1').redactValue(JSON.parse('{"a":["pass\\"word\\\\1"]}')),
+    ).toEqual({
       a: ['[key]'],
     });
   });

@@ -27,9 +27,12 @@ function delay(
 }
 
 describe('retryDelay', () => {
-  it.each([refused, lost, limited, failed, timedOut, badGateway])('repeats a GET after %s', error => {
-    expect(delay('GET', error)).toBeGreaterThan(0);
-  });
+  it.each([refused, lost, limited, failed, timedOut, badGateway])(
+    'repeats a GET after %s',
+    error => {
+      expect(delay('GET', error)).toBeGreaterThan(0);
+    },
+  );
 
   it.each([missing, noEnvelope, new Error('x')])('does not repeat a GET after %s', error => {
     expect(delay('GET', error)).toBeUndefined();

@@ -38,7 +38,11 @@ function answer(
 }
 
 /** Returns a body of so many bytes, made piece by piece. */
-function body(pieces: number, pieceBytes: number, onPiece: (nth: number) => void = () => {}): EncodedBody {
+function body(
+  pieces: number,
+  pieceBytes: number,
+  onPiece: (nth: number) => void = () => {},
+): EncodedBody {
   async function* chunks(): AsyncGenerator<Uint8Array> {
     for (let nth = 0; nth < pieces; nth++) {
       onPiece(nth);
@@ -58,6 +62,7 @@ describe('a streamed creation', () => {
   it('announces its length, and keeps only one piece in memory', async () => {
     let read = 0;
     let ahead = 0;
+
     let headers: IncomingMessage['headers'] = {};
     await serving((request, response) => {
       headers = request.headers;
@@ -66,9 +71,11 @@ describe('a streamed creation', () => {
       });
       request.on('end', () => answer(response, 200, { status: 'SUCCESS', data: run }));
     });
+
     const measure = (nth: number): void => {
       ahead = Math.max(ahead, nth * MIB - read);
     };
+
     await client.runs.create(body(64, MIB, measure));
     expect(headers).toMatchObject({ 'content-length': String(64 * MIB) });
     expect(headers['transfer-encoding']).toBeUndefined();
@@ -82,20 +89,29 @@ describe('a streamed creation', () => {
     async function* chunks(): AsyncGenerator<Uint8Array> {
       for (const [nth, size] of sizes.entries()) yield memory.fill(nth).subarray(0, size);
     }
+
     const received: Buffer[] = [];
     await serving(async (request, response) => {
-      for await (const piece of request as AsyncIterable<Buffer>) received.push(await slowly(piece));
+      for await (const piece of request as AsyncIterable<Buffer>) {
+        received.push(await slowly(piece));
+      }
       answer(response, 200, { status: 'SUCCESS', data: run });
     });
+
     const length = sizes.reduce((sum, size) => sum + size);
     await client.runs.create({ promptVersionId: 'v', body: { length, chunks } });
     const expected = Buffer.concat(sizes.map((size, nth) => Buffer.alloc(size, nth)));
+
     expect(Buffer.concat(received).equals(expected)).toBe(true);
   });
 
   it('is answered before it is sent completely', async () => {
     await serving((_, response) => {
-      answer(response, 413, { status: 'PAYLOAD_TOO_LARGE_ERROR', message: 'too large', data: null });
+      answer(response, 413, {
+        status: 'PAYLOAD_TOO_LARGE_ERROR',
+        message: 'too large',
+        data: null,
+      });
     });
     const error = await rejection(client.runs.create(body(64, MIB)), ValidationError);
     expect(error.httpStatus).toBe(413);
@@ -129,25 +145,31 @@ describe('a streamed creation', () => {
     expect(client.slept).toEqual([]);
   });
 
-  it.each([2, 4])('of another length than announced is never accepted (%i pieces of 3)', async pieces => {
-    let whole = false;
-    await serving((request, response) => {
-      request.resume();
-      request.on('end', () => {
-        whole = true;
-        answer(response, 200, { status: 'SUCCESS', data: run });
+  it.each([2, 4])(
+    'of another length than announced is never accepted (%i pieces of 3)',
+    async pieces => {
+      let whole = false;
+      await serving((request, response) => {
+        request.resume();
+        request.on('end', () => {
+          whole = true;
+          answer(response, 200, { status: 'SUCCESS', data: run });
+        });
+        request.on('error', () => {});
       });
-      request.on('error', () => {});
-    });
-    const wrong = body(pieces, 1000);
-    const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
-    await rejection(client.runs.create(lying), InvalidRequestError);
-    expect(whole).toBe(false);
-  });
+
+      const wrong = body(pieces, 1000);
+      const lying = { ...wrong, body: { ...wrong.body, length: 3000 } };
+      await rejection(client.runs.create(lying), InvalidRequestError);
+
+      expect(whole).toBe(false);
+    },
+  );
 
   it('is aborted half-way, and its source is closed', async () => {
     await serving(() => {});
     const controller = new AbortController();
+
     const reason = new Error('enough');
     let left = false;
     async function* chunks(): AsyncGenerator<Uint8Array> {
@@ -160,6 +182,7 @@ describe('a streamed creation', () => {
         left = true;
       }
     }
+
     const endless = { promptVersionId: 'v', body: { length: 64 * MIB, chunks } };
     await expect(client.runs.create(endless, { signal: controller.signal })).rejects.toBe(reason);
     await expect.poll(() => left).toBe(true);

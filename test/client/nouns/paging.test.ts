@@ -14,6 +14,7 @@ it('stops at a list that never ends, and holds one page at a time', async () => 
   const read = async (): Promise<void> => {
     for await (const { rows } of iteratePages(list, {})) expect(rows).toHaveLength(1);
   };
+
   await expect(read()).rejects.toThrow("the service's list of runs did not end within 10000 pages");
   expect(sent).toBe(10_000);
 });

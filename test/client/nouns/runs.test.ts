@@ -1,8 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRequestError, NotFoundError, ProtocolError } from '../../../src/client/errors.ts';
 import type { RunRow } from '../../../src/wire/index.ts';
-import { KEY, rejection, scriptedClient, type TestClient, testClient } from '../../support/client.ts';
-import { type Exchange, failure, type ScriptedService, success } from '../../support/scripted-service.ts';
+import {
+  KEY,
+  rejection,
+  scriptedClient,
+  type TestClient,
+  testClient,
+} from '../../support/client.ts';
+import {
+  type Exchange,
+  failure,
+  type ScriptedService,
+  success,
+} from '../../support/scripted-service.ts';
 
 let service: ScriptedService;
 let client: TestClient;
@@ -12,7 +23,10 @@ async function startScript(...script: readonly Exchange[]): Promise<void> {
 }
 
 function rows(first: number, count: number): Pick<RunRow, 'runId' | 'runStatus'>[] {
-  return Array.from({ length: count }, (_, i) => ({ runId: `r${first + i}`, runStatus: 'succeeded' }));
+  return Array.from({ length: count }, (_, i) => ({
+    runId: `r${first + i}`,
+    runStatus: 'succeeded',
+  }));
 }
 
 const page = (first: number, count: number, hasMore: boolean): ReturnType<typeof success> =>
@@ -39,6 +53,7 @@ describe('the list of runs', () => {
       },
       { expect: { path: '/runs', query: { limit: null, status: null } }, answer: page(1, 1, true) },
     );
+
     await client.runs.list(query);
     await expect(client.runs.list()).resolves.toMatchObject({ hasMore: true });
   });
@@ -102,8 +117,12 @@ describe('the list of runs', () => {
   it('ends if the pages repeat', async () => {
     const pages = [page(1, 2, true), page(3, 2, true), page(5, 2, true)];
     let asked = 0;
-    await startScript({ answer: () => pages[asked++ % pages.length] ?? page(1, 0, false), times: 4 });
+    await startScript({
+      answer: () => pages[asked++ % pages.length] ?? page(1, 0, false),
+      times: 4,
+    });
     const error = await rejection(ids(client.runs.all()), ProtocolError);
+
     expect(error.message).toContain('again');
   });
 });
@@ -126,6 +145,7 @@ describe('the list of prompts', () => {
         answer: success({ rows: [prompt(3)], hasMore: false }),
       },
     );
+
     const slugs: string[] = [];
     for await (const { slug } of client.prompts.all()) slugs.push(slug);
     expect(slugs).toEqual(['s1', 's2', 's3']);
@@ -147,6 +167,7 @@ describe('requests', () => {
       'content-type': null,
       'user-agent': 'promptrun',
     };
+
     await startScript(
       {
         expect: { method: 'GET', path: '/prompts/p', query: { versionId: null }, headers },
@@ -163,6 +184,7 @@ describe('requests', () => {
       { expect: { path: '/me' }, answer: success({}) },
       { expect: { path: '/me/credits' }, answer: success({ credits: 5 }) },
     );
+
     await client.prompts.get('p');
     await client.prompts.get('p', { versionId: 'v' });
     await client.prompts.search('  two words & more ');
@@ -170,6 +192,7 @@ describe('requests', () => {
     await client.versions.get('v');
     await client.resources.get();
     await client.account.get();
+
     await expect(client.account.credits()).resolves.toEqual({ credits: 5 });
   });
 
@@ -227,13 +250,18 @@ describe('the resources hash', () => {
       { answer: { status: 404, headers: stale, body: { status: 'NOT_FOUND_ERROR' } } },
       { answer: success({ hash: 'h', resources: { models: [] } }, stale) },
     );
+
     let asked = 0;
     client = testClient(service.baseUrl, { onActionRequire: () => asked++ });
     await client.account.get();
+
     expect(asked).toBe(0);
+
     await client.account.get();
     await client.raw('GET', '/x');
+
     expect(asked).toBe(2);
+
     await client.resources.get();
     expect(asked).toBe(2);
   });
@@ -242,6 +270,7 @@ describe('the resources hash', () => {
 describe('running a prompt', () => {
   const done = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
   const version = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
+
   const inputs = { textInputs: { name: 'Ada' } };
   const row = { promptId: 'p', promptVersionId: version, slug: 'hello' };
 
@@ -255,8 +284,10 @@ describe('running a prompt', () => {
       { expect: { path: '/runs/r' }, answer: success({ ...done, runStatus: 'running' }) },
       { expect: { path: '/runs/r' }, answer: success(done) },
     );
+
     const seen: string[] = [];
     const onProgress = ({ runStatus }: { runStatus: string }): number => seen.push(runStatus);
+
     await expect(client.run('hello', { name: 'Ada' }, { onProgress })).resolves.toEqual(done);
     expect(seen).toEqual(['running', 'succeeded']);
   });
@@ -264,7 +295,10 @@ describe('running a prompt', () => {
   it('takes an id for a version first, then for a prompt', async () => {
     const prompt = '3f0a9f0e-6d7b-4c55-9b51-0a1d6a2f7c11';
     await startScript(
-      { expect: { method: 'POST', path: '/runs' }, answer: failure(404, 'NOT_FOUND_ERROR', 'none') },
+      {
+        expect: { method: 'POST', path: '/runs' },
+        answer: failure(404, 'NOT_FOUND_ERROR', 'none'),
+      },
       { expect: { path: `/prompts/${prompt}` }, answer: success(row) },
       {
         expect: { method: 'POST', path: '/runs', body: { promptVersionId: version, inputs } },

@@ -17,11 +17,14 @@ describe('a file of lines', () => {
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n{"n":2}\n{"n":3}\n');
   });
 
-  it.each([{ durable: true }, { durable: false }])('closes what was open already, %o', async options => {
-    const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
-    await AppendLog.on(handle, options).close();
-    expect(handle.fd).toBe(-1);
-  });
+  it.each([{ durable: true }, { durable: false }])(
+    'closes what was open already, %o',
+    async options => {
+      const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
+      await AppendLog.on(handle, options).close();
+      expect(handle.fd).toBe(-1);
+    },
+  );
 
   it('flushes what was not flushed with its line once it is closed', async () => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
@@ -37,11 +40,14 @@ describe('a file of lines', () => {
     });
     const lines = new AppendLog(() => openForAppend(toFileBelow(file)));
     await lines.append({ n: 1 }, { durable: false });
+
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n');
     expect(flushed).toEqual([]);
+
     await lines.append({ n: 2 });
     await lines.append({ n: 3 }, { durable: false });
     await lines.close();
+
     expect(flushed).toEqual(['{"n":1}\n{"n":2}\n', '{"n":1}\n{"n":2}\n{"n":3}\n']);
   });
 
@@ -57,6 +63,7 @@ describe('a file of lines', () => {
 
 describe('a log that is opened to append to it', () => {
   const whole = '{"n":1}\n';
+
   const appendAndRead = async (content: string): Promise<string> => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, content);

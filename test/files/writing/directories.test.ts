@@ -1,4 +1,11 @@
-import fs, { mkdirSync, readlinkSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -30,13 +37,16 @@ describe('making a directory', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')('has each on disk, and leaves those that are there alone', () => {
-    const home = realpathSync(temporaryDirectory());
-    const synced = recordSyncs();
-    makeDirectory(path.join(home, 'a/b/c'));
-    makeDirectory(path.join(home, 'a/b/c'));
-    expect(synced).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
-  });
+  it.runIf(process.platform === 'linux')(
+    'has each on disk, and leaves those that are there alone',
+    () => {
+      const home = realpathSync(temporaryDirectory());
+      const synced = recordSyncs();
+      makeDirectory(path.join(home, 'a/b/c'));
+      makeDirectory(path.join(home, 'a/b/c'));
+      expect(synced).toEqual(['', 'a', 'a/b'].map(above => path.join(home, above)));
+    },
+  );
 
   it.runIf(isPosix)('leaves an existing one unchanged, behind a link too', () => {
     const home = temporaryDirectory();
@@ -58,7 +68,9 @@ describe('making a directory', () => {
   });
 
   it.runIf(process.platform === 'win32')('fails on a drive that is not there', () => {
-    const drive = 'ZYXWVUTSRQPONMLKJIHGFED'.split('').find(letter => !fs.existsSync(`${letter}:\\`));
+    const drive = 'ZYXWVUTSRQPONMLKJIHGFED'
+      .split('')
+      .find(letter => !fs.existsSync(`${letter}:\\`));
     expect(() => makeDirectory(`${drive}:\\x\\y`)).toThrow('ENOENT');
   });
 });

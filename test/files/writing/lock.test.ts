@@ -1,6 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DYING_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
@@ -24,21 +31,27 @@ describe('the lock of a file', () => {
   it('is held until it is released, and leaves nothing behind', () => {
     const { file, lock } = lockable();
     const release = lockFile(toFileBelow(file));
+
     expect(release).toBeDefined();
     expect(lockFile(toFileBelow(file))).toBeUndefined();
+
     release?.();
     expect(existsSync(lock)).toBe(false);
+
     lockFile(toFileBelow(file))?.();
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
 
-  it.each([{ pid: 2 ** 30 }, { began: '1' }])('is free at once if its process is dead: %o', dead => {
-    const { file } = lockable();
-    leaveLock(file, dead);
-    const release = lockFile(toFileBelow(file));
-    expect(release).toBeDefined();
-    release?.();
-  });
+  it.each([{ pid: 2 ** 30 }, { began: '1' }])(
+    'is free at once if its process is dead: %o',
+    dead => {
+      const { file } = lockable();
+      leaveLock(file, dead);
+      const release = lockFile(toFileBelow(file));
+      expect(release).toBeDefined();
+      release?.();
+    },
+  );
 
   it.runIf(process.platform === 'linux')(
     'is free at once if its process was killed and nobody asks how it ended',
@@ -47,14 +60,19 @@ describe('the lock of a file', () => {
       const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60']);
       const [line] = (await once(parent.stdout, 'data')) as [Buffer];
       const pid = Number(line);
+
       // A shell may ask how its child ended, but the program that takes its place doesn't.
       await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+
       leaveLock(file, { pid, began: null });
       expect(lockFile(toFileBelow(file))).toBeUndefined();
+
       process.kill(pid, 'SIGKILL');
       await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
+
       const release = lockFile(toFileBelow(file));
       expect(release).toBeDefined();
+
       release?.();
       parent.kill();
     },
@@ -65,12 +83,16 @@ describe('the lock of a file', () => {
     half => {
       const { file, lock } = lockable();
       writeFileSync(lock, half);
+
       expect(lockFile(toFileBelow(file))).toBeUndefined();
+
       // The time of the lock is by the clock of the volume, which a test can't turn.
       const aWhileAgo = new Date(Date.now() - 600);
       utimesSync(lock, aWhileAgo, aWhileAgo);
       const release = lockFile(toFileBelow(file));
+
       expect(release).toBeDefined();
+
       release?.();
     },
   );
@@ -90,11 +112,15 @@ describe('the lock of a file', () => {
   it('of another machine or container is free only after a minute without a sign of life', () => {
     const { file, lock } = lockable();
     writeFileSync(lock, JSON.stringify({ host: 'elsewhere', space: 'x', pid: 1, began: null }));
+
     expect(lockFile(toFileBelow(file))).toBeUndefined();
+
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
     const release = lockFile(toFileBelow(file));
+
     expect(release).toBeDefined();
+
     release?.();
   });
 });
@@ -105,13 +131,17 @@ describe('the lock of a file if the system does not say when a process began', (
   it('is held for as long as its process shows life, and free after a minute without', () => {
     const { file, lock } = lockable();
     const release = lockFile(toFileBelow(file), unknown);
+
     expect(release).toBeDefined();
     expect(lockFile(toFileBelow(file), unknown)).toBeUndefined();
+
     // Simulates that another process has the id by now.
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
     const second = lockFile(toFileBelow(file), unknown);
+
     expect(second).toBeDefined();
+
     second?.();
     release?.();
   });
@@ -123,15 +153,18 @@ describe('waiting for a lock', () => {
     const release = lockFile(toFileBelow(file));
     const clock = testClock();
     const began = clock.now();
+
     expect(await waitForLock(toFileBelow(file), clock, DYING_MS)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThanOrEqual(1000);
     expect(clock.now() - began).toBeLessThan(2000);
+
     release?.();
   });
 
   it('ends once the holder is gone', async () => {
     const { file } = lockable();
     const release = lockFile(toFileBelow(file));
+
     const clock = testClock();
     let sleeps = 0;
     const sleep = async (ms: number): Promise<void> => {
@@ -139,16 +172,20 @@ describe('waiting for a lock', () => {
       if (sleeps === 3) release?.();
       await clock.sleep(ms);
     };
+
     const second = await waitForLock(toFileBelow(file), { sleep, random: () => clock.random() });
     expect(second).toBeDefined();
     expect(sleeps).toBe(3);
+
     second?.();
   });
 
   it('fails if something else has the name of the lock', async () => {
     const { file, lock } = lockable();
     mkdirSync(lock);
-    await expect(waitForLock(toFileBelow(file), testClock())).rejects.toThrow(`${lock} is not a lock`);
+    await expect(waitForLock(toFileBelow(file), testClock())).rejects.toThrow(
+      `${lock} is not a lock`,
+    );
   });
 
   it('is abandoned after more than a minute', async () => {

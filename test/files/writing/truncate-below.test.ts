@@ -6,20 +6,25 @@ import { temporaryDirectory } from '../../support/context.ts';
 
 const { O_RDWR, O_APPEND, O_CREAT } = constants;
 
-// On Windows, a handle for appending has no right to shorten its file. Wine grants it, and so does Linux: that the file
-// is opened once more shows in what is done if another file has its name by then.
+// On Windows, a handle for appending has no right to shorten its file. Wine grants it, and so does
+// Linux: that the file is opened once more shows in what is done if another file has its name by
+// then.
 it('shortens the file that is open, and no other that has its name by now', async () => {
   const place = path.join(temporaryDirectory(), 'log.jsonl');
   writeFileSync(place, 'whole\ntorn');
   const file = toFileBelow(place);
   const handle = await openBelow(file, O_RDWR | O_APPEND | O_CREAT);
+
   expect(truncateBelow(file, handle, 99, 0)).toBe(true);
   expect(readFileSync(place, 'utf8')).toBe('whole\ntorn');
   expect(truncateBelow(file, handle, 10, 6)).toBe(true);
   expect(readFileSync(place, 'utf8')).toBe('whole\n');
+
   renameSync(place, `${place}.old`);
   writeFileSync(place, 'other\n');
+
   expect(truncateBelow(file, handle, 6, 0)).toBe(false);
   expect(readFileSync(place, 'utf8')).toBe('other\n');
+
   await handle.close();
 });

@@ -19,7 +19,11 @@ import {
   makeFolderBelow,
   openBelow,
 } from '../../../src/files/writing/write-below.ts';
-import { createFile, replaceFile, writeUnderFreeName } from '../../../src/files/writing/write-file.ts';
+import {
+  createFile,
+  replaceFile,
+  writeUnderFreeName,
+} from '../../../src/files/writing/write-file.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
@@ -30,15 +34,29 @@ const WRITERS: Record<string, (file: FileBelow) => unknown> = {
   replaceFile: async file => replaceFile(file, 'written'),
   createFile: async file => createFile(file, 'written'),
   writeUnderFreeName: async ({ folder, name }) =>
-    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', 'suffix'),
+    writeUnderFreeName(
+      { folder, name: path.dirname(name) },
+      () => path.basename(name),
+      'written',
+      'suffix',
+    ),
   'writeUnderFreeName with force': async ({ folder, name }) =>
-    writeUnderFreeName({ folder, name: path.dirname(name) }, () => path.basename(name), 'written', 'replace'),
+    writeUnderFreeName(
+      { folder, name: path.dirname(name) },
+      () => path.basename(name),
+      'written',
+      'replace',
+    ),
   openForAppend: async file => (await openForAppend(file)).close(),
   openBelow: async file => (await openBelow(file, NEW_LOG)).close(),
-  lockFile: async ({ folder, name }) => lockFile({ folder, name: name.replace(/\.lock$/u, '') })?.(),
+  lockFile: async ({ folder, name }) =>
+    lockFile({ folder, name: name.replace(/\.lock$/u, '') })?.(),
 };
 
-/** Returns a folder, beside which a stranger has a file, a folder and nothing that links may lead to. */
+/**
+ * Returns a folder, beside which a stranger has a file, a folder and nothing that links may lead
+ * to.
+ */
 function scene() {
   const home = temporaryDirectory();
   const folder = path.join(home, 'folder');
@@ -46,8 +64,11 @@ function scene() {
   mkdirSync(folder);
   mkdirSync(outside);
   writeFileSync(path.join(outside, 'file'), 'former');
+
   const touched = (): boolean =>
-    readFileSync(path.join(outside, 'file'), 'utf8') !== 'former' || readdirSync(outside).length > 1;
+    readFileSync(path.join(outside, 'file'), 'utf8') !== 'former' ||
+    readdirSync(outside).length > 1;
+
   return { home, folder, outside, touched };
 }
 
@@ -60,7 +81,11 @@ const LINKS: Record<string, { link: string; target: string; name: string }> = {
   'a loop': { link: 'x.lock', target: 'x.lock', name: 'x.lock' },
   'a link within the folder': { link: 'x.lock', target: 'other', name: 'x.lock' },
   'a folder that is a link': { link: 'runs', target: '../outside', name: 'runs/x.lock' },
-  'a folder that is a link to nothing': { link: 'runs', target: '../outside/new', name: 'runs/x.lock' },
+  'a folder that is a link to nothing': {
+    link: 'runs',
+    target: '../outside/new',
+    name: 'runs/x.lock',
+  },
   'a link in the middle': { link: 'a/b', target: '../../outside', name: 'a/b/c/x.lock' },
 };
 
@@ -77,11 +102,14 @@ describe.each(Object.entries(WRITERS))('%s', (_, write) => {
     },
   );
 
-  it.each(['../outside/x.lock', 'a/../../outside/x.lock', '/x.lock'])('refuses the name %s', async name => {
-    const { folder, touched } = scene();
-    await expect(write({ folder, name })).rejects.toThrow('leads out of its folder');
-    expect(touched()).toBe(false);
-  });
+  it.each(['../outside/x.lock', 'a/../../outside/x.lock', '/x.lock'])(
+    'refuses the name %s',
+    async name => {
+      const { folder, touched } = scene();
+      await expect(write({ folder, name })).rejects.toThrow('leads out of its folder');
+      expect(touched()).toBe(false);
+    },
+  );
 
   it.runIf(hasLinks)('writes to a folder that is a link, over links that lead to it', async () => {
     const { home, folder, outside } = scene();
@@ -112,7 +140,9 @@ describe('a file below a folder', () => {
     const { folder } = scene();
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
     for (const flags of [NEW_LOG, constants.O_RDONLY]) {
-      await expect(openBelow({ folder, name: 'pipe' }, flags)).rejects.toThrow('is not a regular file');
+      await expect(openBelow({ folder, name: 'pipe' }, flags)).rejects.toThrow(
+        'is not a regular file',
+      );
     }
   });
 });
@@ -133,8 +163,12 @@ describe('a device name of Windows', () => {
     'is refused by %s',
     async (_, write) => {
       const folder = temporaryDirectory();
-      await expect((async () => write({ folder, name: 'aux.txt' }))()).rejects.toThrow('for a device');
-      await expect((async () => write({ folder, name: 'con/x' }))()).rejects.toThrow('for a device');
+      await expect((async () => write({ folder, name: 'aux.txt' }))()).rejects.toThrow(
+        'for a device',
+      );
+      await expect((async () => write({ folder, name: 'con/x' }))()).rejects.toThrow(
+        'for a device',
+      );
       expect(() => makeDirectory(path.join(folder, 'prn', 'x'))).toThrow('for a device');
       expect(readdirSync(folder)).toEqual([]);
     },

@@ -29,9 +29,12 @@ describe('replacing a file', () => {
   it.runIf(isPosix)('takes text, bytes, or what writes it piece by piece', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     await replaceFile(toFileBelow(file), 'text', 0o600);
+
     expect(statSync(file).mode & 0o777).toBe(0o600);
+
     await replaceFile(toFileBelow(file), Buffer.from('bytes'));
     expect(readFileSync(file, 'utf8')).toBe('bytes');
+
     await replaceFile(toFileBelow(file), async target => {
       await target.appendFile('one ');
       await target.appendFile('two');
@@ -47,6 +50,7 @@ describe('replacing a file', () => {
       await target.appendFile('half');
       throw new Error('no more');
     });
+
     await expect(failing).rejects.toThrow('no more');
     expect(readFileSync(file, 'utf8')).toBe('former');
     expect(readdirSync(path.dirname(file))).toEqual(['file']);
@@ -64,6 +68,7 @@ describe('replacing a file that the user names', () => {
     const link = path.join(home, 'link');
     writeFileSync(path.join(home, 'file'), 'former');
     symlinkSync(target, link);
+
     expect(() => checkNamedForWriting(link)).toThrow(`${link} is a link`);
     await expect(replaceNamedFile(link, 'new')).rejects.toThrow(`${link} is a link`);
     await expect(appendToNamedFile(link, 'new')).rejects.toThrow(`${link} is a link`);
@@ -78,6 +83,7 @@ describe('replacing a file that the user names', () => {
     const file = path.join(home, 'linked/file');
     checkNamedForWriting(file);
     await replaceNamedFile(file, 'new');
+
     expect(readFileSync(path.join(home, 'real/file'), 'utf8')).toBe('new');
     await expect(replaceNamedFile(path.join(home, 'none/file'), 'new')).rejects.toThrow('ENOENT');
   });
@@ -91,10 +97,12 @@ describe('replacing a file that the user names', () => {
   it.runIf(isPosix)('appends to a device as it stands, behind a link too', async () => {
     const link = path.join(temporaryDirectory(), 'link');
     symlinkSync('/dev/null', link);
+
     for (const file of ['/dev/null', link]) {
       checkNamedForWriting(file);
       await appendToNamedFile(file, 'text');
     }
+
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
   });
@@ -118,7 +126,9 @@ describe('replacing a file that the user names', () => {
       const fd = openSync(file, 'r');
       symlinkSync(`/dev/fd/${fd}`, link);
       await appendToNamedFile(`/dev/fd/${fd}`, 'new');
+
       expect(() => checkNamedForWriting(link)).toThrow(`${link} is a link`);
+
       closeSync(fd);
       expect(readFileSync(file, 'utf8')).toBe('former, new');
     },
@@ -138,11 +148,13 @@ describe('a new file', () => {
     const home = temporaryDirectory();
     const write = (content: string, ifTaken: 'suffix' | 'replace'): Promise<string> =>
       writeUnderFreeName({ folder: home, name: '.' }, () => 'a.txt', content, ifTaken);
-    expect([await write('1', 'suffix'), await write('2', 'suffix'), await write('3', 'replace')]).toEqual([
-      'a.txt',
-      'a_1.txt',
-      'a.txt',
-    ]);
+
+    expect([
+      await write('1', 'suffix'),
+      await write('2', 'suffix'),
+      await write('3', 'replace'),
+    ]).toEqual(['a.txt', 'a_1.txt', 'a.txt']);
+
     expect(readFileSync(path.join(home, 'a.txt'), 'utf8')).toBe('3');
     expect(readdirSync(home).toSorted()).toEqual(['a.txt', 'a_1.txt']);
   });

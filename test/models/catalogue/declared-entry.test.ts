@@ -10,7 +10,9 @@ const findFault = (...lines: string[]): string | undefined => {
     '  - {model: other, modality: text, program: [cat]}',
   ];
   const { models, faults } = parseModelsFile(text.join('\n'), '/m/models.yaml', []);
+
   expect(models.map(({ model }) => model)).toContain('other');
+
   return faults[0];
 };
 
@@ -22,6 +24,7 @@ describe('a program or an address in models.yaml', () => {
       cost: 'total_cost_usd',
       timeout: '90s',
     };
+
     expect(declaredModel({ ...entry, price: { run: 0.05 }, folder: 'temporary' })).toEqual({
       model: 'thing',
       modality: 'text',
@@ -40,8 +43,14 @@ describe('a program or an address in models.yaml', () => {
         placeholders: [{ name: 'prompt' }],
       },
     });
+
     const prices = { run: 0.05, input: 2, output: 8 };
-    expect(declaredModel({ ...entry, price: prices }).price).toEqual({ input: 0, output: 0, run: 0.05 });
+    expect(declaredModel({ ...entry, price: prices }).price).toEqual({
+      input: 0,
+      output: 0,
+      run: 0.05,
+    });
+
     const address = {
       address: 'http://localhost:9/a?q=${input.question}',
       tokens: { input: 'in', output: 'out' },
@@ -72,8 +81,14 @@ describe('a program or an address in models.yaml', () => {
       ['address: "http://a.example/"'],
       /:4: address must begin with https:\/\/: a\.example is not this machine/,
     ],
-    [['address: "https://me:secret@a.example/"'], /:4: address can't contain a user name or password/],
-    [['address: "https://a.example/"', 'body: {a: {b: "${nope}"}}'], /:5: \$\{nope\} is not a placeholder/],
+    [
+      ['address: "https://me:secret@a.example/"'],
+      /:4: address can't contain a user name or password/,
+    ],
+    [
+      ['address: "https://a.example/"', 'body: {a: {b: "${nope}"}}'],
+      /:5: \$\{nope\} is not a placeholder/,
+    ],
     [
       ['address: "https://a.example/"', 'body: {"${prompt}": 1}'],
       /:5: the key `\$\{prompt\}` has a placeholder/,
@@ -90,6 +105,8 @@ describe('a program or an address in models.yaml', () => {
   });
 
   it('may not have the name of a built-in model', () => {
-    expect(() => declaredModel({ model: 'echo', program: ['cat'] })).toThrow(/:1: model `echo` is built in/);
+    expect(() => declaredModel({ model: 'echo', program: ['cat'] })).toThrow(
+      /:1: model `echo` is built in/,
+    );
   });
 });

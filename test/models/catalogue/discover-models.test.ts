@@ -1,9 +1,15 @@
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type DiscoveryResult, discoverModels } from '../../../src/models/catalogue/discover-models.ts';
+import {
+  type DiscoveryResult,
+  discoverModels,
+} from '../../../src/models/catalogue/discover-models.ts';
 import { loadModels } from '../../../src/models/catalogue/model-table.ts';
-import { buildModelsReport, type ModelsReport } from '../../../src/models/catalogue/report-models.ts';
+import {
+  buildModelsReport,
+  type ModelsReport,
+} from '../../../src/models/catalogue/report-models.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { isPosix } from '../../support/system.ts';
@@ -12,6 +18,7 @@ const { signal } = new AbortController();
 const KEY = 'sk-secret-0123456789';
 let dataDir: string;
 let provider: FakeProvider;
+
 /** Nobody listens where Ollama would. */
 const NOWHERE = { OLLAMA_HOST: '127.0.0.1:9' };
 
@@ -26,6 +33,7 @@ afterEach(async () => {
 
 const file = (): string => path.join(dataDir, 'models.yaml');
 const write = (text: string): Promise<void> => writeFile(file(), text);
+
 const offering = (...ids: string[]): { body: object } => ({
   body: { object: 'list', data: ids.map(id => ({ id, object: 'model' })) },
 });
@@ -38,7 +46,9 @@ async function modelNames(): Promise<string[]> {
   const problems: Error[] = [];
   const onProblem = (error: Error): void => void problems.push(error);
   const table = await loadModels({ dataDir, env: {}, watch: false, onProblem });
+
   expect(problems).toEqual([]);
+
   return table
     .list()
     .map(({ model, modality }) => `${model} ${modality}`)
@@ -46,20 +56,27 @@ async function modelNames(): Promise<string[]> {
 }
 
 describe('discovering models', () => {
-  it.runIf(isPosix)('asks the endpoint of the environment with its key, and writes what it has', async () => {
-    provider.reset(offering('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
-    const found = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: `${provider.baseUrl}/` });
-    expect(provider.requests).toMatchObject([
-      { path: '/v1/models', headers: { authorization: `Bearer ${KEY}` } },
-    ]);
-    expect(found.file).toBe(file());
-    expect(found.endpoints).toMatchObject([
-      { provider: 'openai', added: ['small', 'gpt-image-9'], known: 0, others: 2 },
-    ]);
-    expect(await modelNames()).toEqual(['small text', 'gpt-image-9 image']);
-    expect(await readFile(file(), 'utf8')).not.toContain(KEY);
-    expect((await stat(file())).mode & 0o777).toBe(0o600);
-  });
+  it.runIf(isPosix)(
+    'asks the endpoint of the environment with its key, and writes what it has',
+    async () => {
+      provider.reset(offering('small', 'gpt-image-9', 'text-embedding-9', 'whisper-9'));
+      const found = await discover({
+        OPENAI_API_KEY: KEY,
+        OPENAI_BASE_URL: `${provider.baseUrl}/`,
+      });
+
+      expect(provider.requests).toMatchObject([
+        { path: '/v1/models', headers: { authorization: `Bearer ${KEY}` } },
+      ]);
+      expect(found.file).toBe(file());
+      expect(found.endpoints).toMatchObject([
+        { provider: 'openai', added: ['small', 'gpt-image-9'], known: 0, others: 2 },
+      ]);
+      expect(await modelNames()).toEqual(['small text', 'gpt-image-9 image']);
+      expect(await readFile(file(), 'utf8')).not.toContain(KEY);
+      expect((await stat(file())).mode & 0o777).toBe(0o600);
+    },
+  );
 
   it('finds an Ollama by itself, and says nothing of one that does not run', async () => {
     provider.reset(offering('llama3.2:latest'));
@@ -84,11 +101,18 @@ describe('discovering models', () => {
     await write(text);
     provider.reset(offering('small', 'large', 'echo'));
     const { endpoints } = await discover({});
+
     expect(provider.requests[0]?.headers['x-team']).toBe('blue');
-    expect(endpoints).toMatchObject([{ provider: 'corner', added: ['large', 'corner/echo'], known: 1 }]);
+    expect(endpoints).toMatchObject([
+      { provider: 'corner', added: ['large', 'corner/echo'], known: 1 },
+    ]);
     expect(await modelNames()).toEqual(['quick text', 'large text', 'corner/echo text']);
+
     const written = await readFile(file(), 'utf8');
-    for (const line of ['# mine', '# the good one', 'googleai/x: quick']) expect(written).toContain(line);
+    for (const line of ['# mine', '# the good one', 'googleai/x: quick']) {
+      expect(written).toContain(line);
+    }
+
     provider.reset(offering('small', 'large', 'echo'));
     expect((await discover({})).endpoints).toMatchObject([{ added: [], known: 3 }]);
     expect(await readFile(file(), 'utf8')).toBe(written);
@@ -106,8 +130,13 @@ describe('discovering models', () => {
     [{ status: 500 }, /answered 500/],
   ])("says why an endpoint can't be asked, and writes nothing: %j", async (answer, reason) => {
     provider.reset(answer);
-    const { endpoints } = await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
-    expect(endpoints).toMatchObject([{ fault: expect.stringMatching(reason) as string, added: [] }]);
+    const { endpoints } = await discover({
+      OPENAI_API_KEY: KEY,
+      OPENAI_BASE_URL: provider.baseUrl,
+    });
+    expect(endpoints).toMatchObject([
+      { fault: expect.stringMatching(reason) as string, added: [] },
+    ]);
     await expect(stat(file())).rejects.toThrow('ENOENT');
   });
 
@@ -124,13 +153,21 @@ describe('discovering models', () => {
     await write(
       `providers: {corner: {baseUrl: "${provider.baseUrl}"}}\nmodels:\n  - {model: old, modality: text, provider: corner} # mine\n  - {model: own, modality: text, provider: corner, price: {input: 1, output: 2}}\n`,
     );
-    const pricing = { prompt: '0.00000015', completion: '0.0000006', input_cache_read: '0.000000075' };
+    const pricing = {
+      prompt: '0.00000015',
+      completion: '0.0000006',
+      input_cache_read: '0.000000075',
+    };
+
     const ids = ['old', 'own', 'new'];
     const body = { data: ids.map(id => ({ id, pricing, shutdown_date: '2026-12-01' })) };
     provider.reset({ body });
+
     expect((await discover({})).endpoints).toMatchObject([{ added: ['new'], known: 2 }]);
+
     const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
     const price = { input: 0.15, output: 0.6, cachedInput: 0.075 };
+
     expect(ids.map(id => table.get(id))).toMatchObject([
       { price, shutdownDate: '2026-12-01' },
       { price: { input: 1, output: 2 }, shutdownDate: '2026-12-01' },
@@ -166,6 +203,7 @@ describe('discovering models', () => {
     await discover({ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: provider.baseUrl });
     const env = { OPENAI_API_KEY: KEY };
     const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
+
     expect(table.get('openai/tiny')?.provider?.baseUrl).toBe('https://api.openai.com/v1');
   });
 
@@ -176,26 +214,35 @@ describe('discovering models', () => {
     provider.reset(offering('tiny'));
     await discover(env);
     const after = await table();
+
     expect(after.get('tiny')?.provider).toEqual(before.get('tiny')?.provider);
     expect(after.get('openai/tiny')?.provider).toEqual(before.get('openai/tiny')?.provider);
+
     const alone = await loadModels({
       dataDir,
       env: { OPENAI_API_KEY: KEY },
       watch: false,
       onProblem: () => {},
     });
-    expect(alone.get('tiny')?.provider).toMatchObject({ keyVariables: ['OPENAI_API_KEY'], batch: true });
+    expect(alone.get('tiny')?.provider).toMatchObject({
+      keyVariables: ['OPENAI_API_KEY'],
+      batch: true,
+    });
   });
 
   it('names the variable that held the key, and how a moved provider is asked', async () => {
     provider.reset({
-      body: { models: [{ name: 'models/gemini-9', supportedGenerationMethods: ['generateContent'] }] },
+      body: {
+        models: [{ name: 'models/gemini-9', supportedGenerationMethods: ['generateContent'] }],
+      },
     });
+
     await discover({ GOOGLE_API_KEY: KEY, GEMINI_BASE_URL: `${provider.baseUrl}beta` });
     expect(provider.requests[0]).toMatchObject({
       path: '/v1beta/models?pageSize=1000',
       headers: { 'x-goog-api-key': KEY },
     });
+
     const table = await loadModels({ dataDir, env: {}, watch: false, onProblem: () => {} });
     expect(table.get('gemini-9')?.provider).toMatchObject({
       keyVariables: ['GOOGLE_API_KEY'],
@@ -205,25 +252,40 @@ describe('discovering models', () => {
 
   it("never names a model like another provider's", async () => {
     provider.reset(offering('openai/gpt-9', 'meta/llama-9'));
-    const env = { OPENROUTER_API_KEY: KEY, OPENROUTER_BASE_URL: provider.baseUrl, OPENAI_API_KEY: KEY };
+    const env = {
+      OPENROUTER_API_KEY: KEY,
+      OPENROUTER_BASE_URL: provider.baseUrl,
+      OPENAI_API_KEY: KEY,
+    };
     const moved = { ...env, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
+
     expect((await discover(moved)).endpoints).toContainEqual(
       expect.objectContaining({
-        added: [expect.stringMatching(/^openrouter-127\.0\.0\.1-\d+\/openai\/gpt-9$/), 'meta/llama-9'],
+        added: [
+          expect.stringMatching(/^openrouter-127\.0\.0\.1-\d+\/openai\/gpt-9$/),
+          'meta/llama-9',
+        ],
       }),
     );
+
     const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
     expect(table.get('openai/gpt-9')?.provider?.name).toBe('openai');
     expect(table.get('openrouter/openai/gpt-9')?.id).toBe('openai/gpt-9');
   });
 
   it('warns of shutdowns behind a moved address by either name of a model', async () => {
-    provider.reset({ body: { data: [{ id: 'old', type: 'model', retires_at: '2020-02-01T00:00:00Z' }] } });
+    provider.reset({
+      body: { data: [{ id: 'old', type: 'model', retires_at: '2020-02-01T00:00:00Z' }] },
+    });
     const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: new URL(provider.baseUrl).origin };
     await discover(env);
+
     const table = await loadModels({ dataDir, env, watch: false, onProblem: () => {} });
     for (const name of ['old', 'anthropic/old']) {
-      expect(table.get(name)).toMatchObject({ shutdownDate: '2020-02-01', provider: { name: 'anthropic' } });
+      expect(table.get(name)).toMatchObject({
+        shutdownDate: '2020-02-01',
+        provider: { name: 'anthropic' },
+      });
     }
   });
 
@@ -278,14 +340,17 @@ describe('the report on models', () => {
       `providers:\n  here: {baseUrl: "${provider.baseUrl}"}\n  gone: {baseUrl: "http://127.0.0.1:9/v1"}\n  there: {baseUrl: "https://models.example/v1", apiKeyEnv: THERE_KEY}\n`,
     );
     const { providers, faults, exists } = await report({});
+
     expect({ faults, exists }).toEqual({ faults: [], exists: true });
     expect(providers).toMatchObject([
       { name: 'here', models: 2 },
       { name: 'gone', fault: 'nothing listens there' },
       { name: 'there', missingKey: 'THERE_KEY' },
     ]);
+
     provider.reset();
     await report({}, false);
+
     expect(provider.requests).toEqual([]);
   });
 
@@ -298,7 +363,9 @@ describe('the report on models', () => {
       AZURE_RESOURCE_NAME: 'mine',
     };
     await discover(env);
+
     expect(provider.requests).toHaveLength(1);
+
     provider.reset(offering('a'));
     expect((await report(env)).providers).toEqual([
       { name: expect.stringMatching(/^openai-/) as string, baseUrl: provider.baseUrl, models: 1 },

@@ -21,13 +21,20 @@ afterEach(() => {
 });
 
 async function load(env: Record<string, string> = {}, watch = false): Promise<ModelTable> {
-  table = await loadModels({ dataDir, env, watch, onProblem: error => problems.push(error.message) });
+  table = await loadModels({
+    dataDir,
+    env,
+    watch,
+    onProblem: error => problems.push(error.message),
+  });
   return table;
 }
 
 const names = (): string[] => (table?.list() ?? []).map(({ model }) => model);
+
 const modelsFile = (...models: string[]): string =>
   `models: [${models.map(model => `{model: ${model}, modality: text, provider: here}`).join(', ')}]\nproviders: {here: {baseUrl: "http://localhost:1/v1"}}\n`;
+
 const write = (text: string): Promise<void> => writeFile(path.join(dataDir, 'models.yaml'), text);
 
 /** Resolves at the next change of the list, or the next problem. */
@@ -66,6 +73,7 @@ describe('the models of the service', () => {
         ],
       },
     ]);
+
     expect(table?.get('echo')?.credits).toBe(1);
     expect(table?.get('constructor')).toBeUndefined();
     expect(problems).toEqual([]);
@@ -74,7 +82,12 @@ describe('the models of the service', () => {
   it('are also those of the only provider whose key is set, by their own names', async () => {
     await load({ OPENAI_API_KEY: 'x' });
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
-    expect(table?.get('gpt-9')).toMatchObject({ id: 'gpt-9', guessed: 'key', provider: { name: 'openai' } });
+    expect(table?.get('gpt-9')).toMatchObject({
+      id: 'gpt-9',
+      guessed: 'key',
+      provider: { name: 'openai' },
+    });
+
     await load({ OPENAI_API_KEY: 'x', ANTHROPIC_API_KEY: 'y' });
     expect(table?.get('gpt-9')).toBeUndefined();
     expect(table?.explainMissing('gpt-9')).toMatch(
@@ -97,9 +110,11 @@ describe('the models of the service', () => {
       id: 'claude-9',
       guessed: 'prefix',
     });
+
     for (const prefix of ['google', 'gemini', 'googleai']) {
       expect(table?.get(`${prefix}/gemini-9`)?.provider?.name).toBe('googleai');
     }
+
     expect(table?.get('openrouter/meta-llama/llama-9')?.id).toBe('meta-llama/llama-9');
     expect(table?.get('openai/gpt-image-9')?.modality).toBe('image');
     expect(table?.get('meta-llama/llama-9')).toBeUndefined();
@@ -123,8 +138,11 @@ describe('the models of the service', () => {
   });
 
   it('are also found by their aliases', async () => {
-    await write(`${modelsFile('llama')}modelAliases: {googleai/gemini-2.5-pro: llama, quick: echo}\n`);
+    await write(
+      `${modelsFile('llama')}modelAliases: {googleai/gemini-2.5-pro: llama, quick: echo}\n`,
+    );
     await load();
+
     expect(table?.get('googleai/gemini-2.5-pro')?.model).toBe('llama');
     expect(table?.get('quick')?.model).toBe('echo');
     expect(table?.get('googleai/other')?.provider?.name).toBe('googleai');
@@ -136,6 +154,7 @@ describe('the models of the service', () => {
       'models: [{model: mine, modality: smell, provider: openai}]\nmodelAliases: {short: nowhere/x}',
     );
     await load({ OPENAI_API_KEY: 'k' });
+
     expect(table?.get('mine')).toBeUndefined();
     expect(table?.get('short')).toBeUndefined();
     expect(table?.explainMissing('mine')).toMatch(/its entry in models\.yaml is invalid$/);
@@ -144,23 +163,28 @@ describe('the models of the service', () => {
     const modelsFile = path.join(dataDir, 'beside.yaml');
     await writeFile(modelsFile, 'models: [{model: theirs, modality: smell, provider: openai}]');
     table = await loadModels({ dataDir, env: {}, modelsFile, watch: false, onProblem: () => {} });
+
     expect(table.explainMissing('theirs')).toMatch(/its entry in the file of --models is invalid$/);
 
     await write('models: [{model: theirs, modality: text, provider: openai}]');
     table = await loadModels({ dataDir, env: {}, modelsFile, watch: false, onProblem: () => {} });
+
     expect(table.get('theirs')).toBeUndefined();
   });
 
   it('of a provider whose entry in models.yaml has a fault are not requested from another address', async () => {
     await write('providers: {openai: {baseUrl: nowhere}}');
     await load({ OPENAI_API_KEY: 'k' });
+
     expect(table?.get('openai/x')).toBeUndefined();
     expect(table?.get('x')).toBeUndefined();
     expect(table?.explainMissing('openai/x')).toContain(
       'the entry of the provider `openai` in models.yaml is invalid',
     );
+
     await write('providers: [');
     await load({ OPENAI_API_KEY: 'k' });
+
     expect(table?.get('openai/x')).toBeUndefined();
     expect(table?.explainMissing('openai/x')).toContain("models.yaml can't be read");
     expect(table?.explainMissing('openai/x')).not.toContain(dataDir);
@@ -199,32 +223,46 @@ describe('the models of the service', () => {
     await load();
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(problems).toEqual([
-      expect.stringMatching(/^\S+models\.yaml:1: models must be a list.* \(left out; the rest is used\)$/),
+      expect.stringMatching(
+        /^\S+models\.yaml:1: models must be a list.* \(left out; the rest is used\)$/,
+      ),
     ]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('are not those of a models.yaml of another user', async () => {
-    await write(modelsFile('theirs'));
-    await chown(path.join(dataDir, 'models.yaml'), 12_345, 12_345);
-    await load();
-    expect(table?.get('theirs')).toBeUndefined();
-    expect(problems).toEqual([expect.stringMatching(/belongs to another user and is not read/)]);
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    'are not those of a models.yaml of another user',
+    async () => {
+      await write(modelsFile('theirs'));
+      await chown(path.join(dataDir, 'models.yaml'), 12_345, 12_345);
+      await load();
+      expect(table?.get('theirs')).toBeUndefined();
+      expect(problems).toEqual([expect.stringMatching(/belongs to another user and is not read/)]);
+    },
+  );
 
   it('follow models.yaml as it comes, changes, breaks and goes', async () => {
     await load({}, true);
+
     const follow = async (change: () => Promise<void>): Promise<string[]> => {
       const news = nextNews();
       await change();
       await news;
       return names().slice(4);
     };
+
     expect(await follow(() => write(modelsFile('one')))).toEqual(['one']);
+
     const other = path.join(dataDir, '.models.yaml.swp');
     await writeFile(other, modelsFile('one', 'two'));
-    expect(await follow(() => rename(other, path.join(dataDir, 'models.yaml')))).toEqual(['one', 'two']);
+
+    expect(await follow(() => rename(other, path.join(dataDir, 'models.yaml')))).toEqual([
+      'one',
+      'two',
+    ]);
     expect(await follow(() => write('models: ['))).toEqual(['one', 'two']);
-    expect([...problems]).toEqual([expect.stringMatching(/^models\.yaml not read: \S+models\.yaml:\d+: /)]);
+    expect([...problems]).toEqual([
+      expect.stringMatching(/^models\.yaml not read: \S+models\.yaml:\d+: /),
+    ]);
     expect(await follow(() => rm(path.join(dataDir, 'models.yaml')))).toEqual([]);
   });
 });

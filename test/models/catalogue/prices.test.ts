@@ -23,7 +23,12 @@ async function dollars(
     credits: 2,
     ...(model.price && { price: model.price }),
   };
-  const charge = await calculateCharge(entry, { outputs: [], tokens: 1, failed: false, usage }, more);
+
+  const charge = await calculateCharge(
+    entry,
+    { outputs: [], tokens: 1, failed: false, usage },
+    more,
+  );
   const cost = charge?.cost ?? null;
   return cost === null ? null : cost / 1e8;
 }
@@ -39,9 +44,12 @@ it('prices cache writes by the table, or by the input price of models.yaml', asy
   expect(await dollars({ ...GPT, price }, { ...MILLION, cacheWritten: 1_000_000 })).toBe(3);
 });
 
-it.each(['default', 'standard', 'ON_DEMAND', 'auto'])('takes the tier %s for the default one', async tier => {
-  expect(await dollars(GPT, { ...MILLION, tier })).toBe(await dollars(GPT, MILLION));
-});
+it.each(['default', 'standard', 'ON_DEMAND', 'auto'])(
+  'takes the tier %s for the default one',
+  async tier => {
+    expect(await dollars(GPT, { ...MILLION, tier })).toBe(await dollars(GPT, MILLION));
+  },
+);
 
 it('takes the price of the tier that the answer names, not of the requested one', async () => {
   const usual = (await dollars(GPT, MILLION)) ?? 0;
@@ -52,7 +60,9 @@ it('takes the price of the tier that the answer names, not of the requested one'
 
 it.each(['priority', 'fast', 'scale'])('knows no price for the tier %s', async tier => {
   expect(await dollars(GPT, { ...MILLION, tier })).toBeNull();
-  expect(await dollars({ ...GPT, price: { input: 3, output: 9 } }, { ...MILLION, tier })).toBeNull();
+  expect(
+    await dollars({ ...GPT, price: { input: 3, output: 9 } }, { ...MILLION, tier }),
+  ).toBeNull();
 });
 
 it('takes the figure of the provider itself before any other', async () => {
@@ -60,5 +70,7 @@ it('takes the figure of the provider itself before any other', async () => {
 });
 
 it('never fails for counts that contradict each other', async () => {
-  expect(await dollars(HAIKU, { input: 10, output: 0, cached: 8, cacheWritten: 90 })).not.toBeNull();
+  expect(
+    await dollars(HAIKU, { input: 10, output: 0, cached: 8, cacheWritten: 90 }),
+  ).not.toBeNull();
 });

@@ -11,6 +11,7 @@ const openai = {
   keyVariables: ['OPENAI_API_KEY'],
   needsKey: true,
 } as const;
+
 const lines = (...text: string[]): string => text.join('\n');
 
 describe('models.yaml', () => {
@@ -133,7 +134,11 @@ describe('models.yaml', () => {
       ['openai: {baseUrl: "https://eu.api.openai.com/v1", engine: openai}', { engine: 'openai' }],
       [
         'openai: {apiKeyEnv: OTHER_KEY}',
-        { keyVariables: ['OTHER_KEY'], engine: 'openai-responses', baseUrl: 'https://api.openai.com/v1' },
+        {
+          keyVariables: ['OTHER_KEY'],
+          engine: 'openai-responses',
+          baseUrl: 'https://api.openai.com/v1',
+        },
       ],
       [
         'anthropic: {baseUrl: "https://proxy.example/v1/"}',
@@ -143,15 +148,23 @@ describe('models.yaml', () => {
         'gemini: {baseUrl: "https://proxy.example/v1beta"}',
         { engine: 'google', keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] },
       ],
-      ['azure: {apiKeyEnv: MINE}', { engine: 'azure', missing: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] }],
-      ['groq: {baseUrl: "http://127.0.0.1:9"}', { needsKey: false, baseUrl: 'http://127.0.0.1:9/openai/v1' }],
+      [
+        'azure: {apiKeyEnv: MINE}',
+        { engine: 'azure', missing: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] },
+      ],
+      [
+        'groq: {baseUrl: "http://127.0.0.1:9"}',
+        { needsKey: false, baseUrl: 'http://127.0.0.1:9/openai/v1' },
+      ],
     ])('keeps what it does not mention: %s', (entry, provider) => {
       expect(parsed(entry)).toMatchObject(provider);
     });
 
     it('keeps the address of the environment', () => {
       const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' };
-      expect(parsed('openai: {batch: false}', env)).toMatchObject({ baseUrl: 'http://127.0.0.1:9/v1' });
+      expect(parsed('openai: {batch: false}', env)).toMatchObject({
+        baseUrl: 'http://127.0.0.1:9/v1',
+      });
     });
   });
 
@@ -202,6 +215,7 @@ describe('models.yaml', () => {
       'modelAliases: {a/b: good, c/d: lost, e/f: openai/gpt-9}',
       'more: 1',
     );
+
     const { models, providers, aliases, faults, brokenProviders, brokenNames } = parseModelsFile(
       text,
       'm.yaml',
@@ -212,7 +226,14 @@ describe('models.yaml', () => {
     expect([...brokenProviders]).toEqual(['bad']);
     expect([...brokenNames]).toEqual(['lost', 'astray', 'c/d']);
     expect([...aliases.keys()]).toEqual(['a/b', 'e/f']);
-    expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual(['3', '4', '7', '8', '9', '10']);
+    expect(faults.map(fault => /:(\d+):/.exec(fault)?.[1])).toEqual([
+      '3',
+      '4',
+      '7',
+      '8',
+      '9',
+      '10',
+    ]);
   });
 
   it("refuses an alias for a name that only begins like a provider's", () => {
@@ -233,6 +254,7 @@ describe('models.yaml', () => {
       'modelAliases: {b: *a9}',
     );
     const { models, faults } = parseModelsFile(text, 'm.yaml', []);
+
     expect(models).toEqual([]);
     expect(faults.join('\n')).toContain('m.yaml:12');
   });
@@ -255,12 +277,17 @@ describe('models.yaml', () => {
   it('names the key of a program if another one was written', () => {
     const text = lines('models:', '  - {model: x, modality: text, command: [cat]}');
     const { faults } = parseModelsFile(text, 'm.yaml', []);
-    expect(faults).toEqual([expect.stringMatching(/:2: `command` is not a key .* program, address/)]);
+    expect(faults).toEqual([
+      expect.stringMatching(/:2: `command` is not a key .* program, address/),
+    ]);
   });
 
   it.each([
     ['  - {provider: here, shutdown: 2027-01-01}', /did you mean shutdown_date\?/],
-    ['  - {modle: x, provider: here}', /:3: `modle` is not a key of a model, .*; did you mean model\?/],
+    [
+      '  - {modle: x, provider: here}',
+      /:3: `modle` is not a key of a model, .*; did you mean model\?/,
+    ],
     [
       '  - {model: x, provider: heer}',
       /:3: provider `heer` is not described under providers; did you mean here\?/,
@@ -276,7 +303,11 @@ describe('models.yaml', () => {
     ['a list', '- model: x', 1],
     ['an unknown key', lines('models: []', 'model: x'), 2],
     ['models that are a map', 'models: {a: b}', 1],
-    ['a model without a name', lines(here, 'models:', '  - modality: text', '    provider: here'), 3],
+    [
+      'a model without a name',
+      lines(here, 'models:', '  - modality: text', '    provider: here'),
+      3,
+    ],
     ['a model without a provider', lines(here, 'models:', '  - model: x', '    modality: text'), 3],
     ['a model with an unknown key', lines(here, 'models:', '  - model: x', '    mode: text'), 4],
     [
@@ -294,7 +325,11 @@ describe('models.yaml', () => {
       lines(here, 'models:', '  - model: x', '    modality: video', '    provider: here'),
       4,
     ],
-    ['a built-in name', lines(here, 'models:', '  - {model: echo, modality: text, provider: here}'), 3],
+    [
+      'a built-in name',
+      lines(here, 'models:', '  - {model: echo, modality: text, provider: here}'),
+      3,
+    ],
     [
       'a name given twice',
       lines(
@@ -320,9 +355,17 @@ describe('models.yaml', () => {
       lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: 0.5}'),
       3,
     ],
-    ['a debt', lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'), 3],
+    [
+      'a debt',
+      lines(here, 'models:', '  - {model: x, modality: text, provider: here, credits: -1}'),
+      3,
+    ],
     ['a provider without a URL', lines('providers:', '  here: {apiKeyEnv: KEY}'), 2],
-    ['a URL with a password', lines('providers:', '  here: {baseUrl: "https://a:sk-123@x.example"}'), 2],
+    [
+      'a URL with a password',
+      lines('providers:', '  here: {baseUrl: "https://a:sk-123@x.example"}'),
+      2,
+    ],
     ['a URL of another kind', lines('providers:', '  here: {baseUrl: "file:///etc"}'), 2],
     [
       'a key where its name belongs',

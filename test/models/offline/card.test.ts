@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { drawCard } from '../../../src/models/offline/card/draw.ts';
-import { escapeCardText, layOut, removeUndrawable } from '../../../src/models/offline/card/layout.ts';
+import {
+  escapeCardText,
+  layOut,
+  removeUndrawable,
+} from '../../../src/models/offline/card/layout.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const box = { width: 768, height: 384 };
@@ -19,7 +23,9 @@ describe("a card's text", () => {
     const sizes = [10, 100, 1000, 10_000, 100_000].map(length => {
       const { lines, height } = layOut('word '.repeat(length / 5), box);
       expect(height).toBeLessThanOrEqual(box.height);
-      for (const { text, size } of lines) expect(text.length * 0.6 * size).toBeLessThanOrEqual(box.width);
+      for (const { text, size } of lines) {
+        expect(text.length * 0.6 * size).toBeLessThanOrEqual(box.width);
+      }
       expect(lines.at(-1)?.text.endsWith('…')).toBe(length > 1000);
       return lines[0]?.size ?? 0;
     });
@@ -47,12 +53,18 @@ describe("a card's text", () => {
 
 describe('a drawing', () => {
   it('holds no control characters, no overrides, nothing XML refuses', () => {
-    expect(removeUndrawable('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe('ab[31m\nc    d');
-    expect(escapeCardText(`<a href="x">&'</a>`)).toBe('&#60;a href=&#34;x&#34;&#62;&#38;&#39;&#60;/a&#62;');
+    expect(removeUndrawable('a\0b\u001b[31m\r\nc\td\u202e\ud800\uffff\u007f')).toBe(
+      'ab[31m\nc    d',
+    );
+    expect(escapeCardText(`<a href="x">&'</a>`)).toBe(
+      '&#60;a href=&#34;x&#34;&#62;&#38;&#39;&#60;/a&#62;',
+    );
   });
 
   it('is the same picture for the same text, and another for another', async () => {
-    const [first, again, other] = await Promise.all(['one', 'one', 'two'].map(text => drawCard(text, 0.5)));
+    const [first, again, other] = await Promise.all(
+      ['one', 'one', 'two'].map(text => drawCard(text, 0.5)),
+    );
     expect(first?.equals(again as Buffer)).toBe(true);
     expect(first?.equals(other as Buffer)).toBe(false);
   });
@@ -66,6 +78,8 @@ describe('a drawing', () => {
       }),
       { numRuns: 20 },
     );
-    for (const text of ['', ' \n ', 'x\n'.repeat(5000), 'W'.repeat(50_000)]) await drawCard(text, 0.25);
+    for (const text of ['', ' \n ', 'x\n'.repeat(5000), 'W'.repeat(50_000)]) {
+      await drawCard(text, 0.25);
+    }
   });
 });

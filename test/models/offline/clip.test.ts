@@ -35,15 +35,19 @@ describe('clip', () => {
   it('is an MP4 file of two seconds with its pictures at the stated offsets', async () => {
     const film = await renderFilm('Harbour at dusk');
     expect(listBoxes(film).map(({ type }) => type)).toEqual(['ftyp', 'moov', 'mdat']);
+
     const head = find(film, 'moov', 'mvhd');
     expect(head.readUInt32BE(16) / head.readUInt32BE(12)).toBe(2);
+
     const table = find(film, 'moov', 'trak', 'mdia', 'minf', 'stbl');
     const first = find(table, 'stco').readUInt32BE(8);
     const sizes = find(table, 'stsz');
     const length = film.readUInt32BE(first);
+
     expect(sizes.readUInt32BE(12)).toBe(length + 4);
     expect(film.readUInt8(first + 4)).toBe(0x65);
     expect(film.readUInt8(first + 4 + length + 4)).toBe(0x41);
+
     const total = Array.from({ length: sizes.readUInt32BE(8) }, (_, index) =>
       sizes.readUInt32BE(12 + index * 4),
     );

@@ -9,13 +9,19 @@ const { echo, sandbox, card } = createEngines({ dataDir: 'nowhere', env: {} });
 describe('echo', () => {
   it('returns the prompt, with blank lines between roles and pictures in words', async () => {
     const template = '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}}!';
-    const { outputs, tokens, failed } = await echo.run(createJob({ template, images: [png(4, 5)] }));
+    const { outputs, tokens, failed } = await echo.run(
+      createJob({ template, images: [png(4, 5)] }),
+    );
+
     expect(outputs).toEqual([
       {
         type: 'text',
-        text: expect.stringMatching(/^Be brief\.\n\nSee PNG image, 4 × 5 pixels, \d+ bytes!$/) as unknown,
+        text: expect.stringMatching(
+          /^Be brief\.\n\nSee PNG image, 4 × 5 pixels, \d+ bytes!$/,
+        ) as unknown,
       },
     ]);
+
     expect(tokens).toBeGreaterThan(1);
     expect(failed).toBe(false);
   });
@@ -25,13 +31,19 @@ describe('sandbox', () => {
   it('waits for the requested time', async () => {
     const slept: number[] = [];
     const sleep = async (ms: number): Promise<void> => void slept.push(ms);
-    const delays = BUILT_IN_MODELS.find(({ model }) => model === 'sandbox')?.runOptions[0]?.options ?? [];
-    for (const delaySeconds of delays) await sandbox.run(createJob({ runOptions: { delaySeconds }, sleep }));
+
+    const delays =
+      BUILT_IN_MODELS.find(({ model }) => model === 'sandbox')?.runOptions[0]?.options ?? [];
+    for (const delaySeconds of delays) {
+      await sandbox.run(createJob({ runOptions: { delaySeconds }, sleep }));
+    }
+
     expect(slept).toEqual([1000, 5000, 30_000, 130_000]);
   });
 
   it('stops waiting with the run', async () => {
-    const sleep = (_: number, signal: AbortSignal): Promise<never> => Promise.reject(signal.reason as Error);
+    const sleep = (_: number, signal: AbortSignal): Promise<never> =>
+      Promise.reject(signal.reason as Error);
     const signal = AbortSignal.abort(new Error('stopped'));
     await expect(
       sandbox.run(createJob({ runOptions: { delaySeconds: '5' }, sleep, signal })),
@@ -47,7 +59,9 @@ describe('sandbox', () => {
     const result = await sandbox.run(createJob({ template: 'A note', runOptions }));
     expect(result.outputs.map(({ type }) => type)).toEqual(types);
     expect(result.failed).toBe(failed);
-    expect(result.outputs[0]).toEqual(failed ? expect.anything() : { type: 'text', text: 'A note' });
+    expect(result.outputs[0]).toEqual(
+      failed ? expect.anything() : { type: 'text', text: 'A note' },
+    );
   });
 });
 
@@ -58,9 +72,12 @@ describe('card', () => {
     ['medium', 1024, 640],
     ['high', 2048, 1280],
   ])('draws at quality %s', async (quality, width, height) => {
-    const result = await card.run(createJob({ runOptions: quality === undefined ? {} : { quality } }));
+    const result = await card.run(
+      createJob({ runOptions: quality === undefined ? {} : { quality } }),
+    );
     const [output] = result.outputs;
     if (output?.type !== 'image') throw new Error('no picture');
+
     const bytes = Buffer.from(output.bytes);
     expect(output.mediaType).toBe('image/png');
     expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([width, height]);

@@ -14,18 +14,24 @@ let server: Server;
 let origin: string;
 let handler: Handler;
 const asked: string[] = [];
-/** The host names that were looked up, the addresses that connections were pinned to, and their server names. */
+
+/**
+ * The host names that were looked up, the addresses that connections were pinned to, and their
+ * server names.
+ */
 const looked: string[] = [];
 const pinned: string[] = [];
 const named: unknown[] = [];
 
 beforeEach(async () => {
   for (const list of [asked, looked, pinned, named]) list.length = 0;
+
   server = createServer(certificate, (request, response) => {
     named.push((request.socket as TLSSocket).servername);
     asked.push(`${request.headers.host?.split(':')[0]}${request.url}`);
     handler(request, response);
   });
+
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   origin = `https://pictures.example:${(server.address() as AddressInfo).port}`;
 });
@@ -41,7 +47,8 @@ function options(addresses: Record<string, string[]> = {}): FetchImageOptions {
     signal: new AbortController().signal,
     resolve: async host => {
       looked.push(host);
-      const found = addresses[host] ?? (host.endsWith('pictures.example') ? ['93.184.215.14'] : undefined);
+      const found =
+        addresses[host] ?? (host.endsWith('pictures.example') ? ['93.184.215.14'] : undefined);
       if (!found) throw new Error('ENOTFOUND');
       return found;
     },
@@ -74,7 +81,13 @@ describe('fetching a picture', () => {
       response.end('x');
     };
     await fetchImage(`${origin}/`, options());
-    expect(headers.sort()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent']);
+    expect(headers.sort()).toEqual([
+      'accept',
+      'accept-encoding',
+      'connection',
+      'host',
+      'user-agent',
+    ]);
   });
 
   it('follows redirects and checks each again', async () => {
@@ -89,6 +102,7 @@ describe('fetching a picture', () => {
         );
       }
     };
+
     expect(await fetchImage(`${origin}/a`, options())).toEqual(picture);
     expect({ asked, looked, named }).toEqual({
       asked: ['pictures.example/a', 'pictures.example/b', 'more.pictures.example/c'],
@@ -157,15 +171,22 @@ describe('fetching a picture', () => {
       };
       more();
     };
+
     await expect(fetchImage(`${origin}/`, options())).rejects.toThrow(/20 MiB/);
     expect(sent).toBeLessThan(100);
   });
 
   it('waits for no answer longer than it may', async () => {
     handler = () => undefined;
-    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(/in time/);
+    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(
+      /in time/,
+    );
+
     handler = (_, response) => void response.write('x');
-    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(/in time/);
+    await expect(fetchImage(`${origin}/`, { ...options(), timeoutMs: 50 })).rejects.toThrow(
+      /in time/,
+    );
+
     const stuck: FetchImageOptions = {
       ...options(),
       resolve: () => new Promise(() => undefined),
@@ -203,13 +224,22 @@ describe('behind a proxy', () => {
     },
     ...more,
   });
+
   beforeEach(() => void proxied.splice(0));
 
   it.each([
     ['https://10.0.0.1/a.png', {}, '10.0.0.1 is not a public address'],
     ['https://[fd00::1]/a.png', {}, '[fd00::1] is not a public address'],
-    ['https://inside.corp/a.png', { 'inside.corp': ['10.1.2.3'] }, 'inside.corp is not a public address'],
-    ['https://both.example/', { 'both.example': ['8.8.8.8', '10.0.0.1'] }, 'both.example is not a public'],
+    [
+      'https://inside.corp/a.png',
+      { 'inside.corp': ['10.1.2.3'] },
+      'inside.corp is not a public address',
+    ],
+    [
+      'https://both.example/',
+      { 'both.example': ['8.8.8.8', '10.0.0.1'] },
+      'both.example is not a public',
+    ],
     [
       'https://unknown.example/',
       {},
@@ -225,9 +255,9 @@ describe('behind a proxy', () => {
 
   it('adds the hint that its caller can follow', async () => {
     const onUnresolved = (host: string): string => `; --allow-private allows ${host}`;
-    await expect(fetchImage('https://unknown.example/', behind({}, { onUnresolved }))).rejects.toThrow(
-      'known to be public; --allow-private allows unknown.example',
-    );
+    await expect(
+      fetchImage('https://unknown.example/', behind({}, { onUnresolved })),
+    ).rejects.toThrow('known to be public; --allow-private allows unknown.example');
   });
 
   it('asks the proxy for a name that leads to public addresses', async () => {

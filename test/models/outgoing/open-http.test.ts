@@ -18,20 +18,24 @@ import { png } from '../../support/pictures.ts';
 const { signal } = new AbortController();
 let target: Server;
 let proxy: Server;
+
 /** The requests to the proxy, with their credentials. */
 let asked: { target: string | undefined; as: string | undefined }[];
 
 beforeEach(async () => {
   asked = [];
+
   target = createTlsServer(certificate, (request, response) => {
     let length = 0;
     request.on('data', (chunk: Buffer) => (length += chunk.length));
     request.on('end', () => response.end(request.method === 'GET' ? png(2, 2) : `got ${length}`));
   });
+
   proxy = createHttpServer((request, response) => {
     asked.push({ target: request.url, as: request.headers['proxy-authorization'] });
     response.end('through');
   });
+
   proxy.on('connect', (request, client) => {
     asked.push({ target: request.url, as: request.headers['proxy-authorization'] });
     const upstream = connect(listeningPort(target), '127.0.0.1', () => {
@@ -41,6 +45,7 @@ beforeEach(async () => {
     for (const socket of [client, upstream]) socket.on('error', () => undefined);
     upstream.on('close', () => client.destroy());
   });
+
   await Promise.all([listen(target), listen(proxy)]);
 });
 
@@ -51,6 +56,7 @@ afterEach(async () => {
 
 const listen = (server: TcpServer): Promise<void> =>
   new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
+
 const listeningPort = (server: TcpServer): number => (server.address() as AddressInfo).port;
 const proxyUrl = (): URL => new URL(`http://ada:se%20cret@127.0.0.1:${listeningPort(proxy)}`);
 
@@ -81,7 +87,11 @@ describe('a request through a proxy', () => {
   });
 
   it('over plain http names the whole URL', async () => {
-    const answer = await openHttp({ url: new URL('http://plain.example/a?b'), signal, proxy: proxyUrl() });
+    const answer = await openHttp({
+      url: new URL('http://plain.example/a?b'),
+      signal,
+      proxy: proxyUrl(),
+    });
     expect((await readBody(answer, 1000)).toString()).toBe('through');
     expect(asked[0]?.target).toBe('http://plain.example/a?b');
   });
@@ -106,9 +116,11 @@ describe('a request through a proxy', () => {
     });
     await listen(odd);
     const url = new URL(`http://127.0.0.1:${listeningPort(odd)}`);
-    await expect(openHttp({ url: new URL('https://far.example/'), signal, proxy: url })).rejects.toThrow(
-      message,
-    );
+
+    await expect(
+      openHttp({ url: new URL('https://far.example/'), signal, proxy: url }),
+    ).rejects.toThrow(message);
+
     await new Promise(resolve => odd.close(resolve));
   });
 
@@ -121,8 +133,10 @@ describe('a request through a proxy', () => {
       signal: caller.signal,
       proxy: new URL(`http://127.0.0.1:${listeningPort(silent)}`),
     });
+
     caller.abort(new Error('enough'));
     await expect(opened).rejects.toThrow();
+
     await new Promise(resolve => silent.close(resolve));
   });
 });
@@ -139,6 +153,7 @@ describe('a request to a server', () => {
       answer(socket.on('error', () => undefined));
     });
     await listen(server);
+
     try {
       await work(listeningPort(server), () => connections);
     } finally {
@@ -150,7 +165,10 @@ describe('a request to a server', () => {
     ['closes the connection at once', socket => socket.resume().end()],
     ['closes it once it has the request', socket => socket.once('data', () => socket.end())],
     ['resets it', socket => socket.once('data', () => socket.resetAndDestroy())],
-    ['ends in the middle of the head', socket => socket.once('data', () => socket.end('HTTP/1.1 2'))],
+    [
+      'ends in the middle of the head',
+      socket => socket.once('data', () => socket.end('HTTP/1.1 2')),
+    ],
   ])('that %s is sent once', async (_, answer) => {
     await withServer(answer, async (port, connections) => {
       for (const method of ['GET', 'POST']) {
@@ -166,10 +184,12 @@ describe('a request to a server', () => {
     const closed = new Promise<void>(resolve => {
       dropped = resolve;
     });
+
     const caller = new AbortController();
     const serve = (socket: Socket): void => {
       socket.once('data', () => caller.abort(new Error('enough'))).on('close', dropped);
     };
+
     await withServer(serve, async port => {
       const url = new URL(`https://far.example:${port}/`);
       const opened = openHttp({ url, signal: caller.signal, addresses: ['127.0.0.1'] });
@@ -180,7 +200,9 @@ describe('a request to a server', () => {
 
   it('fails if the body ends before its length', async () => {
     const short = (socket: Socket): void =>
-      void socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort'));
+      void socket.once('data', () =>
+        socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nshort'),
+      );
     await withServer(short, async port => {
       const answer = await openHttp({ url: new URL(`http://127.0.0.1:${port}/`), signal });
       await expect(readBody(answer, 1000)).rejects.toThrow();
@@ -210,7 +232,9 @@ describe('a picture behind a proxy', () => {
     'https://inside.example/',
   ])('is not asked for at %s', async url => {
     const resolve = (host: string): Promise<string[]> =>
-      host === 'inside.example' ? Promise.resolve(['10.0.0.1']) : Promise.reject(new Error('ENOTFOUND'));
+      host === 'inside.example'
+        ? Promise.resolve(['10.0.0.1'])
+        : Promise.reject(new Error('ENOTFOUND'));
     await expect(fetchImage(url, { signal, env: env(), resolve, open })).rejects.toThrow(
       /not a public address|can't be known to be public/,
     );

@@ -11,17 +11,20 @@ import { declaredModel } from './declared.ts';
 const KEY = 'bot-key-0123456789';
 let server: Server;
 let base: string;
+
 let asked: {
   method: string | undefined;
   url: string | undefined;
   headers: IncomingMessage['headers'];
   body: string;
 }[];
+
 let answer: (response: ServerResponse, count: number) => void;
 
 beforeEach(async () => {
   asked = [];
   answer = response => response.end('Hi\n');
+
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -31,6 +34,7 @@ beforeEach(async () => {
       answer(response, asked.length);
     });
   });
+
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -62,9 +66,18 @@ describe('an address', () => {
       all: 'n is ${input.n}',
       top: 3,
     };
-    const entry = { address: `${base}/ask`, headers: { authorization: 'Bearer ${env.BOT_KEY}' }, body };
+
+    const entry = {
+      address: `${base}/ask`,
+      headers: { authorization: 'Bearer ${env.BOT_KEY}' },
+      body,
+    };
+
     const job = { inputs: { texts: { n: '1.50' }, values: { n: 1.5 } } };
-    expect(await ask(entry, job)).toMatchObject({ outputs: [{ type: 'text', text: 'Hi\n' }], failed: false });
+    expect(await ask(entry, job)).toMatchObject({
+      outputs: [{ type: 'text', text: 'Hi\n' }],
+      failed: false,
+    });
     expect(asked).toMatchObject([
       {
         method: 'POST',
@@ -88,7 +101,9 @@ describe('an address', () => {
       body: 'Q: ${prompt}',
       headers: { 'Content-Type': 'text/x' },
     });
-    expect(asked).toMatchObject([{ method: 'PUT', body: 'Q: Hello', headers: { 'content-type': 'text/x' } }]);
+    expect(asked).toMatchObject([
+      { method: 'PUT', body: 'Q: Hello', headers: { 'content-type': 'text/x' } },
+    ]);
   });
 
   it.each([
@@ -118,11 +133,15 @@ describe('an address', () => {
     expect(JSON.parse(asked[0]?.body ?? '')).toEqual({
       images: [expect.stringMatching(/^data:image\/png;base64,/)],
     });
-    expect(await ask({ address: base, body: {} }, job)).toMatchObject({ failed: true, fault: 'unfit' });
+    expect(await ask({ address: base, body: {} }, job)).toMatchObject({
+      failed: true,
+      fault: 'unfit',
+    });
   });
 
   it('fails in the words of the answer, without what the environment gave', async () => {
-    answer = response => response.writeHead(500).end(`{"error": {"message": "no room for ${KEY}"}}`);
+    answer = response =>
+      response.writeHead(500).end(`{"error": {"message": "no room for ${KEY}"}}`);
     expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' } })).toMatchObject({
       outputs: [{ message: 'thing answered 500 no room for ***' }],
       failed: true,
@@ -133,13 +152,17 @@ describe('an address', () => {
 
   it('fails without what the environment gave if its answer cannot be read', async () => {
     answer = response => response.end(`{"headers": {"key": "${KEY}"}}`);
-    expect(await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' })).toMatchObject(
-      {
-        outputs: [
-          { message: expect.stringMatching(/it begins with \{"headers": \{"key": "\*{3}"\}/) as string },
-        ],
-      },
-    );
+    expect(
+      await ask({ address: `${base}/`, headers: { key: '${env.BOT_KEY}' }, output: 'a' }),
+    ).toMatchObject({
+      outputs: [
+        {
+          message: expect.stringMatching(
+            /it begins with \{"headers": \{"key": "\*{3}"\}/,
+          ) as string,
+        },
+      ],
+    });
   });
 
   it.each([
@@ -156,14 +179,26 @@ describe('an address', () => {
   });
 
   it('may compress its answer, although no request asks for that', async () => {
-    answer = response => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('Hi'));
-    expect(await ask({ address: base })).toMatchObject({ outputs: [{ text: 'Hi' }], failed: false });
+    answer = response =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('Hi'));
+    expect(await ask({ address: base })).toMatchObject({
+      outputs: [{ text: 'Hi' }],
+      failed: false,
+    });
   });
 
   it.each([
-    ['zstd', Buffer.from('Hi'), /encoded as zstd, which was not requested; it may have been paid for$/],
+    [
+      'zstd',
+      Buffer.from('Hi'),
+      /encoded as zstd, which was not requested; it may have been paid for$/,
+    ],
     ['gzip', Buffer.from('Hi'), /not encoded as its headers say; it may have been paid for$/],
-    ['gzip', gzipSync(Buffer.alloc(65 * 1024 * 1024)), /larger than 64 MiB; it may have been paid for$/],
+    [
+      'gzip',
+      gzipSync(Buffer.alloc(65 * 1024 * 1024)),
+      /larger than 64 MiB; it may have been paid for$/,
+    ],
     ['gzip', emptyBlocks(65 * 1024 * 1024), /larger than 64 MiB; it may have been paid for$/],
   ])('fails the run if its answer in %s cannot be read', async (encoding, body, message) => {
     answer = response => response.writeHead(200, { 'content-encoding': encoding }).end(body);
@@ -176,22 +211,30 @@ describe('an address', () => {
   it('is not followed to another address', async () => {
     answer = response => response.writeHead(302, { location: `${base}/other` }).end();
     const { outputs } = await ask({ address: `${base}/` });
-    expect(outputs).toMatchObject([{ message: expect.stringMatching(/^thing redirects to/) as string }]);
+    expect(outputs).toMatchObject([
+      { message: expect.stringMatching(/^thing redirects to/) as string },
+    ]);
     expect(asked).toHaveLength(1);
   });
 
   it('is asked again only after a 429', async () => {
     const waits: number[] = [];
     const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+
     answer = (response, count) => {
-      if (count < 3) response.writeHead(429, { 'retry-after': '2' }).end('busy');
-      else response.end('{"a": "Hi", "cost": 0.1}');
+      if (count < 3) {
+        response.writeHead(429, { 'retry-after': '2' }).end('busy');
+      } else {
+        response.end('{"a": "Hi", "cost": 0.1}');
+      }
     };
+
     expect(await ask({ address: base, output: 'a', cost: 'cost' }, { sleep })).toMatchObject({
       outputs: [{ text: 'Hi' }],
       dollars: 0.1,
     });
     expect(waits).toEqual([2000, 2000]);
+
     answer = response => response.writeHead(529).end('overloaded_error');
     expect(await ask({ address: base }, { sleep })).toMatchObject({ failed: true });
     expect(asked).toHaveLength(4);

@@ -37,6 +37,7 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', li
 async function ask(script: string, text: string, job: JobOptions = {}, entry: object = {}) {
   const model = declaredModel({ program: program(script), ...entry });
   if (model.declared?.kind !== 'program') throw new Error('not a program');
+
   const options = {
     template: text,
     ...job,
@@ -45,6 +46,7 @@ async function ask(script: string, text: string, job: JobOptions = {}, entry: ob
   const { outputs } = await engine.run(createJob(options));
   const [output] = outputs;
   if (output?.type === 'text') return output.text;
+
   return output?.type === 'error' ? output.message : '';
 }
 
@@ -101,6 +103,7 @@ if (text === 'end') { process.stderr.write('out of luck'); process.exitCode = 3;
 else if (text === 'much') setInterval(() => say('x'.repeat(1e6)), 1);
 else if (text !== 'late') ${ANSWER}`;
   const one = (text: string, entry: object = {}) => ask(script, text, {}, entry);
+
   expect(await one('a')).toBe('a 1');
   expect(await one('end')).toBe('thing ended with exit code 3: out of luck');
   expect(await one('b')).toBe('b 1');
@@ -123,6 +126,7 @@ it('a kept program that has printed too much between two runs fails the next, an
   const script = `
 ${ANSWER}
 if (text === 'a') process.stdout.write('x'.repeat(9e6), () => require('node:fs').writeFileSync(${JSON.stringify(flag)}, ''));`;
+
   expect(await ask(script, 'a')).toBe('a 1');
   await expect.poll(() => existsSync(flag)).toBe(true);
   expect(await ask(script, 'b')).toBe('thing printed more than 8 MiB');
@@ -132,10 +136,11 @@ if (text === 'a') process.stdout.write('x'.repeat(9e6), () => require('node:fs')
 it('a kept program is not asked for a run that is cancelled already', async () => {
   const asked = path.join(path.dirname(dataDir), 'asked');
   const script = `require('node:fs').appendFileSync(${JSON.stringify(asked)}, text); ${ANSWER}`;
+
   expect(await ask(script, 'a')).toBe('a 1');
-  await expect(ask(script, 'b', { signal: AbortSignal.abort(new Error('no more')) })).rejects.toThrow(
-    'no more',
-  );
+  await expect(
+    ask(script, 'b', { signal: AbortSignal.abort(new Error('no more')) }),
+  ).rejects.toThrow('no more');
   expect(await ask(script, 'c')).toBe('c 1');
   expect(readFileSync(asked, 'utf8')).toBe('ac');
 });
@@ -145,7 +150,9 @@ it('a kept program ends with the run that is cancelled', async () => {
   const script = `require('node:fs').writeFileSync(${JSON.stringify(started)}, '')`;
   const stop = new AbortController();
   const asked = ask(script, 'a', { signal: stop.signal });
+
   await expect.poll(() => existsSync(started)).toBe(true);
+
   stop.abort(new Error('no more'));
   await expect(asked).rejects.toThrow('no more');
   expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { fillText, fillValue, type PlaceholderValue } from '../../../src/models/programs/placeholders.ts';
+import {
+  fillText,
+  fillValue,
+  type PlaceholderValue,
+} from '../../../src/models/programs/placeholders.ts';
 
-const VALUES: Record<string, string | number[]> = { prompt: '${model} $${x', messages: [1, 2], model: 'bot' };
+const VALUES: Record<string, string | number[]> = {
+  prompt: '${model} $${x',
+  messages: [1, 2],
+  model: 'bot',
+};
+
 const placeholderValue: PlaceholderValue = placeholder =>
   'key' in placeholder ? 7 : (VALUES[placeholder.name] ?? null);
 
@@ -11,7 +20,9 @@ describe('placeholders', () => {
   });
 
   it('turn $${ into a literal ${', () => {
-    expect(fillText('$${model} costs $5 $$${model}', placeholderValue)).toBe('${model} costs $5 $${model}');
+    expect(fillText('$${model} costs $5 $$${model}', placeholderValue)).toBe(
+      '${model} costs $5 $${model}',
+    );
   });
 
   it('keep the type of what they stand for if they stand alone', () => {

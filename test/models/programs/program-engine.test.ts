@@ -32,8 +32,16 @@ function node(script: string, ...args: string[]): string[] {
   return [process.execPath, '-e', script, '--', ...args];
 }
 
-function run(entry: object, job: JobOptions = {}, env: Record<string, string> = {}): Promise<EngineResult> {
-  const engine = createProgramEngine({ env: { PATH: process.env['PATH'], ...env }, dataDir, directory });
+function run(
+  entry: object,
+  job: JobOptions = {},
+  env: Record<string, string> = {},
+): Promise<EngineResult> {
+  const engine = createProgramEngine({
+    env: { PATH: process.env['PATH'], ...env },
+    dataDir,
+    directory,
+  });
   return engine.run(createJob({ template: 'Hello', ...job, model: declaredModel(entry, folder) }));
 }
 
@@ -52,9 +60,12 @@ async function runForError(...args: Parameters<typeof run>): Promise<string> {
 }
 
 const ECHO = 'process.stdin.pipe(process.stdout)';
+
 const ARGUMENTS =
   'process.stdin.resume().on("data", d => process.exit(9)); console.log(JSON.stringify(process.argv.slice(1)))';
-const CHAT = '{{role "system"}}Be brief.\n{{role "user"}}Hi\n{{role "model"}}Yes?\n{{role "user"}}Bye';
+
+const CHAT =
+  '{{role "system"}}Be brief.\n{{role "user"}}Hi\n{{role "model"}}Yes?\n{{role "user"}}Bye';
 
 describe('a program', () => {
   it('gets the prompt on standard input, and its standard output is the answer without one line break', async () => {
@@ -77,7 +88,9 @@ describe('a program', () => {
   );
 
   it('gets the parts of a prompt apart', async () => {
-    const entry = { program: node(ARGUMENTS, '${system}', '${prompt}', '${messages}', '${input.none}') };
+    const entry = {
+      program: node(ARGUMENTS, '${system}', '${prompt}', '${messages}', '${input.none}'),
+    };
     const [system, prompt, messages, none] = JSON.parse(
       await runForText(entry, { template: CHAT }),
     ) as string[];
@@ -95,11 +108,10 @@ describe('a program', () => {
       'const {PROMPTRUN_RUN: f, ...e} = process.env; console.log(JSON.stringify([e, fs.readFileSync(f, "utf8"), f]))';
     const env = { MY_KEY: 'secret', PROMPTRUN_API_KEY: 'ours', TRACEPARENT: '00-1-2-01' };
     const job = { inputs: { texts: { q: '1' }, values: { q: 1 } }, runOptions: { temperature: 0 } };
-    const [variables, about, file] = JSON.parse(await runForText({ program: node(script) }, job, env)) as [
-      object,
-      string,
-      string,
-    ];
+    const [variables, about, file] = JSON.parse(
+      await runForText({ program: node(script) }, job, env),
+    ) as [object, string, string];
+
     expect(variables).toMatchObject({ MY_KEY: 'secret', TRACEPARENT: '00-1-2-01' });
     expect(variables).not.toHaveProperty('PROMPTRUN_API_KEY');
     expect(JSON.parse(about)).toEqual({
@@ -108,6 +120,7 @@ describe('a program', () => {
       inputs: { q: '1' },
       options: { temperature: 0 },
     });
+
     expect(existsSync(path.dirname(file))).toBe(false);
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
@@ -115,12 +128,16 @@ describe('a program', () => {
   it('starts in the working directory, or in an empty folder that is removed afterwards', async () => {
     const script =
       'fs.writeFileSync("made", ""); console.log(JSON.stringify([process.cwd(), fs.readdirSync(".")]))';
-    const [own, made] = JSON.parse(await runForText({ program: node(script) })) as [string, string[]];
-    expect([realpathSync(own), made]).toEqual([realpathSync(directory), ['made']]);
-    const [empty, files] = JSON.parse(await runForText({ program: node(script), folder: 'temporary' })) as [
+    const [own, made] = JSON.parse(await runForText({ program: node(script) })) as [
       string,
       string[],
     ];
+
+    expect([realpathSync(own), made]).toEqual([realpathSync(directory), ['made']]);
+
+    const [empty, files] = JSON.parse(
+      await runForText({ program: node(script), folder: 'temporary' }),
+    ) as [string, string[]];
     expect(files).toEqual(['made']);
     expect(existsSync(empty)).toBe(false);
   });
@@ -135,8 +152,10 @@ describe('a program', () => {
       string,
       number,
     ][];
+
     expect(shown.map(([, length]) => length)).toEqual([picture.length, picture.length]);
     expect(shown.map(([file]) => path.basename(file))).toEqual(['1.png', '2.png']);
+
     const refused = await run({ program: node(ECHO) }, job);
     expect(refused).toMatchObject({ failed: true, isRefused: true, fault: 'unfit' });
   });
@@ -152,6 +171,7 @@ describe('a program', () => {
       node(
         `process.stdout.write(${JSON.stringify(printed)}); process.stderr.write(${JSON.stringify(complaint)}); process.exitCode = 1`,
       );
+
     const answer = '{"result": "Invalid API key", "is_error": true}';
     expect(await runForError({ program: fails(answer), output: 'result' })).toBe(
       'thing ended with exit code 1: Invalid API key',
@@ -183,16 +203,23 @@ describe('a program', () => {
       program: node(`${parent} setInterval(() => {}, 1000)`),
       timeout: '2s',
     });
+
     expect(hangs).toBe('thing took longer than 2 s');
+
     await untilGone(pidFile);
     const prints = await runForError({
       program: node(`${parent} setInterval(() => process.stdout.write("x".repeat(1e6)), 1)`),
     });
+
     expect(prints).toBe('thing printed more than 8 MiB');
+
     await untilGone(pidFile);
     expect(
-      await runForText({ program: node(`${parent} c.unref(); console.log("done"); process.exit()`) }),
+      await runForText({
+        program: node(`${parent} c.unref(); console.log("done"); process.exit()`),
+      }),
     ).toBe('done');
+
     await untilGone(pidFile);
   });
 
@@ -201,9 +228,12 @@ describe('a program', () => {
     const ready = path.join(folder, 'ready');
     const script = `fs.writeFileSync(${JSON.stringify(ready)}, String(process.pid)); setInterval(() => {}, 1000)`;
     const running = run({ program: node(script) }, { signal: stop.signal });
+
     await expect.poll(() => existsSync(ready) && readFileSync(ready, 'utf8')).toMatch(/\d/);
+
     stop.abort(new Error('no more'));
     await expect(running).rejects.toThrow('no more');
+
     await untilGone(ready);
     expect(readdirSync(path.join(dataDir, 'programs'))).toEqual([]);
   });
@@ -211,11 +241,17 @@ describe('a program', () => {
   it.runIf(isPosix)("that can't be started is reported, and costs nothing", async () => {
     const gone = await run({ program: ['no-such-program'] });
     expect(gone).toMatchObject({ failed: true, isRefused: true, fault: 'not-started' });
+
     writeFileSync(path.join(directory, 'cat'), '#!/bin/sh\necho mine', { mode: 0o755 });
     expect(await runForText({ program: ['cat'] })).toBe('Hello');
+
     rmSync(path.join(dataDir, 'programs'), { recursive: true });
     writeFileSync(path.join(dataDir, 'programs'), '');
-    expect(await run({ program: ['cat'] })).toMatchObject({ isRefused: true, fault: 'not-started' });
+
+    expect(await run({ program: ['cat'] })).toMatchObject({
+      isRefused: true,
+      fault: 'not-started',
+    });
   });
 
   it.skipIf(process.platform === 'win32')(
@@ -225,7 +261,11 @@ describe('a program', () => {
       const job = { inputs: { texts: { q: long }, values: { q: long } } };
       expect(await run({ program: node(ARGUMENTS, '${input.q}') }, job)).toMatchObject({
         outputs: [
-          { message: expect.stringMatching(/too long for an argument: leave \$\{prompt\} out/) as string },
+          {
+            message: expect.stringMatching(
+              /too long for an argument: leave \$\{prompt\} out/,
+            ) as string,
+          },
         ],
         fault: 'not-started',
       });
@@ -239,6 +279,7 @@ describe('the answer of a program', () => {
   it('is read by JMESPath, with what it took', async () => {
     const answer = '{"result": "Hi", "cost": 0.25, "usage": {"in": 10, "out": 3}}';
     const tokens = { input: 'usage.in', output: 'usage.out' };
+
     expect(await run({ program: prints(answer), output: 'result', cost: 'cost', tokens })).toEqual({
       outputs: [{ type: 'text', text: 'Hi' }],
       tokens: 13,
@@ -246,6 +287,7 @@ describe('the answer of a program', () => {
       dollars: 0.25,
       failed: false,
     });
+
     const lacking = await run({
       program: prints('{"result": "Hi"}'),
       output: 'result',
@@ -276,7 +318,10 @@ describe('the answer of a program', () => {
 
   it('reports the cost of a failed run', async () => {
     const script = 'console.log(JSON.stringify({cost: 0.5})); process.exitCode = 1';
-    expect(await run({ program: node(script), cost: 'cost' })).toMatchObject({ failed: true, dollars: 0.5 });
+    expect(await run({ program: node(script), cost: 'cost' })).toMatchObject({
+      failed: true,
+      dollars: 0.5,
+    });
   });
 
   it('is asked for in words if it has to match a schema', async () => {
@@ -288,12 +333,17 @@ describe('the answer of a program', () => {
   });
 });
 
-/** Resolves once the process is gone: one that was killed ends when it is next given a processor. */
+/**
+ * Resolves once the process is gone: one that was killed ends when it is next given a processor.
+ */
 async function untilGone(pidFile: string): Promise<void> {
   await expect.poll(() => isRunning(pidFile)).toBe(false);
 }
 
-/** Returns true if the process of that file runs; on a busy machine its parent may have been ended before it started it. */
+/**
+ * Returns true if the process of that file runs; on a busy machine its parent may have been ended
+ * before it started it.
+ */
 function isRunning(pidFile: string): boolean {
   if (!existsSync(pidFile)) return false;
   const pid = Number(readFileSync(pidFile, 'utf8'));

@@ -1,4 +1,11 @@
-import { existsSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { endRecordedPrograms, makeRunFolder } from '../../../src/models/programs/run-folder.ts';
@@ -11,9 +18,11 @@ it('what a process left that was killed before it wrote a record or a folder is 
     writeFileSync(lock, '');
     utimesSync(lock, 1, 1);
   }
+
   const root = path.join(records, 'promptrun-run-never-made');
   writeFileSync(path.join(records, 'recorded.json'), JSON.stringify({ root }));
   await endRecordedPrograms(records, process.env);
+
   expect(readdirSync(records)).toEqual([]);
 });
 
@@ -28,6 +37,7 @@ it('what a process left that was killed while it added the program to its record
   writeFileSync(lock, '');
   utimesSync(lock, 1, 1);
   await endRecordedPrograms(records, process.env);
+
   expect([existsSync(file), readdirSync(records)]).toEqual([false, []]);
 });
 

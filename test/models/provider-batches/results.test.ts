@@ -26,14 +26,27 @@ async function findFault(
     'b1',
     AbortSignal.timeout(60_000),
   );
+
   return findProviderStatus(await answers.next().catch((error: unknown) => error));
 }
 
-const COMPLETED = { status: 'completed', output_file_id: 'file-1', request_counts: { completed: 1 } };
-const ENDED = { processing_status: 'ended', results_url: '' };
-const NOT_FOUND = {
-  error: { message: 'No such File object: file-1', type: 'invalid_request_error', param: 'id', code: null },
+const COMPLETED = {
+  status: 'completed',
+  output_file_id: 'file-1',
+  request_counts: { completed: 1 },
 };
+
+const ENDED = { processing_status: 'ended', results_url: '' };
+
+const NOT_FOUND = {
+  error: {
+    message: 'No such File object: file-1',
+    type: 'invalid_request_error',
+    param: 'id',
+    code: null,
+  },
+};
+
 const EXPIRED = {
   error: { message: 'The file is not there', type: 'not_found_error', code: 'file_expired' },
 };
@@ -67,7 +80,10 @@ it.each([
 });
 
 it('a key that has expired says nothing of the results', async () => {
-  const refused = { status: 401, body: { error: { message: 'The key has expired', code: 'key_expired' } } };
+  const refused = {
+    status: 401,
+    body: { error: { message: 'The key has expired', code: 'key_expired' } },
+  };
   expect(await findFault('openai', COMPLETED, refused)).toBe(401);
 });
 
@@ -76,7 +92,10 @@ describe("the search for Anthropic's batch by its results", () => {
   const lost = { id: 'lost', ...ended };
   const ours = { id: 'ours', ...ended };
 
-  /** Searches for a batch of one request among batches of the same size, the first of which has no results. */
+  /**
+   * Searches for a batch of one request among batches of the same size, the first of which has no
+   * results.
+   */
   async function found(batches: readonly object[], { key = 'key', gone = lost } = {}) {
     const double = await FakeProvider.start();
     onTestFinished(() => double.close());
@@ -87,6 +106,7 @@ describe("the search for Anthropic's batch by its results", () => {
       { body: { ...ours, results_url: `${baseUrl}/results` } },
       { body: JSON.stringify({ custom_id: 'key-1', result: {} }) },
     );
+
     const provider: Provider = {
       name: 'it',
       engine: 'anthropic',
@@ -105,7 +125,11 @@ describe("the search for Anthropic's batch by its results", () => {
   });
 
   it.each([
-    ['is ours if none has our results and it may be as young', '2026-06-02T00:00:00Z', { id: 'lost' }],
+    [
+      'is ours if none has our results and it may be as young',
+      '2026-06-02T00:00:00Z',
+      { id: 'lost' },
+    ],
     ['is not ours if it is older', '2026-05-30T00:00:00Z', undefined],
   ])('decides that one whose results have expired %s', async (_, created_at, id) => {
     const gone = { ...lost, archived_at: '2026-07-01T00:00:00Z', created_at };
@@ -123,9 +147,16 @@ it("Anthropic's results are read at the provider's own address, whatever host a 
   onTestFinished(() => double.close());
   const origin = new URL(double.baseUrl).origin;
   double.reset(
-    { body: { id: 'b1', ...ENDED, results_url: 'https://elsewhere.example/v1/messages/batches/b1/results' } },
+    {
+      body: {
+        id: 'b1',
+        ...ENDED,
+        results_url: 'https://elsewhere.example/v1/messages/batches/b1/results',
+      },
+    },
     { body: JSON.stringify({ custom_id: 'key-1', result: { type: 'expired' } }) },
   );
+
   const provider: Provider = {
     name: 'it',
     engine: 'anthropic',
@@ -135,6 +166,7 @@ it("Anthropic's results are read at the provider's own address, whatever host a 
   };
   const batches = new AnthropicBatches({ provider, key: undefined, env: {} });
   const { value } = await batches.collect('b1', AbortSignal.timeout(60_000)).next();
+
   expect(value).toMatchObject({ customId: 'key-1' });
   expect(double.requests.map(({ path }) => path)).toEqual([
     '/v1/messages/batches/b1',
@@ -151,7 +183,11 @@ describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', eng
     const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
     const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
     const wanted = { key: 'key', requests: 1, file: 'file-1' };
-    return new Batches({ provider, key: undefined, env: {} }).find(wanted, AbortSignal.timeout(60_000));
+
+    return new Batches({ provider, key: undefined, env: {} }).find(
+      wanted,
+      AbortSignal.timeout(60_000),
+    );
   }
 
   it.each([
@@ -180,9 +216,17 @@ it('a batch is found by its file at a provider that keeps no metadata', async ()
       ],
     },
   });
-  const provider: Provider = { name: 'it', engine: 'openai', baseUrl, keyVariables: [], needsKey: false };
+
+  const provider: Provider = {
+    name: 'it',
+    engine: 'openai',
+    baseUrl,
+    keyVariables: [],
+    needsKey: false,
+  };
   const batches = new OpenAiBatches({ provider, key: undefined, env: {} });
   const wanted = { key: 'key', requests: 1, file: 'f1' };
+
   expect(await batches.find(wanted, AbortSignal.timeout(60_000))).toEqual({ id: 'ours' });
 });
 
@@ -207,7 +251,10 @@ it('no batch of Responses is created for requests to Chat Completions', async ()
     keyVariables: [],
     needsKey: false,
   };
-  const parameters = Buffer.from('{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[]}');
+
+  const parameters = Buffer.from(
+    '{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[]}',
+  );
   const upload = { id: undefined, onUploaded: () => Promise.resolve() };
   const created = new OpenAiBatches({ provider, key: undefined, env: {} }).create(
     [{ customId: '1', parameters }],
@@ -215,6 +262,7 @@ it('no batch of Responses is created for requests to Chat Completions', async ()
     upload,
     AbortSignal.timeout(60_000),
   );
+
   await expect(created).rejects.toThrow('takes no tools of Chat Completions in a batch');
   expect(double.requests).toEqual([]);
 });

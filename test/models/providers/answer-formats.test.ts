@@ -13,9 +13,11 @@ import {
 import { createJob, type JobOptions, providerAt } from '../job.ts';
 
 let provider: FakeProvider;
+
 beforeAll(async () => {
   provider = await FakeProvider.start('local');
 });
+
 afterAll(() => provider.close());
 
 interface Asked extends JobOptions {
@@ -37,7 +39,10 @@ function ask(
     provider: providerAt(at, { name: 'p', engine, keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ dataDir: 'nowhere', env: { KEY: 'k' } }).provider.run(createJob({ ...job, model }));
+
+  return createEngines({ dataDir: 'nowhere', env: { KEY: 'k' } }).provider.run(
+    createJob({ ...job, model }),
+  );
 }
 
 /** Returns server-sent events, with nothing after the last. */
@@ -58,12 +63,19 @@ const frames =
     const bytes = list.map(([type, value]) =>
       codec.encode({
         headers: {
-          ':message-type': { type: 'string', value: type.endsWith('Exception') ? 'exception' : 'event' },
-          [type.endsWith('Exception') ? ':exception-type' : ':event-type']: { type: 'string', value: type },
+          ':message-type': {
+            type: 'string',
+            value: type.endsWith('Exception') ? 'exception' : 'event',
+          },
+          [type.endsWith('Exception') ? ':exception-type' : ':event-type']: {
+            type: 'string',
+            value: type,
+          },
         },
         body: fromUtf8(JSON.stringify(value)),
       }),
     );
+
     // In pieces that have nothing to do with where its events end.
     const all = Buffer.concat(bytes);
     for (let at = 0; at < all.length; at += 7) response.write(all.subarray(at, at + 7));
@@ -77,6 +89,7 @@ const last = ({ outputs }: EngineResult): string => {
 
 describe('an answer of Responses', () => {
   const engine = { engine: 'openai-responses', id: 'gpt-5' } as const;
+
   const whole = (more: object = {}): object => ({
     id: 'r',
     object: 'response',
@@ -89,7 +102,11 @@ describe('an answer of Responses', () => {
     output: [
       { type: 'reasoning', id: 'a', summary: [] },
       { type: 'something_new', id: 'b' },
-      { type: 'message', id: 'm', content: [{ type: 'output_text', text: 'Hello', annotations: [] }] },
+      {
+        type: 'message',
+        id: 'm',
+        content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+      },
     ],
     usage: {
       input_tokens: 10,
@@ -108,9 +125,11 @@ describe('an answer of Responses', () => {
       usage: { input: 10, output: 6, cached: 4, tier: 'default' },
       failed: false,
     });
+
     expect(provider.requests[0]?.path).toBe('/v1/responses');
     expect(provider.body()).toMatchObject({ store: false });
     expect(provider.body()).not.toHaveProperty('include');
+
     await ask({ ...engine, runOptions: { store: true } }, { body: whole() });
     expect(provider.body()).toMatchObject({ store: true });
   });
@@ -136,21 +155,39 @@ describe('an answer of Responses', () => {
   it('is shown piece by piece, and fails without its last event', async () => {
     const pieces: string[] = [];
     const onText = (piece: string): void => void pieces.push(piece);
-    const deltas = ['Hel', 'lo'].map(delta => ({ type: 'response.output_text.delta', delta, item_id: 'm' }));
+    const deltas = ['Hel', 'lo'].map(delta => ({
+      type: 'response.output_text.delta',
+      delta,
+      item_id: 'm',
+    }));
+
     const done = { type: 'response.completed', response: whole() };
     const result = await ask({ ...engine, onText }, events(...deltas, done));
+
     expect(pieces).toEqual(['Hel', 'lo']);
-    expect(result).toMatchObject({ outputs: [{ text: 'Hello' }], usage: { output: 6 }, failed: false });
+    expect(result).toMatchObject({
+      outputs: [{ text: 'Hello' }],
+      usage: { output: 6 },
+      failed: false,
+    });
+
     const broken = await ask({ ...engine, onText }, events(...deltas));
     expect(broken).toMatchObject({ outputs: [{ text: 'Hello' }, { type: 'error' }], failed: true });
     expect(last(broken)).toMatch(/ended its answer/);
-    const failed = await ask({ ...engine, onText }, events(...deltas, { type: 'error', message: 'oh no' }));
+
+    const failed = await ask(
+      { ...engine, onText },
+      events(...deltas, { type: 'error', message: 'oh no' }),
+    );
     expect(last(failed)).toMatch(/error: oh no; it may have been paid for/);
   });
 
   it('may be JSON though a stream was requested', async () => {
     const pieces: string[] = [];
-    const result = await ask({ ...engine, onText: piece => void pieces.push(piece) }, { body: whole() });
+    const result = await ask(
+      { ...engine, onText: piece => void pieces.push(piece) },
+      { body: whole() },
+    );
     expect(pieces).toEqual(['Hello']);
     expect(result.failed).toBe(false);
   });
@@ -158,6 +195,7 @@ describe('an answer of Responses', () => {
 
 describe('an answer of generateContent', () => {
   const engine = { engine: 'google', id: 'gemini-2.5-flash' } as const;
+
   const chunk = (parts: object[], more: object = {}, usage: object = {}): object => ({
     candidates: [{ index: 0, content: { role: 'model', parts }, ...more }],
     usageMetadata: { promptTokenCount: 10, ...usage },
@@ -167,7 +205,12 @@ describe('an answer of generateContent', () => {
     const body = chunk(
       [{ text: 'hm', thought: true }, { text: 'Hello' }],
       { finishReason: 'STOP' },
-      { candidatesTokenCount: 2, thoughtsTokenCount: 5, cachedContentTokenCount: 4, totalTokenCount: 17 },
+      {
+        candidatesTokenCount: 2,
+        thoughtsTokenCount: 5,
+        cachedContentTokenCount: 4,
+        totalTokenCount: 17,
+      },
     );
     expect(await ask(engine, { body })).toMatchObject({
       outputs: [{ type: 'text', text: 'Hello' }],
@@ -181,9 +224,11 @@ describe('an answer of generateContent', () => {
       content: { parts: [{ text }] },
       finishReason: 'STOP',
     }));
+
     const runOptions = { n: '2', mediaResolution: 'MEDIA_RESOLUTION_LOW', labels: { a: 'b' } };
     const onText = (): void => {};
     const { outputs } = await ask({ ...engine, runOptions, onText }, { body: { candidates } });
+
     expect(outputs).toEqual([
       { type: 'text', text: 'One' },
       { type: 'text', text: 'Two' },
@@ -217,11 +262,13 @@ describe('an answer of generateContent', () => {
   it('is shown piece by piece, and fails without a reason to stop', async () => {
     const onText = (): void => {};
     const done = chunk([{ text: 'lo' }], { finishReason: 'STOP' }, { candidatesTokenCount: 2 });
+
     expect(await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }]), done))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       failed: false,
     });
     expect(provider.requests[0]?.path).toContain(':streamGenerateContent');
+
     const broken = await ask({ ...engine, onText }, events(chunk([{ text: 'Hel' }])));
     expect(last(broken)).toMatch(/ended its answer/);
   });
@@ -231,10 +278,14 @@ describe('an answer of generateContent', () => {
     const body = chunk([{ inlineData: { mimeType: 'image/png', data } }], { finishReason: 'STOP' });
     const model = { modality: 'image', id: 'gemini-2.5-flash-image' } as const;
     const result = await ask({ ...engine, model, runOptions: { aspectRatio: '16:9' } }, { body });
+
     expect(last(result)).toBe('');
     expect(result.outputs).toMatchObject([{ type: 'image', mediaType: 'image/png' }]);
     expect(provider.body()).toMatchObject({
-      generationConfig: { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '16:9' } },
+      generationConfig: {
+        responseModalities: ['TEXT', 'IMAGE'],
+        imageConfig: { aspectRatio: '16:9' },
+      },
     });
   });
 });
@@ -270,6 +321,7 @@ describe('Bedrock', () => {
       stopReason: 'tool_use',
       usage: { inputTokens: 6, outputTokens: 2, totalTokens: 8 },
     };
+
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
     expect((await ask({ ...nova, json: { schema } }, { body })).outputs).toEqual([
       { type: 'text', text: '{"a":"b"}' },
@@ -284,14 +336,19 @@ describe('Bedrock', () => {
     ]);
     const stop: [string, object] = ['messageStop', { stopReason: 'end_turn' }];
     const counts: [string, object] = ['metadata', { usage: { inputTokens: 6, outputTokens: 2 } }];
+
     expect(await ask({ ...nova, onText }, frames(...text, stop, counts))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { input: 6, output: 2 },
       failed: false,
     });
+
     expect(last(await ask({ ...nova, onText }, frames(...text, stop)))).toMatch(/ended its answer/);
+
     const exception: [string, object] = ['throttlingException', { message: 'slow down' }];
-    expect(last(await ask({ ...nova, onText }, frames(...text, exception)))).toMatch(/error: slow down/);
+    expect(last(await ask({ ...nova, onText }, frames(...text, exception)))).toMatch(
+      /error: slow down/,
+    );
   });
 
   it("asks Claude in Anthropic's own form", async () => {
@@ -305,11 +362,13 @@ describe('Bedrock', () => {
       'chunk',
       { bytes: Buffer.from(JSON.stringify(event)).toString('base64') },
     ]);
+
     expect(await ask({ ...claude, onText }, frames(...inside))).toMatchObject({
       outputs: [{ text: 'Hello' }],
       usage: { input: 6, output: 2 },
       failed: false,
     });
+
     expect(provider.requests[0]?.path).toMatch(/\/invoke-with-response-stream$/);
     expect(provider.body()).toMatchObject({ anthropic_version: 'bedrock-2023-05-31' });
   });
@@ -317,6 +376,7 @@ describe('Bedrock', () => {
 
 describe('an answer of Chat Completions', () => {
   const engine = { engine: 'openai', id: 'tiny' } as const;
+
   const choice = (content: string, more: object = {}): object => ({
     message: { role: 'assistant', content },
     finish_reason: 'stop',
@@ -326,7 +386,11 @@ describe('an answer of Chat Completions', () => {
   it('becomes an output for each of its choices, and is not streamed if it has several', async () => {
     const choices = ['One', 'Two'].map((text, index) => choice(text, { index }));
     const onText = (): void => {};
-    const { outputs } = await ask({ ...engine, runOptions: { n: 2 }, onText }, { body: { choices } });
+    const { outputs } = await ask(
+      { ...engine, runOptions: { n: 2 }, onText },
+      { body: { choices } },
+    );
+
     expect(outputs).toEqual([
       { type: 'text', text: 'One' },
       { type: 'text', text: 'Two' },
@@ -347,7 +411,9 @@ describe('an answer of Chat Completions', () => {
   it.each(['model_length', 'insufficient_system_resource', 'length'])(
     'fails if it is cut off by %s',
     async reason => {
-      const result = await ask(engine, { body: { choices: [choice('x', { finish_reason: reason })] } });
+      const result = await ask(engine, {
+        body: { choices: [choice('x', { finish_reason: reason })] },
+      });
       expect(result).toMatchObject({ failed: true, outputs: [{ text: 'x' }, { type: 'error' }] });
       expect(last(result)).toContain(reason);
       expect(last(result)).toContain('it may have been paid for');
@@ -370,8 +436,13 @@ describe('an answer of Chat Completions', () => {
 
   it('fails if its stream ends without [DONE], even after a finish_reason', async () => {
     const delta = { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop' }] };
-    expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(/ended its answer/);
-    const failed = await ask({ ...engine, onText: () => {} }, events(delta, { error: { message: 'oh no' } }));
+    expect(last(await ask({ ...engine, onText: () => {} }, events(delta)))).toMatch(
+      /ended its answer/,
+    );
+    const failed = await ask(
+      { ...engine, onText: () => {} },
+      events(delta, { error: { message: 'oh no' } }),
+    );
     expect(last(failed)).toMatch(/error: oh no/);
   });
 
@@ -387,13 +458,18 @@ describe('an answer of Chat Completions', () => {
       };
       more();
     };
+
     const result = await ask({ ...engine, onText: () => {} }, endless);
     expect(last(result)).toContain('a line of its stream is larger than 8 MiB');
     expect(sent).toBeLessThan(20_000);
   });
 
   const MIB = 1024 * 1024;
-  const whole = (content: string): ProviderAnswer => ({ body: { choices: [{ message: { content } }] } });
+
+  const whole = (content: string): ProviderAnswer => ({
+    body: { choices: [{ message: { content } }] },
+  });
+
   const streamed = (contents: readonly string[], type = 'text/event-stream'): ProviderAnswer => {
     const pieces = contents.map(content => ({ choices: [{ delta: { content } }] }));
     const all = [...pieces, { choices: [{ delta: {}, finish_reason: 'stop' }] }];
@@ -417,12 +493,14 @@ describe('an answer of Chat Completions', () => {
     const pieces: number[] = [];
     const onText = (piece: string): void => void pieces.push(piece.length);
     const stream = await ask({ ...engine, onText }, streamed([half, half, 'b']));
+
     expect(stream.failed).toBe(true);
     expect(last(stream)).toContain('returned more than 8 MiB of text');
-    expect(stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type))).toEqual(
-      [8 * MIB, 'error'],
-    );
+    expect(
+      stream.outputs.map(output => (output.type === 'text' ? output.text.length : output.type)),
+    ).toEqual([8 * MIB, 'error']);
     expect(pieces).toEqual([4 * MIB, 4 * MIB]);
+
     const whole8 = await ask(engine, whole(`${half}${half}b`));
     expect(whole8.outputs.map(({ type }) => type)).toEqual(['error']);
     expect(last(whole8)).toContain('returned more than 8 MiB of text');
@@ -430,8 +508,12 @@ describe('an answer of Chat Completions', () => {
 
   it('is read as a stream even if its type does not say that it is one', async () => {
     const contents = ['abc', 'd'.repeat(200_000), 'é'];
-    const { outputs } = await ask({ ...engine, onText: () => {} }, streamed(contents, 'text/plain'));
+    const { outputs } = await ask(
+      { ...engine, onText: () => {} },
+      streamed(contents, 'text/plain'),
+    );
     const [output] = outputs;
+
     expect(outputs).toHaveLength(1);
     expect(output?.type === 'text' && output.text === contents.join('')).toBe(true);
   });

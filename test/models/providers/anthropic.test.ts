@@ -23,11 +23,15 @@ let provider: FakeProvider;
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 const root = (): string => new URL(provider.baseUrl).origin;
 
-function ask(job: JobOptions, ...answers: (ProviderAnswer | ProviderHandler)[]): Promise<EngineResult> {
+function ask(
+  job: JobOptions,
+  ...answers: (ProviderAnswer | ProviderHandler)[]
+): Promise<EngineResult> {
   provider.reset(...answers);
   const model = {
     model: 'anthropic/claude-9',
@@ -36,10 +40,13 @@ function ask(job: JobOptions, ...answers: (ProviderAnswer | ProviderHandler)[]):
     provider: providerAt(root(), { name: 'anthropic', engine: 'anthropic', keyVariable: 'KEY' }),
     ...job.model,
   } as const;
-  return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(createJob({ ...job, model }));
+  return createEngines({ dataDir: 'nowhere', env: { KEY } }).provider.run(
+    createJob({ ...job, model }),
+  );
 }
 
 const posted = (): number => provider.requests.filter(({ method }) => method === 'POST').length;
+
 const failure = (result: EngineResult): string => {
   expect(result.failed).toBe(true);
   const last = result.outputs.at(-1);
@@ -54,16 +61,24 @@ describe('the double of the Messages interface', () => {
       maxRetries: 0,
       defaultHeaders: { 'anthropic-version': '2023-06-01' },
     });
-  const request = { model: 'claude-9', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] } as const;
+  const request = {
+    model: 'claude-9',
+    max_tokens: 9,
+    messages: [{ role: 'user', content: 'Hi' }],
+  } as const;
 
   it("answers the provider's own package", async () => {
     provider.reset(messagesAnswer('Hello'));
     const answer = await client().messages.create({ ...request, messages: [...request.messages] });
+
     expect(answer.content).toEqual([{ type: 'text', text: 'Hello' }]);
+
     provider.reset(messageStream(['Hel', 'lo']));
     const stream = client().messages.stream({ ...request, messages: [...request.messages] });
+
     expect(await stream.finalText()).toBe('Hello');
     expect((await stream.finalMessage()).usage).toMatchObject({ output_tokens: 5 });
+
     provider.reset(messagesError(529, 'overloaded_error', 'Overloaded'));
     await expect(
       client().messages.create({ ...request, messages: [...request.messages] }),
@@ -78,8 +93,11 @@ describe("a prompt's own tools", () => {
   it('are called in the answer, as JSON after the text', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'look_up', input: { city: 'Oslo' } };
     const runOptions = { tools: [{ name: 'look_up', input_schema: { type: 'object' } }] };
-    const answer = messagesAnswer([{ type: 'text', text: 'Wait.' }, call], { stop_reason: 'tool_use' });
+    const answer = messagesAnswer([{ type: 'text', text: 'Wait.' }, call], {
+      stop_reason: 'tool_use',
+    });
     const { outputs } = await ask({ runOptions }, answer);
+
     expect(provider.body()).toMatchObject(runOptions);
     expect(outputs).toEqual([{ type: 'text', text: `Wait.\n\n${JSON.stringify(call)}` }]);
   });
@@ -98,8 +116,13 @@ describe('a request', () => {
       serviceTier: 'auto',
       model: 'other',
     };
+
     const model = { id: 'claude-haiku-4-5' };
-    const result = await ask({ template, images: [picture], runOptions, model }, messagesAnswer('Bonjour'));
+    const result = await ask(
+      { template, images: [picture], runOptions, model },
+      messagesAnswer('Bonjour'),
+    );
+
     expect(result).toEqual({
       outputs: [{ type: 'text', text: 'Bonjour' }],
       tokens: 47,
@@ -107,6 +130,7 @@ describe('a request', () => {
       warnings: ['claude-haiku-4-5 does not take seed: left out'],
       failed: false,
     });
+
     expect(provider.requests[0]).toMatchObject({
       path: '/v1/messages',
       headers: { 'x-api-key': KEY, 'anthropic-version': '2023-06-01' },
@@ -141,6 +165,7 @@ describe('a request', () => {
   it('leaves out what newer models do not take, and says so', async () => {
     const runOptions = { temperature: 0.5, topP: 0.9, topK: 3, reasoningEffort: 'low' };
     const { warnings, failed } = await ask({ runOptions }, messagesAnswer('Bonjour'));
+
     expect(failed).toBe(false);
     expect(warnings).toEqual([
       'claude-9 does not take temperature: left out',
@@ -151,26 +176,48 @@ describe('a request', () => {
   });
 
   it("asks for JSON in the prompt's schema from models that have structured outputs", async () => {
-    const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      additionalProperties: false,
+    };
     await ask({ json: { schema } }, messagesAnswer('{}'));
     expect(provider.body()['output_config']).toEqual({ format: { type: 'json_schema', schema } });
   });
 
   it('asks for JSON by a tool from models that have none', async () => {
-    const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
-    const answer = messagesAnswer([{ type: 'tool_use', id: 'x', name: 'json', input: { a: 'b' } }], {
-      stop_reason: 'tool_use',
-    });
-    const { outputs } = await ask({ json: { schema }, model: { id: 'claude-3-5-haiku-latest' } }, answer);
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      additionalProperties: false,
+    };
+
+    const answer = messagesAnswer(
+      [{ type: 'tool_use', id: 'x', name: 'json', input: { a: 'b' } }],
+      {
+        stop_reason: 'tool_use',
+      },
+    );
+    const { outputs } = await ask(
+      { json: { schema }, model: { id: 'claude-3-5-haiku-latest' } },
+      answer,
+    );
+
     expect(outputs).toEqual([{ type: 'text', text: '{"a":"b"}' }]);
     expect(provider.body()).toMatchObject({ tools: [{ name: 'json', input_schema: schema }] });
   });
 
   it("asks for JSON in words if it can't be asked for otherwise", async () => {
-    const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false };
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'string' } },
+      additionalProperties: false,
+    };
     await ask({ json: { schema }, model: { responseFormat: 'none' } }, messagesAnswer('{}'));
+
     expect(provider.body()).not.toHaveProperty('output_config');
     expect(JSON.stringify(provider.body()['system'])).toContain('JSON Schema');
+
     await ask({ json: {} }, messagesAnswer('{}'));
     expect(provider.body()).not.toHaveProperty('output_config');
     expect(JSON.stringify(provider.body()['system'])).toContain('JSON');
@@ -196,7 +243,11 @@ describe('an answer that is not whole', () => {
       messagesAnswer('Once', { stop_reason: 'model_context_window_exceeded' }),
       /cut short: the model's context is full/,
     ],
-    ['pause_turn', messagesAnswer('Once', { stop_reason: 'pause_turn' }), /cut short: the model paused/],
+    [
+      'pause_turn',
+      messagesAnswer('Once', { stop_reason: 'pause_turn' }),
+      /cut short: the model paused/,
+    ],
     [
       'a refusal',
       messagesAnswer('', { stop_reason: 'refusal', stop_details: { explanation: 'not that' } }),
@@ -227,7 +278,10 @@ describe('an answer that is not whole', () => {
 
   it('keeps its text and what it cost', async () => {
     const result = await ask({}, messagesAnswer('Once', { stop_reason: 'max_tokens' }));
-    expect(result).toMatchObject({ outputs: [{ text: 'Once' }, {}], usage: { input: 42, output: 5 } });
+    expect(result).toMatchObject({
+      outputs: [{ text: 'Once' }, {}],
+      usage: { input: 42, output: 5 },
+    });
   });
 
   it.each([
@@ -239,7 +293,13 @@ describe('an answer that is not whole', () => {
       /answered 401 no such key \*\*\*: it refuses the key in KEY/,
       true,
     ],
-    [403, 'permission_error', 'Not yours.', /answered 403 Not yours\. The key in [A-Z_]+ may not use/, true],
+    [
+      403,
+      'permission_error',
+      'Not yours.',
+      /answered 403 Not yours\. The key in [A-Z_]+ may not use/,
+      true,
+    ],
     [413, 'request_too_large', 'too large', /answered 413 too large/, true],
     [402, 'billing_error', 'credit balance is too low', /quota of the account is used up/, true],
     [500, 'api_error', 'oops', /answered 500 oops: the fault is on its side/, false],
@@ -262,7 +322,9 @@ describe('an answer that is not whole', () => {
 
   it('names no ending of an address whose path promptrun adds', async () => {
     expect(failure(await ask({}, { body: 'garbage' }))).toMatch(/: check its baseUrl$/);
-    const result = await ask({}, messagesError(404, 'not_found_error', 'no'), { body: { data: [] } });
+    const result = await ask({}, messagesError(404, 'not_found_error', 'no'), {
+      body: { data: [] },
+    });
     expect(failure(result)).toContain(": check its baseUrl, and the model's name: ");
   });
 
@@ -272,14 +334,20 @@ describe('an answer that is not whole', () => {
       const waits: number[] = [];
       const sleep = async (ms: number): Promise<void> => void waits.push(ms);
       const busy = messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '7' });
+
       expect(await ask({ sleep }, busy, busy, busy, messagesAnswer('At last'))).toMatchObject({
         failed: false,
       });
       expect(waits).toEqual([7000, 7000, 7000]);
+
       failure(await ask({ sleep }, busy));
       expect(posted()).toBe(4);
+
       failure(
-        await ask({ sleep }, messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '61' })),
+        await ask(
+          { sleep },
+          messagesError(status, 'overloaded_error', 'busy', { 'retry-after': '61' }),
+        ),
       );
       expect(posted()).toBe(1);
     },
@@ -291,6 +359,7 @@ describe('a stream', () => {
     const pieces: string[] = [];
     const onText = (piece: string): void => void pieces.push(piece);
     const result = await ask({ onText }, messageStream(['Hel', 'lo \ud83d', '\ude00']));
+
     expect(pieces).toEqual(['Hel', 'lo ', '😀']);
     expect(result).toMatchObject({
       outputs: [{ text: 'Hello 😀' }],
@@ -304,17 +373,20 @@ describe('a stream', () => {
     ['cut', /ended its answer before it was complete; it may have been paid for/],
     ['silent', /ended its answer before it was complete; it may have been paid for/],
     ['error', /answered with an error: Overloaded; it may have been paid for/],
-  ])('that ends %s is a failure with the text so far, and is never sent again', async (end, what) => {
-    const result = await ask({ onText: () => {} }, messageStream(['Once', ' upon'], end));
-    expect(failure(result)).toMatch(what);
-    expect(result.outputs[0]).toEqual({ type: 'text', text: 'Once upon' });
-    expect(result.isRefused).toBe(false);
-    expect(posted()).toBe(1);
-  });
+  ])(
+    'that ends %s is a failure with the text so far, and is never sent again',
+    async (end, what) => {
+      const result = await ask({ onText: () => {} }, messageStream(['Once', ' upon'], end));
+      expect(failure(result)).toMatch(what);
+      expect(result.outputs[0]).toEqual({ type: 'text', text: 'Once upon' });
+      expect(result.isRefused).toBe(false);
+      expect(posted()).toBe(1);
+    },
+  );
 
   it('that is cut short says so', async () => {
-    expect(failure(await ask({ onText: () => {} }, messageStream(['x'], 'whole', 'max_tokens')))).toMatch(
-      /cut the answer short/,
-    );
+    expect(
+      failure(await ask({ onText: () => {} }, messageStream(['x'], 'whole', 'max_tokens'))),
+    ).toMatch(/cut the answer short/);
   });
 });

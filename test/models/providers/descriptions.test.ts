@@ -7,7 +7,10 @@ import { CONVERSE } from '../../../src/models/providers/answers/formats/converse
 import { GEMINI } from '../../../src/models/providers/answers/formats/gemini.ts';
 import { MESSAGES } from '../../../src/models/providers/answers/formats/messages.ts';
 import { RESPONSES } from '../../../src/models/providers/answers/formats/responses.ts';
-import { type AnswerFormat, ModelAnswer } from '../../../src/models/providers/answers/model-answer.ts';
+import {
+  type AnswerFormat,
+  ModelAnswer,
+} from '../../../src/models/providers/answers/model-answer.ts';
 import { describedSchema, type OpenApi } from '../../support/providers/described-schema.ts';
 import azure from './sent/azure.ts';
 import chatBatch from './sent/batch-openai.ts';
@@ -16,8 +19,8 @@ import openai from './sent/openai.ts';
 import chat from './sent/openai-chat.ts';
 import images from './sent/openai-images.ts';
 
-// Requests and counts, checked against two files that others maintain. `described/` holds what is needed of them; its README
-// says where they are from and how to renew them.
+// Requests and counts, checked against two files that others maintain. `described/` holds what is
+// needed of them; its README says where they are from and how to renew them.
 
 function load(file: string): unknown {
   return JSON.parse(readFileSync(path.join(import.meta.dirname, 'described', file), 'utf8'));
@@ -27,13 +30,16 @@ const DESCRIPTION = load('openai.json') as OpenApi;
 
 type Requests = readonly (readonly [string, unknown])[];
 
-const bodies = (sent: Readonly<Record<string, { readonly url: string; readonly body: object }>>): Requests =>
+const bodies = (
+  sent: Readonly<Record<string, { readonly url: string; readonly body: object }>>,
+): Requests =>
   Object.entries(sent)
     .filter(([, { url }]) => !url.endsWith('/images/edits'))
     .map(([name, { body }]) => [name, body] as const);
 
-const lines = (file: { readonly lines: readonly { custom_id: string; body: object }[] }): Requests =>
-  file.lines.map(({ custom_id, body }) => [custom_id, body] as const);
+const lines = (file: {
+  readonly lines: readonly { custom_id: string; body: object }[];
+}): Requests => file.lines.map(({ custom_id, body }) => [custom_id, body] as const);
 
 describe("OpenAI's description of its interface", () => {
   it.each<[string, string, Requests]>([

@@ -4,7 +4,8 @@ import type { ProviderAnswer } from '../../support/providers/fake-provider.ts';
 import { UNSUPPORTED } from '../../support/providers/real-errors.ts';
 import { realRefusal } from '../../support/providers/real-refusal.ts';
 
-// The doubles of the providers are checked here against errors that the real services sent to others.
+// The doubles of the providers are checked here against errors that the real services sent to
+// others.
 
 const HEADERS = {
   'content-type': 'application/json',
@@ -22,7 +23,10 @@ function findDialect(name: string): ChatDialect {
 function post(
   path: string,
   body: unknown,
-  { dialect = 'local', headers = HEADERS }: { dialect?: ChatDialect; headers?: Record<string, string> } = {},
+  {
+    dialect = 'local',
+    headers = HEADERS,
+  }: { dialect?: ChatDialect; headers?: Record<string, string> } = {},
 ): ProviderAnswer | undefined {
   return realRefusal({ method: 'POST', path, headers, text: JSON.stringify(body) }, dialect);
 }
@@ -39,15 +43,23 @@ describe('a double refuses', () => {
   const messages = [{ role: 'user', content: 'Hi' }];
 
   it('a strict schema with an optional property, as OpenAI does', () => {
-    const properties = { a: { type: 'object', properties: { b: {} }, additionalProperties: false } };
+    const properties = {
+      a: { type: 'object', properties: { b: {} }, additionalProperties: false },
+    };
     const schema = { type: 'object', properties, required: ['a'], additionalProperties: false };
     const format = { name: 'x', strict: true, schema };
-    const chat = { model: 'gpt-4o', messages, response_format: { type: 'json_schema', json_schema: format } };
+    const chat = {
+      model: 'gpt-4o',
+      messages,
+      response_format: { type: 'json_schema', json_schema: format },
+    };
+
     const words =
       "Invalid schema for response_format 'x': In context=('properties', 'a'), 'required' is required to be supplied and to be an array including every key in properties. Missing 'b'.";
     expect(post('/v1/chat/completions', chat, { dialect: 'openai' })).toMatchObject({
       body: { error: { message: words, param: 'response_format' } },
     });
+
     const text = { format: { type: 'json_schema', ...format } };
     expect(post('/v1/responses', { model: 'gpt-5', input: 'Hi', text })).toMatchObject({
       body: { error: { message: words, param: 'text.format.schema' } },
@@ -56,7 +68,10 @@ describe('a double refuses', () => {
 
   it('a picture for a model that takes text alone, as DeepSeek does', () => {
     const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } };
-    const body = { model: 'deepseek-v4-pro', messages: [...messages, { role: 'user', content: [picture] }] };
+    const body = {
+      model: 'deepseek-v4-pro',
+      messages: [...messages, { role: 'user', content: [picture] }],
+    };
     expect(post('/v1/chat/completions', body, { dialect: 'deepseek' })).toMatchObject({
       status: 400,
       body: {
@@ -77,11 +92,18 @@ describe('a double refuses', () => {
     expect(post('/v1/chat/completions', body, { dialect })).toMatchObject({ status: 400 });
   });
 
-  it.each(['openai', 'groq', 'mistral', 'local'] as const)('a header that holds no key: %s', dialect => {
-    const headers = { ...HEADERS, authorization: 'Bearer ' };
-    const answer = post('/v1/chat/completions', { model: 'gpt-4o', messages }, { dialect, headers });
-    expect(answer?.status).toBe(401);
-  });
+  it.each(['openai', 'groq', 'mistral', 'local'] as const)(
+    'a header that holds no key: %s',
+    dialect => {
+      const headers = { ...HEADERS, authorization: 'Bearer ' };
+      const answer = post(
+        '/v1/chat/completions',
+        { model: 'gpt-4o', messages },
+        { dialect, headers },
+      );
+      expect(answer?.status).toBe(401);
+    },
+  );
 
   it.each([{ 'anthropic-version': '2026-10-21' }, { 'anthropic-version': '' }])(
     'another version of Messages than the pinned one: %j',
@@ -104,7 +126,10 @@ describe('a double refuses', () => {
     ],
     [
       '/v1/chat/completions',
-      { model: 'gpt-5', messages: [{ role: 'user', content: [{ type: 'text', text: 'x', detail: 'low' }] }] },
+      {
+        model: 'gpt-5',
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'x', detail: 'low' }] }],
+      },
     ],
     ['/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 9, messages, seed: 1 }],
     [

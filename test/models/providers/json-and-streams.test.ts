@@ -13,7 +13,9 @@ describe('an answer that must be JSON', () => {
   const head = 'model: clever\noutput: {schema: {date: string, sum?: number}}';
 
   it('is taken out of its fence, and is the output of the run', async () => {
-    const { runStatus, outputs } = await run(prompt(head), [chatAnswer('```json\n{"date": "today"}\n```')]);
+    const { runStatus, outputs } = await run(prompt(head), [
+      chatAnswer('```json\n{"date": "today"}\n```'),
+    ]);
     expect({ runStatus, outputs }).toEqual({
       runStatus: 'succeeded',
       outputs: [{ type: 'text', data: '{"date": "today"}' }],
@@ -27,6 +29,7 @@ describe('an answer that must be JSON', () => {
       { type: 'text', data: 'It was today.' },
       { type: 'error', data: expect.stringContaining('not JSON') as string },
     ]);
+
     const wrong = await run(prompt(head), [chatAnswer('{"date": 5}')]);
     expect(wrong.outputs[1]?.data).toContain('"/date"');
   });
@@ -56,33 +59,38 @@ describe('text as it comes', () => {
     const [pieces, { outputs, runStatus, tokens, runId }] = await watched(prompt('model: clever'), [
       streaming(events),
     ]);
+
     expect(pieces.map(({ text }) => text)).toEqual(['Hel', 'lo ', '😀']);
-    expect(pieces.every(piece => piece.runId === runId && piece.idempotencyKey?.startsWith('test-'))).toBe(
-      true,
-    );
+    expect(
+      pieces.every(piece => piece.runId === runId && piece.idempotencyKey?.startsWith('test-')),
+    ).toBe(true);
     expect({ runStatus, outputs, tokens }).toEqual({
       runStatus: 'succeeded',
       outputs: [{ type: 'text', data: 'Hello 😀' }],
       tokens: 7,
     });
+
     expect(await call('GET', `/runs/${runId}`)).toMatchObject({ outputs });
     expect(provider().body()).toMatchObject({ stream: true });
   });
 
-  it.each(['cut', 'silent'] as const)('that is %s is a failed run with the text so far', async end => {
-    const [pieces, { runStatus, outputs }] = await watched(prompt('model: clever'), [
-      streaming([delta('Once'), delta(' upon')], end),
-    ]);
-    expect(pieces.map(({ text }) => text).join('')).toBe('Once upon');
-    expect(runStatus).toBe('failed');
-    expect(outputs).toEqual([
-      { type: 'text', data: 'Once upon' },
-      {
-        type: 'error',
-        data: 'corner ended its answer before it was complete; it may have been paid for: run it again',
-      },
-    ]);
-  });
+  it.each(['cut', 'silent'] as const)(
+    'that is %s is a failed run with the text so far',
+    async end => {
+      const [pieces, { runStatus, outputs }] = await watched(prompt('model: clever'), [
+        streaming([delta('Once'), delta(' upon')], end),
+      ]);
+      expect(pieces.map(({ text }) => text).join('')).toBe('Once upon');
+      expect(runStatus).toBe('failed');
+      expect(outputs).toEqual([
+        { type: 'text', data: 'Once upon' },
+        {
+          type: 'error',
+          data: 'corner ended its answer before it was complete; it may have been paid for: run it again',
+        },
+      ]);
+    },
+  );
 
   it('that ends in an error is a failed run with the text so far', async () => {
     const [, { outputs }] = await watched(prompt('model: clever'), [
@@ -95,18 +103,24 @@ describe('text as it comes', () => {
   });
 
   it('is neither shown nor streamed if it is checked first', async () => {
-    const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [chatAnswer('{}')]);
+    const [pieces] = await watched(prompt('model: clever\noutput: {format: json}'), [
+      chatAnswer('{}'),
+    ]);
     expect(pieces).toEqual([]);
     expect(provider().body()).not.toHaveProperty('stream');
   });
 
   it('is taken from servers that only stream, and whole from those that never do', async () => {
-    const { outputs } = await runClever(streaming([delta('Hi'), delta('!', { finish_reason: 'stop' })]));
+    const { outputs } = await runClever(
+      streaming([delta('Hi'), delta('!', { finish_reason: 'stop' })]),
+    );
     expect(outputs).toEqual([{ type: 'text', data: 'Hi!' }]);
+
     const unmarked: ProviderAnswer = {
       body: 'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
     };
     expect((await runClever(unmarked)).outputs).toEqual([{ type: 'text', data: 'Hi' }]);
+
     const [pieces] = await watched(prompt('model: clever'), [chatAnswer('Whole')]);
     expect(pieces.map(({ text }) => text)).toEqual(['Whole']);
   });

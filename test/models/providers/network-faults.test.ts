@@ -8,16 +8,25 @@ import { FakeProvider, type ProviderHandler } from '../../support/providers/fake
 import { createJob, providerAt } from '../job.ts';
 
 let provider: FakeProvider;
+
 beforeAll(async () => {
   provider = await FakeProvider.start('local');
 });
+
 afterAll(() => provider.close());
 
 async function ask(handler: ProviderHandler): Promise<EngineResult> {
   provider.reset(handler);
-  const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
+  const model = {
+    model: 'tiny',
+    engine: 'provider',
+    provider: providerAt(provider.baseUrl),
+  } as const;
+
   const sleep = async (): Promise<void> => {};
-  return await createEngines({ dataDir: 'nowhere', env: {} }).provider.run(createJob({ model, sleep }));
+  return await createEngines({ dataDir: 'nowhere', env: {} }).provider.run(
+    createJob({ model, sleep }),
+  );
 }
 
 describe('a request whose connection fails after it was sent', () => {
@@ -35,8 +44,10 @@ describe('a request whose connection fails after it was sent', () => {
   ])('%s may have been paid for and is sent once', async (_, handler, reason) => {
     const { isRefused, fault, outputs } = await ask(handler);
     const [output] = outputs;
+
     expect(provider.requests).toHaveLength(1);
     expect({ isRefused, fault }).toEqual({ isRefused: false, fault: undefined });
+
     const message = output?.type === 'error' ? output.message : '';
     expect(message).toMatch(/^\w+ gave no complete answer at 127\.0\.0\.1:\d+: /u);
     expect(message).toContain(`: ${reason}; it may have been paid for`);
@@ -60,10 +71,17 @@ it('a 403 names what the key may not do', async () => {
   const fault = new ProviderFault('answered 403 no', { status: 403, fault: 'unauthorised' });
   const { model } = createJob({ model: { model: 'tiny', engine: 'provider' } });
   const [provider, { signal }] = [providerAt('https://api.example.com/v1'), new AbortController()];
-  const access = { provider: { ...provider, keyVariables: ['TINY_KEY'] }, key: 'k', env: { TINY_KEY: 'k' } };
+  const access = {
+    provider: { ...provider, keyVariables: ['TINY_KEY'] },
+    key: 'k',
+    env: { TINY_KEY: 'k' },
+  };
+
   const use = { model, signal, use: 'batches' };
   expect((await explainFault(fault, use, access)).message).toContain('may not use batches');
-  expect((await explainFault(fault, { model, signal }, access)).message).toContain('may not use this model');
+  expect((await explainFault(fault, { model, signal }, access)).message).toContain(
+    'may not use this model',
+  );
 });
 
 describe('a fault of the network', () => {
@@ -77,7 +95,9 @@ describe('a fault of the network', () => {
     ['a certificate that has expired', failed('CERT_HAS_EXPIRED')],
     ['a certificate that nobody vouches for', failed('UNABLE_TO_GET_ISSUER_CERT_LOCALLY')],
   ])('costs nothing before the request is sent: %s', async (_, thrown) => {
-    const { message, isRefused, fault } = await explained(new TypeError('fetch failed', { cause: thrown }));
+    const { message, isRefused, fault } = await explained(
+      new TypeError('fetch failed', { cause: thrown }),
+    );
     expect({ isRefused, fault }).toEqual({ isRefused: true, fault: 'unreachable' });
     expect(message).not.toContain('paid for');
   });

@@ -18,6 +18,7 @@ let provider: FakeProvider;
 beforeEach(async () => {
   provider = await FakeProvider.start();
 });
+
 afterEach(() => provider.close());
 
 function ask(
@@ -31,7 +32,9 @@ function ask(
     provider: providerAt(provider.baseUrl, { keyVariable: 'KEY' }),
     ...model,
   };
-  return createEngines({ dataDir: 'nowhere', env }).provider.run(createJob({ ...job, model: entry }));
+  return createEngines({ dataDir: 'nowhere', env }).provider.run(
+    createJob({ ...job, model: entry }),
+  );
 }
 
 function known(name: string, env: Record<string, string>): Provider {
@@ -41,11 +44,16 @@ function known(name: string, env: Record<string, string>): Provider {
 }
 
 const answered = (content: string | null, more: object = {}): ProviderAnswer => ({
-  body: { choices: [{ message: { role: 'assistant', content, ...more } }], usage: { total_tokens: 42 } },
+  body: {
+    choices: [{ message: { role: 'assistant', content, ...more } }],
+    usage: { total_tokens: 42 },
+  },
 });
 
 describe("a prompt's own tools", () => {
-  const calls = [{ id: 'call_1', type: 'function', function: { name: 'look_up', arguments: '{}' } }];
+  const calls = [
+    { id: 'call_1', type: 'function', function: { name: 'look_up', arguments: '{}' } },
+  ];
   const message = { role: 'assistant', content: 'Wait.', tool_calls: calls };
 
   it.each([
@@ -56,6 +64,7 @@ describe("a prompt's own tools", () => {
     provider.reset(answer);
     const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
     const { outputs, failed } = await ask({}, { runOptions, onText: () => undefined });
+
     expect(provider.body()).toMatchObject(runOptions);
     expect(provider.body()).not.toHaveProperty('stream');
     expect({ failed, outputs }).toEqual({
@@ -67,8 +76,12 @@ describe("a prompt's own tools", () => {
   it('are sent to Chat Completions in its form, also by a provider of Responses', async () => {
     const runOptions = { tools: [{ type: 'function', function: { name: 'look_up' } }] };
     provider.reset(answered(null, { tool_calls: calls }));
-    const responses = providerAt(provider.baseUrl, { keyVariable: 'KEY', engine: 'openai-responses' });
+    const responses = providerAt(provider.baseUrl, {
+      keyVariable: 'KEY',
+      engine: 'openai-responses',
+    });
     const { outputs } = await ask({ provider: responses }, { runOptions });
+
     expect(provider.requests[0]).toMatchObject({ path: '/v1/chat/completions' });
     expect(provider.body()).toMatchObject(runOptions);
     expect(outputs).toEqual([{ type: 'text', text: JSON.stringify(calls) }]);
@@ -81,9 +94,18 @@ describe('a text model', () => {
     const template = '{{role "system"}}Be brief.{{role "user"}}Hello{{role "model"}}Well,';
     const result = await ask(
       { id: 'clever-2' },
-      { template, runOptions: { reasoningEffort: 'low', temperature: '0.5', maxOutputTokens: '9' } },
+      {
+        template,
+        runOptions: { reasoningEffort: 'low', temperature: '0.5', maxOutputTokens: '9' },
+      },
     );
-    expect(result).toEqual({ outputs: [{ type: 'text', text: 'Bonjour' }], tokens: 42, failed: false });
+
+    expect(result).toEqual({
+      outputs: [{ type: 'text', text: 'Bonjour' }],
+      tokens: 42,
+      failed: false,
+    });
+
     expect(provider.requests[0]).toMatchObject({
       path: '/v1/chat/completions',
       headers: { authorization: `Bearer ${KEY}` },
@@ -111,7 +133,10 @@ describe('a text model', () => {
           role: 'user',
           content: [
             { type: 'text', text: 'See ' },
-            { type: 'image_url', image_url: { url: `data:image/png;base64,${picture.toString('base64')}` } },
+            {
+              type: 'image_url',
+              image_url: { url: `data:image/png;base64,${picture.toString('base64')}` },
+            },
             { type: 'text', text: ' this' },
           ],
         },
@@ -121,7 +146,11 @@ describe('a text model', () => {
 
   it('without a key is asked without one', async () => {
     provider.reset(answered('Hi'));
-    await ask({ provider: providerAt(provider.baseUrl, { name: 'own' }) }, {}, { OPENAI_API_KEY: KEY });
+    await ask(
+      { provider: providerAt(provider.baseUrl, { name: 'own' }) },
+      {},
+      { OPENAI_API_KEY: KEY },
+    );
     expect(provider.requests[0]?.headers.authorization).toBeUndefined();
   });
 
@@ -157,8 +186,11 @@ describe('a text model', () => {
   it('never shows a key in its errors', async () => {
     provider.reset({
       status: 401,
-      body: { error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` } },
+      body: {
+        error: { message: `Incorrect API key provided: ${KEY}, or sk-pro***5678. Bearer abcdef12` },
+      },
     });
+
     const text = JSON.stringify(await ask({}));
     expect(text).toContain('401 Incorrect API key provided');
     expect(text).not.toMatch(/secret|5678|abcdef/);
@@ -166,7 +198,9 @@ describe('a text model', () => {
 
   it('may answer in parts', async () => {
     provider.reset({
-      body: { choices: [{ message: { content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] } }] },
+      body: {
+        choices: [{ message: { content: [{ type: 'thinking' }, { type: 'text', text: 'Hi' }] } }],
+      },
     });
     expect((await ask({})).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
   });
@@ -181,21 +215,29 @@ describe('a text model', () => {
 
   it('that never answers fails the run', async () => {
     provider.reset(() => undefined);
-    const job = createJob({ model: { engine: 'provider', provider: providerAt(provider.baseUrl) } });
+    const job = createJob({
+      model: { engine: 'provider', provider: providerAt(provider.baseUrl) },
+    });
     const { outputs } = await createProviderEngine({}, { timeoutMs: 60 }).run(job);
     expect(outputs).toEqual([
       {
         type: 'error',
-        message: 'corner gave no complete answer in 0.001 minutes: try again later, or ask for less',
+        message:
+          'corner gave no complete answer in 0.001 minutes: try again later, or ask for less',
       },
     ]);
   });
 
   it('is asked again when it is busy', async () => {
-    const busy = { status: 429, headers: { 'retry-after-ms': '1' }, body: { error: { message: 'busy' } } };
+    const busy = {
+      status: 429,
+      headers: { 'retry-after-ms': '1' },
+      body: { error: { message: 'busy' } },
+    };
     provider.reset(busy, busy, { ...busy, headers: { 'retry-after': '7' } }, answered('At last'));
     const waits: number[] = [];
     const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+
     expect((await ask({}, { sleep })).outputs).toEqual([{ type: 'text', text: 'At last' }]);
     expect(waits).toEqual([1, 1, 7000]);
   });
@@ -216,7 +258,9 @@ describe('a text model', () => {
   });
 
   it("that can't be reached names its address", async () => {
-    const { outputs } = await ask({ provider: providerAt('http://127.0.0.1:9/v1', { name: 'gone' }) });
+    const { outputs } = await ask({
+      provider: providerAt('http://127.0.0.1:9/v1', { name: 'gone' }),
+    });
     expect(outputs[0]).toMatchObject({
       type: 'error',
       message: matching(/^gone can't be reached at 127\.0\.0\.1:9: .*is its server running/),
@@ -224,7 +268,11 @@ describe('a text model', () => {
   });
 
   it.each([
-    ['ollama', { OLLAMA_HOST: '127.0.0.1:9' }, /is its server running, and is OLLAMA_HOST right\?$/],
+    [
+      'ollama',
+      { OLLAMA_HOST: '127.0.0.1:9' },
+      /is its server running, and is OLLAMA_HOST right\?$/,
+    ],
     ['ollama', { OLLAMA_BASE_URL: 'http://127.0.0.1:9' }, /, and is OLLAMA_BASE_URL right\?$/],
     ['openai', { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, /, and is OPENAI_BASE_URL right\?$/],
   ])('%s under %j names the variable that its address comes from', async (name, env, message) => {
@@ -256,16 +304,22 @@ describe('behind a proxy', () => {
   /** Leads every request and every tunnel to the server of the test, whatever it was asked for. */
   beforeEach(async () => {
     tunnels = [];
+
     proxy = createServer((request, response) => {
       tunnels.push(request.url ?? '');
       const { pathname } = new URL(request.url ?? '');
       const { method, headers } = request;
-      const onward = sendRequest(new URL(pathname, provider.baseUrl), { method, headers }, answer => {
-        response.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(response);
-      });
+      const onward = sendRequest(
+        new URL(pathname, provider.baseUrl),
+        { method, headers },
+        answer => {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        },
+      );
       request.pipe(onward);
     });
+
     proxy.on('connect', (request, client) => {
       tunnels.push(request.url ?? '');
       const upstream = connect(Number(new URL(provider.baseUrl).port), '127.0.0.1', () => {
@@ -274,6 +328,7 @@ describe('behind a proxy', () => {
       });
       for (const socket of [client, upstream]) socket.on('error', () => undefined);
     });
+
     await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve));
   });
 
@@ -287,7 +342,9 @@ describe('behind a proxy', () => {
 
   it('a model is asked through it', async () => {
     provider.reset(answered('Hi'));
-    expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([{ type: 'text', text: 'Hi' }]);
+    expect((await ask(far, {}, { http_proxy: address() })).outputs).toEqual([
+      { type: 'text', text: 'Hi' },
+    ]);
     expect(tunnels).toEqual(['http://models.example/v1/chat/completions']);
   });
 
@@ -320,11 +377,13 @@ describe('an image model', () => {
       template,
       runOptions: { quality: 'high', aspectRatio: '16:9', backgroundColour: 'red' },
     });
+
     expect(result).toEqual({
       outputs: [{ type: 'image', bytes: picture, mediaType: 'image/png' }],
       tokens: 7,
       failed: false,
     });
+
     expect(provider.requests[0]?.path).toBe('/v1/images/generations');
     expect(provider.body()).toEqual({
       model: 'clever',
@@ -340,6 +399,7 @@ describe('an image model', () => {
     provider.reset({ body: { data: [{ b64_json: picture.toString('base64') }] } });
     const template = 'Brighter: {{media url=a}}{{media url=b}}';
     await ask(model, { template, images: [png(1, 1), png(2, 2)] });
+
     expect(provider.requests[0]?.path).toBe('/v1/images/edits');
     expect(provider.requests[0]?.headers['content-type']).toMatch(/^multipart\/form-data/);
     expect(provider.requests[0]?.text.match(/name="image(?:\[\])?"; filename=/g)).toHaveLength(2);
@@ -348,8 +408,13 @@ describe('an image model', () => {
   });
 
   it('may name its own URL', async () => {
-    provider.reset({ body: { data: [{ url: `${provider.baseUrl}/made.png` }] } }, { body: picture });
-    expect((await ask(model)).outputs).toEqual([{ type: 'image', bytes: picture, mediaType: 'image/png' }]);
+    provider.reset(
+      { body: { data: [{ url: `${provider.baseUrl}/made.png` }] } },
+      { body: picture },
+    );
+    expect((await ask(model)).outputs).toEqual([
+      { type: 'image', bytes: picture, mediaType: 'image/png' },
+    ]);
     expect(provider.requests[1]).toMatchObject({ path: '/v1/made.png' });
     expect(provider.requests[1]?.headers.authorization).toBeUndefined();
   });

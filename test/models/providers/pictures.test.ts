@@ -13,9 +13,11 @@ import { createJob, type JobOptions } from '../job.ts';
 import { ASKED, modelAt } from './requested-models.ts';
 
 let provider: FakeProvider;
+
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 async function draw(
@@ -32,6 +34,7 @@ async function draw(
   const result = await createEngines({ dataDir: 'nowhere', env }).provider.run(
     createJob({ template: 'A house', sleep, ...job, model: entry }),
   );
+
   return { ...result, waits };
 }
 
@@ -51,13 +54,22 @@ describe('a picture that is drawn in its own time', () => {
     const ready = { body: { id: 'task-1', status: 'Ready', result: { sample } } };
     const bytes = { headers: { 'content-type': 'image/png' }, body: PICTURE };
     const { outputs, waits } = await draw(name, id, [TASK, PENDING, hangUp, ready, bytes]);
+
     expect(outputs).toEqual([{ type: 'image', bytes: PICTURE, mediaType: 'image/png' }]);
-    const asked = provider.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`);
+
+    const asked = provider.requests.map(
+      ({ method, path }) => `${method} ${path.split('/').at(-1)}`,
+    );
     const result = 'POST get_result';
+
     expect(asked).toEqual(['POST flux-kontext-pro', result, result, result, 'GET made.png']);
     expect(provider.body(1)).toEqual({ id: 'task-1' });
+
     const keys = provider.requests.map(({ headers }) => headers.authorization);
-    expect(keys).toEqual([...Array.from({ length: 4 }, () => 'Bearer key-of-fireworks'), undefined]);
+    expect(keys).toEqual([
+      ...Array.from({ length: 4 }, () => 'Bearer key-of-fireworks'),
+      undefined,
+    ]);
     expect(waits).toHaveLength(3);
   });
 
@@ -77,7 +89,11 @@ describe('a picture that is drawn in its own time', () => {
       { status: 404, body: { error: 'Task not found' } },
       /accepted the request .* 404/,
     ],
-    ['that nobody may see', { status: 401, body: { error: 'Unauthorized' } }, /accepted the request .* 401/],
+    [
+      'that nobody may see',
+      { status: 401, body: { error: 'Unauthorized' } },
+      /accepted the request .* 401/,
+    ],
   ])('%s may have been paid for, and is ordered once', async (_, answer, message) => {
     const result = await draw(name, id, [TASK, answer]);
     expect(result).toMatchObject({ failed: true, isRefused: false });
@@ -94,7 +110,12 @@ describe('a model that can’t be asked for a picture', () => {
     ['googleai-images', 'imagen-4.0-generate-001', {}, /use a Gemini model that draws/],
     ['vertexai-images', 'imagen-4.0-generate-001', {}, /use a Gemini model that draws/],
     ['bedrock-images', 'stability.stable-image-core-v1:1', {}, /use amazon\.nova-canvas/],
-    ['fireworks-images', 'accounts/fireworks/models/flux-1-schnell-fp8', changed, /not change them/],
+    [
+      'fireworks-images',
+      'accounts/fireworks/models/flux-1-schnell-fp8',
+      changed,
+      /not change them/,
+    ],
   ])('%s, %s: nothing is sent', async (name, id, job, message) => {
     const result = await draw(name, id, [], job);
     expect(result).toMatchObject({ failed: true, isRefused: true });
@@ -119,8 +140,17 @@ it.each<[string, object, RegExp]>([
 });
 
 it('models draw whose names say so', () => {
-  const draws = ['gpt-image-2', 'imagen-4', 'dall-e-3', 'FLUX.2-pro', 'stable-diffusion-xl', 'x-kontext'];
-  for (const name of [...draws, 'amazon.nova-canvas-v1:0']) expect(guessModality(name)).toBe('image');
+  const draws = [
+    'gpt-image-2',
+    'imagen-4',
+    'dall-e-3',
+    'FLUX.2-pro',
+    'stable-diffusion-xl',
+    'x-kontext',
+  ];
+  for (const name of [...draws, 'amazon.nova-canvas-v1:0']) {
+    expect(guessModality(name)).toBe('image');
+  }
   expect(guessModality('gpt-5.6')).toBe('text');
 });
 
@@ -143,10 +173,16 @@ it('says that a picture was withheld, and what it cost', async () => {
   const cost = { usage: { cost_in_usd_ticks: 200_000_000 } };
   const withheld = { data: [{ url: '', respect_moderation: false }], ...cost };
   const result = await draw('xai-images', 'grok-imagine-image', [{ body: withheld }]);
+
   expect(errorText(result)).toMatch(/content filter withheld/);
   expect(result.usage?.dollars).toBe(0.02);
-  const moderated = { status: 'Request Moderated', details: { 'Moderation Reasons': ['Derivative Works'] } };
+
+  const moderated = {
+    status: 'Request Moderated',
+    details: { 'Moderation Reasons': ['Derivative Works'] },
+  };
   const refused = await draw('bedrock-images', 'amazon.nova-canvas-v1:0', [{ body: moderated }]);
+
   expect(errorText(refused)).toMatch(/content filter withheld/);
 });
 

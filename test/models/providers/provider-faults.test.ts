@@ -23,7 +23,10 @@ describe("a provider's answer that is not whole", () => {
     ],
     [
       'thought away',
-      chatAnswer('', { finish_reason: 'length', message: { content: '', reasoning_content: 'hm' } }),
+      chatAnswer('', {
+        finish_reason: 'length',
+        message: { content: '', reasoning_content: 'hm' },
+      }),
       [/used its whole token limit for thinking.*raise maxOutputTokens/],
     ],
     [
@@ -62,8 +65,15 @@ describe("a provider's answer that is not whole", () => {
   ])('is a failed run that says what to do: %s', async (_, answer, wanted) => {
     const { runStatus, outputs } = await runClever(answer);
     expect(runStatus).toBe('failed');
-    expect(outputs.map(({ type }) => type)).toEqual([...wanted.slice(1).map(() => 'text'), 'error']);
-    for (const [index, expected] of wanted.entries()) expect(outputs[index]?.data).toMatch(expected);
+    expect(outputs.map(({ type }) => type)).toEqual([
+      ...wanted.slice(1).map(() => 'text'),
+      'error',
+    ]);
+
+    for (const [index, expected] of wanted.entries()) {
+      expect(outputs[index]?.data).toMatch(expected);
+    }
+
     expect(provider().requests).toHaveLength(1);
   });
 
@@ -90,6 +100,7 @@ describe("a provider's answer that is not whole", () => {
       };
       more();
     });
+
     expect(outputs[0]?.data).toMatch(/larger than 64 MiB/);
     expect(sent).toBeLessThan(40);
   });
@@ -97,7 +108,9 @@ describe("a provider's answer that is not whole", () => {
 
 describe("a provider's refusal", () => {
   it('of more than can be shown names the bound', async () => {
-    const { outputs } = await runClever(response => response.writeHead(400).end('a'.repeat(300 * 1024)));
+    const { outputs } = await runClever(response =>
+      response.writeHead(400).end('a'.repeat(300 * 1024)),
+    );
     expect(outputs[0]?.data).toContain('it is larger than 256 KiB');
   });
 
@@ -109,17 +122,32 @@ describe("a provider's refusal", () => {
     ],
     [
       'without `error`',
-      { status: 422, body: { detail: [{ loc: ['body', 'top_k'], msg: 'extra fields not permitted' }] } },
+      {
+        status: 422,
+        body: { detail: [{ loc: ['body', 'top_k'], msg: 'extra fields not permitted' }] },
+      },
       /answered 422 extra fields not permitted \(body\.top_k\)/,
     ],
-    ['in a `detail`', { status: 400, body: { detail: 'no such model' } }, /answered 400 no such model/],
+    [
+      'in a `detail`',
+      { status: 400, body: { detail: 'no such model' } },
+      /answered 400 no such model/,
+    ],
     [
       'in a `message`',
       { status: 400, body: { object: 'error', message: 'context too long', code: 400 } },
       /answered 400 context too long/,
     ],
-    ['in plain text', { status: 500, body: 'oh no' }, /answered 500 oh no: the fault is on its side/],
-    ['as a page', { status: 502, body: '<html><h1>Bad gateway</h1>' }, /answered 502 with a web page/],
+    [
+      'in plain text',
+      { status: 500, body: 'oh no' },
+      /answered 500 oh no: the fault is on its side/,
+    ],
+    [
+      'as a page',
+      { status: 502, body: '<html><h1>Bad gateway</h1>' },
+      /answered 502 with a web page/,
+    ],
     [
       'that names a tag',
       { status: 400, body: { error: { message: '<body> of the request is missing' } } },
@@ -168,9 +196,10 @@ describe("a provider's refusal", () => {
       headers: { 'retry-after-ms': '1' },
       body: { error: { message: 'slow down' } },
     };
-    expect((await run(prompt('model: clever'), [busy, busy, busy, chatAnswer('At last')])).outputs).toEqual([
-      { type: 'text', data: 'At last' },
-    ]);
+    expect(
+      (await run(prompt('model: clever'), [busy, busy, busy, chatAnswer('At last')])).outputs,
+    ).toEqual([{ type: 'text', data: 'At last' }]);
+
     const { runStatus } = await runClever(busy);
     expect(runStatus).toBe('failed');
     expect(provider().requests).toHaveLength(4);
@@ -179,7 +208,8 @@ describe("a provider's refusal", () => {
   it('of a parameter names no other models, though its words speak of the model', async () => {
     const message = "Unsupported parameter: 'logprobs' is not supported with this model.";
     const { outputs } = await runClever((response, { method }) => {
-      const body = method === 'GET' ? { data: [{ id: 'tiny' }] } : { error: { message, param: 'logprobs' } };
+      const body =
+        method === 'GET' ? { data: [{ id: 'tiny' }] } : { error: { message, param: 'logprobs' } };
       response
         .writeHead(method === 'GET' ? 200 : 400, { 'content-type': 'application/json' })
         .end(JSON.stringify(body));
@@ -192,12 +222,16 @@ describe("a provider's refusal", () => {
     const { outputs } = await run(prompt('model: short'), [
       { status: 401, body: { error: { message: 'no answer: invalid key provided: "answer"' } } },
     ]);
-    expect(outputs[0]?.data).toMatch(/^short answered 401 no answer: invalid key provided: "\*\*\*"/);
+    expect(outputs[0]?.data).toMatch(
+      /^short answered 401 no answer: invalid key provided: "\*\*\*"/,
+    );
   });
 
   it('of the connection names the address and what to check', async () => {
     const { outputs } = await run(prompt('model: closed'), []);
-    expect(outputs[0]?.data).toMatch(/^closed can't be reached at 127\.0\.0\.1:9: .*is its server running/);
+    expect(outputs[0]?.data).toMatch(
+      /^closed can't be reached at 127\.0\.0\.1:9: .*is its server running/,
+    );
   });
 });
 
@@ -210,8 +244,10 @@ describe('pictures', () => {
       message: { content: 'Here', images: [{ type: 'image_url', image_url: { url } }] },
     });
     const { runStatus, outputs } = await runClever(answer);
+
     expect(runStatus).toBe('succeeded');
     expect(outputs.map(({ type }) => type)).toEqual(['text', 'image']);
+
     const parts = chatAnswer([{ type: 'image_url', image_url: { url } }]);
     expect((await runClever(parts)).outputs.map(({ type }) => type)).toEqual(['image']);
   });
@@ -227,8 +263,10 @@ describe('pictures', () => {
       };
       more();
     };
+
     const answer = { body: { data: [{ url: `${provider().baseUrl}/huge.png` }] } };
     const { runStatus, outputs } = await run(prompt('model: painter'), [answer, huge]);
+
     expect(runStatus).toBe('failed');
     expect(outputs[0]?.data).toMatch(/larger than 20 MiB/);
     expect(sent).toBeLessThan(40);
@@ -241,24 +279,37 @@ describe('pictures', () => {
     const { runStatus, outputs } = await runClever(
       chatAnswer('Many', { message: { content: 'Many', images } }),
     );
+
     expect({ runStatus, outputs }).toMatchObject({
       runStatus: 'failed',
       outputs: [
         { type: 'text', data: 'Many' },
-        { type: 'error', data: expect.stringMatching(/65 pictures: a run holds at most 64/) as string },
+        {
+          type: 'error',
+          data: expect.stringMatching(/65 pictures: a run holds at most 64/) as string,
+        },
       ],
     });
+
     expect(outputs[1]?.data).toContain('it may have been paid for');
     expect(provider().requests).toHaveLength(1);
   });
 
   it('of more bytes than a run may hold fail it, and no more are fetched', async () => {
     const large = Buffer.concat([picture, Buffer.alloc(20 * 1024 * 1024 - picture.length)]);
-    const data = Array.from({ length: 20 }, (_, at) => ({ url: `${provider().baseUrl}/${at}.png` }));
+    const data = Array.from({ length: 20 }, (_, at) => ({
+      url: `${provider().baseUrl}/${at}.png`,
+    }));
     const served: ProviderHandler = response => void response.end(large);
-    const { runStatus, outputs } = await run(prompt('model: painter'), [{ body: { data } }, served]);
+    const { runStatus, outputs } = await run(prompt('model: painter'), [
+      { body: { data } },
+      served,
+    ]);
+
     expect(runStatus).toBe('failed');
-    expect(outputs).toMatchObject([{ type: 'error', data: expect.stringContaining('256 MiB') as string }]);
+    expect(outputs).toMatchObject([
+      { type: 'error', data: expect.stringContaining('256 MiB') as string },
+    ]);
     expect(provider().requests).toHaveLength(1 + 13);
   });
 });

@@ -35,13 +35,20 @@ export function prompt(head: string, template = ASK): string {
 }
 
 /** Writes server-sent events, and ends in the given way. */
-export function streaming(events: unknown[], end: 'whole' | 'cut' | 'silent' = 'whole'): ProviderHandler {
+export function streaming(
+  events: unknown[],
+  end: 'whole' | 'cut' | 'silent' = 'whole',
+): ProviderHandler {
   return response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of events) response.write(`data: ${JSON.stringify(event)}\n\n`);
-    if (end === 'whole') response.end('data: [DONE]\n\n');
-    else if (end === 'silent') response.end();
-    else response.write('data: {"choi', () => response.destroy());
+    if (end === 'whole') {
+      response.end('data: [DONE]\n\n');
+    } else if (end === 'silent') {
+      response.end();
+    } else {
+      response.write('data: {"choi', () => response.destroy());
+    }
   };
 }
 
@@ -54,6 +61,7 @@ export function delta(content: string, more: object = {}): object {
 export function useProvider() {
   let provider: FakeProvider;
   let service: EmbeddedService;
+
   let store: LocalStore;
   let dataDir: string;
 
@@ -62,6 +70,7 @@ export function useProvider() {
     dataDir = temporaryDataDir();
     store = await openStore({ dataDir, env: {} });
     writeFileSync(path.join(dataDir, 'models.yaml'), modelsFile(provider.baseUrl));
+
     service = await startEmbedded({
       dataDir,
       env: { CORNER_KEY: KEY, SHORT_KEY: 'answer' },

@@ -18,6 +18,7 @@ describe('what a provider is sent', () => {
     const { runStatus } = await run(source, [chatAnswer('Hi')], {
       runOptions: { topP: '0.25', reasoningEffort: 'low' },
     });
+
     expect(runStatus).toBe('succeeded');
     expect(provider().body()).toEqual({
       model: 'clever',
@@ -39,12 +40,15 @@ describe('what a provider is sent', () => {
   it("asks for JSON in the prompt's schema if the endpoint supports it", async () => {
     const head = 'output: {schema: {date: string, sum?: number}}';
     await run(prompt(`model: clever\n${head}`), [chatAnswer('{"date": "today"}')]);
+
     expect(provider().body()['response_format']).toMatchObject({
       type: 'json_schema',
       json_schema: { schema: { type: 'object', required: ['date'] } },
     });
+
     await run(prompt('model: clever\noutput: {format: json}'), [chatAnswer('{}')]);
     expect(provider().body()['response_format']).toEqual({ type: 'json_object' });
+
     await run(prompt(`model: plain\n${head}`), [chatAnswer('{"date": "today"}')]);
     expect(provider().body()).not.toHaveProperty('response_format');
   });
@@ -76,6 +80,7 @@ it('a model without a description is taken for one of the endpoint of the enviro
   const ownDir = temporaryDataDir();
   const clock = new HandClock();
   const notes: string[] = [];
+
   const own = await startEmbedded({
     dataDir: ownDir,
     clock,
@@ -99,6 +104,7 @@ it('a model without a description is taken for one of the endpoint of the enviro
       headers: { authorization: `Bearer ${own.sessionKey}` },
       body: JSON.stringify({ promptVersionId, inputs: {} }),
     });
+
     expect(await textOf(answer.body)).toContain('"Hi"');
     expect(notes).toEqual([expect.stringContaining('promptrun models discover') as string]);
   } finally {

@@ -40,22 +40,42 @@ describe('a known provider', () => {
     ],
     ['googleai', {}, 'google https://generativelanguage.googleapis.com/v1beta'],
     ['googleai', { GEMINI_BASE_URL: 'http://127.0.0.1:2' }, 'google http://127.0.0.1:2/v1beta'],
-    ['googleai', { GEMINI_BASE_URL: 'https://proxy.example/v1' }, 'google https://proxy.example/v1'],
+    [
+      'googleai',
+      { GEMINI_BASE_URL: 'https://proxy.example/v1' },
+      'google https://proxy.example/v1',
+    ],
     [
       'googleai',
       { GEMINI_BASE_URL: 'https://p.example/v1beta/openai/' },
       'openai https://p.example/v1beta/openai',
     ],
     ['vertexai', {}, 'vertexai https://aiplatform.googleapis.com/v1/publishers/google'],
-    ['azure', { AZURE_RESOURCE_NAME: ' my-res ' }, 'azure https://my-res.openai.azure.com/openai/v1'],
-    ['azure', { AZURE_BASE_URL: 'https://gateway.example' }, 'azure https://gateway.example/openai/v1'],
+    [
+      'azure',
+      { AZURE_RESOURCE_NAME: ' my-res ' },
+      'azure https://my-res.openai.azure.com/openai/v1',
+    ],
+    [
+      'azure',
+      { AZURE_BASE_URL: 'https://gateway.example' },
+      'azure https://gateway.example/openai/v1',
+    ],
     [
       'azure',
       { AZURE_BASE_URL: 'https://gateway.example/openai' },
       'azure https://gateway.example/openai/v1',
     ],
-    ['azure', { AZURE_BASE_URL: 'https://gateway.example/x/v1' }, 'azure https://gateway.example/x/v1'],
-    ['bedrock', { AWS_REGION: 'eu-west-1' }, 'bedrock https://bedrock-runtime.eu-west-1.amazonaws.com'],
+    [
+      'azure',
+      { AZURE_BASE_URL: 'https://gateway.example/x/v1' },
+      'azure https://gateway.example/x/v1',
+    ],
+    [
+      'bedrock',
+      { AWS_REGION: 'eu-west-1' },
+      'bedrock https://bedrock-runtime.eu-west-1.amazonaws.com',
+    ],
     ['bedrock', { BEDROCK_BASE_URL: 'https://vpc.example/' }, 'bedrock https://vpc.example'],
     ['groq', { GROQ_BASE_URL: 'https://proxy.example' }, 'groq https://proxy.example/openai/v1'],
     ['mistral', {}, 'mistral https://api.mistral.ai/v1'],
@@ -69,7 +89,9 @@ describe('a known provider', () => {
   });
 
   it('counts as moved only at another address than its own', () => {
-    expect(providerIn({ OPENAI_BASE_URL: 'https://api.openai.com/v1/' }, 'openai').isMoved).toBeUndefined();
+    expect(
+      providerIn({ OPENAI_BASE_URL: 'https://api.openai.com/v1/' }, 'openai').isMoved,
+    ).toBeUndefined();
     expect(providerIn({ OLLAMA_HOST: '0.0.0.0' }, 'ollama').isMoved).toBeUndefined();
     expect(providerIn({ OLLAMA_HOST: ':1' }, 'ollama').isMoved).toBe(true);
   });

@@ -16,6 +16,7 @@ let provider: FakeProvider;
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 const posts = (): Record<string, unknown>[] =>
@@ -23,13 +24,17 @@ const posts = (): Record<string, unknown>[] =>
     .filter(({ method }) => method === 'POST')
     .map(({ text }) => JSON.parse(text) as Record<string, unknown>);
 
-/** Asks a model of which nothing is known; the provider answers with the error until it is content with the request. */
+/**
+ * Asks a model of which nothing is known; the provider answers with the error until it is content
+ * with the request.
+ */
 async function askWith(
   error: RealError,
   runOptions: Record<string, unknown> = {},
   isContent: (body: string) => boolean = () => false,
 ): Promise<EngineResult> {
   const { entry, env } = modelAt(provider.baseUrl, error.provider, 'model-of-tomorrow');
+
   provider.reset((response, request) => {
     if (request.method === 'POST' && isContent(request.text)) {
       const answer = answerInForm(request);
@@ -43,6 +48,7 @@ async function askWith(
       .writeHead(status, { 'content-type': 'application/json', ...error.headers })
       .end(error.body);
   });
+
   const sleep = async (): Promise<void> => {};
   return await createEngines({ dataDir: 'nowhere', env }).provider.run(
     createJob({ model: entry, runOptions, sleep }),
@@ -64,7 +70,10 @@ describe('a real error is reported in its own words, and its request repeated on
   });
 });
 
-/** Returns the fault of an error. An unpaid account is refused like a key; some providers report a used-up quota in words alone. */
+/**
+ * Returns the fault of an error. An unpaid account is refused like a key; some providers report a
+ * used-up quota in words alone.
+ */
 function findFault({ means, status }: RealError): EngineFault | undefined {
   if (means === 'key' || status === 402) return 'unauthorised';
   if (means === 'busy') return 'busy';
@@ -74,7 +83,10 @@ function findFault({ means, status }: RealError): EngineFault | undefined {
 describe('a real refusal is classified', () => {
   it.each(REFUSALS)('$provider $status, $means: $says', async error => {
     const { fault, isRefused } = await askWith(error);
-    expect({ fault, isRefused }).toEqual({ fault: findFault(error), isRefused: error.means !== 'gateway' });
+    expect({ fault, isRefused }).toEqual({
+      fault: findFault(error),
+      isRefused: error.means !== 'gateway',
+    });
   });
 });
 

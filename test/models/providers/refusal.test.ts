@@ -12,6 +12,7 @@ const findFault = ({
   body,
 }: Omit<RealError, 'provider' | 'means' | 'source' | 'says'>) =>
   refusalFault({ status, headers, text: body });
+
 const meaning = (...means: RealError['means'][]): RealError[] =>
   REFUSALS.filter(error => means.includes(error.means));
 
@@ -44,9 +45,12 @@ describe('a refusal', () => {
     expect(findFault(error).details).toMatchObject({ isOverloaded: true, isRefused: true });
   });
 
-  it.each(meaning('gateway'))("of a gateway doesn't mean that the model is overloaded: $provider", error => {
-    expect(findFault(error).details.isOverloaded).toBe(false);
-  });
+  it.each(meaning('gateway'))(
+    "of a gateway doesn't mean that the model is overloaded: $provider",
+    error => {
+      expect(findFault(error).details.isOverloaded).toBe(false);
+    },
+  );
 
   it.each([
     ['retry-after-ms', 'Infinity'],
@@ -68,9 +72,12 @@ describe('a refusal', () => {
 
 describe('an option that a provider refuses', () => {
   const all = new Set(OPTION_NAMES);
-  const known = UNSUPPORTED.filter(({ means, option }) => means === 'option' && option !== undefined);
+  const known = UNSUPPORTED.filter(
+    ({ means, option }) => means === 'option' && option !== undefined,
+  );
   it.each(known)('is known by its name: $provider $option', error => {
-    const options = error.option === 'penalties' ? ['frequencyPenalty', 'presencePenalty'] : [error.option];
+    const options =
+      error.option === 'penalties' ? ['frequencyPenalty', 'presencePenalty'] : [error.option];
     expect(listRefusedOptions(findFault(error), all)).toEqual(options);
   });
 
@@ -80,7 +87,11 @@ describe('an option that a provider refuses', () => {
       '{"object":"error","message":{"detail":[{"loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}}',
       ['seed'],
     ],
-    [400, '{"code":"x","error":"Model grok-4 does not support parameter stop."}', ['stopSequences']],
+    [
+      400,
+      '{"code":"x","error":"Model grok-4 does not support parameter stop."}',
+      ['stopSequences'],
+    ],
     [400, '{"error":{"message":"`temperature` and `top_p` cannot both be specified"}}', ['topP']],
     [400, '{"error":{"message":"\'n\' is not supported","param":null}}', ['n']],
     [500, '{"error":{"message":"temperature is not supported"}}', []],
@@ -91,7 +102,10 @@ describe('an option that a provider refuses', () => {
   });
 
   it('is not one of those that were not sent', () => {
-    const fault = findFault({ status: 400, body: '{"error":{"message":"temperature is not supported"}}' });
+    const fault = findFault({
+      status: 400,
+      body: '{"error":{"message":"temperature is not supported"}}',
+    });
     expect(listRefusedOptions(fault, new Set(['seed']))).toEqual([]);
   });
 });

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngines } from '../../../src/models/engines.ts';
-import { chatAnswer, FakeProvider, type ProviderAnswer } from '../../support/providers/fake-provider.ts';
+import {
+  chatAnswer,
+  FakeProvider,
+  type ProviderAnswer,
+} from '../../support/providers/fake-provider.ts';
 import { createJob, providerAt } from '../job.ts';
 
 let provider: FakeProvider;
+
 beforeAll(async () => {
   provider = await FakeProvider.start('local');
 });
+
 afterAll(() => provider.close());
 
 const refusing = (name: string): ProviderAnswer => ({
@@ -17,7 +23,11 @@ const refusing = (name: string): ProviderAnswer => ({
 /** Returns a command's way to run a prompt with the options `seed` and `temperature`. */
 function newCommand() {
   const { run } = createEngines({ dataDir: 'nowhere', env: {} }).provider;
-  const model = { model: 'tiny', engine: 'provider', provider: providerAt(provider.baseUrl) } as const;
+  const model = {
+    model: 'tiny',
+    engine: 'provider',
+    provider: providerAt(provider.baseUrl),
+  } as const;
   return () => run(createJob({ model, runOptions: { seed: 1, temperature: 0.5 } }));
 }
 
@@ -26,8 +36,19 @@ describe('an option that the provider refuses', () => {
     provider.reset(refusing('seed'), chatAnswer('x'));
     const run = newCommand();
     const results = [await run(), await run()];
-    expect(provider.requests.map(({ text }) => text.includes('"seed"'))).toEqual([true, false, false]);
-    expect(provider.requests.map(({ text }) => text.includes('"temperature"'))).toEqual([true, true, true]);
+
+    expect(provider.requests.map(({ text }) => text.includes('"seed"'))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+
+    expect(provider.requests.map(({ text }) => text.includes('"temperature"'))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+
     for (const { failed, warnings } of results) {
       expect({ failed, warnings }).toEqual({
         failed: false,

@@ -21,8 +21,16 @@ async function built(
   const provider = providerNamed(name.slice(0, slash));
   const model = guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' });
   const access = { provider, key: 'a-key', env: {} };
-  const { body, warnings } = await buildRequest(createJob({ model, runOptions }), access, new Set(refused));
-  return { body: JSON.parse(Buffer.from(body ?? []).toString()) as Record<string, unknown>, warnings };
+  const { body, warnings } = await buildRequest(
+    createJob({ model, runOptions }),
+    access,
+    new Set(refused),
+  );
+
+  return {
+    body: JSON.parse(Buffer.from(body ?? []).toString()) as Record<string, unknown>,
+    warnings,
+  };
 }
 
 const LEFT_OUT = 'does not take reasoningEffort: left out';
@@ -33,7 +41,12 @@ it.each<[string, string, object, string?]>([
   ['openai/gpt-5.6', 'much', { reasoning: { effort: 'much' } }],
   ['anthropic/claude-opus-4-8', 'max', { output_config: { effort: 'max' } }],
   ['anthropic/claude-opus-4-8', 'none', { thinking: { type: 'disabled' } }],
-  ['anthropic/claude-opus-4-8', 'minimal', { output_config: { effort: 'low' } }, nearest('minimal')],
+  [
+    'anthropic/claude-opus-4-8',
+    'minimal',
+    { output_config: { effort: 'low' } },
+    nearest('minimal'),
+  ],
   ['anthropic/claude-opus-4-8', 'much', {}, LEFT_OUT],
   ['deepseek/deepseek-v4-flash', 'max', { reasoning_effort: 'max' }],
   ['deepseek/deepseek-v4-flash', 'none', { thinking: { type: 'disabled' } }],
@@ -61,6 +74,7 @@ it.each<[string, string, object, string?]>([
 it('leaves out the temperature of a model that refuses not to think', async () => {
   const asked = { temperature: 0.5, reasoningEffort: 'none' };
   expect((await built('openai/gpt-5.6', asked)).body).toMatchObject({ temperature: 0.5 });
+
   const { body, warnings } = await built('openai/gpt-5.6', asked, ['reasoningEffort']);
   expect(body).not.toHaveProperty('temperature');
   expect(warnings.toSorted()).toEqual([

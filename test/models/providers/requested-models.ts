@@ -44,7 +44,10 @@ export const CASES: Readonly<Record<string, JobOptions>> = {
     template: '{{role "system"}}Be brief.{{role "user"}}See {{media url=p}} this',
     images: [png(1, 1)],
   },
-  'every option': { template: '{{role "system"}}Be brief.{{role "user"}}Hello', runOptions: OPTIONS },
+  'every option': {
+    template: '{{role "system"}}Be brief.{{role "user"}}Hello',
+    runOptions: OPTIONS,
+  },
   'a schema': { json: { schema: SCHEMA } },
   'a schema without optional properties': { json: { schema: CLOSED } },
   'JSON of any form': { json: {} },
@@ -153,7 +156,11 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
     type: 'OpenAiChat',
   },
   xai: { models: ['grok-4', 'grok-3-mini'], dialect: 'xai', type: 'OpenAiChat' },
-  together: { models: ['meta-llama/Llama-3.3-70B-Instruct-Turbo'], dialect: 'together', type: 'Together' },
+  together: {
+    models: ['meta-llama/Llama-3.3-70B-Instruct-Turbo'],
+    dialect: 'together',
+    type: 'Together',
+  },
   fireworks: {
     models: ['accounts/fireworks/models/deepseek-v3'],
     dialect: 'fireworks',
@@ -193,7 +200,10 @@ export const ASKED: Readonly<Record<string, AskedProvider>> = {
   'fireworks-images': {
     provider: 'fireworks',
     draws: true,
-    models: ['accounts/fireworks/models/flux-1-schnell-fp8', 'accounts/fireworks/models/flux-kontext-pro'],
+    models: [
+      'accounts/fireworks/models/flux-1-schnell-fp8',
+      'accounts/fireworks/models/flux-kontext-pro',
+    ],
     takesNoPictures: /schnell/,
     type: 'FireworksImage',
   },
@@ -236,15 +246,19 @@ export interface AskedModel {
   readonly origin: string;
 }
 
-/** Returns a model of a known provider, at the address of a double but on the provider's own path. */
+/**
+ * Returns a model of a known provider, at the address of a double but on the provider's own path.
+ */
 export function modelAt(address: string, name: string, id: string): AskedModel {
   const { provider = name, env: more = {}, draws = false } = ASKED[name] ?? {};
   const known = listKnownProviders(more).find(one => one.name === provider);
   if (!known) throw new Error(`${provider} is not a known provider`);
+
   const [key] = known.keyVariables;
   const env = { ...more, ...(key === undefined ? {} : { [key]: `key-of-${provider}` }) };
   const { origin, pathname } = new URL(known.baseUrl);
   const baseUrl = `${new URL(address).origin}${pathname.replace(/\/$/, '')}`;
   const model = guessModel({ ...known, baseUrl }, `${provider}/${id}`, { id, guessed: 'prefix' });
+
   return { entry: draws ? { ...model, modality: 'image' } : model, env, origin };
 }

@@ -13,8 +13,9 @@ import { createJob, type JobOptions } from '../job.ts';
 import { ASKED, type AskedProvider, CASES, DRAWINGS, modelAt } from './requested-models.ts';
 import { toTypeScript } from './to-typescript.ts';
 
-// sent/ holds the request to every provider, as literals of the types of the providers' own clients. This test fails if a
-// client of ours sends something else, and the type check fails if a client of theirs takes something else.
+// sent/ holds the request to every provider, as literals of the types of the providers' own
+// clients. This test fails if a client of ours sends something else, and the type check fails if a
+// client of theirs takes something else.
 // `npx vitest run test/models/providers/requests.test.ts --update` writes the literals anew.
 
 let provider: FakeProvider;
@@ -22,6 +23,7 @@ let provider: FakeProvider;
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 /** Headers of the HTTP client, which no client of an interface adds. */
@@ -33,7 +35,9 @@ function sentHeaders({ headers }: ProviderRequest): Record<string, string> {
   return {
     'user-agent': agent.replace(/\/.*/, '/*'),
     ...Object.fromEntries(
-      own.toSorted().map(([key, value]) => [key, String(value).replace(/boundary=.*/, 'boundary=*')]),
+      own
+        .toSorted()
+        .map(([key, value]) => [key, String(value).replace(/boundary=.*/, 'boundary=*')]),
     ),
   };
 }
@@ -44,26 +48,40 @@ function parseBody({ headers, text }: ProviderRequest): object {
   const fields = text.matchAll(
     / name="(\w+)"(?:; filename="(.*?)")?\r\n(?:content-type[^\r]*\r\n)?\r\n(.*?)\r\n--/gis,
   );
-  return Object.fromEntries([...fields].map(([, field = '', file, value = '']) => [field, file ?? value]));
+  return Object.fromEntries(
+    [...fields].map(([, field = '', file, value = '']) => [field, file ?? value]),
+  );
 }
 
-async function sent(name: string, id: string, asked: AskedProvider, job: JobOptions): Promise<object> {
+async function sent(
+  name: string,
+  id: string,
+  asked: AskedProvider,
+  job: JobOptions,
+): Promise<object> {
   const { entry, env, origin } = modelAt(provider.baseUrl, name, id);
   provider.dialect = asked.dialect ?? 'local';
+
   provider.reset((response, request) => {
     const answer = answerInForm(request);
     if (typeof answer === 'function') return answer(response, request);
     const { headers = { 'content-type': 'application/json' }, body } = answer;
     response.writeHead(200, headers).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
   });
+
   const sleep = async (): Promise<void> => {};
   const engines = createEngines({ dataDir: 'nowhere', env });
   const result = await engines.provider.run(createJob({ ...job, model: entry, sleep }));
+
   expect(result.failed && result.outputs).toBe(false);
+
   const [request, ...later] = provider.requests;
   expect(later.filter(({ path }) => !path.endsWith('/get_result'))).toEqual([]);
+
   if (!request) throw new Error('nothing was asked');
+
   expect(request.method).toBe('POST');
+
   return {
     url: `${origin}${request.path}`,
     headers: sentHeaders(request),
@@ -87,9 +105,11 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
         });
       }
     }
+
     const file = path.join(import.meta.dirname, 'sent', `${name}.ts`);
     const { type } = asked;
     const text = toTypeScript([type, 'SentRequests'], `SentRequests<${type}>`, requests);
+
     await expect(text).toMatchFileSnapshot(file);
   });
 });
@@ -97,7 +117,12 @@ describe.each(Object.entries(ASKED))('%s', (name, asked) => {
 const BATCHES = [
   { name: 'openai', model: 'gpt-5.6', Batches: OpenAiBatches, type: 'ResponsesBatch' },
   { name: 'openai-chat', model: 'gpt-5.6', Batches: OpenAiBatches, type: 'ChatBatch' },
-  { name: 'anthropic', model: 'claude-haiku-4-5', Batches: AnthropicBatches, type: 'MessagesBatch' },
+  {
+    name: 'anthropic',
+    model: 'claude-haiku-4-5',
+    Batches: AnthropicBatches,
+    type: 'MessagesBatch',
+  },
 ] as const;
 
 describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) => {
@@ -119,10 +144,17 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) 
           return { customId: `row-${at}`, parameters };
         }),
     );
+
     const upload = { onUploaded: async () => {} };
     expect(
-      await new Batches(access).create(requests, 'key-of-the-batch', upload, AbortSignal.timeout(60_000)),
+      await new Batches(access).create(
+        requests,
+        'key-of-the-batch',
+        upload,
+        AbortSignal.timeout(60_000),
+      ),
     ).toBe('batch_1');
+
     const parts = provider.requests.map(request => {
       const sentAs = { url: `${origin}${request.path}`, headers: sentHeaders(request) };
       if (!request.path.endsWith('/files')) {
@@ -132,8 +164,11 @@ describe.each(BATCHES)('a batch at $name', ({ name, model: id, Batches, type }) 
       const [, purpose = ''] = /name="purpose"\r\n\r\n(\w+)/.exec(request.text) ?? [];
       return ['file', { ...sentAs, headers, purpose, lines: readBatchLines(request.text) }];
     });
+
     const file = path.join(import.meta.dirname, 'sent', `batch-${name}.ts`);
-    await expect(toTypeScript([type], type, Object.fromEntries(parts) as object)).toMatchFileSnapshot(file);
+    await expect(
+      toTypeScript([type], type, Object.fromEntries(parts) as object),
+    ).toMatchFileSnapshot(file);
   });
 });
 

@@ -17,7 +17,10 @@ const SCHEMA = {
 
 async function collectWarnings(engine: InterfaceName, id: string): Promise<readonly string[]> {
   const provider = providerAt('https://models.example/v1', { name: 'p', engine });
-  const job = createJob({ model: { model: id, engine: 'provider', provider }, json: { schema: SCHEMA } });
+  const job = createJob({
+    model: { model: id, engine: 'provider', provider },
+    json: { schema: SCHEMA },
+  });
   return (await buildRequest(job, { provider, key: 'k', env: {} })).warnings;
 }
 
@@ -64,6 +67,7 @@ describe('what a prompt says of its schema', () => {
     const { response_format: format } = JSON.parse(Buffer.from(body ?? []).toString('utf8')) as {
       response_format: object;
     };
+
     expect(format).toMatchObject({ type: 'json_schema', json_schema: sent });
   });
 });

@@ -9,10 +9,14 @@ import { CONVERSE } from '../../../src/models/providers/answers/formats/converse
 import { GEMINI } from '../../../src/models/providers/answers/formats/gemini.ts';
 import { MESSAGES } from '../../../src/models/providers/answers/formats/messages.ts';
 import { RESPONSES } from '../../../src/models/providers/answers/formats/responses.ts';
-import { type AnswerFormat, ModelAnswer } from '../../../src/models/providers/answers/model-answer.ts';
+import {
+  type AnswerFormat,
+  ModelAnswer,
+} from '../../../src/models/providers/answers/model-answer.ts';
 
-// Every reason to stop that the types of the providers' own clients name: `whole` if an answer counts as whole, `cut` if it
-// is a failed run. A reason that a release adds turns the type check red.
+// Every reason to stop that the types of the providers' own clients name: `whole` if an answer
+// counts as whole, `cut` if it is a failed run. A reason that a release adds turns the type check
+// red.
 
 type Reasons<Name extends string> = Readonly<Record<Name, 'whole' | 'cut'>>;
 
@@ -65,7 +69,10 @@ const OPENAI: Reasons<Incomplete | OpenAI.Responses.ResponseStatus> = {
   queued: 'cut',
 };
 
-/** Reasons that say nothing about an answer: they are reported if there is a text, and the text counts as whole. */
+/**
+ * Reasons that say nothing about an answer: they are reported if there is a text, and the text
+ * counts as whole.
+ */
 type Unspecific = 'FINISH_REASON_UNSPECIFIED' | 'OTHER' | 'IMAGE_OTHER';
 
 const GOOGLE: Reasons<Exclude<`${FinishReason}`, Unspecific>> = {

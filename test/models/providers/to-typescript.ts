@@ -13,12 +13,18 @@ const WIDTH = 110;
 
 function printed(value: unknown, indent = ''): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+
   const [open, close, items] = Array.isArray(value)
     ? ['[', ']', (value as unknown[]).map(item => ['', item] as const)]
-    : ['{', '}', Object.entries(value).map(([key, item]) => [`${propertyName(key)}: `, item] as const)];
+    : [
+        '{',
+        '}',
+        Object.entries(value).map(([key, item]) => [`${propertyName(key)}: `, item] as const),
+      ];
   const short = items.map(([name, item]) => `${name}${printed(item)}`).join(', ');
   const line = open === '{' && short !== '' ? `{ ${short} }` : `${open}${short}${close}`;
   if (!line.includes('\n') && indent.length + line.length <= WIDTH) return line;
+
   const deeper = `${indent}  `;
   const lines = items.map(([name, item]) => `${deeper}${name}${printed(item, deeper)},\n`);
   return `${open}\n${lines.join('')}${indent}${close}`;

@@ -21,10 +21,17 @@ function knownModel(
   const slash = name.indexOf('/');
   const provider = listKnownProviders(env).find(one => one.name === name.slice(0, slash));
   if (!provider) throw new Error(`${name} has no provider`);
-  return { ...guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' }), ...more };
+  return {
+    ...guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' }),
+    ...more,
+  };
 }
 
-function customModel(engine: InterfaceName, id: string, baseUrl = 'https://corner.example/v1'): ModelEntry {
+function customModel(
+  engine: InterfaceName,
+  id: string,
+  baseUrl = 'https://corner.example/v1',
+): ModelEntry {
   const provider: Provider = { name: 'corner', baseUrl, engine, keyVariables: [], needsKey: false };
   return guessModel(provider, id, { id, guessed: 'prefix' });
 }
@@ -33,7 +40,17 @@ const leftOut = (model: ModelEntry, settings = {}): string[] =>
   [...listOptionsLeftOut(model, settings)].sort();
 
 /** Everything but what is named. */
-const ALL = [...PENALTIES, 'n', 'reasoningEffort', 'seed', 'stopSequences', 'temperature', 'topK', 'topP'];
+const ALL = [
+  ...PENALTIES,
+  'n',
+  'reasoningEffort',
+  'seed',
+  'stopSequences',
+  'temperature',
+  'topK',
+  'topP',
+];
+
 const allBut = (...names: string[]): string[] => ALL.filter(option => !names.includes(option));
 
 describe('the options that a model does not take', () => {
@@ -54,7 +71,10 @@ describe('the options that a model does not take', () => {
     ['anthropic/claude-haiku-4-5-20251001', [...PENALTIES, 'n', 'reasoningEffort', 'seed']],
     ['anthropic/claude-opus-4-20250514', [...PENALTIES, 'n', 'reasoningEffort', 'seed']],
     ['bedrock/us.anthropic.claude-sonnet-5-v1:0', allBut('reasoningEffort', 'stopSequences')],
-    ['bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0', [...PENALTIES, 'n', 'reasoningEffort', 'seed']],
+    [
+      'bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0',
+      [...PENALTIES, 'n', 'reasoningEffort', 'seed'],
+    ],
     ['bedrock/eu.amazon.nova-lite-v1:0', [...PENALTIES, 'n', 'seed', 'topK']],
     ['googleai/gemini-3.5-flash', PENALTIES],
     ['googleai/gemini-2.0-flash', ['reasoningEffort']],
@@ -81,14 +101,21 @@ describe('the options that a model does not take', () => {
   });
 
   it("are those of the model's name at other addresses too", () => {
-    const moved = knownModel('openai/gpt-5-mini', {}, { OPENAI_BASE_URL: 'https://proxy.example/v1' });
-    expect(leftOut(moved)).toEqual([...PENALTIES, 'stopSequences', 'temperature', 'topK', 'topP'].sort());
+    const moved = knownModel(
+      'openai/gpt-5-mini',
+      {},
+      { OPENAI_BASE_URL: 'https://proxy.example/v1' },
+    );
+    expect(leftOut(moved)).toEqual(
+      [...PENALTIES, 'stopSequences', 'temperature', 'topK', 'topP'].sort(),
+    );
     expect(leftOut(customModel('openai', 'some-model'))).toEqual(['topK']);
     expect(leftOut(customModel('openai', 'some-model', 'http://192.168.0.7:8000/v1'))).toEqual([]);
   });
 
   it('are what models.yaml says of a name that says nothing', () => {
-    const deployment = (reasoning: boolean): string[] => leftOut(knownModel('azure/mine', { reasoning }));
+    const deployment = (reasoning: boolean): string[] =>
+      leftOut(knownModel('azure/mine', { reasoning }));
     expect(deployment(true)).toEqual(allBut('reasoningEffort').toSorted());
     expect(deployment(false)).toEqual(allBut('temperature', 'topP').toSorted());
     expect(leftOut(knownModel('ollama/llama3.2', { leaveOut: ['seed'] }))).toEqual(['seed']);
@@ -98,8 +125,10 @@ describe('the options that a model does not take', () => {
     const gpt = knownModel('openai/gpt-5.6');
     expect(leftOut(gpt, { reasoningEffort: 'none' })).not.toContain('temperature');
     expect(leftOut(gpt, { reasoningEffort: 'low' })).toContain('temperature');
+
     const deepseek = knownModel('deepseek/deepseek-v4-flash');
     expect(leftOut(deepseek, { reasoningEffort: 'none' })).not.toContain('temperature');
+
     const claude = knownModel('anthropic/claude-haiku-4-5');
     expect(leftOut(claude, { temperature: 0.5, topP: 0.5 })).toContain('topP');
     expect(leftOut(claude, { topP: 0.5 })).not.toContain('topP');

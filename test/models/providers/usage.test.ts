@@ -13,6 +13,7 @@ let provider: FakeProvider;
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 interface Counted {
@@ -113,7 +114,12 @@ const COUNTED: readonly Counted[] = [
       prompt_tokens: 687,
       completion_tokens: 75,
       total_tokens: 927,
-      prompt_tokens_details: { text_tokens: 687, audio_tokens: 0, image_tokens: 0, cached_tokens: 682 },
+      prompt_tokens_details: {
+        text_tokens: 687,
+        audio_tokens: 0,
+        image_tokens: 0,
+        cached_tokens: 682,
+      },
       completion_tokens_details: { reasoning_tokens: 165, audio_tokens: 0 },
     },
     tokens: [687, 240, 682, 0],
@@ -252,35 +258,44 @@ const COUNTED: readonly Counted[] = [
   },
 ];
 
-describe.each(COUNTED)('$provider, $model: $what', ({ provider: name, model, oracle, counts, tokens }) => {
-  const [input, output, cached, written] = tokens;
-  const key = 'promptTokenCount' in counts ? 'usageMetadata' : 'usage';
+describe.each(COUNTED)(
+  '$provider, $model: $what',
+  ({ provider: name, model, oracle, counts, tokens }) => {
+    const [input, output, cached, written] = tokens;
+    const key = 'promptTokenCount' in counts ? 'usageMetadata' : 'usage';
 
-  it('is counted as the provider counts', async () => {
-    const { entry, env } = modelAt(provider.baseUrl, name, model);
-    provider.reset((response, request) => {
-      const answer = answerInForm(request);
-      if (typeof answer === 'function') throw new Error('nothing here is streamed');
-      const body = { ...(answer.body as object), model, [key]: counts };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    it('is counted as the provider counts', async () => {
+      const { entry, env } = modelAt(provider.baseUrl, name, model);
+
+      provider.reset((response, request) => {
+        const answer = answerInForm(request);
+        if (typeof answer === 'function') throw new Error('nothing here is streamed');
+        const body = { ...(answer.body as object), model, [key]: counts };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      });
+
+      const { usage } = await createEngines({ dataDir: 'nowhere', env }).provider.run(
+        createJob({ model: entry }),
+      );
+      expect([usage?.input, usage?.output, usage?.cached, usage?.cacheWritten ?? 0]).toEqual(
+        tokens,
+      );
     });
-    const { usage } = await createEngines({ dataDir: 'nowhere', env }).provider.run(
-      createJob({ model: entry }),
-    );
-    expect([usage?.input, usage?.output, usage?.cached, usage?.cacheWritten ?? 0]).toEqual(tokens);
-  });
 
-  it('is counted the same by genai-prices', () => {
-    const [providerId, form] = oracle;
-    const known = findProvider({ providerId });
-    if (!known) throw new Error(`the package does not know ${providerId}`);
-    const body = { model, modelVersion: model, modelId: model, [key]: counts };
-    const { usage } = extractUsage(known, body, form);
-    expect([
-      usage['input_tokens'],
-      usage['output_tokens'],
-      usage['cache_read_tokens'] ?? 0,
-      usage['cache_write_tokens'] ?? 0,
-    ]).toEqual([input, output, cached, written]);
-  });
-});
+    it('is counted the same by genai-prices', () => {
+      const [providerId, form] = oracle;
+      const known = findProvider({ providerId });
+      if (!known) throw new Error(`the package does not know ${providerId}`);
+
+      const body = { model, modelVersion: model, modelId: model, [key]: counts };
+      const { usage } = extractUsage(known, body, form);
+
+      expect([
+        usage['input_tokens'],
+        usage['output_tokens'],
+        usage['cache_read_tokens'] ?? 0,
+        usage['cache_write_tokens'] ?? 0,
+      ]).toEqual([input, output, cached, written]);
+    });
+  },
+);

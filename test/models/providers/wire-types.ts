@@ -1,7 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ConverseRequest } from '@aws-sdk/client-bedrock-runtime';
 import type { ChatCompletionCreateParams as CerebrasParams } from '@cerebras/cerebras_cloud_sdk/resources/chat/completions';
-import type { Content, GenerateContentConfig, GenerationConfig, SafetySetting } from '@google/genai';
+import type {
+  Content,
+  GenerateContentConfig,
+  GenerationConfig,
+  SafetySetting,
+} from '@google/genai';
 import type { ChatCompletionRequest$Outbound } from '@mistralai/mistralai/models/components';
 import type { ChatRequest$Outbound } from '@openrouter/sdk/models';
 import type { ChatCompletionCreateParams } from 'groq-sdk/resources/chat/completions';
@@ -24,7 +29,9 @@ export type OpenAiResponses = OpenAI.Responses.ResponseCreateParams;
 export type OpenAiChat = OpenAI.ChatCompletionCreateParams;
 
 /** Pictures are drawn from JSON and changed by a form, whose fields are texts. */
-export type OpenAiImage = OpenAI.ImageGenerateParams | { [Key in keyof OpenAI.ImageEditParams]?: string };
+export type OpenAiImage =
+  | OpenAI.ImageGenerateParams
+  | { [Key in keyof OpenAI.ImageEditParams]?: string };
 
 /** xAI changes pictures by JSON too. */
 export type XaiImage = OpenAI.ImageGenerateParams & {
@@ -75,6 +82,7 @@ export type OpenRouterImage = Omit<OpenAI.ChatCompletionCreateParams, 'modalitie
 interface MoreSampling {
   readonly top_k?: number;
 }
+
 export type LocalChat = OpenAiChat & MoreSampling;
 
 /** Fireworks has no client of its own; its documentation has these. It refuses other names. */
@@ -97,8 +105,14 @@ export type Fireworks = Pick<
 > &
   MoreSampling;
 
-/** Together's client leaves out what some of its models need to count a stream (vercel/ai, pull request 17986). */
-export type Together = TogetherParams & { readonly stream_options?: { readonly include_usage: true } };
+/**
+ * Together's client leaves out what some of its models need to count a stream (vercel/ai, pull
+ * request 17986).
+ */
+export type Together = TogetherParams & {
+  readonly stream_options?: { readonly include_usage: true };
+};
+
 export type OpenRouter = Omit<ChatRequest$Outbound, 'stream'> & { readonly stream?: boolean };
 export type Cerebras = CerebrasParams;
 
@@ -107,12 +121,16 @@ export type Groq = ChatCompletionCreateParams;
 /** Mistral's client sends `stream` with every request; the service doesn't want it. */
 export type Mistral = Omit<ChatCompletionRequest$Outbound, 'stream'> & { stream?: boolean };
 
-/** Version 2023-06-01 of Messages takes these of older models; the client's types are of a newer one. */
+/**
+ * Version 2023-06-01 of Messages takes these of older models; the client's types are of a newer
+ * one.
+ */
 interface Sampling {
   readonly temperature?: number;
   readonly top_k?: number;
   readonly top_p?: number;
 }
+
 export type Messages = Anthropic.MessageCreateParams & Sampling;
 
 export type BedrockMessages = Omit<Messages, 'model' | 'stream'> & {
@@ -151,7 +169,10 @@ type Base64<T> = T extends Uint8Array
 
 /** Amazon's client puts the model into the URL; schemas are documents of any form. */
 export interface Converse
-  extends Omit<Base64<Omit<ConverseRequest, 'additionalModelRequestFields' | 'toolConfig'>>, 'modelId'> {
+  extends Omit<
+    Base64<Omit<ConverseRequest, 'additionalModelRequestFields' | 'toolConfig'>>,
+    'modelId'
+  > {
   readonly toolConfig?: {
     readonly tools: readonly {
       toolSpec: { name: string; description?: string; inputSchema: { json: object } };
@@ -175,8 +196,15 @@ export interface SentBatch<Url, Body> {
   };
 }
 
-export type ResponsesBatch = SentBatch<'/v1/responses', OpenAI.Responses.ResponseCreateParamsNonStreaming>;
-export type ChatBatch = SentBatch<'/v1/chat/completions', OpenAI.ChatCompletionCreateParamsNonStreaming>;
+export type ResponsesBatch = SentBatch<
+  '/v1/responses',
+  OpenAI.Responses.ResponseCreateParamsNonStreaming
+>;
+
+export type ChatBatch = SentBatch<
+  '/v1/chat/completions',
+  OpenAI.ChatCompletionCreateParamsNonStreaming
+>;
 
 export interface MessagesBatch {
   readonly batch: {

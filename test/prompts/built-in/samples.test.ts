@@ -16,12 +16,19 @@ const models = {
   settings: ['temperature', 'topP'],
   explainMissing: (name: string) => `the model \`${name}\` does not exist`,
 };
+
 const sample = (slug: string): ReturnType<typeof parsePromptFile> =>
   parsePromptFile(readBuiltInText(`${slug}.prompt`), `${slug}.prompt`);
-const text = async (slug: string, textInputs: Record<string, string> = {}, images: Buffer[] = []) => {
+
+const text = async (
+  slug: string,
+  textInputs: Record<string, string> = {},
+  images: Buffer[] = [],
+) => {
   const loaded = images.map(bytes => ({ bytes, mediaType: 'image/png' }));
   return (await renderPrompt(sample(slug), { textInputs, images: loaded })).text;
 };
+
 const checkDefinition = (definition: ReturnType<typeof parsePromptFile>): string[] => {
   const findings = new Findings('x.prompt');
   checkModel(definition, createKnownModels(models), findings);
@@ -47,6 +54,7 @@ describe('the samples', () => {
         imageInputs.length,
       ];
     };
+
     expect(config('hello')).toEqual([['name'], 0]);
     expect(config('postcard')).toEqual([['place', 'mood?'], 0]);
     expect(config('describe')).toEqual([[], 1]);
@@ -73,7 +81,9 @@ describe('the samples', () => {
 
 describe("a prompt's model", () => {
   const found = (...head: string[]): string[] =>
-    checkDefinition(parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'));
+    checkDefinition(
+      parsePromptFile(['---', 'title: x', ...head, '---', 'x'].join('\n'), 'x.prompt'),
+    );
 
   it("must be there and take the prompt's run options", () => {
     expect(found()).toEqual([]);
@@ -85,7 +95,11 @@ describe("a prompt's model", () => {
   });
 
   it('may ignore options that are not its own, with a note unless every text model knows them', () => {
-    expect(found('config:', '  quality: high')).toEqual(['note 4: the model `echo` ignores `quality`']);
-    expect(found('config: {temperature: 0.7, maxOutputTokens: 100, stopSequences: [END]}')).toEqual([]);
+    expect(found('config:', '  quality: high')).toEqual([
+      'note 4: the model `echo` ignores `quality`',
+    ]);
+    expect(found('config: {temperature: 0.7, maxOutputTokens: 100, stopSequences: [END]}')).toEqual(
+      [],
+    );
   });
 });

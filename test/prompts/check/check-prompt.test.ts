@@ -23,7 +23,9 @@ const models = createKnownModels({
 
 async function found(...lines: string[]): Promise<string[]> {
   const findings = await checkPrompt(lines.join('\n'), 'x.prompt', { models, mayLackModel: true });
-  return findings.map(({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`);
+  return findings.map(
+    ({ severity, line, column, message }) => `${severity} ${line}:${column} ${message}`,
+  );
 }
 
 describe('checking the options of a prompt', () => {
@@ -32,6 +34,7 @@ describe('checking the options of a prompt', () => {
     if (!known) throw new Error(`${name} is not known`);
     return known;
   };
+
   const known = createKnownModels({
     get: (name: string) => {
       const [prefix = '', id = ''] = name.split('/');
@@ -39,8 +42,16 @@ describe('checking the options of a prompt', () => {
     },
     explainMissing: () => '',
   });
+
   const noted = async (model: string, ...config: string[]): Promise<string[]> => {
-    const text = ['---', `model: ${model}`, 'config:', ...config.map(line => `  ${line}`), '---', 'x'];
+    const text = [
+      '---',
+      `model: ${model}`,
+      'config:',
+      ...config.map(line => `  ${line}`),
+      '---',
+      'x',
+    ];
     const findings = await checkPrompt(text.join('\n'), 'x.prompt', { models: known });
     return findings.map(({ severity, line, message }) => `${severity} ${line} ${message}`);
   };
@@ -74,19 +85,30 @@ describe('checking the options of a prompt', () => {
   });
 
   it('takes numbers in quotes, and values of other options as they are', async () => {
-    const lines = ['temperature: "0.5"', 'topK: "40"', 'seed: -7', 'stopSequences: END', 'other: hot'];
+    const lines = [
+      'temperature: "0.5"',
+      'topK: "40"',
+      'seed: -7',
+      'stopSequences: END',
+      'other: hot',
+    ];
     expect(await noted('ollama/llama3.2', ...lines, 'topP:')).toEqual([]);
   });
 
   it('names the option that was probably meant, sent or not', async () => {
-    const misspelt = 'note 4 `temprature` is not an option that providers share; did you mean temperature?';
+    const misspelt =
+      'note 4 `temprature` is not an option that providers share; did you mean temperature?';
     expect(await noted('openai/gpt-4.1', 'temprature: 1', 'style: formal')).toEqual([misspelt]);
-    expect(await found('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x')).toContain(
+    expect(
+      await found('---', 'model: nobody-knows', 'config:', '  temprature: 1', '---', 'x'),
+    ).toContain(
       'note 4:3 `temprature` is not an option that providers share; did you mean temperature?',
     );
-    expect(await found('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x')).toEqual([
-      'note 4:3 the model `sandbox` ignores `outcom`: it has delaySeconds, outcome; did you mean outcome?',
-    ]);
+    expect(await found('---', 'model: sandbox', 'config:', '  outcom: failed', '---', 'x')).toEqual(
+      [
+        'note 4:3 the model `sandbox` ignores `outcom`: it has delaySeconds, outcome; did you mean outcome?',
+      ],
+    );
   });
 
   it('notes what a known model does not take, or takes less of', async () => {
@@ -134,7 +156,9 @@ describe('checking a prompt', () => {
       expect.stringMatching(/^fault 15:17 "strin" is not a type of JSON Schema/),
       expect.stringMatching(/^fault 17:9 the helper `shout` is not known: /),
       expect.stringMatching(/^fault 18:3 write a role as /),
-      expect.stringMatching(/^fault 18:14 unknown partial `none`: it would be the file _none\.prompt /),
+      expect.stringMatching(
+        /^fault 18:14 unknown partial `none`: it would be the file _none\.prompt /,
+      ),
     ]);
   });
 
@@ -228,9 +252,9 @@ describe('checking a prompt', () => {
   );
 
   it('finds that the line before the front matter is missing', async () => {
-    expect(await found('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}')).toEqual([
-      'fault 1:1 the line `---` before the front matter is missing: add it',
-    ]);
+    expect(
+      await found('model: echo', 'input: {schema: {shop: string}}', '---', 'Hi {{shop}}'),
+    ).toEqual(['fault 1:1 the line `---` before the front matter is missing: add it']);
     expect(await found('Dear {{name}}', 'Note: it is late', '---', 'Ada')).toEqual([]);
   });
 
@@ -239,7 +263,13 @@ describe('checking a prompt', () => {
     expect(faults[0]).toMatch(
       /^fault 2:25 `image` is not a type: make the field a string, and .*\{\{media url=<field>\}\}/u,
     );
-    const declared = ['---', 'model: echo', 'input: {schema: {photo: string}}', '---', '{{media url=photo}}'];
+    const declared = [
+      '---',
+      'model: echo',
+      'input: {schema: {photo: string}}',
+      '---',
+      '{{media url=photo}}',
+    ];
     expect(await found(...declared)).toEqual([]);
   });
 
@@ -260,10 +290,13 @@ describe('checking a prompt', () => {
       '{{a}}',
       ' {{b}}',
     ];
-    expect(await found(...source(''))).toEqual(['fault 8:4 `b` is not in input.schema: declare it there']);
-    expect(await found('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}')).toEqual([
-      'fault 4:11 `nmae` is not in input.schema: declare it there; did you mean name?',
+
+    expect(await found(...source(''))).toEqual([
+      'fault 8:4 `b` is not in input.schema: declare it there',
     ]);
+    expect(
+      await found('---', 'input: { schema: { name: string } }', '---', '{{name}}{{nmae}}'),
+    ).toEqual(['fault 4:11 `nmae` is not in input.schema: declare it there; did you mean name?']);
     expect(await found(...source('    (*): any'))).toEqual([]);
   });
 
@@ -285,11 +318,13 @@ describe('checking a prompt', () => {
     for (const image of [false, true]) {
       const { prompt, test } = buildStarterPrompt('my-first_prompt', { image });
       expect(await checkPrompt(prompt, 'my-first_prompt.prompt', { models })).toEqual([]);
+
       const definition = parsePromptFile(prompt, 'my-first_prompt.prompt');
       expect(definition.title).toBe('My first prompt');
       expect(BUILT_IN_MODELS.find(({ model }) => model === definition.model)?.modality).toBe(
         image ? 'image' : 'text',
       );
+
       const inputs = image ? { place: 'Oslo' } : { topic: 'tides' };
       expect(JSON.stringify(previewPrompt(definition, { inputs }).messages)).toContain(
         image ? 'Oslo' : 'tides',
@@ -302,6 +337,7 @@ describe('checking a prompt', () => {
 describe('prompts on this machine', () => {
   let directory: string;
   let store: LocalStore;
+
   const write = async (name: string, ...lines: string[]): Promise<string> => {
     const file = path.join(directory, name);
     await mkdir(path.dirname(file), { recursive: true });
@@ -322,12 +358,18 @@ describe('prompts on this machine', () => {
     await write('parts/_head.prompt', 'Dear {{> sign}}');
     const file = await write('mail.prompt', '{{> parts/head}}!');
     const first = await store.publish(file);
+
     expect(await store.publish(file)).toMatchObject({
       changed: false,
       promptVersionId: first.promptVersionId,
     });
-    const definition = async () => (await store.definition(first.promptVersionId)) as PromptDefinition;
-    expect(toPromptConfig(await definition())).toMatchObject({ textInputs: { name: { required: true } } });
+
+    const definition = async () =>
+      (await store.definition(first.promptVersionId)) as PromptDefinition;
+    expect(toPromptConfig(await definition())).toMatchObject({
+      textInputs: { name: { required: true } },
+    });
+
     await write('_sign.prompt', 'Bye, {{name}}');
     expect(await previewFromTexts(await definition(), { texts: { name: 'Ada' } })).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'Dear Yours, Ada!' }] }],
@@ -370,20 +412,29 @@ describe('prompts on this machine', () => {
     await write('x.prompt', '---', 'model: echo', '---', '{{> one}}{{> two}}');
     await write('_one.prompt', '{{> two}}');
     const two = await write('_two.prompt', 'a', ' {{> one}}');
+
     expect(await faults()).toMatchObject([
-      { file: two, line: 2, column: 2, message: expect.stringContaining('`one` inserts itself without end') },
+      {
+        file: two,
+        line: 2,
+        column: 2,
+        message: expect.stringContaining('`one` inserts itself without end'),
+      },
     ]);
+
     await write('_two.prompt', '{{#if name}}{{> one}}{{/if}}');
     expect(await faults()).toEqual([]);
+
     await write('_two.prompt', '{{> one}}');
     await write('x.prompt', '---', 'model: echo', '---', '{{#*inline "one"}}x{{/inline}}{{> two}}');
+
     expect(await faults()).toEqual([]);
   });
 
   it('are not published without a template, nor with a fault that only shows when it is tried', async () => {
-    await expect(store.publish(await write('a.prompt', '---', 'model: echo', '---'))).rejects.toThrow(
-      'has no template',
-    );
+    await expect(
+      store.publish(await write('a.prompt', '---', 'model: echo', '---')),
+    ).rejects.toThrow('has no template');
     const lines = [
       '---',
       'input:',
@@ -428,7 +479,9 @@ describe('every fault is reported once, with all the others', () => {
 
   it('how a brace is written after a tag', async () => {
     const faults = await found('{"n": {{n}}}', '{"m": {{m~}} }');
-    expect(faults).toEqual(['fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }']);
+    expect(faults).toEqual([
+      'fault 1:7 `}}}` ends only `{{{`: before a literal brace, write {{name~}} }',
+    ]);
   });
 
   it('names in single braces', async () => {
@@ -452,7 +505,9 @@ describe('every fault is reported once, with all the others', () => {
       '    mood?: string',
       '---',
     ];
-    expect(await found(...head, '{{city}}')).toEqual(['note 6:5 the template does not use the input `mood`']);
+    expect(await found(...head, '{{city}}')).toEqual([
+      'note 6:5 the template does not use the input `mood`',
+    ]);
     expect(await found(...head, '{{#if city}}{{json this}}{{/if}}')).toEqual([]);
     expect(await found(...head, '{{#each @root}}{{this}}{{/each}}')).toEqual([]);
   });

@@ -65,6 +65,7 @@ describe('a prompt of GitHub Models', () => {
         { key: 'else', required: true, type: 'string' },
       ],
     });
+
     const inputs = { 'text.body-1': '{{else}}', else: 'E' };
     expect(previewPrompt(definition as PromptDefinition, { inputs }).messages).toEqual([
       { role: 'system', content: [{ text: 'You sum up.  ' }] },
@@ -76,8 +77,11 @@ describe('a prompt of GitHub Models', () => {
   it('adds no line break to a block that ends the file without one, as gh models reads it', () => {
     const text = (file: string) => {
       const { definition } = parseAnyPrompt(file, 'x.prompt.yml');
-      return previewPrompt(definition as PromptDefinition, {}).messages.flatMap(({ content }) => content);
+      return previewPrompt(definition as PromptDefinition, {}).messages.flatMap(
+        ({ content }) => content,
+      );
     };
+
     const file =
       'messages:\n  - role: system\n    content: |\n      a\n  - role: user\n    content: |\n      b\n\n      c';
     expect(text(file)).toEqual([{ text: 'a\n' }, { text: 'b\n\nc' }]);
@@ -98,23 +102,30 @@ messages:
     role: assistant
 `;
     const { definition } = parseAnyPrompt(file, 'x.prompt.yml');
+
     expect(definition?.config).toEqual({ temperature: 0.7, topP: 0.9, maxOutputTokens: 5 });
     expect(previewPrompt(definition as PromptDefinition, { inputs: { n: '1' } }).messages).toEqual([
       { role: 'user', content: [{ text: 'A 1' }] },
       { role: 'model', content: [{ text: 'A 1' }] },
     ]);
-    expect(faults(file.replace('[*d, *o]', '5'))).toEqual(['fault 4: `<<` must be a map or a list of maps']);
+    expect(faults(file.replace('[*d, *o]', '5'))).toEqual([
+      'fault 4: `<<` must be a map or a list of maps',
+    ]);
     expect(faults('messages:\n - &a { role: user, content: x, <<: *a }')).toEqual([]);
+
     const keys = Array.from({ length: 1000 }, (_, index) => `k${index}: 1`).join(', ');
     const many = `${'*a, '.repeat(5000)}*a`;
-    expect(faults(`a: &a { ${keys} }\nmessages: [{ role: user, content: x, <<: [${many}] }]`)).toEqual([
-      'fault 2: this merges too many keys',
-    ]);
+
+    expect(
+      faults(`a: &a { ${keys} }\nmessages: [{ role: user, content: x, <<: [${many}] }]`),
+    ).toEqual(['fault 2: this merges too many keys']);
   });
 
   it('has a fault at the line of a parameter that no model takes', () => {
     const bad = FILE.replace(/modelParameters:\n/, 'modelParameters:\n  presencePenalty: 3\n');
-    expect(faults(bad)).toEqual(['fault 5: `presencePenalty` must be a number from -2 to 2, not `3`']);
+    expect(faults(bad)).toEqual([
+      'fault 5: `presencePenalty` must be a number from -2 to 2, not `3`',
+    ]);
   });
 
   it('reports a parameter that is not known, and does not send it', () => {
@@ -124,7 +135,10 @@ messages:
   });
 
   it('leaves the placeholder as text if a row lacks an input, and reports it', () => {
-    const tests = parseForeignTests(`${FILE}testData:\n  - else: E\nevaluators: []\n`, 'x.prompt.yml');
+    const tests = parseForeignTests(
+      `${FILE}testData:\n  - else: E\nevaluators: []\n`,
+      'x.prompt.yml',
+    );
     expect(tests?.cases.map(({ inputs }) => inputs)).toEqual([
       { else: 'E', 'text.body-1': '{{text.body-1}}' },
     ]);
@@ -175,8 +189,10 @@ messages:
       'fault 7: `responseFormat` is text, json_object or json_schema, not `xml`',
       'note 8: `flavour` is not a key of GitHub Models: it has no effect',
     ]);
+
     expect(faults('name: x\n')).toEqual(['fault 1: `messages` must be a list with a message']);
     expect(faults('messages: [')).toHaveLength(1);
+
     const content = 'messages:\n  - role: user\n    content: x\n';
     expect(faults(`${content}name: "a\\0"\n`)).toEqual([
       "fault 4: name can't hold the character NUL (U+0000): remove it",
@@ -184,7 +200,10 @@ messages:
   });
 
   it('may be large, but for its messages', () => {
-    const rows = Array.from({ length: 20_000 }, (_, n) => `  - {text.body-1: row ${n}, else: x}\n`).join('');
+    const rows = Array.from(
+      { length: 20_000 },
+      (_, n) => `  - {text.body-1: row ${n}, else: x}\n`,
+    ).join('');
     expect(faults(`${FILE}testData:\n${rows}`)).toEqual([]);
     const large = `messages:\n  - {role: user, content: "${'x'.repeat(130 * 1024)}"}\n`;
     expect(faults(large)).toEqual(['fault 1: the messages are larger than 128 KiB']);
@@ -195,7 +214,9 @@ describe('the tests of a prompt of GitHub Models', () => {
   it('are its rows, with its evaluators filled in for each', () => {
     const tests = parseForeignTests(TESTS, 'x.prompt.yml');
     expect(tests?.model).toBe('openai/gpt-4o');
-    expect(tests?.notes).toEqual([{ line: 28, message: '`startsWith` has no effect next to `equals`' }]);
+    expect(tests?.notes).toEqual([
+      { line: 28, message: '`startsWith` has no effect next to `equals`' },
+    ]);
     expect(tests?.cases[0]).toMatchObject({
       name: '1: Some long words',
       line: 19,
@@ -217,6 +238,7 @@ describe('the tests of a prompt of GitHub Models', () => {
         { kind: 'rubric', text: expect.stringContaining('The expected answer:\nShort') },
       ],
     });
+
     expect(tests?.cases[1]).toMatchObject({
       inputs: { 'text.body-1': '@file', else: 'true' },
       data: { expected: '', note: '[1,{"a":"b"}]' },
@@ -225,11 +247,17 @@ describe('the tests of a prompt of GitHub Models', () => {
   });
 
   it.each([
-    ['evaluators: [{name: a, python: x}]', /: `python` is not known; the kinds are string, llm and uses$/],
+    [
+      'evaluators: [{name: a, python: x}]',
+      /: `python` is not known; the kinds are string, llm and uses$/,
+    ],
     ['evaluators: [{name: a}]', /: an evaluator has one kind; the kinds are string, llm and uses$/],
     ['evaluators: [{string: {matches: x}}]', /`matches` is not a check of a string/],
     ['evaluators: [{uses: github/magic}]', /`github\/magic` is not an evaluator/],
-    ['evaluators: [{uses: github/similarity}]', /github\/similarity needs the field `expected` in each row/],
+    [
+      'evaluators: [{uses: github/similarity}]',
+      /github\/similarity needs the field `expected` in each row/,
+    ],
     ['evaluators: [{llm: {prompt: x}}]', /`llm` needs a prompt and choices/],
   ])('%s is a fault with its line', (evaluators, message) => {
     const text = `${FILE}testData: [{else: x}]\n${evaluators}\n`;
@@ -251,6 +279,7 @@ describe('the tests of a prompt of GitHub Models', () => {
     const converted = await convertForeign(TESTS, 'x.prompt.yml', { directory: '/', settings: [] });
     const { prompt, notes } = converted;
     const test = formatTestFile(converted.test ?? {});
+
     expect(parsePromptFile(prompt, 'x.prompt').title).toBe('Sum up');
     expect(test).toMatch(/^trim: true\ncases:\n/);
     expect(test).toContain('text.body-1: "@@file"');
@@ -269,14 +298,22 @@ describe('a file of another form', () => {
       'prompts: [hi]\nproviders: [openai:gpt-4o]\n',
       /a configuration of promptfoo.*prompts new/,
     ],
-    ['t.prompt', 'system: Be brief\nprompt: "Sum up: $input"\n', /a template of `llm`, which ends in .yaml/],
+    [
+      't.prompt',
+      'system: Be brief\nprompt: "Sum up: $input"\n',
+      /a template of `llm`, which ends in .yaml/,
+    ],
     ['t.yaml', 'system: Be brief\nprompt: Hi\nvoice: calm\n', /YAML of an unknown form/],
     ['promptfooconfig.yaml', 'prompts: [hi]\nproviders: [\n', /this is not YAML: /],
     ['t.j2', '{% if x %}', /a template of Jinja/],
     ['x.test.yaml', 'cases: []', /a test file of promptrun/],
     ['models.yaml', 'models: [{ model: llama }]\n', /a models file .*--models-from/],
     ['data.jsonl', '{}', /JSONL/],
-    ['t.yaml', 'targets: [echo]\nredteam: { purpose: p }\n', /this is a red team of promptfoo without tests/],
+    [
+      't.yaml',
+      'targets: [echo]\nredteam: { purpose: p }\n',
+      /this is a red team of promptfoo without tests/,
+    ],
     ['thing.bin', 'x', /a file of an unknown form/],
   ])('is reported as such: %s', (name, text, message) =>
     expect(faults(text, name)).toEqual([expect.stringMatching(message)]),

@@ -36,11 +36,15 @@ describe('a template of `llm`', () => {
       model: 'anthropic/claude-haiku-4-5',
       template: expect.stringMatching(/^model: gpt-4o/u),
     });
-    expect(await readConverted('t.yaml', 'prompt: x\nmodel: mine\n')).toMatchObject({ model: 'mine' });
+    expect(await readConverted('t.yaml', 'prompt: x\nmodel: mine\n')).toMatchObject({
+      model: 'mine',
+    });
   });
 
   it('appends the input on its own line if the prompt does not place it', () => {
-    expect(renderForeign('t.yml', 'prompt: Sum up', { input: 'this' })).toEqual(['user: Sum up\nthis']);
+    expect(renderForeign('t.yml', 'prompt: Sum up', { input: 'this' })).toEqual([
+      'user: Sum up\nthis',
+    ]);
     expect(renderForeign('t.yml', 'prompt: Sum up')).toEqual(['user: Sum up']);
   });
 
@@ -48,7 +52,10 @@ describe('a template of `llm`', () => {
     expect(renderForeign('t.yaml', 'prompt: |\n  Sum\n\n  up', { input: 'this' })).toEqual([
       'user: Sum\n\nup\nthis',
     ]);
-    expect(renderForeign('t.yaml', 'system: >-\n  a\nprompt: x\n')).toEqual(['system: a', 'user: x']);
+    expect(renderForeign('t.yaml', 'system: >-\n  a\nprompt: x\n')).toEqual([
+      'system: a',
+      'user: x',
+    ]);
     expect(renderForeign('t.yaml', 'prompt: x\nsystem: |\n  a')).toEqual(['system: a', 'user: x']);
     expect(renderForeign('t.yaml', 'prompt: "x\\n"')).toEqual(['user: x\n']);
   });
@@ -57,13 +64,18 @@ describe('a template of `llm`', () => {
     const template = 'prompt: |\n  Sum up\n';
     expect(renderForeign('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
     expect(renderForeign('t.yaml', template)).toEqual(['user: Sum up\n']);
-    expect(await renderConverted('t.yaml', template, { input: 'this' })).toEqual(['user: Sum up\n\nthis']);
+    expect(await renderConverted('t.yaml', template, { input: 'this' })).toEqual([
+      'user: Sum up\n\nthis',
+    ]);
   });
 
   it('asks with the input alone if it has only a schema', () => {
     const template = 'schema_object: { type: object, properties: { a: { type: string } } }\n';
     expect(renderForeign('t.yaml', template, { input: 'Why?' })).toEqual(['user: Why?']);
-    expect(readAs('t.yaml', template).output).toMatchObject({ format: 'json', schema: { type: 'object' } });
+    expect(readAs('t.yaml', template).output).toMatchObject({
+      format: 'json',
+      schema: { type: 'object' },
+    });
   });
 
   it('asks with the input alone if it has only a system part', () => {

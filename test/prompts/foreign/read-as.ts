@@ -31,13 +31,18 @@ export async function readConverted(file: string, text: string) {
 }
 
 /** Returns the messages from the prompt file that such a file is converted to. */
-export async function renderConverted(file: string, text: string, inputs: Inputs = {}): Promise<string[]> {
+export async function renderConverted(
+  file: string,
+  text: string,
+  inputs: Inputs = {},
+): Promise<string[]> {
   return renderLines(await readConverted(file, text), inputs);
 }
 
 function renderLines(definition: ReturnType<typeof readAs>, inputs: Inputs): string[] {
   return previewPrompt(definition, { inputs }).messages.map(
-    ({ role, content }) => `${role}: ${content.map(part => ('text' in part ? part.text : '')).join('')}`,
+    ({ role, content }) =>
+      `${role}: ${content.map(part => ('text' in part ? part.text : '')).join('')}`,
   );
 }
 

@@ -15,7 +15,9 @@ function rendered(text: string, value: string): string {
   const inputs = Object.fromEntries(listInputs(pieces).map(name => [name, value]));
   const definition = parsePromptFile(`{{role "user"}}${asTemplate(pieces)}`, 'x.prompt');
   const { messages } = previewPrompt(definition, { inputs });
-  return messages.flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '?'))).join('');
+  return messages
+    .flatMap(({ content }) => content.map(part => ('text' in part ? part.text : '?')))
+    .join('');
 }
 
 describe('a foreign text as a template', () => {

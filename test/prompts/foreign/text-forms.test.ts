@@ -39,7 +39,9 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
   });
 
   it('leaves a missing argument empty, and asks for the input', () => {
-    expect(renderForeign('a.md', 'One $1, two $2.', { arguments: 'x' })).toEqual(['user: One x, two .']);
+    expect(renderForeign('a.md', 'One $1, two $2.', { arguments: 'x' })).toEqual([
+      'user: One x, two .',
+    ]);
     expect(() => renderForeign('a.md', 'One $1.')).toThrow('arguments');
   });
 
@@ -61,14 +63,16 @@ Mend $1 in $2, that is $ARGUMENTS. Not $10, not $PATH, not {{x}}.
   });
 
   it('fills the arguments that its front matter names', () => {
-    const text = '---\ndescription: x\narguments: [issue, issue-kind]\n---\n$issue-kind $issue $issues $1';
+    const text =
+      '---\ndescription: x\narguments: [issue, issue-kind]\n---\n$issue-kind $issue $issues $1';
     expect(readInputs('a.md', text).toSorted()).toEqual(['arguments', 'issue', 'issue-kind']);
     const inputs = { issue: 'I', 'issue-kind': 'K', arguments: 'a b' };
     expect(renderForeign('a.md', text, inputs)).toEqual(['user: K I $issues b']);
   });
 
   it('reports what it does not carry out, with its line, and sends it as text', () => {
-    const text = '---\ndescription: x\n---\n\nSee !`git status`\nand @src/main.ts, mail a@b.example.';
+    const text =
+      '---\ndescription: x\n---\n\nSee !`git status`\nand @src/main.ts, mail a@b.example.';
     expect(findingsIn('a.md', text)).toEqual([
       'note 5: the command !`git status` is not carried out: it is sent as text',
       'note 6: the file @src/main.ts is not read: its name is sent as text',
@@ -133,15 +137,19 @@ describe('a role of aichat', () => {
   it('is whatever lies in a folder of roles', () => {
     const claude = '---\nmodel: claude:claude-haiku-4-5\n---\nSay';
     expect(readAs('roles/r.md', claude).model).toBe('anthropic/claude-haiku-4-5');
+
     const role = '---\nmodel: openai:gpt-6-luna\n---\nSay $1 {{x}}';
-    expect(renderForeign('roles/r.md', role, { input: 'I' })).toEqual(['system: Say $1 {{x}}', 'user: I']);
+    expect(renderForeign('roles/r.md', role, { input: 'I' })).toEqual([
+      'system: Say $1 {{x}}',
+      'user: I',
+    ]);
     expect(renderForeign('other/r.md', role, { arguments: 'I' })).toEqual(['user: Say I {{x}}']);
   });
 
   it('puts the input at its placeholder', () => {
-    expect(renderForeign('e.md', 'Turn __INPUT__ into an emoji: __INPUT__', { input: 'rain' })).toEqual([
-      'user: Turn rain into an emoji: rain',
-    ]);
+    expect(
+      renderForeign('e.md', 'Turn __INPUT__ into an emoji: __INPUT__', { input: 'rain' }),
+    ).toEqual(['user: Turn rain into an emoji: rain']);
   });
 
   it('makes turns of its examples', () => {
@@ -156,7 +164,9 @@ describe('a role of aichat', () => {
       'user: Q',
     ];
     expect(renderForeign('r.md', role, { input: 'Q' })).toEqual(said);
-    expect(renderForeign('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' })).toHaveLength(2);
+    expect(
+      renderForeign('r.md', role.replace('### OUTPUT: vale', ''), { input: 'Q' }),
+    ).toHaveLength(2);
   });
 
   it('reads the marks of its examples in turn, as aichat does', () => {
@@ -170,13 +180,21 @@ describe('a role of aichat', () => {
       'model: e',
       'user: Q',
     ]);
+
     const open = 'x\n### INPUT:\na\n### OUTPUT:\nb\n### INPUT:\nc';
-    expect(renderForeign('roles/r.md', open, { input: 'Q' })).toEqual([`system: ${open}`, 'user: Q']);
+    expect(renderForeign('roles/r.md', open, { input: 'Q' })).toEqual([
+      `system: ${open}`,
+      'user: Q',
+    ]);
   });
 
   it('may have blank lines before its front matter', () => {
-    const role = '\n \n---\nmodel: openai:gpt-4o\ntemperature: 0.5\n---\n\nBe brief on {{__os__}}\n';
-    expect(readAs('r.md', role)).toMatchObject({ model: 'openai/gpt-4o', config: { temperature: 0.5 } });
+    const role =
+      '\n \n---\nmodel: openai:gpt-4o\ntemperature: 0.5\n---\n\nBe brief on {{__os__}}\n';
+    expect(readAs('r.md', role)).toMatchObject({
+      model: 'openai/gpt-4o',
+      config: { temperature: 0.5 },
+    });
     expect(renderForeign('r.md', role, { input: 'Q' })).toEqual([
       'system: Be brief on {{__os__}}',
       'user: Q',
@@ -229,10 +247,12 @@ describe("fabric's pattern", () => {
   });
 
   it('puts the input at its placeholder', () => {
-    expect(renderForeign('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual(['system: Sum up I.']);
-    expect(renderForeign('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': 'Of {{input}}:\n' })).toEqual(
-      ['system: Sum up.', 'user: Of I:'],
-    );
+    expect(renderForeign('p/system.md', 'Sum up {{input}}.', { input: 'I' })).toEqual([
+      'system: Sum up I.',
+    ]);
+    expect(
+      renderForeign('p/system.md', 'Sum up.', { input: 'I' }, { 'user.md': 'Of {{input}}:\n' }),
+    ).toEqual(['system: Sum up.', 'user: Of I:']);
   });
 });
 
@@ -248,10 +268,14 @@ describe('any other text', () => {
   });
 
   it('keeps a rule that is not front matter', () => {
-    expect(renderForeign('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual(['user: One\n\n---\n\nTwo\n---']);
+    expect(renderForeign('a.md', 'One\n\n---\n\nTwo\n---\n')).toEqual([
+      'user: One\n\n---\n\nTwo\n---',
+    ]);
   });
 
   it('is not a command by its file name: `$ARGUMENTS` of a text file is text', () => {
-    expect(renderForeign('a.txt', 'Say $1 and $ARGUMENTS')).toEqual(['user: Say $1 and $ARGUMENTS']);
+    expect(renderForeign('a.txt', 'Say $1 and $ARGUMENTS')).toEqual([
+      'user: Say $1 and $ARGUMENTS',
+    ]);
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseAnyPrompt } from '../../../src/prompts/foreign/parse-any-prompt.ts';
 
-const CITY = '{"type": "object", "properties": {"name": "string, which city", "tags": {"items": "string"}}}';
+const CITY =
+  '{"type": "object", "properties": {"name": "string, which city", "tags": {"items": "string"}}}';
+
 const FILE = `---
 input: { schema: City }
 output:
@@ -10,27 +12,34 @@ output:
 {{name}} {{tags}} {{$season}}`;
 
 function read(files: Readonly<Record<string, string>>, text = FILE) {
-  const { findings, definition } = parseAnyPrompt(text, 'x.prompt', { beside: name => files[name] });
+  const { findings, definition } = parseAnyPrompt(text, 'x.prompt', {
+    beside: name => files[name],
+  });
   return { found: findings.list().map(({ line, message }) => `${line}: ${message}`), definition };
 }
 
 describe('a schema that is one word', () => {
-  it.each(['City.schema.json', 'City.schema.yaml', 'schemas/City.schema.json', 'schemas/City.schema.yaml'])(
-    'is the file %s',
-    file => {
-      const { found, definition } = read({ [file]: CITY, 'Weather.schema.yaml': 'type: object' });
-      expect(found).toEqual([]);
-      expect(
-        definition?.textInputs.map(({ key, description, required }) => [key, description, required]),
-      ).toEqual([
-        ['name', 'which city', false],
-        ['tags', undefined, false],
-        ['$season', undefined, false],
-      ]);
-      expect(definition?.input.schema).toMatchObject({ properties: { tags: { items: { type: 'string' } } } });
-      expect(definition?.output.schema).toEqual({ type: 'object' });
-    },
-  );
+  it.each([
+    'City.schema.json',
+    'City.schema.yaml',
+    'schemas/City.schema.json',
+    'schemas/City.schema.yaml',
+  ])('is the file %s', file => {
+    const { found, definition } = read({ [file]: CITY, 'Weather.schema.yaml': 'type: object' });
+    expect(found).toEqual([]);
+    expect(
+      definition?.textInputs.map(({ key, description, required }) => [key, description, required]),
+    ).toEqual([
+      ['name', 'which city', false],
+      ['tags', undefined, false],
+      ['$season', undefined, false],
+    ]);
+
+    expect(definition?.input.schema).toMatchObject({
+      properties: { tags: { items: { type: 'string' } } },
+    });
+    expect(definition?.output.schema).toEqual({ type: 'object' });
+  });
 
   it('is part of the version: another schema is another one', () => {
     const sources = [CITY, CITY.replace('which', 'what')].map(
@@ -59,11 +68,15 @@ describe('a schema that is one word', () => {
       '3: unknown schema `Weather`: anything is accepted; write output: { schema: Weather }',
     ]);
     expect(definition).toMatchObject({ textInputs: [{ key: 'name', required: true }], output: {} });
-    expect(read({}, '---\ninput: [a]\n---\nx').found).toEqual(['2: input must be a map of keys to values']);
+    expect(read({}, '---\ninput: [a]\n---\nx').found).toEqual([
+      '2: input must be a map of keys to values',
+    ]);
   });
 
   it('is faulty if its file is', () => {
-    expect(read({ 'City.schema.yaml': 'a: [' }).found).toEqual([expect.stringContaining('not YAML')]);
+    expect(read({ 'City.schema.yaml': 'a: [' }).found).toEqual([
+      expect.stringContaining('not YAML'),
+    ]);
   });
 
   it('is none of the types, and nothing that stands in the template', () => {

@@ -68,7 +68,9 @@ describe('a prompt file', () => {
   });
 
   it('is the same with a byte-order mark and carriage returns', () => {
-    expect(parsePromptFile(`\uFEFF${source.replaceAll('\n', '\r\n')}`, 'poem.prompt')).toEqual(definition);
+    expect(parsePromptFile(`\uFEFF${source.replaceAll('\n', '\r\n')}`, 'poem.prompt')).toEqual(
+      definition,
+    );
   });
 
   it('needs nothing but a template', () => {
@@ -132,8 +134,16 @@ describe('a bad prompt file', () => {
     ['a key given twice', file('---', 'title: x', 'title: y', '---', 'x'), 3],
     ['a title that is a list', file('---', 'title: [x]', '---', 'x'), 2],
     ['front matter that is never closed', file('', '---', 'title: x', 'hello'), 2],
-    ['an unknown type', file('---', 'input:', '  schema:', '    n: text, how many', '---', '{{n}}'), 4],
-    ['an unknown form', file('---', 'input:', '  schema:', '    n(list): string', '---', '{{n}}'), 4],
+    [
+      'an unknown type',
+      file('---', 'input:', '  schema:', '    n: text, how many', '---', '{{n}}'),
+      4,
+    ],
+    [
+      'an unknown form',
+      file('---', 'input:', '  schema:', '    n(list): string', '---', '{{n}}'),
+      4,
+    ],
     ['a list as a type', file('---', 'input:', '  schema:', '    n: [string]', '---', '{{n}}'), 4],
     [
       'a JSON Schema of no type',
@@ -160,8 +170,16 @@ describe('a bad prompt file', () => {
       file('---', 'input:', '  schema:', '    n: integer', '  default: {n: many}', '---', '{{n}}'),
       5,
     ],
-    ['an enum without values', file('---', 'input:', '  schema:', '    n(enum): []', '---', '{{n}}'), 4],
-    ['an enum that is not a list', file('---', 'input:', '  schema:', '    n(enum): a', '---', '{{n}}'), 4],
+    [
+      'an enum without values',
+      file('---', 'input:', '  schema:', '    n(enum): []', '---', '{{n}}'),
+      4,
+    ],
+    [
+      'an enum that is not a list',
+      file('---', 'input:', '  schema:', '    n(enum): a', '---', '{{n}}'),
+      4,
+    ],
     [
       'an input declared twice',
       file('---', 'input:', '  schema:', '    n: string', '    n?: string', '---', '{{n}}'),
@@ -179,8 +197,16 @@ describe('a bad prompt file', () => {
       file('---', 'input:', '  schema:', '    n: string', '---', '{{n}}', '', '{{m}}'),
       8,
     ],
-    ['a block that is never closed', file('---', 'model: echo', '---', '', 'a', '{{#if n}}', 'b'), 6],
-    ['a block closed by another', file('---', 'model: echo', '---', '', 'a', '{{#if n}}', '{{/each}}'), 6],
+    [
+      'a block that is never closed',
+      file('---', 'model: echo', '---', '', 'a', '{{#if n}}', 'b'),
+      6,
+    ],
+    [
+      'a block closed by another',
+      file('---', 'model: echo', '---', '', 'a', '{{#if n}}', '{{/each}}'),
+      6,
+    ],
     ['braces that are never closed', file('a', 'b {{n'), 2],
     ['an unknown helper', file('a', '{{shout n}}'), 2],
     ['a question without a subject', file('a', '{{#if}}{{/if}}'), 2],
@@ -189,7 +215,9 @@ describe('a bad prompt file', () => {
     ['a role an input chooses', file('a', '{{role n}}'), 2],
     ['a role nobody has', file('a', '{{role "tool"}}'), 2],
   ])('with %s is refused with its line', (_, source, line) => {
-    expect(findFault(source, 'dir/poem.prompt')).toMatch(new RegExp(`^dir/poem\\.prompt:${line}: \\S.{10,}`));
+    expect(findFault(source, 'dir/poem.prompt')).toMatch(
+      new RegExp(`^dir/poem\\.prompt:${line}: \\S.{10,}`),
+    );
   });
 
   it.each(['.prompt', '-x.prompt', 'a b.prompt', 'a\nb.prompt', `${'x'.repeat(101)}.prompt`])(

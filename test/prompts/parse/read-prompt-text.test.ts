@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listFolderPromptFiles } from '../../../src/prompts/parse/read-prompt-text.ts';
 import { inProcessTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { readPromptFile } from '../../../src/prompts/tasks/read-prompt.ts';
-import { type WatchedPrompts, watchPromptFiles } from '../../../src/service/prompts/publish-directory.ts';
+import {
+  type WatchedPrompts,
+  watchPromptFiles,
+} from '../../../src/service/prompts/publish-directory.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks, isPosix } from '../../support/system.ts';
 
@@ -18,39 +21,45 @@ beforeEach(() => {
 });
 
 describe('a directory of prompts', () => {
-  it.runIf(hasLinks)('returns those that can be used and reports the faults of the others', async () => {
-    await write('b.prompt', 'b');
-    await write('a.prompt', '---\ntitle: A\n---\na');
-    await write('bad.prompt', '---\ntitle: "A\n---\na');
-    await write('binary.prompt', Buffer.from([0xff, 0x00]));
-    await write('picture.prompt', Buffer.from('89504e470d0a1a0a0000000d', 'hex'));
-    await write('report.prompt', Buffer.from('%PDF-1.7\n%\u{e2}\u{e3}', 'latin1'));
-    await write('utf16.prompt', Buffer.from('\uFEFF---\ntitle: A\n---\na', 'utf16le'));
-    await write('large.prompt', 'x'.repeat(128 * 1024 + 1));
-    await write('notes.txt', 'x');
-    await write('.hidden.prompt', 'x');
-    await write('_partial.prompt', 'x');
-    await mkdir(at('folder.prompt'));
-    await symlink(at('nowhere'), at('dangling.prompt'));
-    const files = await listFolderPromptFiles(directory);
-    const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
-    expect(
-      read.map(result => (result.status === 'fulfilled' ? result.value.title : String(result.reason))),
-    ).toEqual([
-      'A',
-      'b',
-      expect.stringContaining(`${at('bad.prompt')}:2: this is not YAML`),
-      expect.stringContaining(`${at('binary.prompt')}:1: the file is not valid UTF-8 text`),
-      expect.stringContaining('dangling.prompt'),
-      expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
-      expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
-      expect.stringContaining(`${at('picture.prompt')}:1: the file is a PNG picture, not text`),
-      expect.stringContaining(`${at('report.prompt')}:1: the file is a PDF, not text`),
-      expect.stringContaining(
-        `${at('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
-      ),
-    ]);
-  });
+  it.runIf(hasLinks)(
+    'returns those that can be used and reports the faults of the others',
+    async () => {
+      await write('b.prompt', 'b');
+      await write('a.prompt', '---\ntitle: A\n---\na');
+      await write('bad.prompt', '---\ntitle: "A\n---\na');
+      await write('binary.prompt', Buffer.from([0xff, 0x00]));
+      await write('picture.prompt', Buffer.from('89504e470d0a1a0a0000000d', 'hex'));
+      await write('report.prompt', Buffer.from('%PDF-1.7\n%\u{e2}\u{e3}', 'latin1'));
+      await write('utf16.prompt', Buffer.from('\uFEFF---\ntitle: A\n---\na', 'utf16le'));
+      await write('large.prompt', 'x'.repeat(128 * 1024 + 1));
+      await write('notes.txt', 'x');
+      await write('.hidden.prompt', 'x');
+      await write('_partial.prompt', 'x');
+      await mkdir(at('folder.prompt'));
+      await symlink(at('nowhere'), at('dangling.prompt'));
+      const files = await listFolderPromptFiles(directory);
+      const read = await Promise.allSettled(files.map(file => readPromptFile(file)));
+
+      expect(
+        read.map(result =>
+          result.status === 'fulfilled' ? result.value.title : String(result.reason),
+        ),
+      ).toEqual([
+        'A',
+        'b',
+        expect.stringContaining(`${at('bad.prompt')}:2: this is not YAML`),
+        expect.stringContaining(`${at('binary.prompt')}:1: the file is not valid UTF-8 text`),
+        expect.stringContaining('dangling.prompt'),
+        expect.stringContaining(`${at('folder.prompt')}:1: this is not a file`),
+        expect.stringContaining(`${at('large.prompt')}:1: the file is larger than 128 KiB`),
+        expect.stringContaining(`${at('picture.prompt')}:1: the file is a PNG picture, not text`),
+        expect.stringContaining(`${at('report.prompt')}:1: the file is a PDF, not text`),
+        expect.stringContaining(
+          `${at('utf16.prompt')}:1: the file is UTF-16 text, as Windows PowerShell 5 writes it with >; save it as UTF-8`,
+        ),
+      ]);
+    },
+  );
 
   it('must be there', async () => {
     await expect(listFolderPromptFiles(at('none'))).rejects.toThrow(/ENOENT/);
@@ -73,11 +82,14 @@ describe('a partial', () => {
   it.runIf(hasLinks)('lies below the folder of its prompt, by its real path', async () => {
     await write('secret', 's');
     await symlink(at('secret'), at('in/_p.prompt'));
+
     expect(await faults()).toMatch(/in[/\\]x\.prompt:2: the partial `p` lies outside the folder/);
     expect(await faults({ allowOutside: true })).toBe('s');
+
     await rm(at('in/_p.prompt'));
     await write('in/q', 'q');
     await symlink('q', at('in/_p.prompt'));
+
     expect(await faults()).toBe('q');
   });
 
@@ -120,6 +132,7 @@ describe('a watched directory', () => {
       onFile: ({ slug, template }) => tell(`${slug}: ${template}`),
       onError: error => tell(error.message.replace(directory, '')),
     });
+
     await watched.ready;
     return news.splice(0);
   }
@@ -137,10 +150,13 @@ describe('a watched directory', () => {
   it('reports existing files, then new, changed and broken ones', async () => {
     await write('a.prompt', 'one');
     await write('b.prompt', '{{');
+
     expect(await start()).toEqual(['a: one', '/b.prompt:1: this tag is never closed']);
     expect(await after(() => write('c.prompt', 'new'))).toEqual(['c: new']);
     expect(await after(() => write('a.prompt', 'two'))).toEqual(['a: two']);
-    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual(['/a.prompt:1: this tag is never closed']);
+    expect(await after(() => write('a.prompt', '{{#if}'))).toEqual([
+      '/a.prompt:1: this tag is never closed',
+    ]);
   });
 
   it.runIf(hasLinks)(
@@ -156,6 +172,7 @@ describe('a watched directory', () => {
       await symlink('/dev/zero', at('f.prompt'));
       await mkdir(at('g.prompt'));
       if (isPosix) execFileSync('mkfifo', [at('h.prompt')]);
+
       expect(await start()).toEqual([
         'a: one',
         'b: one',
@@ -164,8 +181,11 @@ describe('a watched directory', () => {
         '/e.prompt is left out: it is not a regular file',
         `/f.prompt is left out: it leads out of ${directory}`,
         '/g.prompt is left out: it is not a regular file',
-        ...(process.platform === 'win32' ? [] : ['/h.prompt is left out: it is not a regular file']),
+        ...(process.platform === 'win32'
+          ? []
+          : ['/h.prompt is left out: it is not a regular file']),
       ]);
+
       await watched.rescan();
       expect(news).toEqual([]);
     },
@@ -175,6 +195,7 @@ describe('a watched directory', () => {
     await write('_sign.prompt', 'one');
     await write('a.prompt', '{{> sign}}');
     await write('b.prompt', 'b');
+
     expect(await start()).toEqual(['a: {{> sign}}', 'b: b']);
     expect(await after(() => write('_sign.prompt', 'two'))).toEqual(['a: {{> sign}}']);
     expect(await after(() => rm(at('_sign.prompt')))).toEqual([
@@ -201,6 +222,7 @@ describe('a watched directory', () => {
     await write('a.prompt', 'one');
     const refused = new Set(['a']);
     news = [];
+
     watched = watchPromptFiles(directory, {
       tasks: inProcessTasks,
       onFile: ({ slug }) => {
@@ -209,12 +231,16 @@ describe('a watched directory', () => {
       },
       onError: error => tell(error.message),
     });
+
     await watched.ready;
     await watched.rescan();
+
     expect(news.splice(0)).toEqual(['a is refused']);
+
     refused.clear();
     await watched.rescan();
     await watched.rescan();
+
     expect(news).toEqual(['a']);
   });
 

@@ -18,7 +18,8 @@ const person = parsePromptFile(
   'x.prompt',
 );
 
-const check = async (schema: JsonObject, text: string) => await checkOutput({ output: { schema } }, text);
+const check = async (schema: JsonObject, text: string) =>
+  await checkOutput({ output: { schema } }, text);
 
 describe('an answer that is to match a schema', () => {
   it('is returned unchanged if it matches', async () => {
@@ -28,9 +29,17 @@ describe('an answer that is to match a schema', () => {
 
   it('is taken out of a code fence that it is alone in', async () => {
     const json = '{"name": "Ada"}';
-    for (const fence of ['```json\n%\n```', '```\n%\n```\n', ' ```JSON\r\n%\r\n```', '~~~~\n%\n~~~~']) {
-      expect(JSON.parse((await checkOutput(person, fence.replace('%', json))).text)).toEqual({ name: 'Ada' });
+    for (const fence of [
+      '```json\n%\n```',
+      '```\n%\n```\n',
+      ' ```JSON\r\n%\r\n```',
+      '~~~~\n%\n~~~~',
+    ]) {
+      expect(JSON.parse((await checkOutput(person, fence.replace('%', json))).text)).toEqual({
+        name: 'Ada',
+      });
     }
+
     const among = `Here it is:\n\`\`\`json\n${json}\n\`\`\``;
     expect(await checkOutput(person, among)).toEqual({
       text: among,
@@ -57,7 +66,9 @@ describe('an answer that is to match a schema', () => {
     expect(await checkOutput({ output: { format: 'json' } }, 'one')).toMatchObject({
       fault: expect.any(String),
     });
-    expect(await checkOutput({ output: { format: 'text' } }, '```\n1\n```')).toEqual({ text: '```\n1\n```' });
+    expect(await checkOutput({ output: { format: 'text' } }, '```\n1\n```')).toEqual({
+      text: '```\n1\n```',
+    });
     expect([{}, { format: 'text' }, { format: 'json' }, { schema: {} }].map(isJsonOutput)).toEqual([
       false,
       false,
@@ -88,7 +99,10 @@ describe('a schema that takes too long', () => {
       const next = { $ref: `#/$defs/d${n + 1}` };
       return [`d${n}`, { anyOf: [next, next] }] as const;
     });
-    const schema = { $ref: '#/$defs/d0', $defs: { ...Object.fromEntries(levels), d40: { type: 'string' } } };
+    const schema = {
+      $ref: '#/$defs/d0',
+      $defs: { ...Object.fromEntries(levels), d40: { type: 'string' } },
+    };
     await expect(checkOutput({ output: { schema } }, '1', 50)).rejects.toThrow(
       'checking a value against its schema takes longer than 0.05 s',
     );

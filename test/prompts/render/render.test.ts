@@ -16,9 +16,9 @@ function render(
 
 describe('rendering', () => {
   it('puts values in place, unescaped', async () => {
-    expect((await render('Hello, {{name}}! {{{name}}} {{&name}}', { name: '<b>"A" & \'B\'</b>' })).text).toBe(
-      'Hello, <b>"A" & \'B\'</b>! <b>"A" & \'B\'</b> <b>"A" & \'B\'</b>',
-    );
+    expect(
+      (await render('Hello, {{name}}! {{{name}}} {{&name}}', { name: '<b>"A" & \'B\'</b>' })).text,
+    ).toBe('Hello, <b>"A" & \'B\'</b>! <b>"A" & \'B\'</b> <b>"A" & \'B\'</b>');
   });
 
   it('gives one empty message if nothing is rendered, since no provider takes a request without one', async () => {
@@ -40,8 +40,16 @@ describe('rendering', () => {
     ['{{#unless a}}no{{else}}yes{{/unless}}', { a: '' }, 'no'],
     ['{{#ifEquals a "x"}}is{{else}}is not{{/ifEquals}}', { a: 'x' }, 'is'],
     ['{{#unlessEquals a b}}differ{{/unlessEquals}}', { a: 'x', b: 'y' }, 'differ'],
-    ['{{#with a}}<{{this}}|{{../b}}|{{@root.b}}>{{else}}none{{/with}}', { a: 'x', b: 'y' }, '<x|y|y>'],
-    ['{{#with a as |v|}}{{v}}{{#with ../b}}{{this}}{{v}}{{/with}}{{/with}}', { a: 'x', b: 'y' }, 'xyx'],
+    [
+      '{{#with a}}<{{this}}|{{../b}}|{{@root.b}}>{{else}}none{{/with}}',
+      { a: 'x', b: 'y' },
+      '<x|y|y>',
+    ],
+    [
+      '{{#with a as |v|}}{{v}}{{#with ../b}}{{this}}{{v}}{{/with}}{{/with}}',
+      { a: 'x', b: 'y' },
+      'xyx',
+    ],
     ['{{#a}}<{{this}}>{{/a}}{{^a}}none{{/a}}', { a: 'x' }, '<x>'],
     [
       '{{#each this}}{{@index}}{{@key}}={{this}}{{#unless @last}}, {{/unless}}{{/each}}{{#if a}}{{b}}{{/if}}',
@@ -86,7 +94,9 @@ describe('rendering', () => {
       '---\ninput:\n  schema:\n    a: string\n    b: string\n---\n{{#if b}}B {{media url=b}}{{/if}}, A {{media url=a}}.';
     const { messages, text } = await render(source, {}, [png(1, 2), png(300, 400)]);
     expect(
-      messages[0]?.parts.map(part => ('image' in part ? part.image.bytes.readUInt32BE(16) : part.text)),
+      messages[0]?.parts.map(part =>
+        'image' in part ? part.image.bytes.readUInt32BE(16) : part.text,
+      ),
     ).toEqual(['B ', 300, ', A ', 1, '.']);
     expect(text).toMatch(
       /^B PNG image, 300 × 400 pixels, \d+ bytes, A PNG image, 1 × 2 pixels, \d+ bytes\.$/,
@@ -128,7 +138,9 @@ describe('a value', () => {
     await fc.assert(
       fc.asyncProperty(value, value, async (a, b) => {
         expect((await render('{{a}}', { a })).text).toBe(a);
-        expect((await render('<{{a}}|{{{b}}}>{{#if a}}{{/if}}', { a, b })).text).toBe(`<${a}|${b}>`);
+        expect((await render('<{{a}}|{{{b}}}>{{#if a}}{{/if}}', { a, b })).text).toBe(
+          `<${a}|${b}>`,
+        );
       }),
     );
   });
@@ -140,7 +152,10 @@ describe('a value', () => {
         const { messages } = await render(source, { a, b }, [png(1, 1)]);
         expect(messages.map(({ role }) => role)).toEqual(['system', 'user']);
         expect(messages[0]?.parts).toEqual([{ text: `!${a}` }]);
-        expect(messages[1]?.parts).toEqual([{ image: expect.anything() as unknown }, { text: `${b}!` }]);
+        expect(messages[1]?.parts).toEqual([
+          { image: expect.anything() as unknown },
+          { text: `${b}!` },
+        ]);
       }),
     );
   });

@@ -15,8 +15,13 @@ const FIELDS = {
 };
 
 const prompt = (fields: Record<string, string>, more = ''): ReturnType<typeof parsePromptFile> => {
-  const lines = Object.entries(fields).map(([name, type]) => `    ${JSON.stringify(name)}: ${type}`);
-  return parsePromptFile(['---', 'input:', '  schema:', ...lines, more, '---', 'x'].join('\n'), 'x.prompt');
+  const lines = Object.entries(fields).map(
+    ([name, type]) => `    ${JSON.stringify(name)}: ${type}`,
+  );
+  return parsePromptFile(
+    ['---', 'input:', '  schema:', ...lines, more, '---', 'x'].join('\n'),
+    'x.prompt',
+  );
 };
 
 async function read(name: keyof typeof FIELDS, text: string): Promise<unknown> {
@@ -59,9 +64,15 @@ describe('a text that stands for a typed value', () => {
     ['list(array)', '[1', 'list must be a list, as JSON or YAML'],
     ['o(object)', '{"name": 1}', 'o does not match its schema at /name: must be string'],
     ['o(object)', '{}', 'o does not match its schema at /name: is missing'],
-    ['o(object)', '{"name": "a", "more": 1}', 'o does not match its schema at /more: is not in the schema'],
+    [
+      'o(object)',
+      '{"name": "a", "more": 1}',
+      'o does not match its schema at /more: is not in the schema',
+    ],
     ['e(enum)', '2', 'e must be one of 1, two, true'],
-  ])('%s: %j does not fit', async (name, text, fault) => expect(await read(name, text)).toBe(fault));
+  ])('%s: %j does not fit', async (name, text, fault) =>
+    expect(await read(name, text)).toBe(fault),
+  );
 
   it('is reported with every other input that does not fit or is missing', async () => {
     const definition = prompt({ a: 'integer', b: 'string', 'c?': 'integer' });
@@ -116,10 +127,14 @@ describe('a text that stands for a typed value', () => {
   });
 
   it('is refused if it is nested without end, or takes its pattern too long', async () => {
-    expect(await read('any', '['.repeat(100_000) + ']'.repeat(100_000))).toBe('any has more than 200 levels');
+    expect(await read('any', '['.repeat(100_000) + ']'.repeat(100_000))).toBe(
+      'any has more than 200 levels',
+    );
+
     const schema =
       '---\ninput:\n  schema:\n    type: object\n    required: [a]\n    properties:\n      a: {type: string, pattern: "^(a+)+$"}\n---\n{{a}}';
     const definition = parsePromptFile(schema, 'x.prompt');
+
     await expect(readTextInputs(definition, { a: `${'a'.repeat(60)}b` })).rejects.toThrow(
       'takes longer than 1 s',
     );

@@ -7,11 +7,15 @@ import { convertForeign } from '../../../src/prompts/foreign/convert-foreign.ts'
 import { parsePromptFile } from '../../../src/prompts/parse/parse-prompt.ts';
 import { SharedTasks } from '../../../src/prompts/tasks/prompt-tasks.ts';
 import { TasksClosed } from '../../../src/prompts/tasks/task-order.ts';
-import { TaskProcesses, type TaskProcessOptions } from '../../../src/prompts/tasks/task-processes.ts';
+import {
+  TaskProcesses,
+  type TaskProcessOptions,
+} from '../../../src/prompts/tasks/task-processes.ts';
 import { LimitExceeded } from '../../../src/utils/past-bound.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];
+
 afterEach(async () => {
   for (const tasks of opened.splice(0)) await tasks.close();
 });
@@ -30,10 +34,12 @@ function shared(): SharedTasks {
 
 const head = '---\ninput:\n schema:\n  count: integer\n  list?: any\n---\n';
 const typed = parsePromptFile(`${head}{{count}} {{list}}`, 'x.prompt');
+
 const loops = parsePromptFile(
   `---\ninput:\n schema:\n  l(array): integer\n---\n${'{{#each @root.l}}'.repeat(7)}x${'{{/each}}'.repeat(7)}`,
   'loops.prompt',
 );
+
 const bomb = {
   definition: loops,
   textInputs: { l: JSON.stringify([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) },
@@ -46,11 +52,14 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   const end = (): void => {
     during.isOver = true;
   };
+
   work.then(end, end);
+
   while (!during.isOver) {
     await new Promise(resolve => setImmediate(resolve));
     during.turns += 1;
   }
+
   return during.turns;
 }
 
@@ -59,10 +68,13 @@ describe('a task of a prompt in a separate process', () => {
     const tasks = processes();
     const readTexts = (texts: Record<string, string>): Promise<unknown> =>
       tasks.perform({ name: 'readTexts', work: { definition: typed, texts } });
+
     expect(await readTexts({ count: '3', list: '[1]' })).toEqual({ count: 3, list: [1] });
+
     const refused = await readTexts({ count: '1.5' }).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(InvalidInputs);
     expect(refused).toMatchObject({ faults: ['the input count must be a whole number'] });
+
     const work = { text: '{{> a}}', file: '/x.prompt', partials: { a: '{{/if}}' } };
     expect(await tasks.perform({ name: 'parse', work })).toMatchObject({
       findings: [{ severity: 'fault', file: '_a.prompt', line: 1 }],
@@ -77,6 +89,7 @@ describe('a task of a prompt in a separate process', () => {
     const started: unknown[] = [];
     const onStart = (child: unknown): unknown => started.push(child);
     subscribe('child_process', onStart);
+
     try {
       for (const list of ['[1]', '[2]']) {
         const work = { definition: typed, texts: { count: '3', list } };
@@ -88,6 +101,7 @@ describe('a task of a prompt in a separate process', () => {
     } finally {
       unsubscribe('child_process', onStart);
     }
+
     expect(started).toHaveLength(count);
   });
 
@@ -100,9 +114,11 @@ describe('a task of a prompt in a separate process', () => {
       'x.prompt',
     );
     const work = { definition, texts: Object.fromEntries(names.map(name => [name, yaml])) };
+
     await expect(tasks.perform({ name: 'readTexts', work })).rejects.toThrow(
       'checking the inputs takes longer than 1 s',
     );
+
     const small = { definition: typed, texts: { count: '1' } };
     expect(await tasks.perform({ name: 'readTexts', work: small })).toEqual({ count: 1 });
   });
@@ -125,6 +141,7 @@ describe('a task of a prompt in a separate process', () => {
       await tasks.perform({ name: 'render', work: { ...bomb, textInputs } }, { userId: user });
       ended.push(`user ${user}`);
     };
+
     await Promise.all([...Array.from({ length: 8 }, () => perform(1)), perform(2)]);
     expect(ended.indexOf('user 2')).toBeLessThan(7);
   });
@@ -136,9 +153,12 @@ describe('a task of a prompt in a separate process', () => {
     const waiting = Array.from({ length: 8 }, () => tasks.perform({ name: 'render', work: bomb }));
     const all = Promise.allSettled([given, ...waiting]);
     stop.abort(new Error('the run is stopped'));
+
     await expect(given).rejects.toThrow('the run is stopped');
+
     await tasks.close();
     const last = (await all).at(-1);
+
     expect(last).toMatchObject({ status: 'rejected', reason: expect.any(TasksClosed) });
   });
 });
@@ -187,11 +207,16 @@ describe('renders of one template', () => {
       const messages = await tasks.do('render', { definition, textInputs, pictures: [] });
       return messages.flatMap(({ content }) => content);
     };
+
     const history = '  history: string\n';
     expect(await render('', { name: 'Ada' })).toEqual([{ text: 'Ada ' }]);
-    expect(await render(history, { name: 'Ada', history: 'wrote' })).toEqual([{ text: 'Ada wrote' }]);
+    expect(await render(history, { name: 'Ada', history: 'wrote' })).toEqual([
+      { text: 'Ada wrote' },
+    ]);
     expect(await render('', { name: 'Bob' })).toEqual([{ text: 'Bob ' }]);
-    expect(await render(history, { name: 'Bob', history: 'reads' })).toEqual([{ text: 'Bob reads' }]);
+    expect(await render(history, { name: 'Bob', history: 'reads' })).toEqual([
+      { text: 'Bob reads' },
+    ]);
   });
 });
 
@@ -199,20 +224,29 @@ describe('a conversion of a promptfoo configuration', () => {
   const small = { fileBytes: 1000, ms: 500, ownTime: () => 0 };
   const config = (tests: string): string =>
     `prompts: ["Say {{a}}"]\nproviders: [openai:gpt-4o]\ntests: ${tests}\n`;
+
   const options = { settings: [], directory: '/', isForTest: true };
 
   it('is done in this process if it is short, and in another if it names a large file', async () => {
     const directory = temporaryDirectory();
     const rows = Array.from({ length: 3000 }, (_, row) => `${row} ${'a'.repeat(100)}\n`).join('');
     await writeFile(path.join(directory, 'rows.csv'), `a\n${rows}`);
+
     const tasks = shared();
     const convert = (tests: string) =>
-      tasks.do('convert', { text: config(tests), file: 'c.yaml', options: { ...options, directory } });
+      tasks.do('convert', {
+        text: config(tests),
+        file: 'c.yaml',
+        options: { ...options, directory },
+      });
+
     // Loads the modules.
     await convert('[{vars: {a: x}}]');
     const short = convert('[{vars: {a: x}}]');
+
     expect(await turnsDuring(short)).toBeLessThan(50);
     expect((await short).cases).toHaveLength(1);
+
     const long = convert('rows.csv');
     expect(await turnsDuring(long)).toBeGreaterThan(50);
     expect((await long).cases).toHaveLength(3000);
@@ -223,10 +257,13 @@ describe('a conversion of a promptfoo configuration', () => {
     await writeFile(path.join(directory, 'a.yaml'), `- vars: {a: ${'x'.repeat(1000)}}`);
     const convert = (tests: string, limits: typeof small) =>
       convertForeign(config(tests), 'c.yaml', { ...options, directory }, limits);
+
     await expect(convert('[file://a.yaml]', small)).rejects.toThrow(LimitExceeded);
     await expect(convert('"*.yaml"', small)).rejects.toThrow(LimitExceeded);
+
     let now = 0;
     const slow = { ...small, ownTime: () => (now += 600) };
+
     await expect(convert('[{vars: {a: 1}}]', slow)).rejects.toThrow(LimitExceeded);
     expect((await convert('[{vars: {a: 1}}]', small)).cases).toHaveLength(1);
   });

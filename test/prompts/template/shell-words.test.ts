@@ -16,7 +16,10 @@ describe('words of a shell', () => {
       `'it'\\''s'`,
     ])('are those that sh makes of %j', text => {
     const script = 'for word in "$@"; do printf "%s\\0" "$word"; done';
-    const printed = execFileSync('sh', ['-c', `set -f; set -- ${text.replaceAll('\n', ' ')}; ${script}`]);
+    const printed = execFileSync('sh', [
+      '-c',
+      `set -f; set -- ${text.replaceAll('\n', ' ')}; ${script}`,
+    ]);
     expect(splitShellWords(text)).toEqual(printed.toString().split('\0').slice(0, -1));
   });
 

@@ -22,17 +22,23 @@ test('metrics count requests, runs, the queue and the store, and name no user', 
   await service.get(`/runs/${data.runId}`, { key: anna });
   await service.get('/nowhere-at-all');
   const text = await metrics();
+
   expect(text).toContain('promptrun_requests_total{method="POST",route="/v1/runs",status="200"} 1');
-  expect(text).toContain('promptrun_requests_total{method="GET",route="/v1/runs/:runId",status="200"} 1');
+  expect(text).toContain(
+    'promptrun_requests_total{method="GET",route="/v1/runs/:runId",status="200"} 1',
+  );
   expect(text).toContain('promptrun_requests_total{method="GET",route="none",status="404"} 1');
+
   for (const state of ['created', 'started', 'succeeded']) {
     expect(text).toContain(`promptrun_runs_total{state="${state}",model="echo"} 1`);
   }
+
   expect(text).toContain('promptrun_queue_length 0');
   expect(text).toContain('promptrun_runs_running 0');
   expect(text).toContain('promptrun_run_start_seconds_count{model="echo"} 1');
   expect(text).toContain('promptrun_run_end_seconds_count{model="echo"} 1');
   expect(text).toMatch(/^promptrun_store_seconds_count [1-9]/m);
+
   for (const word of ['anna', 'secret', 'herbs', data.runId, promptVersionId, anna, 'nowhere']) {
     expect(text).not.toContain(word);
   }

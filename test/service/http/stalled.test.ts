@@ -5,12 +5,14 @@ import type { Api } from '../../../src/service/http/api.ts';
 import { createHttpServer, type HttpServer } from '../../../src/service/http/server.ts';
 
 const STALLED_MS = 50;
+
 /** More than the buffers of a connection hold. */
 const LARGE = 'x'.repeat(32 * 1024 * 1024);
 
 let http: HttpServer;
 let made: AbortController;
 let callers: Socket[];
+
 /** Called with the path of each request. */
 let onAsked: (path: string) => void;
 let served: string[];
@@ -20,6 +22,7 @@ beforeEach(async () => {
   callers = [];
   onAsked = () => {};
   served = [];
+
   const bodies: Record<string, Promise<string>> = {
     '/first': Promise.resolve('first'),
     '/large': Promise.resolve(LARGE),
@@ -29,6 +32,7 @@ beforeEach(async () => {
     onAsked(target);
     return { httpStatus: 200, headers: {}, body: (await bodies[target]) ?? '' };
   };
+
   http = createHttpServer({
     api,
     host: 'service',
@@ -68,11 +72,15 @@ test('a caller whose next answer takes longer to make than an answer may stand s
   const caller = call('/first', '/made').setEncoding('latin1');
   let received = '';
   caller.on('data', (text: string) => (received += text));
+
   await expect.poll(() => received).toContain('first');
-  // Far longer than the time: it is twice over for a connection that was opened after the first answer.
+
+  // Far longer than the time: it is twice over for a connection that was opened after the first
+  // answer.
   await stalledIsCutOff();
   await stalledIsCutOff();
   made.abort();
+
   await expect.poll(() => received).toContain('and the next');
 });
 

@@ -5,6 +5,7 @@ import { parseBodyHere } from '../../../src/service/http/parse-body.ts';
 import { WorkThread } from '../../../src/service/http/work-thread/work-thread.ts';
 
 let thread = new WorkThread();
+
 afterEach(async () => {
   await thread.close();
   thread = new WorkThread();
@@ -26,7 +27,9 @@ test('faults of a large body are reported as for a small one', async () => {
     const here = (): unknown => parseBodyHere(Buffer.from(text));
     const there = await thread.parseBody(Buffer.from(text)).catch((error: unknown) => error);
     expect(here).toThrow((there as Error).message);
-    expect(there).toMatchObject({ status: expect.stringMatching(/BAD_REQUEST|PAYLOAD_TOO_LARGE/) as string });
+    expect(there).toMatchObject({
+      status: expect.stringMatching(/BAD_REQUEST|PAYLOAD_TOO_LARGE/) as string,
+    });
   }
 });
 
@@ -39,10 +42,12 @@ test('a picture that is slow to measure delays no other request', async () => {
   const described = thread.describeImage(picture).finally(() => {
     during.isOver = true;
   });
+
   while (!during.isOver) {
     await new Promise(resolve => setImmediate(resolve));
     during.turns += 1;
   }
+
   expect(await described).toBe(describeImage(picture));
   expect(during.turns).toBeGreaterThan(10);
 });

@@ -28,6 +28,7 @@ describe.skipIf(postgresPrograms() === undefined)(
       // The standby is named first: it is there, but takes no writes.
       database = `postgres://postgres@${hosts.join(',')}/team?target_session_attrs=read-write`;
     });
+
     afterAll(() => {
       standby?.remove();
       primary?.remove();
@@ -38,9 +39,13 @@ describe.skipIf(postgresPrograms() === undefined)(
       const { key } = service;
       const sandbox = await service.versionOf('sandbox');
       const early = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+
       expect(early.data.runStatus).toBe('succeeded');
+
       const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
-      await expect.poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length).toBe(2);
+      await expect
+        .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
+        .toBe(2);
 
       primary.freeze();
       const asked = await Promise.all(
@@ -50,9 +55,11 @@ describe.skipIf(postgresPrograms() === undefined)(
           return { http, inTime: Date.now() - since < ANSWERED_MS };
         }),
       );
+
       expect(new Set(asked.map(answer => JSON.stringify(answer)))).toEqual(
         new Set([JSON.stringify({ http: 503, inTime: true })]),
       );
+
       const ready = new URL('/readyz', service.service.url);
       expect((await fetch(ready)).status).toBe(503);
 
@@ -61,11 +68,17 @@ describe.skipIf(postgresPrograms() === undefined)(
         .poll(async () => (await fetch(ready)).status, { timeout: ANSWERED_MS, interval: 100 })
         .toBe(200);
       expect((await going).data.runStatus).toBe('succeeded');
+
       const late = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
       expect(late.data.runStatus).toBe('succeeded');
+
       const { rows } = await service.data<RunPage>('/runs', { key });
       expect(rows.map(({ runId }) => runId)).toContain(early.data.runId);
-      expect(rows.map(({ runStatus }) => runStatus)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+      expect(rows.map(({ runStatus }) => runStatus)).toEqual([
+        'succeeded',
+        'succeeded',
+        'succeeded',
+      ]);
       expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_997 });
     }, 120_000);
   },

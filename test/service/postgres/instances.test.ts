@@ -5,7 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../../support/databases/postgres.ts';
 import {
   createAt,
   createAuthorKey,
@@ -50,15 +54,24 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       two.post<Run>('/runs', body, { key, headers }),
     ]);
     const made = first.data.runId;
+
     expect(second.data.runId).toBe(made);
-    const [here, there] = await Promise.all([one, two].map(at => at.data<Run>(`/runs/${made}`, { key })));
+
+    const [here, there] = await Promise.all(
+      [one, two].map(at => at.data<Run>(`/runs/${made}`, { key })),
+    );
     const url = new URL(there?.outputs[0]?.data ?? '');
+
     expect(url.origin).toBe(new URL(two.service.url).origin);
+
     const picture = await fetch(url);
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
-    expect((await picture.arrayBuffer()).byteLength).toBe(Number(picture.headers.get('content-length')));
+    expect((await picture.arrayBuffer()).byteLength).toBe(
+      Number(picture.headers.get('content-length')),
+    );
     expect(url.pathname).toBe(new URL(here?.outputs[0]?.data ?? '').pathname);
     expect(await two.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - 4 });
+
     await Promise.all([one.close(), two.close()]);
   });
 
@@ -71,16 +84,21 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
       const keys = await createUserKeys(database, { rich: 100, scant: 3, poor: 0 });
       const users = [keys.rich, keys.scant, keys.poor].flatMap(key => Array<string>(8).fill(key));
-      const answers = await Promise.all(users.map(key => service.post<Run>('/runs', body, { key })));
+      const answers = await Promise.all(
+        users.map(key => service.post<Run>('/runs', body, { key })),
+      );
       const made = (from: number): number =>
         answers.slice(from, from + 8).filter(({ http }) => http === 200).length;
+
       expect([made(0), made(8), made(16)]).toEqual([8, 3, 0]);
       expect(new Set(answers.map(({ http }) => http))).toEqual(new Set([200, 402]));
+
       for (const [key, credits] of [[keys.rich, 92] as const, [keys.scant, 0] as const]) {
         expect(await service.data('/me/credits', { key })).toEqual({ credits });
         const { rows } = await service.data<RunPage>('/runs', { key });
         expect(rows.length).toBe(key === keys.rich ? 8 : 3);
       }
+
       await service.close();
     });
 
@@ -94,10 +112,13 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       await client.query(`begin; select from users where name = 'bob' for update`);
       const [locked, free] = [bob, ada].map(key => service.post<Run>('/runs', body, { key }));
       const late = free?.then(() => service.post<Run>('/runs', body, { key: ada }));
+
       expect([(await free)?.http, (await late)?.http]).toEqual([200, 200]);
       expect((await service.data<RunPage>('/runs', { key: bob })).rows).toEqual([]);
+
       await client.query('commit');
       expect((await locked)?.http).toBe(200);
+
       await client.end();
       await service.close();
     });
@@ -111,8 +132,10 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const first = await keepBusy(busy, key);
     const free = await start(database, { parallel: 4 });
     const second = await busy.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+
     expect(second.data.runStatus).toBe('succeeded');
     expect(await countRuns(busy, key, 'running')).toBe(1);
+
     await first.cancel();
     await Promise.all([busy.close(), free.close()]);
   });
@@ -131,27 +154,41 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const mediaDir = temporaryDirectory();
     const one = await start(database, { mediaDir, parallel: 1 });
     const busy = await keepBusy(one, key);
+
     // Taken up by the other, which has the picture from the directory.
     const images = [{ type: 'base64', base64: png(3, 2).toString('base64') }];
-    const seen = { promptVersionId: await one.versionOf('describe'), inputs: { imageInputs: images } };
+    const seen = {
+      promptVersionId: await one.versionOf('describe'),
+      inputs: { imageInputs: images },
+    };
     const described = one.post<Run>('/runs', seen, { key });
+
     await expect.poll(() => readdirSync(path.join(mediaDir, 'inputs'))).toHaveLength(1);
+
     const two = await start(database, { mediaDir, parallel: 4 });
     expect((await described).data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
 
     const late = await two.post<Run>('/runs', card, { key });
     expect(readdirSync(path.join(mediaDir, 'media'))).toHaveLength(1);
+
     for (const { data } of [early, late]) {
       const shown = await one.data<Run>(`/runs/${data.runId}`, { key });
-      expect((await fetch(shown.outputs[0]?.data ?? '')).headers.get('content-type')).toBe('image/png');
+      expect((await fetch(shown.outputs[0]?.data ?? '')).headers.get('content-type')).toBe(
+        'image/png',
+      );
     }
+
     await busy.cancel();
     await Promise.all([one.close(), two.close()]);
 
     await expect(start(database)).rejects.toThrow('give it to this one too, with --media-dir');
-    await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow('is not the one');
+    await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow(
+      'is not the one',
+    );
+
     const open = temporaryDirectory();
     chmodSync(open, 0o777);
+
     await expect(start(database, { mediaDir: open })).rejects.toThrow(`chmod o-w ${open}`);
   });
 
@@ -160,10 +197,13 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const options = { rateLimit: 0.01 };
     const one = await start(database, options);
     const two = await start(database, options);
+
     expect((await one.get('/me', { key: one.key })).http).toBe(200);
+
     const refused = await two.get('/me', { key: one.key });
     expect(refused.http).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
+
     await Promise.all([one.close(), two.close()]);
   });
 
@@ -178,6 +218,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const statuses = new Map(both.map(service => [service, [] as number[]]));
     const granted = () => [...statuses.values()].flat().filter(status => status === 200).length;
     const since = performance.now();
+
     // Many at once, so that a slow machine asks for more than is granted as well.
     const tries = Array.from({ length: 10 });
     while (granted() < 1.5 * perSecond) {
@@ -186,10 +227,12 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       );
       await Promise.all(asked);
     }
+
     // A burst is what a second grants.
     const seconds = (performance.now() - since) / 1000 + 1;
     expect(granted()).toBeLessThanOrEqual(1.2 * perSecond * seconds);
     expect(new Set([...statuses.values()].flat())).toEqual(new Set([200, 429]));
+
     for (const answers of statuses.values()) expect(answers).toContain(429);
     await Promise.all(both.map(service => service.close()));
   });
@@ -212,15 +255,20 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     });
     const { data: bot } = (await published.json()) as { data: { promptVersionId: string } };
     const sandbox = await heir.versionOf('sandbox');
-    const botRunId = await createAt(doomed, key, { promptVersionId: bot.promptVersionId, inputs: {} });
+    const botRunId = await createAt(doomed, key, {
+      promptVersionId: bot.promptVersionId,
+      inputs: {},
+    });
     const runId = await createAt(doomed, key, slowRun(sandbox, '5'));
     await doomed.kill();
+
     await expect
       .poll(async () => (await heir.data<Run>(`/runs/${runId}`, { key })).runStatus, {
         timeout: TAKEN_OVER_MS,
         interval: 250,
       })
       .toBe('succeeded');
+
     // No program is started twice, and the heir doesn't even have it.
     const botRun = await heir.data<Run>(`/runs/${botRunId}`, { key });
     expect([botRun.runStatus, botRun.outputs[0]?.data]).toEqual([
@@ -228,6 +276,7 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       expect.stringContaining('stopped by the end of its service'),
     ]);
     expect(await heir.data('/me/credits', { key })).toEqual({ credits: 999_999 });
+
     await heir.close();
   });
 
@@ -235,9 +284,11 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const dataDir = temporaryDataDir();
     const at = (database: string) => startService({ dataDir, env: {}, database });
     const refused = at('postgres://ann:sekret@127.0.0.1:1/team');
+
     await expect(refused).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
     await expect(refused).rejects.toThrow("the database 127.0.0.1:1/team can't be used");
     await expect(refused).rejects.not.toThrow('sekret');
+
     const wrong = at('mysql://ann:sekret@127.0.0.1/team');
     await expect(wrong).rejects.toMatchObject({ code: 'INVALID_DATABASE_URL' });
     await expect(wrong).rejects.not.toThrow('sekret');
@@ -245,14 +296,23 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 });
 
 /** Has a service carry out a run that lasts until it is cancelled. */
-async function keepBusy(service: TestService, key: string): Promise<{ cancel: () => Promise<void> }> {
-  const created = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '130'), { key });
+async function keepBusy(
+  service: TestService,
+  key: string,
+): Promise<{ cancel: () => Promise<void> }> {
+  const created = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '130'), {
+    key,
+  });
   await expect.poll(() => countRuns(service, key, 'running')).toBe(1);
   const [run] = (await service.data<RunPage>('/runs?status=running', { key })).rows;
+
   return {
     async cancel() {
       await service.post(`/runs/${run?.runId}/cancel`, undefined, { key });
-      expect((await created).data).toMatchObject({ runStatus: 'failed', outputs: [{ data: 'cancelled' }] });
+      expect((await created).data).toMatchObject({
+        runStatus: 'failed',
+        outputs: [{ data: 'cancelled' }],
+      });
     },
   };
 }

@@ -5,7 +5,11 @@ import { openStore } from '../../../src/service/index.ts';
 import { CERTIFICATE } from '../../support/certificates/loopback-certificate.ts';
 import { runCommand } from '../../support/command.ts';
 import { temporaryDirectory } from '../../support/context.ts';
-import { type PostgresCluster, postgresPrograms, startPostgres } from '../../support/databases/postgres.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../../support/databases/postgres.ts';
 import { temporaryDataDir } from '../../support/local-service.ts';
 
 // Only Linux has 127.0.0.2 without being told.
@@ -43,7 +47,10 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
   test('is used with the CAs of NODE_EXTRA_CA_CERTS too, if sslrootcert names none', async () => {
     const ca = path.join(temporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
-    const options = { dataDir: temporaryDataDir(), database: at('localhost', 'sslmode=verify-full') };
+    const options = {
+      dataDir: temporaryDataDir(),
+      database: at('localhost', 'sslmode=verify-full'),
+    };
     const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: ca } });
     await store.close();
   });

@@ -18,19 +18,25 @@ const search = (query: string, ...prompts: ReturnType<typeof prompt>[]) =>
 
 describe('the order of search results', () => {
   test('a slug that is the query comes before everything that says more about it', () => {
-    const loud = prompt('sea-shanty', { title: 'Sea sea sea', description: 'about the sea', uses: 99 });
+    const loud = prompt('sea-shanty', {
+      title: 'Sea sea sea',
+      description: 'about the sea',
+      uses: 99,
+    });
     expect(search('sea', loud, prompt('sea'))).toEqual(['sea', 'sea-shanty']);
   });
 
   test('a title that is the query comes next', () => {
-    expect(search('high seas', prompt('high-seas-tale'), prompt('x', { title: 'High Seas' }))).toEqual([
-      'x',
-      'high-seas-tale',
-    ]);
+    expect(
+      search('high seas', prompt('high-seas-tale'), prompt('x', { title: 'High Seas' })),
+    ).toEqual(['x', 'high-seas-tale']);
   });
 
   test('more words that match count more', () => {
-    expect(search('red boat', prompt('red-car'), prompt('red-boat'))).toEqual(['red-boat', 'red-car']);
+    expect(search('red boat', prompt('red-car'), prompt('red-boat'))).toEqual([
+      'red-boat',
+      'red-car',
+    ]);
   });
 
   test('a whole word counts more than a beginning, and that more than a part', () => {
@@ -42,7 +48,11 @@ describe('the order of search results', () => {
   });
 
   test('slug, then title, then description', () => {
-    const all = [prompt('a', { description: 'sea' }), prompt('b', { title: 'The sea' }), prompt('the-sea')];
+    const all = [
+      prompt('a', { description: 'sea' }),
+      prompt('b', { title: 'The sea' }),
+      prompt('the-sea'),
+    ];
     expect(search('sea', ...all)).toEqual(['the-sea', 'b', 'a']);
   });
 
@@ -58,9 +68,9 @@ describe('the order of search results', () => {
 
   test('accents do not matter', () => {
     const all = [prompt('x', { title: 'Café crème' }), prompt('y', { description: 'Señor Åse' })];
-    expect(['creme', 'CREME', 'crème', 'senor', 'ase', '\u0301'].map(query => search(query, ...all))).toEqual(
-      [['x'], ['x'], ['x'], ['y'], ['y'], []],
-    );
+    expect(
+      ['creme', 'CREME', 'crème', 'senor', 'ase', '\u0301'].map(query => search(query, ...all)),
+    ).toEqual([['x'], ['x'], ['x'], ['y'], ['y'], []]);
   });
 
   test('case, width and composition of letters do not matter', () => {

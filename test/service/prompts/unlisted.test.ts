@@ -41,11 +41,13 @@ describe('a version that is not published', () => {
   it('of a file can be run and read by its id, and is otherwise nowhere', async () => {
     const file = await promptFile('secret-plan', '---\ntitle: Secret plan\n---\nHi {{name}}');
     const { promptVersionId, promptId, slug } = await store.ensureUnlistedVersion({ file });
+
     expect(slug).toBe('secret-plan');
     expect(await run(promptVersionId, { name: 'Ada' })).toMatchObject({
       runStatus: 'succeeded',
       outputs: [{ type: 'text', data: 'Hi Ada' }],
     });
+
     const read = await service.data(`/prompt-versions/${promptVersionId}`);
     expect(read).toMatchObject({
       title: 'Secret plan',
@@ -77,6 +79,7 @@ describe('a version that is not published', () => {
     await writeFile(path.join(dataDir, 'models.yaml'), models);
     const file = path.join(directory, 'template.yaml');
     await writeFile(file, 'prompt: Hi\nmodel: gpt-4o\n');
+
     const own = await openStore({ dataDir, env: {} });
     try {
       const { promptVersionId } = await own.ensureUnlistedVersion({ file });
@@ -91,10 +94,13 @@ describe('a version that is not published', () => {
     const published = await store.publish(file);
     await writeFile(file, 'second');
     const unlisted = await store.ensureUnlistedVersion({ file });
+
     expect(await service.versionOf('plan')).toBe(published.promptVersionId);
+
     const second = await store.publish(file);
     expect(second).toMatchObject({ changed: true });
     expect(second.promptVersionId).not.toBe(unlisted.promptVersionId);
+
     const { versions } = await service.data<{ versions: { promptVersionId: string }[] }>(
       `/prompts/${published.promptId}/versions`,
     );
@@ -102,21 +108,33 @@ describe('a version that is not published', () => {
       second.promptVersionId,
       published.promptVersionId,
     ]);
+
     await store.unpublish('plan');
     expect((await service.get(`/prompt-versions/${second.promptVersionId}`)).http).toBe(404);
-    expect((await run(unlisted.promptVersionId)).outputs).toEqual([{ type: 'text', data: 'second' }]);
+    expect((await run(unlisted.promptVersionId)).outputs).toEqual([
+      { type: 'text', data: 'second' },
+    ]);
   });
 
   it('runs a published prompt with another model, found by its slug or an id', async () => {
     const { promptId, promptVersionId } = await service.find('hello');
     const bySlug = await store.ensureUnlistedVersion({ slug: 'hello', model: 'sandbox' });
+
     expect(bySlug).toMatchObject({ promptId, model: 'sandbox' });
     expect(bySlug.promptVersionId).not.toBe(promptVersionId);
+
     for (const id of [promptVersionId, promptId]) {
-      expect(await store.ensureUnlistedVersion({ promptVersionId: id, model: 'sandbox' })).toEqual(bySlug);
+      expect(await store.ensureUnlistedVersion({ promptVersionId: id, model: 'sandbox' })).toEqual(
+        bySlug,
+      );
     }
-    const body = { promptVersionId: bySlug.promptVersionId, inputs: { textInputs: { name: 'Ada' } } };
+
+    const body = {
+      promptVersionId: bySlug.promptVersionId,
+      inputs: { textInputs: { name: 'Ada' } },
+    };
     const failed = await service.post<Run>('/runs', { ...body, runOptions: { outcome: 'failed' } });
+
     expect(failed.data.runStatus).toBe('failed');
     expect(await service.versionOf('hello')).toBe(promptVersionId);
   });
@@ -130,7 +148,9 @@ describe('a version that is not published', () => {
   });
 
   it('needs a prompt and a model that are there', async () => {
-    await expect(store.ensureUnlistedVersion({ slug: 'hello', model: 'gpt-9' })).rejects.toMatchObject({
+    await expect(
+      store.ensureUnlistedVersion({ slug: 'hello', model: 'gpt-9' }),
+    ).rejects.toMatchObject({
       code: 'UNKNOWN_MODEL',
       message: expect.stringContaining('the model `gpt-9` does not exist') as string,
     });

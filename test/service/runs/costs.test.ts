@@ -38,6 +38,7 @@ models:
   - {model: listed, modality: text, provider: openai, id: gpt-4o-mini}
 `,
   );
+
   const env = { OPENAI_BASE_URL: provider.baseUrl };
   service = await startEmbedded({ dataDir, env });
 });
@@ -69,6 +70,7 @@ async function run(model: string, answer: ProviderAnswer | ProviderHandler): Pro
 const counted = (usage: object): ProviderAnswer => ({
   body: { ...(chatAnswer('Hi').body as object), usage },
 });
+
 const USAGE = { prompt_tokens: 1000, completion_tokens: 100, total_tokens: 1100 };
 
 it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
@@ -104,7 +106,12 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
     { tokens: null, cost: null },
   ],
   ['nothing if it was refused', 'priced', { status: 400, body: {} }, { tokens: null, cost: 0 }],
-  ['nobody knows what if it broke off', 'priced', { status: 500, body: {} }, { tokens: null, cost: null }],
+  [
+    'nobody knows what if it broke off',
+    'priced',
+    { status: 500, body: {} },
+    { tokens: null, cost: null },
+  ],
   [
     'as much if its answer is of no use',
     'priced',
@@ -121,12 +128,14 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
 
 it('an estimate takes four characters for a token and asks nobody', async () => {
   provider.reset();
+
   const estimate = async (head: string, template: string, more: object = {}) =>
     await service.costs.estimate({
       promptVersionId: await publishVersion(`---\n${head}\n---\n${template}`),
       inputs: {},
       ...more,
     });
+
   const text = 'x'.repeat(4000);
   expect(await estimate('model: priced', text)).toEqual({
     model: 'priced',
@@ -139,12 +148,16 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
     estimated: false,
     answers: 1,
   });
+
   expect(await estimate('model: priced\nconfig: {n: 3, maxOutputTokens: 10}', text)).toMatchObject({
     cost: 224_000,
     promptCost: 200_000,
     answers: 3,
   });
-  expect(await estimate('model: priced', text, { providerBatch: true })).toMatchObject({ cost: 500_000 });
+
+  expect(await estimate('model: priced', text, { providerBatch: true })).toMatchObject({
+    cost: 500_000,
+  });
   expect(await estimate('model: priced\nconfig: {maxOutputTokens: 10}', text)).toMatchObject({
     cost: 208_000,
     tokens: { output: 10 },
@@ -164,9 +177,13 @@ it('an estimate takes four characters for a token and asks nobody', async () => 
     estimated: true,
     tableDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) as string,
   });
-  expect(await estimate('model: openai/gpt-4o-mini\nconfig: {serviceTier: flex}', text)).toMatchObject({
+
+  expect(
+    await estimate('model: openai/gpt-4o-mini\nconfig: {serviceTier: flex}', text),
+  ).toMatchObject({
     cost: 37_500,
   });
+
   expect(await estimate('model: priced\nconfig: {serviceTier: default}', text)).toMatchObject({
     cost: 1_000_000,
   });

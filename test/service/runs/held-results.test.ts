@@ -9,7 +9,11 @@ const away = new DatabaseUnavailableError('away');
 function made() {
   const clock = new HandClock();
   const faults: unknown[] = [];
-  return { clock, faults, results: new HeldResults({ clock, onFault: fault => void faults.push(fault) }) };
+  return {
+    clock,
+    faults,
+    results: new HeldResults({ clock, onFault: fault => void faults.push(fault) }),
+  };
 }
 
 describe('a result that waits for the database', () => {
@@ -20,9 +24,12 @@ describe('a result that waits for the database', () => {
     clock.advance(9 * 60_000);
     held.check(away);
     clock.advance(60_000);
+
     expect(() => held.check(away)).toThrow(ResultLost);
     expect(() => held.check(away)).toThrow(ResultLost);
-    expect(faults.map(String)).toEqual([expect.stringMatching(/run-1 is lost.*paid for.*10 minutes/)]);
+    expect(faults.map(String)).toEqual([
+      expect.stringMatching(/run-1 is lost.*paid for.*10 minutes/),
+    ]);
   });
 
   it('is lost if the others leave it no room, until one of them is written down', () => {
@@ -30,8 +37,10 @@ describe('a result that waits for the database', () => {
     const [first, second, third] = ['a', 'b', 'c'].map(id => results.hold(id, () => 128 * MIB));
     first?.check(away);
     second?.check(away);
+
     expect(() => third?.check(away)).toThrow('256 MiB');
     expect(faults).toHaveLength(1);
+
     first?.release();
     expect(() => results.hold('d', () => 128 * MIB).check(away)).not.toThrow();
   });
@@ -41,7 +50,9 @@ describe('a result that waits for the database', () => {
     const [waiting, stored] = ['run-1', 'run-2'].map(id => results.hold(id, () => 1));
     waiting?.check(away);
     expect([waiting?.stop(), waiting?.stop(), stored?.stop()]).toEqual([true, false, false]);
-    expect(faults.map(String)).toEqual([expect.stringMatching(/run-1 is lost.*the service stopped/)]);
+    expect(faults.map(String)).toEqual([
+      expect.stringMatching(/run-1 is lost.*the service stopped/),
+    ]);
   });
 
   it('is kept as long as another fault lasts, such as a full disk', () => {

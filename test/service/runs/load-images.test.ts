@@ -7,12 +7,16 @@ import type { ImageInput } from '../../../src/wire/index.ts';
 import { png } from '../../support/pictures.ts';
 
 const signal = new AbortController().signal;
+
 const base64 = (bytes: Buffer | string): ImageInput => ({
   type: 'base64',
   base64: Buffer.from(bytes as string).toString('base64'),
 });
 
-async function findFault(inputs: ImageInput[], options: Partial<FetchImageOptions> = {}): Promise<Refusal> {
+async function findFault(
+  inputs: ImageInput[],
+  options: Partial<FetchImageOptions> = {},
+): Promise<Refusal> {
   const fault: unknown = await loadImageInputs(inputs, { signal, ...options }).catch(
     (error: unknown) => error,
   );
@@ -23,10 +27,18 @@ async function findFault(inputs: ImageInput[], options: Partial<FetchImageOption
 describe('input pictures', () => {
   it('are decoded in order and recognised by their content', async () => {
     const loaded = await loadImageInputs(
-      [base64(png(2, 3)), base64('GIF89a\x07\0\x09\0'), base64(Buffer.from([0xff, 0xd8, 0xff, 0xe0]))],
+      [
+        base64(png(2, 3)),
+        base64('GIF89a\x07\0\x09\0'),
+        base64(Buffer.from([0xff, 0xd8, 0xff, 0xe0])),
+      ],
       { signal },
     );
-    expect(loaded.map(({ mediaType }) => mediaType)).toEqual(['image/png', 'image/gif', 'image/jpeg']);
+    expect(loaded.map(({ mediaType }) => mediaType)).toEqual([
+      'image/png',
+      'image/gif',
+      'image/jpeg',
+    ]);
     expect(loaded[0]?.bytes).toEqual(png(2, 3));
   });
 
@@ -36,7 +48,11 @@ describe('input pictures', () => {
   });
 
   it.each([
-    ['a data URL prefix', `data:image/png;base64,${png(1, 1).toString('base64')}`, /data URL prefix/],
+    [
+      'a data URL prefix',
+      `data:image/png;base64,${png(1, 1).toString('base64')}`,
+      /data URL prefix/,
+    ],
     ['characters that are not base64', '!!!!', /not base64/],
     ['the alphabet for URLs', 'iVBORw0K_-==', /not base64/],
     ['a line break', `${png(1, 1).toString('base64').slice(0, 40)}\n`, /not base64/],
@@ -60,7 +76,9 @@ describe('input pictures', () => {
   it('over 20 MiB are refused', async () => {
     const large = Buffer.concat([png(1, 1), Buffer.alloc(20 * 1024 * 1024)]);
     expect((await findFault([base64(large)])).message).toMatch(/20 MiB/);
-    expect(await loadImageInputs([base64(large.subarray(0, 20 * 1024 * 1024))], { signal })).toHaveLength(1);
+    expect(
+      await loadImageInputs([base64(large.subarray(0, 20 * 1024 * 1024))], { signal }),
+    ).toHaveLength(1);
   });
 
   it('at a URL without a picture are refused, naming its field', async () => {
@@ -87,8 +105,10 @@ describe('a picture in words', () => {
     expect(words(Buffer.from('GIF89a\x07\0\x09\0', 'latin1'), 'image/gif')).toBe(
       'GIF image, 7 × 9 pixels, 10 bytes',
     );
+
     const jpeg = Buffer.from('ffd8ffe000040000ffc0000b08000500070101110000', 'hex');
     expect(words(jpeg, 'image/jpeg')).toBe('JPEG image, 7 × 5 pixels, 22 bytes');
+
     const lossless = Buffer.concat([
       Buffer.from('RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f', 'latin1'),
       Buffer.from([0x06, 0x00, 0x02, 0x00]),
@@ -106,7 +126,12 @@ describe('a picture in words', () => {
   it('is looked for in the first 512 KiB of a JPEG, which may consist of empty segments', () => {
     const frame = Buffer.from('ffc0000b080005000701011100000000', 'hex');
     const jpeg = (segments: number): Buffer =>
-      Buffer.concat([Buffer.from('ffd8', 'hex'), Buffer.alloc(4 * segments, 'ffe00002', 'hex'), frame]);
+      Buffer.concat([
+        Buffer.from('ffd8', 'hex'),
+        Buffer.alloc(4 * segments, 'ffe00002', 'hex'),
+        frame,
+      ]);
+
     expect(words(jpeg(131_000), 'image/jpeg')).toBe('JPEG image, 7 × 5 pixels, 524.0 kB');
     expect(words(jpeg(132_000), 'image/jpeg')).toBe('JPEG image, 528.0 kB');
   });

@@ -27,7 +27,9 @@ describe('which SQLite is used', () => {
   it('is one that loses none', async () => {
     const { DatabaseSync } = await loadSqlite({ ...process.versions, sqlite: '3.47.2' });
     const database = new DatabaseSync(':memory:');
-    const [row] = database.prepare('select sqlite_version() as version').all() as { version: string }[];
+    const [row] = database.prepare('select sqlite_version() as version').all() as {
+      version: string;
+    }[];
     database.close();
     expect(await isBuiltIn(row?.version)).toBe(true);
   });

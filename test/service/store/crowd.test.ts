@@ -11,7 +11,9 @@ test('many commands at once on a fresh data directory all succeed, and every run
       runCommand(['run', 'hello', '-i', `name=n${index}`, '--quiet'], { env }),
     ),
   );
+
   expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(outcomes.map(() => [0, '']));
+
   const { stdout } = await runCommand(['runs', 'list', '--all', '--json', '--quiet'], { env });
   expect(JSON.parse(stdout)).toHaveLength(COMMANDS);
 });

@@ -25,13 +25,17 @@ beforeEach(async () => {
   const promptVersionId = await service.versionOf('hello');
   await service.post('/runs', { promptVersionId, inputs: { textInputs: { name: 'Ann' } } });
   await service.close();
+
   // Everything is in the file itself, as it is once a log has grown for a while.
   const database = await openSqlite(file);
   database.exec('pragma wal_checkpoint(truncate)');
   database.close();
 });
 
-/** Windows can't remove a file that is open, as a database stays on Node 20 in the process of its test. */
+/**
+ * Windows can't remove a file that is open, as a database stays on Node 20 in the process of its
+ * test.
+ */
 const removable = test.skipIf(process.platform === 'win32');
 
 const refused = () => startService({ dataDir, env: {} });
@@ -89,7 +93,9 @@ describe('a new store', () => {
   removable('is started next to a damaged one, which is kept', async () => {
     truncateSync(file, 100);
     const service = await TestService.forTest({ dataDir, newStore: true });
-    const aside = (await readdir(dataDir)).find(name => /^promptrun-aside-.*\.db$/.test(name)) ?? '';
+    const aside =
+      (await readdir(dataDir)).find(name => /^promptrun-aside-.*\.db$/.test(name)) ?? '';
+
     expect(statSync(path.join(dataDir, aside)).size).toBe(100);
     expect(service.notices.join()).toContain(path.join(dataDir, aside));
     expect(service.service.newKey).toBeDefined();

@@ -6,17 +6,21 @@ import { createWorkerLocks } from '../../../src/service/store/sqlite/worker-lock
 import { temporaryDirectory } from '../../support/context.ts';
 import { hasLinks } from '../../support/system.ts';
 
-test.runIf(hasLinks)('the lock of a dead worker is removed even while an owner removes its own', async () => {
-  const dataDir = temporaryDirectory();
-  const workers = path.join(dataDir, 'workers');
-  await mkdir(workers);
-  const dead = path.join(workers, 'dead.lock');
-  await writeFile(dead, '');
-  await utimes(dead, 0, 0);
-  // Listed, and gone for whoever asks about it.
-  await symlink(path.join(workers, 'nowhere'), path.join(workers, 'gone.lock'));
+test.runIf(hasLinks)(
+  'the lock of a dead worker is removed even while an owner removes its own',
+  async () => {
+    const dataDir = temporaryDirectory();
+    const workers = path.join(dataDir, 'workers');
+    await mkdir(workers);
+    const dead = path.join(workers, 'dead.lock');
+    await writeFile(dead, '');
+    await utimes(dead, 0, 0);
 
-  await createWorkerLocks(dataDir, 'command', serviceClock).sweep();
+    // Listed, and gone for whoever asks about it.
+    await symlink(path.join(workers, 'nowhere'), path.join(workers, 'gone.lock'));
 
-  expect(await readdir(workers)).toEqual(['gone.lock']);
-});
+    await createWorkerLocks(dataDir, 'command', serviceClock).sweep();
+
+    expect(await readdir(workers)).toEqual(['gone.lock']);
+  },
+);

@@ -15,9 +15,12 @@ beforeEach(async () => {
   db = new Kysely<Tables>({ dialect: createStoreDialect(database) });
   writer = new Writer(db, { together: true });
 });
+
 afterEach(() => database.close());
 
-const put = (key: string) => (db: Db) => db.insertInto('settings').values({ key, value: 'x' }).execute();
+const put = (key: string) => (db: Db) =>
+  db.insertInto('settings').values({ key, value: 'x' }).execute();
+
 const keys = async () =>
   (await db.selectFrom('settings').select('key').orderBy('key').execute()).map(row => row.key);
 
@@ -27,6 +30,7 @@ describe('the writer', () => {
       await put('half')(db);
       await put('a')(db);
     };
+
     const results = await Promise.allSettled([
       writer.write(put('a')),
       writer.write(half),
@@ -52,9 +56,11 @@ describe('the writer', () => {
       await writer.write(put('b'));
       isLast = true;
     };
+
     void writing();
     await writer.waitForIdle();
     await Promise.resolve();
+
     expect(isLast).toBe(true);
   });
 });

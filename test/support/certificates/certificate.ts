@@ -1,4 +1,7 @@
-/** A certificate for a server on this machine that calls itself pictures.example; worth nothing anywhere else. */
+/**
+ * A certificate for a server on this machine that calls itself pictures.example; worth nothing
+ * anywhere else.
+ */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgeOUc1v5l2WaksmlI

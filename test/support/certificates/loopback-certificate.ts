@@ -1,4 +1,7 @@
-/** A certificate for localhost and 127.0.0.1 that signs itself; it protects nothing, nobody but tests trusts it. */
+/**
+ * A certificate for localhost and 127.0.0.1 that signs itself; it protects nothing, nobody but
+ * tests trusts it.
+ */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBczCCARmgAwIBAgIBATAKBggqhkjOPQQDAjAaMRgwFgYDVQQDDA9wcm9tcHRy
 dW4gdGVzdHMwIBcNMjAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBoxGDAW

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { signRequest } from './object-store.ts';
 
-/** The key of AWS' published examples, "Authenticating Requests: Using the Authorization Header". */
+/**
+ * The key of AWS' published examples, "Authenticating Requests: Using the Authorization Header".
+ */
 const SECRET = 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY';
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
@@ -15,6 +17,7 @@ function example(method: string, target: string, extra: Record<string, string> =
   const names = Object.keys(headers).sort().join(';');
   const scope = 'AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request';
   const authorization = `AWS4-HMAC-SHA256 Credential=${scope},SignedHeaders=${names},Signature=`;
+
   return { method, target, headers: { ...headers, authorization } };
 }
 
@@ -32,7 +35,10 @@ describe("the object store of the tests signs as AWS' examples", () => {
         'x-amz-content-sha256': '44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072',
       }),
     ],
-    ['fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543', example('GET', '/?lifecycle')],
+    [
+      'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543',
+      example('GET', '/?lifecycle'),
+    ],
     [
       '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
       example('GET', '/?max-keys=2&prefix=J'),

@@ -21,14 +21,23 @@ interface SignedRequest {
 }
 
 const hash = (bytes: Buffer | string): string => createHash('sha256').update(bytes).digest('hex');
-const hmac = (key: Buffer | string, text: string): Buffer => createHmac('sha256', key).update(text).digest();
-const encoded = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** Returns the signature (version 4) that a request must have, by the headers that its own names. */
+const hmac = (key: Buffer | string, text: string): Buffer =>
+  createHmac('sha256', key).update(text).digest();
+
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    c => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/**
+ * Returns the signature (version 4) that a request must have, by the headers that its own names.
+ */
 export function signRequest({ method, target, headers }: SignedRequest, secret: string): string {
   const [, scope = '', names = ''] =
-    /Credential=[^/]+\/([^,]+),\s*SignedHeaders=([^,]+)/.exec(String(headers['authorization'])) ?? [];
+    /Credential=[^/]+\/([^,]+),\s*SignedHeaders=([^,]+)/.exec(String(headers['authorization'])) ??
+    [];
   const [date = '', region = '', service = ''] = scope.split('/');
   const [path = '', query = ''] = target.split('?');
   const parameters = [...new URLSearchParams(query)]
@@ -51,18 +60,28 @@ export function signRequest({ method, target, headers }: SignedRequest, secret: 
     names,
     String(headers['x-amz-content-sha256']),
   ].join('\n');
-  const signed = ['AWS4-HMAC-SHA256', String(headers['x-amz-date']), scope, hash(canonical)].join('\n');
-  const key = [date, region, service, 'aws4_request'].reduce<Buffer | string>(hmac, `AWS4${secret}`);
+  const signed = ['AWS4-HMAC-SHA256', String(headers['x-amz-date']), scope, hash(canonical)].join(
+    '\n',
+  );
+  const key = [date, region, service, 'aws4_request'].reduce<Buffer | string>(
+    hmac,
+    `AWS4${secret}`,
+  );
+
   return hmac(key, signed).toString('hex');
 }
 
 const KEY = { accessKeyId: 'AKIAOFTHETESTS', secretAccessKey: 'secret/of+the/tests' };
 const REGION = 'eu-test-1';
 const BUCKET = 'team';
+
 /** Small, so that a list has several pages. */
 const PAGE = 2;
 
-/** An object store that speaks S3 and takes nothing that is not signed, in memory and on a free port. */
+/**
+ * An object store that speaks S3 and takes nothing that is not signed, in memory and on a free
+ * port.
+ */
 export class TestObjectStore {
   readonly objects = new Map<string, StoredObject>();
   /** The requests that it answered, such as `PUT key`. */
@@ -116,18 +135,23 @@ export class TestObjectStore {
     const key = path.join('/');
     const denial = accessDenial({ method, target, headers }, bucket, body);
     if (denial) return refuse(response, denial);
+
     this.asked.push(`${method} ${key || target.replace(/^[^?]*/, '')}`);
     const checksum = headers['x-amz-checksum-sha256'] as string | undefined;
     if (checksum !== undefined && checksum !== createHash('sha256').update(body).digest('base64')) {
       return refuse(response, [400, 'BadDigest', 'The SHA256 you specified did not match']);
     }
+
     if (key === '') return void response.end(this.#page(query));
+
     const type = headers['content-type'];
     const object: StoredObject = { bytes: body, type, checksum, writtenAt: new Date() };
     if (query.has('uploads') || query.has('uploadId')) {
       return this.#upload(method, key, query, object, response);
     }
+
     if (method === 'GET') return this.#get(key, headers.range, response);
+
     if (method === 'PUT') this.objects.set(key, object);
     if (method === 'DELETE') this.objects.delete(key);
     response.writeHead(method === 'PUT' ? 200 : 204).end();
@@ -136,9 +160,13 @@ export class TestObjectStore {
   #get(key: string, range: string | undefined, response: ServerResponse): void {
     const found = this.objects.get(key);
     if (!found) return refuse(response, [404, 'NoSuchKey', 'The specified key does not exist.']);
+
     const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
-    const bytes = from === undefined ? found.bytes : found.bytes.subarray(Number(from), Number(to) + 1);
-    response.writeHead(from === undefined ? 200 : 206, { 'content-length': bytes.length }).end(bytes);
+    const bytes =
+      from === undefined ? found.bytes : found.bytes.subarray(Number(from), Number(to) + 1);
+    response
+      .writeHead(from === undefined ? 200 : 206, { 'content-length': bytes.length })
+      .end(bytes);
   }
 
   #page(query: URLSearchParams): string {
@@ -152,7 +180,10 @@ export class TestObjectStore {
       return `<Contents><Key>${key}</Key><LastModified>${writtenAt}</LastModified></Contents>`;
     });
     const isTruncated = shown.length < left.length;
-    const next = isTruncated ? `<NextContinuationToken>${shown.at(-1)}</NextContinuationToken>` : '';
+    const next = isTruncated
+      ? `<NextContinuationToken>${shown.at(-1)}</NextContinuationToken>`
+      : '';
+
     return `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${contents.join('')}</ListBucketResult>`;
   }
 
@@ -170,16 +201,20 @@ export class TestObjectStore {
         `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
       );
     }
+
     const parts = this.#uploads.get(id);
     if (!parts) return void response.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>');
+
     if (method === 'DELETE') {
       this.#uploads.delete(id);
       return void response.writeHead(204).end();
     }
+
     if (method === 'PUT') {
       parts.set(Number(query.get('partNumber')), object);
       return void response.writeHead(200, { etag: `"${hash(object.bytes)}"` }).end();
     }
+
     const sent = [...parts].filter(([number]) => number > 0).sort(([a], [b]) => a - b);
     const wanted = sent.map(
       ([number, { bytes, checksum }]) =>
@@ -191,8 +226,15 @@ export class TestObjectStore {
         '<Error><Code>InvalidPart</Code><Message>A part could not be found</Message></Error>',
       );
     }
+
     const bytes = Buffer.concat(sent.map(([, part]) => part.bytes));
-    this.objects.set(key, { ...object, bytes, type: parts.get(0)?.type, checksum: `${sent.length} parts` });
+    this.objects.set(key, {
+      ...object,
+      bytes,
+      type: parts.get(0)?.type,
+      checksum: `${sent.length} parts`,
+    });
+
     this.#uploads.delete(id);
     response.end('<CompleteMultipartUploadResult/>');
   }
@@ -200,29 +242,43 @@ export class TestObjectStore {
 
 type Refusal = readonly [status: number, code: string, message: string];
 
-/** Returns why a request may not be carried out, in the order in which S3 looks; undefined if it may. */
+/**
+ * Returns why a request may not be carried out, in the order in which S3 looks; undefined if it
+ * may.
+ */
 function accessDenial(request: SignedRequest, bucket: string, body: Buffer): Refusal | undefined {
   const authorization = String(request.headers['authorization']);
   const [, signature] = /Signature=([0-9a-f]{64})$/.exec(authorization) ?? [];
+
   if (!authorization.includes(`Credential=${KEY.accessKeyId}/`)) {
     const id = /Credential=([^/]*)/.exec(authorization)?.[1];
-    return [403, 'InvalidAccessKeyId', `The AWS access key Id ${id} does not exist in our records.`];
+    return [
+      403,
+      'InvalidAccessKeyId',
+      `The AWS access key Id ${id} does not exist in our records.`,
+    ];
   }
+
   if (!authorization.includes(`/${REGION}/s3/aws4_request`)) {
     const message = `The authorization header is malformed; the region is wrong; expecting '${REGION}'`;
     return [400, 'AuthorizationHeaderMalformed', message];
   }
+
   if (signature !== signRequest(request, KEY.secretAccessKey)) {
     return [403, 'SignatureDoesNotMatch', 'The request signature does not match'];
   }
+
   if (request.headers['x-amz-content-sha256'] !== hash(body)) {
     return [400, 'XAmzContentSHA256Mismatch', 'The body is not the one that was signed'];
   }
+
   if (bucket !== BUCKET) return [404, 'NoSuchBucket', 'The specified bucket does not exist'];
   return undefined;
 }
 
 function refuse(response: ServerResponse, [status, code, message]: Refusal): void {
   response.writeHead(status, { 'content-type': 'application/xml' });
-  response.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`);
+  response.end(
+    `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${message}</Message></Error>`,
+  );
 }

@@ -18,8 +18,12 @@ export interface PgBouncer {
 }
 
 /** Starts a pooler in front of a database, with few connections to it. */
-export async function startPgBouncer(database: string, mode: 'session' | 'transaction'): Promise<PgBouncer> {
+export async function startPgBouncer(
+  database: string,
+  mode: 'session' | 'transaction',
+): Promise<PgBouncer> {
   if (PROGRAM === undefined) throw new Error('PgBouncer is not installed');
+
   const { hostname, port: serverPort, pathname } = new URL(database);
   const name = pathname.slice(1);
   const port = await freePort();
@@ -41,9 +45,11 @@ pool_mode = ${mode}
 default_pool_size = ${mode === 'session' ? 40 : 3}
 `,
   );
+
   const [program, ...args] = [...asServerUser(directory), PROGRAM, settings];
   const child = spawn(program, args, { stdio: 'ignore' });
   await untilListening(port, child);
+
   return {
     url: `postgres://postgres@127.0.0.1:${port}/${name}`,
     async stop() {

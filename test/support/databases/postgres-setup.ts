@@ -16,5 +16,6 @@ export default async function setUp(project: TestProject): Promise<() => void> {
   await store.close();
   project.provide('postgres', cluster.url);
   project.provide('migrated', MIGRATED);
+
   return () => cluster.remove();
 }

@@ -23,7 +23,10 @@ export function postgresPrograms(): string | undefined {
   const installed = existsSync(DEBIAN)
     ? readdirSync(DEBIAN).map(version => path.join(DEBIAN, version, 'bin'))
     : [];
-  const places = [...installed.sort().reverse(), ...(process.env['PATH'] ?? '').split(path.delimiter)];
+  const places = [
+    ...installed.sort().reverse(),
+    ...(process.env['PATH'] ?? '').split(path.delimiter),
+  ];
   return places.find(
     place => existsSync(path.join(place, 'initdb')) && existsSync(path.join(place, 'pg_ctl')),
   );
@@ -49,11 +52,13 @@ export interface PostgresStandby {
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresCluster> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error('PostgreSQL is not installed');
+
   const directory = mkdtempSync(path.join(tmpdir(), 'postgres-'));
   const flags = serverFlags(directory, options);
   const cluster = new PostgresCluster(programs, directory, await freePort(), flags);
   cluster.initialise();
   cluster.start();
+
   return cluster;
 }
 
@@ -69,7 +74,10 @@ function serverFlags(
     `autovacuum=${vacuums ? 'on' : 'off'}`,
   ];
   if (tls) {
-    const [certificate, key] = [path.join(directory, 'server.crt'), path.join(directory, 'server.key')];
+    const [certificate, key] = [
+      path.join(directory, 'server.crt'),
+      path.join(directory, 'server.key'),
+    ];
     writeFileSync(certificate, CERTIFICATE);
     writeFileSync(key, CERTIFICATE_KEY, { mode: 0o600 });
     settings.push('ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`);
@@ -101,8 +109,11 @@ export class PostgresCluster {
   /** Makes its files. */
   initialise(): void {
     const ofTests = process.env[TEMPORARY_VARIABLE];
-    if (ofTests === undefined) this.#initdb(this.#data);
-    else copyInitial(ofTests, this.#data, directory => this.#initdb(directory));
+    if (ofTests === undefined) {
+      this.#initdb(this.#data);
+    } else {
+      copyInitial(ofTests, this.#data, directory => this.#initdb(directory));
+    }
   }
 
   start(): void {
@@ -133,6 +144,7 @@ export class PostgresCluster {
     this.#startServer(data, port, `${data}.log`);
     this.#run('psql', ...source, '-c', "alter system set synchronous_standby_names = '*'");
     this.#run('psql', ...source, '-c', 'select pg_reload_conf()');
+
     return {
       url: databaseUrl(port),
       promote: () => this.#run('pg_ctl', '-D', data, '-w', 'promote'),
@@ -174,9 +186,13 @@ export class PostgresCluster {
   }
 
   #signal(name: NodeJS.Signals): void {
-    const [postmaster = ''] = readFileSync(path.join(this.#data, 'postmaster.pid'), 'utf8').split('\n');
+    const [postmaster = ''] = readFileSync(path.join(this.#data, 'postmaster.pid'), 'utf8').split(
+      '\n',
+    );
     const { stdout } = spawnSync('pgrep', ['-P', postmaster], { encoding: 'utf8' });
-    for (const pid of [postmaster, ...stdout.split('\n')]) if (pid.trim() !== '') kill(Number(pid), name);
+    for (const pid of [postmaster, ...stdout.split('\n')]) {
+      if (pid.trim() !== '') kill(Number(pid), name);
+    }
   }
 }
 
@@ -207,7 +223,10 @@ function copyInitial(ofTests: string, data: string, initdb: (at: string) => void
   execFileSync('cp', ['-a', initial, data]);
 }
 
-/** Returns the command line that runs a command as somebody who may run the server, and gives them the directory. */
+/**
+ * Returns the command line that runs a command as somebody who may run the server, and gives them
+ * the directory.
+ */
 export function asServerUser(directory: string): string[] {
   if (process.getuid?.() !== 0) return [];
   execFileSync('chown', ['-R', 'nobody', directory]);

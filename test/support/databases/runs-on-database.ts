@@ -3,7 +3,10 @@ import type { RunReference } from '../../../src/wire/index.ts';
 import { temporaryDataDir } from '../local-service.ts';
 import type { ServingProcess } from '../serving-process.ts';
 
-/** Long enough for a lease to end and its runs to be taken up: CONTRACT says 30 s, but a busy machine may need more. */
+/**
+ * Long enough for a lease to end and its runs to be taken up: CONTRACT says 30 s, but a busy
+ * machine may need more.
+ */
 export const TAKEN_OVER_MS = 90_000;
 
 /** Creates a key of an author as the operator of the service whose state is in the database. */
@@ -34,11 +37,20 @@ export async function createUserKeys<User extends string>(
 }
 
 /** Creates a run and returns its id; rejects if the service does not acknowledge it. */
-export async function createAt({ url }: ServingProcess, key: string, body: object): Promise<string> {
+export async function createAt(
+  { url }: ServingProcess,
+  key: string,
+  body: object,
+): Promise<string> {
   const headers = { authorization: `Bearer ${key}` };
-  const answer = await fetch(`${url}/runs`, { method: 'POST', headers, body: JSON.stringify(body) });
+  const answer = await fetch(`${url}/runs`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(body),
+  });
   const { data } = (await answer.json()) as { data: RunReference | null };
   if (!data) throw new Error(`not acknowledged: ${answer.status}`);
+
   return data.runId;
 }
 

@@ -15,21 +15,35 @@ export async function storeRuns(
 ): Promise<string[]> {
   const { dataDir } = service;
   const prompt = await service.find(slug);
-  const store = await openDatabase({ dataDir, database: await databaseFor(dataDir), clock: serviceClock });
+  const store = await openDatabase({
+    dataDir,
+    database: await databaseFor(dataDir),
+    clock: serviceClock,
+  });
   try {
     const { id: userId } = (await store.accounts.userNamed(user)) ?? {};
     if (userId === undefined) throw new Error(`there is no user ${user}`);
+
     const worker = await store.workers.register();
     const ids: string[] = [];
     for (const { output, warnings } of runs) {
       const id = randomUUID();
-      const facts = { name: 'Hi', model: '', credits: 0, inputBytes: 0, textBytes: 0, needsSpace: false };
+      const facts = {
+        name: 'Hi',
+        model: '',
+        credits: 0,
+        inputBytes: 0,
+        textBytes: 0,
+        needsSpace: false,
+      };
+
       const request = { textInputs: {}, images: [], runOptions: {} };
       await store.runs.create(
         { id, userId, ...prompt, request, ...facts, status: 'running', worker },
         { queued: 10, mediaBytes: 1e9 },
         Date.now(),
       );
+
       await store.runs.settle({ id, userId }, worker, {
         status: 'succeeded',
         outputs: [{ type: 'text', data: output }],
@@ -39,6 +53,7 @@ export async function storeRuns(
       });
       ids.push(id);
     }
+
     return ids;
   } finally {
     await store.close();

@@ -13,7 +13,10 @@ declare module 'vitest' {
 
 const made = new Map<string, Promise<string>>();
 
-/** Returns the database of a data directory if the project's stores are in PostgreSQL, else undefined. */
+/**
+ * Returns the database of a data directory if the project's stores are in PostgreSQL, else
+ * undefined.
+ */
 export async function databaseFor(dataDir: string): Promise<string | undefined> {
   const server = inject('postgres');
   if (server === undefined) return undefined;
@@ -23,7 +26,10 @@ export async function databaseFor(dataDir: string): Promise<string | undefined> 
   return await database;
 }
 
-/** Returns the same for a store that is opened next to a service and closed soon: with fewer connections. */
+/**
+ * Returns the same for a store that is opened next to a service and closed soon: with fewer
+ * connections.
+ */
 export async function databaseBeside(dataDir: string): Promise<string | undefined> {
   const database = await databaseFor(dataDir);
   return database && `${database}?prepare=false`;
@@ -34,9 +40,14 @@ export async function databaseBeside(dataDir: string): Promise<string | undefine
  *
  * @param template the database that it is a copy of; an empty one by default
  */
-export async function makeDatabase(server: string, name: string, template = 'template1'): Promise<string> {
+export async function makeDatabase(
+  server: string,
+  name: string,
+  template = 'template1',
+): Promise<string> {
   const client = new pg.Client(server);
   await client.connect();
+
   try {
     // Copies files: the default writes every page to the log.
     await client.query(`create database ${name} template ${template} strategy file_copy`);
@@ -46,6 +57,7 @@ export async function makeDatabase(server: string, name: string, template = 'tem
   } finally {
     await client.end();
   }
+
   const url = new URL(server);
   url.pathname = `/${name}`;
   return url.href;

@@ -68,7 +68,8 @@ function sendEvents(events: readonly object[], end = ''): ProviderHandler {
   return (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     for (const event of events) {
-      const type = 'type' in event && typeof event.type === 'string' ? `event: ${event.type}\n` : '';
+      const type =
+        'type' in event && typeof event.type === 'string' ? `event: ${event.type}\n` : '';
       response.write(`${type}data: ${JSON.stringify(event)}\n\n`);
     }
     response.end(end);
@@ -76,11 +77,19 @@ function sendEvents(events: readonly object[], end = ''): ProviderHandler {
 }
 
 function chatStream(text: string): ProviderHandler {
-  const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_780_000_000, model: 'tiny' };
+  const chunk = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_780_000_000,
+    model: 'tiny',
+  };
   const usage = { prompt_tokens: 40, completion_tokens: 2, total_tokens: 42 };
   return sendEvents(
     [
-      { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }] },
+      {
+        ...chunk,
+        choices: [{ index: 0, delta: { role: 'assistant', content: text }, finish_reason: null }],
+      },
       { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
       { ...chunk, choices: [], usage },
     ],
@@ -108,7 +117,11 @@ const CODEC = new EventStreamCodec(toUtf8, fromUtf8);
 
 /** Returns a frame of Amazon's event stream. */
 function frame(type: string, payload: object): Uint8Array {
-  const headers = { ':event-type': type, ':message-type': 'event', ':content-type': 'application/json' };
+  const headers = {
+    ':event-type': type,
+    ':message-type': 'event',
+    ':content-type': 'application/json',
+  };
   return CODEC.encode({
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, { type: 'string', value } as const]),
@@ -139,7 +152,15 @@ function converseStream(text: string): ProviderHandler {
 
 function messageFrames(text: string): ProviderHandler {
   const usage = { input_tokens: 40, output_tokens: 2 };
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-9', content: [], usage };
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'claude-9',
+    content: [],
+    usage,
+  };
+
   const events = [
     { type: 'message_start', message: { ...message, stop_reason: null, stop_sequence: null } },
     { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -149,11 +170,15 @@ function messageFrames(text: string): ProviderHandler {
     { type: 'message_stop' },
   ];
   return sendFrames(
-    events.map(event => frame('chunk', { bytes: Buffer.from(JSON.stringify(event)).toString('base64') })),
+    events.map(event =>
+      frame('chunk', { bytes: Buffer.from(JSON.stringify(event)).toString('base64') }),
+    ),
   );
 }
 
-/** Returns the answer that the interface of a request gives, in the form that the request asks for. */
+/**
+ * Returns the answer that the interface of a request gives, in the form that the request asks for.
+ */
 export function answerInForm(
   { path, text: body }: ProviderRequest,
   text = 'Hi',
@@ -163,30 +188,45 @@ export function answerInForm(
     n?: number;
     generationConfig?: { candidateCount?: number };
   };
+
   const picture = png(2, 2);
   const base64 = picture.toString('base64');
-  if (path.includes('/images/')) return { body: { created: 1_780_000_000, data: [{ b64_json: base64 }] } };
+  if (path.includes('/images/')) {
+    return { body: { created: 1_780_000_000, data: [{ b64_json: base64 }] } };
+  }
+
   if (path.endsWith('/text_to_image')) {
     return { headers: { 'content-type': 'image/png' }, body: picture };
   }
+
   if (path.endsWith('/get_result')) {
     const sample = `data:image/png;base64,${base64}`;
     return { body: { id: 'task-1', status: 'Ready', result: { sample } } };
   }
+
   if (/\/workflows\/.*kontext/.test(path)) return { body: { request_id: 'task-1' } };
+
   if (/\/model\/amazon\.nova-canvas/.test(decodeURIComponent(path))) {
     return { body: { images: [base64], error: null } };
   }
+
   if (path.endsWith('/responses')) return stream ? responseStream(text) : responsesAnswer(text);
-  if (/\/(messages|invoke)$/.test(path)) return stream ? messageStream([text]) : messagesAnswer(text);
+
+  if (/\/(messages|invoke)$/.test(path)) {
+    return stream ? messageStream([text]) : messagesAnswer(text);
+  }
+
   if (path.includes(':streamGenerateContent')) return sendEvents([googleAnswer(text)]);
+
   if (path.includes(':generateContent')) {
     return { body: googleAnswer(text, generationConfig?.candidateCount) };
   }
+
   if (path.endsWith('/converse')) return converse(text);
   if (path.endsWith('/converse-stream')) return converseStream(text);
   if (path.endsWith('/invoke-with-response-stream')) return messageFrames(text);
   if (stream) return chatStream(text);
+
   const one = chatAnswer(text).body as { choices: object[] };
   const choices = Array.from({ length: n ?? 1 }, (_, index) => ({ ...one.choices[0], index }));
   return { body: { ...one, choices } };

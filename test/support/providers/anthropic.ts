@@ -28,6 +28,7 @@ export const VERSION = '2023-06-01';
 
 /** Claude 4.7 and newer: no settings of sampling, no answer that is begun for it. */
 const WITHOUT_SAMPLING = /claude-((opus|sonnet|haiku)-(4-[789]|[5-9])|fable|mythos|[5-9])/;
+
 /** Claude 4.5 and 4.6: a temperature or topP, not both. */
 const ONE_OF_SAMPLING = /claude-(opus|sonnet|haiku)-4-[56]/;
 const WITHOUT_EFFORT = /claude-(3|(opus|sonnet|haiku)-4-[01]|(sonnet|haiku)-4-5)/;
@@ -63,13 +64,19 @@ const BLOCK = oneOf(
 
 const SAMPLING = { temperature: NUMBER, top_k: INTEGER, top_p: NUMBER } as const;
 
-/** The client's types are of a newer version of the interface, which has no settings of sampling. */
+/**
+ * The client's types are of a newer version of the interface, which has no settings of sampling.
+ */
 const PARAMETERS = {
   cache_control: ANY,
   inference_geo: TEXT,
   max_tokens: { type: 'integer', minimum: 1 },
   messages: listOf(
-    object({ role: { enum: ['user', 'assistant'] }, content: oneOf(TEXT, listOf(BLOCK)) }, 'role', 'content'),
+    object(
+      { role: { enum: ['user', 'assistant'] }, content: oneOf(TEXT, listOf(BLOCK)) },
+      'role',
+      'content',
+    ),
   ),
   metadata: OBJECT,
   model: TEXT,
@@ -92,10 +99,14 @@ function refuseParameter({ kind, path, value }: ParameterFault): ProviderAnswer 
   const place = path.join('.');
   if (kind === 'unknown') return anthropicError(`${place}: Extra inputs are not permitted`);
   if (kind === 'missing') return anthropicError(`${place}: Field required`);
+
   if (value === '' && place.endsWith('.text')) {
     return anthropicError(`messages: text content blocks must be non-empty`);
   }
-  return anthropicError(`${place}: Input should be a valid ${place === 'max_tokens' ? 'integer' : 'value'}`);
+
+  return anthropicError(
+    `${place}: Input should be a valid ${place === 'max_tokens' ? 'integer' : 'value'}`,
+  );
 }
 
 /** Keywords of a schema that Claude doesn't take, by the type beside them. */
@@ -112,26 +123,34 @@ const PLACE = 'output_config.format.schema';
 function schemaFault(schema: unknown): ProviderAnswer | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   if (Array.isArray(schema)) return schema.map(schemaFault).find(Boolean);
+
   const { type, minItems, additionalProperties } = schema as Body;
   if (type === 'object' && additionalProperties !== false) {
     return anthropicError(
       `${PLACE}: For 'object' type, 'additionalProperties' must be explicitly set to false`,
     );
   }
+
   if (type === 'array' && typeof minItems === 'number' && minItems > 1) {
     return anthropicError(
       `${PLACE}: For 'array' type, 'minItems' values other than 0 or 1 are not supported`,
     );
   }
+
   const keyword = REFUSED_KEYWORDS[String(type)]?.find(name => name in schema);
   if (keyword !== undefined) {
-    return anthropicError(`${PLACE}: For '${String(type)}' type, property '${keyword}' is not supported`);
+    return anthropicError(
+      `${PLACE}: For '${String(type)}' type, property '${keyword}' is not supported`,
+    );
   }
+
   return Object.values(schema).map(schemaFault).find(Boolean);
 }
 
 const deprecated = (name: string): Rule =>
-  withoutParameter(WITHOUT_SAMPLING, name, () => anthropicError(`\`${name}\` is deprecated for this model.`));
+  withoutParameter(WITHOUT_SAMPLING, name, () =>
+    anthropicError(`\`${name}\` is deprecated for this model.`),
+  );
 
 const RULES: readonly Rule[] = [
   body =>
@@ -139,9 +158,12 @@ const RULES: readonly Rule[] = [
       ? anthropicError('messages: at least one message is required')
       : undefined,
   ...Object.keys(SAMPLING).map(deprecated),
-  body => (Number(body['temperature'] ?? 0) > 1 ? anthropicError('temperature: range: 0..1') : undefined),
   body =>
-    ONE_OF_SAMPLING.test(namedModel(body)) && body['temperature'] !== undefined && body['top_p'] !== undefined
+    Number(body['temperature'] ?? 0) > 1 ? anthropicError('temperature: range: 0..1') : undefined,
+  body =>
+    ONE_OF_SAMPLING.test(namedModel(body)) &&
+    body['temperature'] !== undefined &&
+    body['top_p'] !== undefined
       ? anthropicError(
           '`temperature` and `top_p` cannot both be specified for this model. Please use only one.',
         )
@@ -164,10 +186,13 @@ function checkHeaders({ headers }: ProviderRequest): ProviderAnswer | undefined 
   if (!headers['x-api-key'] && !headers.authorization) {
     return anthropicError('x-api-key header is required', 'authentication_error', 401);
   }
+
   const version = headers['anthropic-version'];
   if (version === undefined) return anthropicError('anthropic-version: header is required');
   if (version === VERSION) return undefined;
-  return anthropicError(`anthropic-version: "${String(version)}" is not ${VERSION}, which is pinned`);
+  return anthropicError(
+    `anthropic-version: "${String(version)}" is not ${VERSION}, which is pinned`,
+  );
 }
 
 /** Messages at api.anthropic.com. */
@@ -180,7 +205,10 @@ export const MESSAGES: InterfaceRules = {
 
 const { model: _model, stream: _stream, ...BEDROCK_PARAMETERS } = PARAMETERS;
 
-/** Messages of Claude at Amazon Bedrock, which names the model and the form of the answer in the path. */
+/**
+ * Messages of Claude at Amazon Bedrock, which names the model and the form of the answer in the
+ * path.
+ */
 export const BEDROCK_MESSAGES: InterfaceRules = {
   parameters: object(
     {
@@ -206,6 +234,7 @@ export const BEDROCK_MESSAGES: InterfaceRules = {
     const model = decodeURIComponent(/\/model\/([^/]+)\//.exec(request.path)?.[1] ?? '');
     const answer = rule({ ...body, model }, request);
     const message = valueAt(answer?.body, 'error', 'message');
+
     return (
       answer && {
         status: 400,

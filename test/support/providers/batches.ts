@@ -36,14 +36,20 @@ const BATCH_PARAMETERS = {
   completion_window: constant('24h'),
   endpoint: { enum: ['/v1/responses', '/v1/chat/completions'] },
   input_file_id: TEXT,
-  metadata: { type: 'object', additionalProperties: { type: 'string', maxLength: 512 }, maxProperties: 16 },
+  metadata: {
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: 512 },
+    maxProperties: 16,
+  },
   output_expires_after: OBJECT,
 } satisfies Partial<Record<keyof OpenAI.BatchCreateParams, Schema>>;
 
 const OPENAI_BATCH: InterfaceRules = {
   parameters: object(BATCH_PARAMETERS, 'completion_window', 'endpoint', 'input_file_id'),
   refuse: ({ path, kind }) =>
-    openaiError(`${kind === 'unknown' ? 'Unknown parameter' : 'Invalid value'}: '${path.join('.')}'.`),
+    openaiError(
+      `${kind === 'unknown' ? 'Unknown parameter' : 'Invalid value'}: '${path.join('.')}'.`,
+    ),
   rules: [],
 };
 
@@ -65,22 +71,32 @@ const ANTHROPIC_BATCH: InterfaceRules = {
   rules: [],
 };
 
-/** Returns the real service's answer to a batch that it refuses; undefined if it takes the batch. */
-export function batchRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
+/**
+ * Returns the real service's answer to a batch that it refuses; undefined if it takes the batch.
+ */
+export function batchRefusal(
+  request: ProviderRequest,
+  dialect: ChatDialect,
+): ProviderAnswer | undefined {
   if (request.method !== 'POST') return undefined;
   if (request.path.endsWith('/messages/batches')) return messagesRefusal(request, dialect);
   if (request.path.endsWith('/batches')) return findRefusal(OPENAI_BATCH, request);
   return request.path.endsWith('/files') ? fileRefusal(request, dialect) : undefined;
 }
 
-function messagesRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
+function messagesRefusal(
+  request: ProviderRequest,
+  dialect: ChatDialect,
+): ProviderAnswer | undefined {
   const refused = findRefusal(ANTHROPIC_BATCH, request);
   if (refused) return refused;
+
   const { requests } = JSON.parse(request.text) as { requests: { params: Body }[] };
   for (const { params } of requests) {
     const answer = single({ ...request, path: '/v1/messages' }, params, dialect);
     if (answer) return answer;
   }
+
   return undefined;
 }
 
@@ -88,19 +104,28 @@ function fileRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAn
   const lines = readBatchLines(request.text);
   const names = new Set(lines.map(({ custom_id }) => custom_id));
   if (lines.length === 0) return openaiError('Invalid file format for Batch API. Must be .jsonl');
+
   if (names.size < lines.length) {
     return openaiError('The custom_id is used twice.', { code: 'duplicate_custom_id' });
   }
+
   for (const { url, body, method, ...more } of lines) {
-    if (method !== 'POST' || Object.keys(more).length > 1) return openaiError('Invalid line of a batch.');
+    if (method !== 'POST' || Object.keys(more).length > 1) {
+      return openaiError('Invalid line of a batch.');
+    }
     const answer = single({ ...request, path: url }, body, dialect);
     if (answer) return answer;
   }
+
   return undefined;
 }
 
 /** Returns one request of a batch, as if it came alone; none may be streamed. */
-function single(request: ProviderRequest, body: Body, dialect: ChatDialect): ProviderAnswer | undefined {
+function single(
+  request: ProviderRequest,
+  body: Body,
+  dialect: ChatDialect,
+): ProviderAnswer | undefined {
   if (body['stream'] === true) {
     return openaiError('Streaming is not supported in batches.', { param: 'stream' });
   }

@@ -62,7 +62,9 @@ const GROQ_PARAMETERS = {
   reasoning_format: TEXT,
   search_settings: ANY,
   stream_options: ANY,
-} satisfies Partial<Record<keyof ChatCompletionCreateParams | 'prompt_cache_key' | 'stream_options', Schema>>;
+} satisfies Partial<
+  Record<keyof ChatCompletionCreateParams | 'prompt_cache_key' | 'stream_options', Schema>
+>;
 
 const GROQ_JSON_SCHEMA = /gpt-oss|kimi|llama-4|qwen3\.[68]/;
 const GROQ_THINKING = /gpt-oss|qwen|deepseek-r1/;
@@ -88,7 +90,8 @@ const GROQ: InterfaceRules = {
   }),
   rules: [
     body =>
-      valueAt(body, 'response_format', 'type') === 'json_schema' && !GROQ_JSON_SCHEMA.test(namedModel(body))
+      valueAt(body, 'response_format', 'type') === 'json_schema' &&
+      !GROQ_JSON_SCHEMA.test(namedModel(body))
         ? openaiError(
             'This model does not support response format `json_schema`. See supported models at https://console.groq.com/docs/structured-outputs#supported-models',
             { param: 'response_format' },
@@ -96,7 +99,9 @@ const GROQ: InterfaceRules = {
         : undefined,
     body =>
       body['reasoning_effort'] !== undefined && !GROQ_THINKING.test(namedModel(body))
-        ? openaiError('`reasoning_effort` is not supported with this model', { param: 'reasoning_effort' })
+        ? openaiError('`reasoning_effort` is not supported with this model', {
+            param: 'reasoning_effort',
+          })
         : undefined,
     ...CHAT_RULES,
   ],
@@ -143,7 +148,13 @@ const MISTRAL: InterfaceRules = {
     const detail = [{ type, loc: ['body', ...path], msg, input: value }];
     return {
       status: 422,
-      body: { object: 'error', message: { detail }, type: 'invalid_request_error', param: null, code: null },
+      body: {
+        object: 'error',
+        message: { detail },
+        type: 'invalid_request_error',
+        param: null,
+        code: null,
+      },
     };
   },
   rules: [],
@@ -157,7 +168,10 @@ const xaiError = (error: string): ProviderAnswer => ({
   body: { code: 'Client specified an invalid argument', error },
 });
 
-/** xAI's own description of its interface; the service itself ignores other names, and so loses what they ask for. */
+/**
+ * xAI's own description of its interface; the service itself ignores other names, and so loses what
+ * they ask for.
+ */
 const XAI_PARAMETERS = {
   ...only(
     CHAT_PARAMETERS,
@@ -188,7 +202,8 @@ const XAI_PARAMETERS = {
   web_search_options: ANY,
 };
 
-const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string): string =>
+  name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 const XAI: InterfaceRules = {
   headers: noBareBearer,
@@ -211,7 +226,10 @@ const XAI: InterfaceRules = {
   refuse: ({ path }) => xaiError(`Invalid value of ${dottedPath(path)}`),
 };
 
-/** DeepSeek's own description of its interface; the service itself ignores other names, and so loses what they ask for. */
+/**
+ * DeepSeek's own description of its interface; the service itself ignores other names, and so loses
+ * what they ask for.
+ */
 const DEEPSEEK_PARAMETERS = {
   ...only(
     CHAT_PARAMETERS,
@@ -266,7 +284,9 @@ const DEEPSEEK: InterfaceRules = {
     TEXT_ALONE,
     body =>
       valueAt(body, 'response_format', 'type') === 'json_schema'
-        ? openaiError('This response_format type is unavailable now', { code: 'invalid_request_error' })
+        ? openaiError('This response_format type is unavailable now', {
+            code: 'invalid_request_error',
+          })
         : undefined,
     body =>
       valueAt(body, 'response_format', 'type') === 'json_object' &&
@@ -281,23 +301,41 @@ const DEEPSEEK: InterfaceRules = {
 
 const cerebrasError = (message: string): ProviderAnswer => ({
   status: 400,
-  body: { message, type: 'invalid_request_error', param: 'validation_error', code: 'wrong_api_format' },
+  body: {
+    message,
+    type: 'invalid_request_error',
+    param: 'validation_error',
+    code: 'wrong_api_format',
+  },
 });
 
 const CEREBRAS: InterfaceRules = {
   headers: noBareBearer,
   parameters: object(CHAT_PARAMETERS, 'model', 'messages'),
-  refuse: ({ path }) => cerebrasError(`${dottedPath(path)}: property '${dottedPath(path)}' is unsupported`),
+  refuse: ({ path }) =>
+    cerebrasError(`${dottedPath(path)}: property '${dottedPath(path)}' is unsupported`),
   rules: [
-    ...['frequency_penalty', 'presence_penalty', 'logit_bias', 'parallel_tool_calls', 'service_tier'].map(
-      name =>
-        withoutParameter(EVERY, name, () => cerebrasError(`${name}: property '${name}' is unsupported`)),
+    ...[
+      'frequency_penalty',
+      'presence_penalty',
+      'logit_bias',
+      'parallel_tool_calls',
+      'service_tier',
+    ].map(name =>
+      withoutParameter(EVERY, name, () =>
+        cerebrasError(`${name}: property '${name}' is unsupported`),
+      ),
     ),
     ...CHAT_RULES,
   ],
 };
 
-const { frequency_penalty: _f, presence_penalty: _p, seed: _s, ...GEMINI_PARAMETERS } = CHAT_PARAMETERS;
+const {
+  frequency_penalty: _f,
+  presence_penalty: _p,
+  seed: _s,
+  ...GEMINI_PARAMETERS
+} = CHAT_PARAMETERS;
 
 /** Chat Completions at Google, below `/openai`. */
 const GEMINI: InterfaceRules = {
@@ -307,7 +345,10 @@ const GEMINI: InterfaceRules = {
   rules: [],
 };
 
-/** LM Studio takes names that it does not know without a word (lmstudio-ai/lmstudio-bug-tracker#377). */
+/**
+ * LM Studio takes names that it does not know without a word
+ * (lmstudio-ai/lmstudio-bug-tracker#377).
+ */
 const LMSTUDIO: InterfaceRules = lenientService([
   body =>
     valueAt(body, 'response_format', 'type') === 'json_object'
@@ -430,8 +471,11 @@ const LOCAL: InterfaceRules = {
   ),
   refuse: ({ kind, path, value }) => {
     const [type, msg] = PYDANTIC_FAULTS[kind];
-    const place = ['body', ...path].map(step => (/^\d+$/.test(step) ? step : `'${step}'`)).join(', ');
+    const place = ['body', ...path]
+      .map(step => (/^\d+$/.test(step) ? step : `'${step}'`))
+      .join(', ');
     const message = `[{'type': '${type}', 'loc': (${place}), 'msg': '${msg}', 'input': ${pythonValue(value)}}]`;
+
     return {
       status: 400,
       body: { object: 'error', message, type: 'BadRequestError', param: null, code: 400 },
@@ -453,7 +497,10 @@ function only<T extends object, Key extends keyof T>(properties: T, ...keys: Key
   ) as Pick<T, Key>;
 }
 
-function without<T extends object, Key extends keyof T>(properties: T, ...keys: Key[]): Omit<T, Key> {
+function without<T extends object, Key extends keyof T>(
+  properties: T,
+  ...keys: Key[]
+): Omit<T, Key> {
   return Object.fromEntries(
     Object.entries(properties).filter(([key]) => !keys.some(one => one === key)),
   ) as Omit<T, Key>;

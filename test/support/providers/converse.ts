@@ -14,7 +14,9 @@ import {
 const BLOCK = oneOf(
   object({ text: TEXT }, 'text'),
   object(
-    { image: object({ format: TEXT, source: object({ bytes: TEXT }, 'bytes') }, 'format', 'source') },
+    {
+      image: object({ format: TEXT, source: object({ bytes: TEXT }, 'bytes') }, 'format', 'source'),
+    },
     'image',
   ),
   object({ cachePoint: OBJECT }, 'cachePoint'),
@@ -25,7 +27,11 @@ export const CONVERSE: InterfaceRules = {
   parameters: object(
     {
       messages: listOf(
-        object({ role: { enum: ['user', 'assistant'] }, content: listOf(BLOCK) }, 'role', 'content'),
+        object(
+          { role: { enum: ['user', 'assistant'] }, content: listOf(BLOCK) },
+          'role',
+          'content',
+        ),
       ),
       system: listOf(BLOCK),
       inferenceConfig: object({
@@ -57,7 +63,10 @@ export const CONVERSE: InterfaceRules = {
   }),
   rules: [
     ({ inferenceConfig }) => {
-      const { topP, temperature } = (inferenceConfig ?? {}) as { topP?: number; temperature?: number };
+      const { topP, temperature } = (inferenceConfig ?? {}) as {
+        topP?: number;
+        temperature?: number;
+      };
       return (topP ?? 0) > 1 || (temperature ?? 0) > 1
         ? {
             status: 400,

@@ -7,8 +7,8 @@ export interface OpenApi {
 }
 
 /**
- * Returns the schema of the JSON that an endpoint takes by POST. An object takes only the properties that the description
- * names: a description leaves that open, a service doesn't.
+ * Returns the schema of the JSON that an endpoint takes by POST. An object takes only the
+ * properties that the description names: a description leaves that open, a service doesn't.
  */
 export function describedSchema({ paths, schemas }: OpenApi, endpoint: string): Schema {
   const body = paths[endpoint]?.post?.requestBody as
@@ -16,13 +16,24 @@ export function describedSchema({ paths, schemas }: OpenApi, endpoint: string): 
     | undefined;
   const schema = body?.content['application/json']?.schema;
   if (!schema) throw new Error(`${endpoint} takes no JSON by POST`);
+
   const every = (isClosed: boolean): Schema =>
-    Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, converted(one, isClosed)]));
+    Object.fromEntries(
+      Object.entries(schemas).map(([name, one]) => [name, converted(one, isClosed)]),
+    );
+
   return { ...(converted(schema, true) as Schema), closed: every(true), open: every(false) };
 }
 
 /** Keywords whose values are not schemas. */
-const DATA: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'example', 'examples', 'required']);
+const DATA: ReadonlySet<string> = new Set([
+  'const',
+  'default',
+  'enum',
+  'example',
+  'examples',
+  'required',
+]);
 
 /** Keywords of older versions, and those that help to choose an alternative. */
 const NO_KEYWORDS: ReadonlySet<string> = new Set(['nullable', 'discriminator']);
@@ -31,22 +42,32 @@ const NO_KEYWORDS: ReadonlySet<string> = new Set(['nullable', 'discriminator']);
 function converted(value: unknown, isClosed: boolean): unknown {
   if (Array.isArray(value)) return value.map(item => converted(item, isClosed));
   if (typeof value !== 'object' || value === null) return value;
+
   const schema = value as Schema;
   if (typeof schema['$ref'] === 'string') {
-    return { $ref: schema['$ref'].replace('#/components/schemas/', isClosed ? '#/closed/' : '#/open/') };
+    return {
+      $ref: schema['$ref'].replace('#/components/schemas/', isClosed ? '#/closed/' : '#/open/'),
+    };
   }
+
   const result = Object.entries(schema).flatMap(([key, inner]): [string, unknown][] => {
     if (key.startsWith('$recursive') || NO_KEYWORDS.has(key)) return [];
     if (DATA.has(key)) return [[key, inner]];
     if (key === 'allOf') return [[key, converted(inner, false)]];
+
     if (key === 'properties') {
-      const entries = Object.entries(inner as Schema).map(([name, one]) => [name, converted(one, true)]);
+      const entries = Object.entries(inner as Schema).map(([name, one]) => [
+        name,
+        converted(one, true),
+      ]);
       return [[key, Object.fromEntries(entries)]];
     }
+
     // Alternatives of a description often overlap.
     if (key === 'oneOf' || key === 'anyOf') return [['anyOf', converted(inner, isClosed)]];
     return [[key, converted(inner, true)]];
   });
+
   const isObject = 'properties' in schema || 'allOf' in schema;
   const closes = isClosed && isObject && !('additionalProperties' in schema);
   const plain = { ...Object.fromEntries(result), ...(closes && { unevaluatedProperties: false }) };

@@ -2,7 +2,8 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import type { Reading, SentAnswer, SpokenTo } from './readings.ts';
 
-// Answers in the form that the services document for them, made by hand after the examples of their references.
+// Answers in the form that the services document for them, made by hand after the examples of their
+// references.
 
 /** An answer, and what it says. */
 export interface DocumentedAnswer {
@@ -24,15 +25,19 @@ const CHAT: readonly SpokenTo[] = [
   { engine: 'fireworks', id: 'accounts/fireworks/models/deepseek-v3' },
   { engine: 'cerebras', id: 'gpt-oss-120b' },
 ];
+
 const RESPONSES: readonly SpokenTo[] = [
   { engine: 'openai-responses', id: 'gpt-5.6' },
   { engine: 'azure', id: 'gpt-5.6' },
 ];
+
 const MESSAGES: readonly SpokenTo[] = [{ engine: 'anthropic', id: 'claude-haiku-4-5' }];
+
 const GEMINI: readonly SpokenTo[] = [
   { engine: 'google', id: 'gemini-2.5-flash' },
   { engine: 'vertexai', id: 'gemini-2.5-flash' },
 ];
+
 const CONVERSE: readonly SpokenTo[] = [{ engine: 'bedrock', id: 'amazon.nova-pro-v1:0' }];
 
 const only = (from: readonly SpokenTo[], ...engines: SpokenTo['engine'][]): readonly SpokenTo[] =>
@@ -41,7 +46,10 @@ const only = (from: readonly SpokenTo[], ...engines: SpokenTo['engine'][]): read
 type Message = OpenAI.ChatCompletionMessage;
 
 /** A reason of OpenAI's, or of a provider that has more. */
-type Reason = OpenAI.ChatCompletion.Choice['finish_reason'] | 'model_length' | 'insufficient_system_resource';
+type Reason =
+  | OpenAI.ChatCompletion.Choice['finish_reason']
+  | 'model_length'
+  | 'insufficient_system_resource';
 
 function completion(
   message: Partial<Omit<Message, 'content'>> & Record<string, unknown>,
@@ -88,8 +96,13 @@ function chunk(
 
 const { usage: CHAT_USAGE = null } = completion({});
 
-/** Returns the end of a stream: the reason, and the usage with it (Mistral, Groq) or in its own chunk. */
-const ending = (reason: OpenAI.ChatCompletionChunk.Choice['finish_reason']): OpenAI.ChatCompletionChunk => ({
+/**
+ * Returns the end of a stream: the reason, and the usage with it (Mistral, Groq) or in its own
+ * chunk.
+ */
+const ending = (
+  reason: OpenAI.ChatCompletionChunk.Choice['finish_reason'],
+): OpenAI.ChatCompletionChunk => ({
   ...chunk({}, reason),
   usage: CHAT_USAGE,
 });
@@ -175,7 +188,9 @@ const CHAT_ANSWERS: readonly DocumentedAnswer[] = [
   {
     what: 'a stream that breaks off',
     from: CHAT,
-    answer: { events: [chunk({ role: 'assistant', content: 'Once' }), chunk({ content: ' upon' })] },
+    answer: {
+      events: [chunk({ role: 'assistant', content: 'Once' }), chunk({ content: ' upon' })],
+    },
     says: { text: 'Once upon', end: 'broken' },
   },
   {
@@ -184,7 +199,14 @@ const CHAT_ANSWERS: readonly DocumentedAnswer[] = [
     answer: {
       events: [
         chunk({ role: 'assistant', content: 'Once' }),
-        { error: { message: 'The server had an error', type: 'server_error', param: null, code: null } },
+        {
+          error: {
+            message: 'The server had an error',
+            type: 'server_error',
+            param: null,
+            code: null,
+          },
+        },
         ending('stop'),
         '[DONE]',
       ],
@@ -219,7 +241,11 @@ const CHAT_ANSWERS: readonly DocumentedAnswer[] = [
         images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }],
       }),
     },
-    says: { text: 'Here it is', tokens: [19, 10, 8, 0], pictures: ['data:image/png;base64,iVBORw0KGgo='] },
+    says: {
+      text: 'Here it is',
+      tokens: [19, 10, 8, 0],
+      pictures: ['data:image/png;base64,iVBORw0KGgo='],
+    },
   },
   {
     what: 'thinking beside the completion',
@@ -231,7 +257,12 @@ const CHAT_ANSWERS: readonly DocumentedAnswer[] = [
           prompt_tokens: 32,
           completion_tokens: 9,
           total_tokens: 135,
-          prompt_tokens_details: { text_tokens: 32, audio_tokens: 0, image_tokens: 0, cached_tokens: 6 },
+          prompt_tokens_details: {
+            text_tokens: 32,
+            audio_tokens: 0,
+            image_tokens: 0,
+            cached_tokens: 6,
+          },
           completion_tokens_details: { reasoning_tokens: 94, audio_tokens: 0 },
           num_sources_used: 0,
         },
@@ -249,7 +280,12 @@ const CHAT_ANSWERS: readonly DocumentedAnswer[] = [
           ...chunk({}, 'stop'),
           x_groq: {
             id: 'req_01jbd6g2qdfw2adyrt2az8hz4w',
-            usage: { queue_time: 0.0061, prompt_tokens: 18, completion_tokens: 3, total_tokens: 21 },
+            usage: {
+              queue_time: 0.0061,
+              prompt_tokens: 18,
+              completion_tokens: 3,
+              total_tokens: 21,
+            },
           },
         },
         '[DONE]',
@@ -348,7 +384,11 @@ const responseEvents = (
   ...last: OpenAI.Responses.ResponseStreamEvent[] | object[]
 ): SentAnswer => ({
   events: [
-    { type: 'response.created', sequence_number: 0, response: responseWith([], { status: 'in_progress' }) },
+    {
+      type: 'response.created',
+      sequence_number: 0,
+      response: responseWith([], { status: 'in_progress' }),
+    },
     {
       type: 'response.output_item.added',
       sequence_number: 1,
@@ -411,7 +451,10 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a text that a filter withheld',
     from: RESPONSES,
     answer: {
-      body: responseWith([], { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }),
+      body: responseWith([], {
+        status: 'incomplete',
+        incomplete_details: { reason: 'content_filter' },
+      }),
     },
     says: { end: 'filter', tokens: RESPONSE_TOKENS },
   },
@@ -486,7 +529,11 @@ const RESPONSES_ANSWERS: readonly DocumentedAnswer[] = [
         OUTPUT_TEXT,
       ]),
     },
-    says: { text: 'A unicorn under starlight.', tokens: RESPONSE_TOKENS, pictures: ['iVBORw0KGgo='] },
+    says: {
+      text: 'A unicorn under starlight.',
+      tokens: RESPONSE_TOKENS,
+      pictures: ['iVBORw0KGgo='],
+    },
   },
 ];
 
@@ -500,6 +547,7 @@ const CLAUDE_USAGE = {
   cache_creation: { ephemeral_1h_input_tokens: 0, ephemeral_5m_input_tokens: 2051 },
   service_tier: 'standard',
 } as const;
+
 const CLAUDE_TOKENS = [5170, 503, 1024, 2051] as const;
 
 function messageWith(
@@ -654,7 +702,11 @@ const MESSAGES_ANSWERS: readonly DocumentedAnswer[] = [
   },
 ];
 
-function generated(parts: readonly object[], finishReason: string | undefined, more: object = {}): object {
+function generated(
+  parts: readonly object[],
+  finishReason: string | undefined,
+  more: object = {},
+): object {
   return {
     candidates: [
       {
@@ -750,7 +802,10 @@ const GEMINI_ANSWERS: readonly DocumentedAnswer[] = [
     what: 'a call of a tool',
     from: GEMINI,
     answer: {
-      body: generated([{ functionCall: { name: 'get_weather', args: { location: 'Boston' } } }], 'STOP'),
+      body: generated(
+        [{ functionCall: { name: 'get_weather', args: { location: 'Boston' } } }],
+        'STOP',
+      ),
     },
     says: { end: 'tool', tokens: GEMINI_TOKENS },
   },
@@ -778,6 +833,7 @@ const CONVERSE_USAGE = {
   cacheReadInputTokens: 30,
   cacheWriteInputTokens: 20,
 };
+
 const CONVERSE_TOKENS = [62, 5, 30, 20] as const;
 
 const converseEvents = (stopReason: string): SentAnswer => ({

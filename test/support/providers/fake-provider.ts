@@ -1,4 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ChatDialect } from './chat-dialects.ts';
 import { realRefusal } from './real-refusal.ts';
@@ -22,8 +27,8 @@ export interface ProviderAnswer {
 }
 
 /**
- * A provider of models on this machine. It refuses what the real service refuses, in its words; to everything else it gives
- * the answers of the test. It keeps what it was asked.
+ * A provider of models on this machine. It refuses what the real service refuses, in its words; to
+ * everything else it gives the answers of the test. It keeps what it was asked.
  */
 export class FakeProvider {
   readonly requests: ProviderRequest[] = [];
@@ -48,9 +53,13 @@ export class FakeProvider {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { method = '', url: path = '', headers } = request;
-        provider.answer({ method, path, headers, text: Buffer.concat(chunks).toString() }, response);
+        provider.answer(
+          { method, path, headers, text: Buffer.concat(chunks).toString() },
+          response,
+        );
       });
     });
+
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(0, '127.0.0.1', resolve);
@@ -82,9 +91,13 @@ export class FakeProvider {
     const answer = realRefusal(request, this.dialect) ??
       (this.answers.length > 1 ? this.answers.shift() : this.answers[0]) ?? { status: 500 };
     if (typeof answer === 'function') return answer(response, request);
+
     const { status = 200, headers = {}, body = '' } = answer;
     const isText = typeof body === 'string' || Buffer.isBuffer(body);
-    response.writeHead(status, { ...(isText ? {} : { 'content-type': 'application/json' }), ...headers });
+    response.writeHead(status, {
+      ...(isText ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    });
     response.end(isText ? body : JSON.stringify(body));
   }
 }

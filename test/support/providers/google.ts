@@ -29,7 +29,10 @@ export function googleError(
   message: string,
   details?: readonly object[],
 ): ProviderAnswer {
-  return { status: code, body: { error: { code, message, status, ...(details ? { details } : {}) } } };
+  return {
+    status: code,
+    body: { error: { code, message, status, ...(details ? { details } : {}) } },
+  };
 }
 
 /** Returns the same as Google's endpoint of Chat Completions sends it: in a list. */
@@ -38,7 +41,8 @@ export function inGoogleList({ status, headers, body }: ProviderAnswer): Provide
 }
 
 /** Writes a name with underscores, as Google does in all of its errors. */
-const snake = (name: string): string => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+const snake = (name: string): string =>
+  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
 function unknownName(path: readonly string[]): ProviderAnswer {
   const place = path
@@ -47,6 +51,7 @@ function unknownName(path: readonly string[]): ProviderAnswer {
     .join('.');
   const at = place === '' ? '' : ` at '${place.replaceAll('.[', '[')}'`;
   const description = `Invalid JSON payload received. Unknown name "${path.at(-1) ?? ''}"${at}: Cannot find field.`;
+
   return googleError(400, 'INVALID_ARGUMENT', description, [
     {
       '@type': 'type.googleapis.com/google.rpc.BadRequest',
@@ -133,7 +138,11 @@ const RULES: readonly Rule[] = [
   (body, request) =>
     WITHOUT_PENALTIES.test(modelIn(request)) &&
     ['presencePenalty', 'frequencyPenalty'].some(name => valueAt(body, 'generationConfig', name))
-      ? googleError(400, 'INVALID_ARGUMENT', `Penalty is not enabled for models/${modelIn(request)}`)
+      ? googleError(
+          400,
+          'INVALID_ARGUMENT',
+          `Penalty is not enabled for models/${modelIn(request)}`,
+        )
       : undefined,
   (body, request) =>
     WITHOUT_LEVEL.test(modelIn(request)) &&

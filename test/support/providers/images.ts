@@ -52,7 +52,8 @@ const OPENAI: InterfaceRules = {
           })
         : undefined,
     body =>
-      /gpt-image/.test(namedModel(body)) && !GPT_IMAGE_SIZES.some(size => size === (body['size'] ?? 'auto'))
+      /gpt-image/.test(namedModel(body)) &&
+      !GPT_IMAGE_SIZES.some(size => size === (body['size'] ?? 'auto'))
         ? openaiError(
             `Invalid value: '${JSON.stringify(body['size'])}'. Supported values are: '1024x1024', '1024x1536', '1536x1024', and 'auto'.`,
             {
@@ -131,11 +132,18 @@ export const IMAGES: Partial<Record<ChatDialect, InterfaceRules>> = {
 const fireworksError = ({ path }: ParameterFault): ProviderAnswer => ({
   status: 400,
   body: {
-    error: { object: 'error', type: 'invalid_request_error', message: `${dottedPath(path)}: invalid` },
+    error: {
+      object: 'error',
+      type: 'invalid_request_error',
+      message: `${dottedPath(path)}: invalid`,
+    },
   },
 });
 
-/** The workflows of Fireworks ignore what they don't know; a picture to change is known to Kontext alone. */
+/**
+ * The workflows of Fireworks ignore what they don't know; a picture to change is known to Kontext
+ * alone.
+ */
 export const FIREWORKS_WORKFLOW: InterfaceRules = {
   headers: needsKey,
   parameters: lenient(
@@ -172,6 +180,7 @@ export const FIREWORKS_RESULT: InterfaceRules = {
 };
 
 const SIZE = { type: 'integer', minimum: 320, maximum: 4096, multipleOf: 16 } as const;
+
 const DRAWING = object({
   cfgScale: NUMBER,
   height: SIZE,
@@ -218,7 +227,9 @@ export const NOVA_CANVAS: InterfaceRules = {
       valueAt(body, 'textToImageParams', 'text') === ''
         ? {
             status: 400,
-            body: { message: 'Malformed input request: #/textToImageParams/text: expected minLength: 1' },
+            body: {
+              message: 'Malformed input request: #/textToImageParams/text: expected minLength: 1',
+            },
           }
         : undefined,
   ],

@@ -7,7 +7,10 @@ export type Body = Readonly<Record<string, unknown>>;
 /** JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A parameter that a service doesn't take: an unknown name, a wrong type, or none where one must be. */
+/**
+ * A parameter that a service doesn't take: an unknown name, a wrong type, or none where one must
+ * be.
+ */
 export interface ParameterFault {
   readonly kind: 'unknown' | 'missing' | 'type';
   /** Steps from the body to the parameter. */
@@ -32,23 +35,31 @@ export interface InterfaceRules {
 const ajv = new Ajv({ strict: false, verbose: true });
 
 /** Returns the answer of a service to a request that it refuses; undefined if it takes it. */
-export function findRefusal(service: InterfaceRules, request: ProviderRequest): ProviderAnswer | undefined {
+export function findRefusal(
+  service: InterfaceRules,
+  request: ProviderRequest,
+): ProviderAnswer | undefined {
   const wrongHeader = service.headers?.(request);
   if (wrongHeader) return wrongHeader;
+
   const body = JSON.parse(request.text) as Body;
   const validate = ajv.compile(service.parameters);
   if (!validate(body)) return service.refuse(findFault(deepest(validate.errors ?? [])));
+
   for (const rule of service.rules) {
     const answer = rule(body, request);
     if (answer) return answer;
   }
+
   return undefined;
 }
 
 /** Returns the error of the alternative that the body got furthest into, which says most. */
 function deepest(errors: readonly ErrorObject[]): ErrorObject {
   const own = errors.filter(({ keyword }) => keyword !== 'anyOf');
-  const [first] = own.toSorted((a, b) => b.instancePath.split('/').length - a.instancePath.split('/').length);
+  const [first] = own.toSorted(
+    (a, b) => b.instancePath.split('/').length - a.instancePath.split('/').length,
+  );
   if (!first) throw new Error('a body without an error is refused');
   return first;
 }
@@ -60,9 +71,11 @@ function findFault({ keyword, instancePath, params, data }: ErrorObject): Parame
     const name = names.additionalProperty ?? '';
     return { kind: 'unknown', path: [...path, name], value: (data as Body)[name] };
   }
+
   if (keyword === 'required') {
     return { kind: 'missing', path: [...path, names.missingProperty ?? ''], value: undefined };
   }
+
   return { kind: 'type', path, value: data };
 }
 
@@ -98,7 +111,8 @@ export function dottedPath(path: readonly string[]): string {
 /** Returns the value at a path; undefined if the path leads nowhere. */
 export function valueAt(body: unknown, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(
-    (value, step) => (typeof value === 'object' && value !== null ? (value as Body)[step] : undefined),
+    (value, step) =>
+      typeof value === 'object' && value !== null ? (value as Body)[step] : undefined,
     body,
   );
 }
@@ -108,7 +122,10 @@ export function namedModel(body: Body): string {
   return typeof model === 'string' ? model : '';
 }
 
-/** Refuses a parameter of some models, unless it has the value that it would have without being sent. */
+/**
+ * Refuses a parameter of some models, unless it has the value that it would have without being
+ * sent.
+ */
 export function withoutParameter(
   models: RegExp,
   parameter: string,
@@ -123,12 +140,18 @@ export function withoutParameter(
   };
 }
 
-/** Returns a property that a strict schema must list among the required ones and does not, with the place of its object. */
+/**
+ * Returns a property that a strict schema must list among the required ones and does not, with the
+ * place of its object.
+ */
 export function missingInStrict(
   schema: unknown,
   place: readonly string[] = [],
-): { place: readonly string[]; fault: 'required' | 'additionalProperties'; name: string } | undefined {
+):
+  | { place: readonly string[]; fault: 'required' | 'additionalProperties'; name: string }
+  | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
+
   const { properties, required, additionalProperties, items, anyOf } = schema as Body;
   if (typeof properties === 'object' && properties !== null) {
     if (additionalProperties !== false) return { place, fault: 'additionalProperties', name: '' };
@@ -136,20 +159,21 @@ export function missingInStrict(
     const name = Object.keys(properties).find(key => !listed.includes(key));
     if (name !== undefined) return { place, fault: 'required', name };
   }
+
   const below: [readonly string[], unknown][] = [
     ...Object.entries((properties ?? {}) as Body).map(([key, value]): [string[], unknown] => [
       [...place, 'properties', key],
       value,
     ]),
     ...(items === undefined ? [] : [[[...place, 'items'], items] as [string[], unknown]]),
-    ...(Array.isArray(anyOf) ? (anyOf as unknown[]) : []).map((value, index): [string[], unknown] => [
-      [...place, 'anyOf', String(index)],
-      value,
-    ]),
+    ...(Array.isArray(anyOf) ? (anyOf as unknown[]) : []).map(
+      (value, index): [string[], unknown] => [[...place, 'anyOf', String(index)], value],
+    ),
   ];
   for (const [path, value] of below) {
     const found = missingInStrict(value, path);
     if (found) return found;
   }
+
   return undefined;
 }

@@ -26,11 +26,23 @@ export function messagesAnswer(content: unknown, more: object = {}): ProviderAns
 }
 
 /** Returns an error of the Messages interface. */
-export function messagesError(status: number, type: string, text: string, headers = {}): ProviderAnswer {
-  return { status, headers, body: { type: 'error', error: { type, message: text }, request_id: 'req_1' } };
+export function messagesError(
+  status: number,
+  type: string,
+  text: string,
+  headers = {},
+): ProviderAnswer {
+  return {
+    status,
+    headers,
+    body: { type: 'error', error: { type, message: text }, request_id: 'req_1' },
+  };
 }
 
-/** The point where a streamed answer stops: its end, before its last events, an error event, or the middle of an event. */
+/**
+ * The point where a streamed answer stops: its end, before its last events, an error event, or the
+ * middle of an event.
+ */
 export type StreamEnd = 'whole' | 'silent' | 'error' | 'cut';
 
 /** Returns the same answer as a stream, with its text in pieces. */
@@ -54,22 +66,28 @@ export function messageStream(
         usage: { ...input, output_tokens: 1 },
       },
     });
+
     send(response, 'content_block_start', { index: 0, content_block: { type: 'text', text: '' } });
     send(response, 'ping', {});
+
     for (const text of pieces) {
       send(response, 'content_block_delta', { index: 0, delta: { type: 'text_delta', text } });
     }
+
     if (end === 'cut') {
       response.write('event: content_block_delta\ndata: {"ty', () => response.destroy());
       return;
     }
+
     if (end === 'error') {
       send(response, 'error', { error: { type: 'overloaded_error', message: 'Overloaded' } });
     }
+
     if (end !== 'whole') {
       response.end();
       return;
     }
+
     send(response, 'content_block_stop', { index: 0 });
     send(response, 'message_delta', {
       delta: { stop_reason: stopReason, stop_sequence: null },

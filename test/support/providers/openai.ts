@@ -54,21 +54,30 @@ const unsupportedTemperature = (value: unknown): ProviderAnswer =>
     { param: 'temperature', code: 'unsupported_value' },
   );
 
-/** Returns a name of a parameter, or a type, that is wrong below the top of the body, in the words of both interfaces. */
+/**
+ * Returns a name of a parameter, or a type, that is wrong below the top of the body, in the words
+ * of both interfaces.
+ */
 export function wrongParameter({ kind, path, value }: ParameterFault): ProviderAnswer {
   const param = dottedPath(path);
   if (kind === 'unknown') {
     return openaiError(`Unknown parameter: '${param}'.`, { param, code: 'unknown_parameter' });
   }
+
   if (kind === 'missing') {
     return openaiError(`Missing required parameter: '${param}'.`, {
       param,
       code: 'missing_required_parameter',
     });
   }
+
   const filled = Array.isArray(value) ? 'an array' : `a ${typeof value}`;
   const got = value === null ? 'null' : filled;
-  return openaiError(`Invalid type for '${param}': got ${got} instead.`, { param, code: 'invalid_type' });
+
+  return openaiError(`Invalid type for '${param}': got ${got} instead.`, {
+    param,
+    code: 'invalid_type',
+  });
 }
 
 /** Returns true if the messages have the word JSON in any place. */
@@ -81,11 +90,13 @@ export function strictFault(format: unknown, param: string): ProviderAnswer | un
   const { name, strict, schema } = (format ?? {}) as Body;
   const missing = strict === true ? missingInStrict(schema) : undefined;
   if (!missing) return undefined;
+
   const context = `In context=(${missing.place.map(step => `'${step}'`).join(', ')})`;
   const what =
     missing.fault === 'required'
       ? `'required' is required to be supplied and to be an array including every key in properties. Missing '${missing.name}'.`
       : "'additionalProperties' is required to be supplied and to be false.";
+
   return openaiError(`Invalid schema for response_format '${String(name)}': ${context}, ${what}`, {
     param,
     code: 'invalid_json_schema',
@@ -194,10 +205,13 @@ export const OPENAI_CHAT: InterfaceRules = {
   rules: [
     body =>
       ONLY_RESPONSES.test(namedModel(body))
-        ? openaiError('This model is only supported in v1/responses and not in v1/chat/completions.', {
-            status: 404,
-            param: 'model',
-          })
+        ? openaiError(
+            'This model is only supported in v1/responses and not in v1/chat/completions.',
+            {
+              status: 404,
+              param: 'model',
+            },
+          )
         : undefined,
     withoutParameter(THINKING_MODELS, 'max_tokens', () =>
       openaiError(
@@ -206,8 +220,8 @@ export const OPENAI_CHAT: InterfaceRules = {
       ),
     ),
     withoutParameter(THINKING_MODELS, 'temperature', unsupportedTemperature, 1),
-    ...['top_p', 'presence_penalty', 'frequency_penalty', 'stop', 'logprobs', 'logit_bias'].map(name =>
-      withoutParameter(THINKING_MODELS, name, unsupported(name)),
+    ...['top_p', 'presence_penalty', 'frequency_penalty', 'stop', 'logprobs', 'logit_bias'].map(
+      name => withoutParameter(THINKING_MODELS, name, unsupported(name)),
     ),
     withoutParameter(NOT_THINKING, 'reasoning_effort', () =>
       openaiError('Unrecognized request argument supplied: reasoning_effort'),

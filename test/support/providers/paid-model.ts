@@ -16,8 +16,8 @@ const MODELS =
   'models: [{model: tiny, modality: text, provider: here, price: {input: 100, output: 100}}]\nproviders: {here: {baseUrl: "URL"}}\n';
 
 /**
- * The built command in its own home for each test, with the model `tiny`, whose provider leaves requests
- * unanswered until the test answers them: what it was asked is what is paid for.
+ * The built command in its own home for each test, with the model `tiny`, whose provider leaves
+ * requests unanswered until the test answers them: what it was asked is what is paid for.
  */
 export class PaidModel {
   home = '';
@@ -31,9 +31,11 @@ export class PaidModel {
   /** @param files of the home, by their names; `ask.prompt` is one in any case */
   constructor(files: Readonly<Record<string, string>> = {}) {
     this.#files = {
-      'ask.prompt': '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}',
+      'ask.prompt':
+        '---\nmodel: tiny\ninput: {schema: {who: string}}\n---\nTell a story of {{who}}',
       ...files,
     };
+
     beforeAll(async () => {
       this.#provider = await FakeProvider.start();
     });
@@ -42,7 +44,9 @@ export class PaidModel {
   }
 
   get provider(): FakeProvider {
-    if (this.#provider === undefined) throw new Error('the provider is started before the first test');
+    if (this.#provider === undefined) {
+      throw new Error('the provider is started before the first test');
+    }
     return this.#provider;
   }
 
@@ -66,9 +70,14 @@ export class PaidModel {
   readonly requestCount = (): number => this.provider.requests.length;
 
   /**
-   * Runs a command to its end: in this process, which takes a fraction of the time, unless its run outlives it.
+   * Runs a command to its end: in this process, which takes a fraction of the time, unless its run
+   * outlives it.
    */
-  async command(words: readonly string[], stdin = '', clock: Clock = systemClock): Promise<CommandOutcome> {
+  async command(
+    words: readonly string[],
+    stdin = '',
+    clock: Clock = systemClock,
+  ): Promise<CommandOutcome> {
     const options = { home: this.home, env: this.env, stdin };
     return words.includes('--no-wait')
       ? runCommand(words, options)
@@ -110,7 +119,9 @@ export class PaidModel {
     }
   }
 
-  /** Configures a `serve` of this home's data, on which `prompts/` is published. Returns its key. */
+  /**
+   * Configures a `serve` of this home's data, on which `prompts/` is published. Returns its key.
+   */
   async serve(...flags: string[]): Promise<string> {
     const all = ['--prompts', 'prompts', '--grace', '0s', ...flags];
     const { baseUrl, key } = await serveHere(all, { home: this.home, env: this.env });

@@ -19,29 +19,43 @@ interface LedgerBatch {
 /** The verdict on a request: its text, or the reason why it has none. */
 export type Verdict = { readonly text: string } | 'expired' | 'refused' | 'missing';
 
-/** The point where a request is stopped: before it is carried out, after it, or in the middle of its answer. */
+/**
+ * The point where a request is stopped: before it is carried out, after it, or in the middle of its
+ * answer.
+ */
 export type StopPoint = 'before' | 'after' | 'within';
 
 /**
- * The batches of OpenAI's and Anthropic's interface, with a ledger of what was uploaded and of what was created. A batch has
- * ended once it was looked at, alone or in a list, `looksToEnd` times. Answers come in reverse order, with a stranger and a
- * double among them.
+ * The batches of OpenAI's and Anthropic's interface, with a ledger of what was uploaded and of what
+ * was created. A batch has ended once it was looked at, alone or in a list, `looksToEnd` times.
+ * Answers come in reverse order, with a stranger and a double among them.
  */
 export class ProviderLedger {
   readonly files: Entry[][] = [];
   readonly batches: LedgerBatch[] = [];
   looksToEnd = 1;
-  /** Requests by method and path that get no answer: the connection is closed after they were carried out. */
+  /**
+   * Requests by method and path that get no answer: the connection is closed after they were
+   * carried out.
+   */
   unanswered: RegExp | undefined;
   /** Answers in place of those that would come, by method and path. */
-  readonly refusals: { readonly at: RegExp; readonly status: number; readonly headers?: object }[] = [];
-  #stop: { readonly at: RegExp; readonly point: StopPoint; readonly onStop: () => void } | undefined;
+  readonly refusals: { readonly at: RegExp; readonly status: number; readonly headers?: object }[] =
+    [];
+  #stop:
+    | { readonly at: RegExp; readonly point: StopPoint; readonly onStop: () => void }
+    | undefined;
   resultsAreGone = false;
   /** Whose Chat Completions the lines of its batches have. */
   dialect: ChatDialect = 'local';
-  verdict: (entry: Entry) => Verdict = ({ parameters }) => ({ text: JSON.stringify(parameters['messages']) });
+  verdict: (entry: Entry) => Verdict = ({ parameters }) => ({
+    text: JSON.stringify(parameters['messages']),
+  });
 
-  /** Resolves once a request by this method and path came and was stopped; it is never answered to its end. */
+  /**
+   * Resolves once a request by this method and path came and was stopped; it is never answered to
+   * its end.
+   */
   stopAt(at: RegExp, point: StopPoint): Promise<void> {
     return new Promise(resolve => {
       this.#stop = { at, point, onStop: resolve };
@@ -50,7 +64,9 @@ export class ProviderLedger {
 
   /** The cost of all batches so far at half of 2 and 8 dollars a million tokens, in dollars. */
   get bill(): number {
-    const answers = this.batches.flatMap(({ entries }) => entries.map(entry => this.verdict(entry)));
+    const answers = this.batches.flatMap(({ entries }) =>
+      entries.map(entry => this.verdict(entry)),
+    );
     return (answers.filter(verdict => typeof verdict === 'object').length * 14) / 10_000;
   }
 
@@ -63,28 +79,35 @@ export class ProviderLedger {
         .writeHead(status, { ...headers })
         .end('{"error":{"message":"not now, k-secret-12345"}}');
     }
+
     if (this.resultsAreGone && request.path.includes('/files/')) {
       return void response.writeHead(410).end('{}');
     }
+
     const wrong = batchRefusal(request, this.dialect);
     if (wrong) {
       return void response
         .writeHead(wrong.status ?? 400, { 'content-type': 'application/json' })
         .end(JSON.stringify(wrong.body));
     }
+
     const stop = this.#stop?.at.test(place) ? this.#stop : undefined;
     if (stop) this.#stop = undefined;
     if (stop?.point === 'before') return stop.onStop();
+
     const answer = this.#answer(request);
     if (stop?.point === 'within' && typeof answer === 'string') {
       response.writeHead(200, { 'content-type': 'application/x-jsonl' });
       response.write(answer.slice(0, answer.indexOf('\n', answer.length / 2) + 1));
     }
+
     if (stop) return stop.onStop();
+
     if (this.unanswered?.test(place)) {
       this.unanswered = undefined;
       return void response.destroy();
     }
+
     return send(response, answer);
   };
 
@@ -93,29 +116,38 @@ export class ProviderLedger {
     const batch = this.batches.find(one => one.id === id);
     const isAnthropic = path.includes('/messages/batches');
     if (method === 'POST' && path.endsWith('/files')) return this.#upload(text);
+
     if (method === 'GET' && path.includes('/files/')) {
       return this.#results(batchOfFile(this.batches, path), false);
     }
+
     if (method === 'POST' && path.endsWith('/cancel') && batch) {
       batch.cancelled = true;
       return this.#shown(batch, isAnthropic);
     }
+
     if (method === 'POST' && path.endsWith('/batches')) {
       return this.#shown(this.#create(text, isAnthropic), isAnthropic);
     }
+
     if (path.endsWith('/results')) return this.#results(batch, true);
+
     if (batch) {
       batch.looks += 1;
       return this.#shown(batch, isAnthropic);
     }
+
     if (id !== '') return undefined;
+
     for (const one of this.batches) one.looks += 1;
     const data = this.batches.map(one => this.#shown(one, isAnthropic)).reverse();
     return { data, has_more: false, first_id: null, last_id: null, object: 'list' };
   }
 
   #upload(text: string): object {
-    this.files.push(readBatchLines(text).map(({ custom_id, body }) => ({ custom_id, parameters: body })));
+    this.files.push(
+      readBatchLines(text).map(({ custom_id, body }) => ({ custom_id, parameters: body })),
+    );
     return { id: `file-${this.files.length}`, object: 'file', purpose: 'batch' };
   }
 
@@ -136,12 +168,14 @@ export class ProviderLedger {
       cancelled: false,
     };
     this.batches.push(made);
+
     return made;
   }
 
   #shown({ id, entries, metadata, looks, cancelled }: LedgerBatch, isAnthropic: boolean): object {
     const ended = looks >= this.looksToEnd || cancelled;
     const verdicts = entries.map(entry => this.verdict(entry));
+
     const succeeded = verdicts.filter(verdict => typeof verdict === 'object').length;
     if (isAnthropic) {
       const counts = { succeeded, errored: 0, canceled: 0, expired: entries.length - succeeded };
@@ -157,6 +191,7 @@ export class ProviderLedger {
         archived_at: this.resultsAreGone ? '2026-10-01T00:00:00Z' : null,
       };
     }
+
     const endStatus = cancelled ? 'cancelled' : 'completed';
     return {
       id,
@@ -177,11 +212,15 @@ export class ProviderLedger {
 
   #results(batch: LedgerBatch | undefined, isAnthropic: boolean): string | undefined {
     if (!batch) return undefined;
+
     const lines = batch.entries.toReversed().flatMap(entry => {
       const verdict = this.verdict(entry);
       if (verdict === 'missing') return [];
       return [
-        { custom_id: entry.custom_id, ...(isAnthropic ? messageResult(verdict) : chatResult(verdict)) },
+        {
+          custom_id: entry.custom_id,
+          ...(isAnthropic ? messageResult(verdict) : chatResult(verdict)),
+        },
       ];
     });
     const [first] = lines;
@@ -218,6 +257,7 @@ function chatResult(verdict: Exclude<Verdict, 'missing'>): object {
 
 function messageResult(verdict: Exclude<Verdict, 'missing'>): object {
   if (verdict === 'expired') return { result: { type: 'expired' } };
+
   if (verdict === 'refused') {
     return {
       result: {
@@ -226,6 +266,7 @@ function messageResult(verdict: Exclude<Verdict, 'missing'>): object {
       },
     };
   }
+
   const message = {
     id: 'msg_1',
     type: 'message',
@@ -239,7 +280,9 @@ function messageResult(verdict: Exclude<Verdict, 'missing'>): object {
 
 function send(response: ServerResponse, answer: object | string | undefined): void {
   if (answer === undefined) {
-    response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"gone"}}');
+    response
+      .writeHead(404, { 'content-type': 'application/json' })
+      .end('{"error":{"message":"gone"}}');
   } else if (typeof answer === 'string') {
     response.writeHead(200, { 'content-type': 'application/x-jsonl' }).end(answer);
   } else {

@@ -7,7 +7,9 @@ import { ModelAnswer } from '../../../src/models/providers/answers/model-answer.
 import { CLIENTS } from '../../../src/models/providers/requests/provider-clients.ts';
 
 /** An answer as a provider sends it: one body, or the events of a stream. */
-export type SentAnswer = { readonly body: object } | { readonly events: readonly (object | '[DONE]')[] };
+export type SentAnswer =
+  | { readonly body: object }
+  | { readonly events: readonly (object | '[DONE]')[] };
 
 /** A model of an interface. */
 export interface SpokenTo {
@@ -33,14 +35,24 @@ function isAmazons({ engine, id }: SpokenTo): boolean {
 }
 
 /** Returns the bytes of an answer, and their type. */
-function sent(asked: SpokenTo, answer: SentAnswer): { type: string; bytes: Uint8Array<ArrayBuffer> } {
-  if ('body' in answer) return { type: 'application/json', bytes: utf8(JSON.stringify(answer.body)) };
+function sent(
+  asked: SpokenTo,
+  answer: SentAnswer,
+): { type: string; bytes: Uint8Array<ArrayBuffer> } {
+  if ('body' in answer) {
+    return { type: 'application/json', bytes: utf8(JSON.stringify(answer.body)) };
+  }
+
   if (isAmazons(asked)) {
     const frames = answer.events
       .flatMap(event => Object.entries(event))
       .map(([name, value]) => frame(name, value as object));
-    return { type: 'application/vnd.amazon.eventstream', bytes: new Uint8Array(Buffer.concat(frames)) };
+    return {
+      type: 'application/vnd.amazon.eventstream',
+      bytes: new Uint8Array(Buffer.concat(frames)),
+    };
   }
+
   const lines = answer.events.map(event => {
     if (event === '[DONE]') return 'data: [DONE]\n\n';
     const name = 'type' in event ? `event: ${String(event.type)}\n` : '';
@@ -54,7 +66,11 @@ function utf8(text: string): Uint8Array<ArrayBuffer> {
 }
 
 function frame(type: string, payload: object): Uint8Array {
-  const headers = { ':event-type': type, ':message-type': 'event', ':content-type': 'application/json' };
+  const headers = {
+    ':event-type': type,
+    ':message-type': 'event',
+    ':content-type': 'application/json',
+  };
   return CODEC.encode({
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, { type: 'string', value } as const]),
@@ -79,18 +95,21 @@ export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promis
     },
     { provider: asked.engine, id: asked.id },
   );
+
   if ('body' in answer) {
     const { content, finishReason, usage } = await client.doGenerate(CALL);
     const pictures = content.flatMap(part => (part.type === 'file' ? [toBase64(part.data)] : []));
     const text = content.map(part => (part.type === 'text' ? part.text : '')).join('');
     return { text, end: ENDS[finishReason.unified], tokens: readTokens(usage), pictures };
   }
+
   const reading = {
     text: '',
     end: 'broken' as Reading['end'],
     tokens: readTokens(undefined),
     pictures: [] as string[],
   };
+
   for await (const part of (await client.doStream(CALL)).stream) {
     if (part.type === 'text-delta') reading.text += part.delta;
     if (part.type === 'file') reading.pictures.push(toBase64(part.data));
@@ -100,6 +119,7 @@ export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promis
       reading.tokens = readTokens(part.usage);
     }
   }
+
   return reading;
 }
 
@@ -121,16 +141,21 @@ function toBase64(data: unknown): string {
 function readTokens(usage: LanguageModelV4Usage | undefined): Reading['tokens'] {
   const { total, cacheRead = 0, cacheWrite = 0 } = usage?.inputTokens ?? { total: undefined };
   const output = usage?.outputTokens.total;
-  return total === undefined || output === undefined ? undefined : [total, output, cacheRead, cacheWrite];
+  return total === undefined || output === undefined
+    ? undefined
+    : [total, output, cacheRead, cacheWrite];
 }
 
 /** Reads an answer with the engine. */
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
-  const read = new ModelAnswer(CLIENTS[asked.engine].answerFormat({ provider: asked.engine, id: asked.id }));
+  const read = new ModelAnswer(
+    CLIENTS[asked.engine].answerFormat({ provider: asked.engine, id: asked.id }),
+  );
   const body = (async function* () {
     yield bytes;
   })();
+
   let fault = '';
   try {
     await readAnswer(
@@ -142,6 +167,7 @@ export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise
   } catch (error) {
     fault = String(error);
   }
+
   const { usage } = read;
   return {
     text: read.text,

@@ -20,8 +20,8 @@ export interface DoubleRequest {
 }
 
 /**
- * An error that a provider really sent, as somebody reported it in public. If a report has the words alone, the form around
- * them is that of the provider's other errors.
+ * An error that a provider really sent, as somebody reported it in public. If a report has the
+ * words alone, the form around them is that of the provider's other errors.
  */
 export interface RealError {
   /** Prefix of the provider. */

@@ -2,14 +2,17 @@ import type { Body } from './interface-rules.ts';
 import type { DoubleRequest, RealError } from './real-error.ts';
 
 const HI = [{ role: 'user', content: 'Hi' }];
+
 const chat = (body: Body): DoubleRequest => ({
   path: '/v1/chat/completions',
   body: { messages: HI, ...body },
 });
+
 const messages = (body: Body): DoubleRequest => ({
   path: '/v1/messages',
   body: { max_tokens: 9, messages: HI, ...body },
 });
+
 const gemini = (model: string, generationConfig: Body): DoubleRequest => ({
   path: `/v1beta/models/${model}:generateContent`,
   body: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig },
@@ -323,7 +326,12 @@ export const UNSUPPORTED: readonly RealError[] = [
     says: 'is deprecated for this model',
     double: {
       path: '/model/us.anthropic.claude-opus-4-8/invoke',
-      body: { anthropic_version: 'bedrock-2023-05-31', max_tokens: 9, messages: HI, temperature: 0.5 },
+      body: {
+        anthropic_version: 'bedrock-2023-05-31',
+        max_tokens: 9,
+        messages: HI,
+        temperature: 0.5,
+      },
     },
   },
 ];

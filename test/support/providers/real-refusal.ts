@@ -25,15 +25,29 @@ const MISSING_IMAGE = openaiError("Missing required parameter: 'image'.", {
   code: 'missing_required_parameter',
 });
 
-/** Returns the real service's answer to a request that it refuses; undefined if it takes it, or if nothing is known of it. */
-export function realRefusal(request: ProviderRequest, dialect: ChatDialect): ProviderAnswer | undefined {
-  if (request.path.endsWith('/images/edits') && request.headers['content-type']?.startsWith('multipart/')) {
+/**
+ * Returns the real service's answer to a request that it refuses; undefined if it takes it, or if
+ * nothing is known of it.
+ */
+export function realRefusal(
+  request: ProviderRequest,
+  dialect: ChatDialect,
+): ProviderAnswer | undefined {
+  if (
+    request.path.endsWith('/images/edits') &&
+    request.headers['content-type']?.startsWith('multipart/')
+  ) {
     return /name="image(\[\])?"/.test(request.text) ? undefined : MISSING_IMAGE;
   }
-  if (request.method !== 'POST' || !/json/.test(request.headers['content-type'] ?? '')) return undefined;
+
+  if (request.method !== 'POST' || !/json/.test(request.headers['content-type'] ?? '')) {
+    return undefined;
+  }
+
   const isDrawing = /\/images\/(?:generations|edits)$/.test(request.path);
   const drawing = isDrawing ? IMAGES[dialect] : undefined;
   const byDialect = request.path.endsWith('/chat/completions') ? CHAT_DIALECTS[dialect] : drawing;
   const service = byDialect ?? BY_PATH.find(([path]) => path.test(request.path))?.[1];
+
   return service && findRefusal(service, request);
 }

@@ -98,7 +98,9 @@ const RESPONSES_PARAMETERS = {
 } satisfies Partial<Record<keyof OpenAI.Responses.ResponseCreateParams, Schema>>;
 
 function refuseResponsesParameter(fault: ParameterFault): ProviderAnswer {
-  if (dottedPath(fault.path) !== 'max_output_tokens' || fault.kind !== 'type') return wrongParameter(fault);
+  if (dottedPath(fault.path) !== 'max_output_tokens' || fault.kind !== 'type') {
+    return wrongParameter(fault);
+  }
   return openaiError(
     `Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got ${String(fault.value)} instead.`,
     { param: 'max_output_tokens', code: 'integer_below_min_value' },

@@ -12,8 +12,8 @@ export interface ScriptedPrompter extends Prompter {
 }
 
 /**
- * Returns a person who answers questions in this order. An answer may be several attempts, of which all but the last must be
- * refused by the question itself.
+ * Returns a person who answers questions in this order. An answer may be several attempts, of which
+ * all but the last must be refused by the question itself.
  */
 export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter {
   const left = [...script];
@@ -21,12 +21,16 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
 
   const attempts = (question: { message: string; description?: string | undefined }) => {
     asked.push(
-      question.description === undefined ? question.message : `${question.message}: ${question.description}`,
+      question.description === undefined
+        ? question.message
+        : `${question.message}: ${question.description}`,
     );
+
     const [message, ...typed] = left.shift() ?? [];
     if (message !== question.message) {
       throw new Error(`asked for ${question.message}, expected ${message ?? 'no question'}`);
     }
+
     return typed;
   };
 
@@ -41,7 +45,8 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
   ): Promise<string> => {
     const typed = attempts(question).map(answer => String(answer) || (question.default ?? ''));
     for (const [at, answer] of typed.entries()) {
-      const problem = question.required === true && answer === '' ? 'needed' : await check?.(answer);
+      const problem =
+        question.required === true && answer === '' ? 'needed' : await check?.(answer);
       if (problem === undefined && at === typed.length - 1) return answer;
       asked.push(`  ${problem ?? `took ${answer}`}`);
     }
@@ -59,7 +64,9 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
   return {
     asked,
     verify: () => {
-      if (left.length > 0) throw new Error(`never asked for ${left.map(([message]) => message).join(', ')}`);
+      if (left.length > 0) {
+        throw new Error(`never asked for ${left.map(([message]) => message).join(', ')}`);
+      }
     },
     text: question => judged(question, question.check),
     secret: question => judged(question, undefined),
@@ -87,7 +94,9 @@ export function scriptedPrompter(...script: readonly Answer[]): ScriptedPrompter
     },
     choice: async question => {
       const [name] = attempts(question);
-      return name === '' && question.default !== undefined ? question.default : named(question.choices, name);
+      return name === '' && question.default !== undefined
+        ? question.default
+        : named(question.choices, name);
     },
     several: async question => {
       const [names] = attempts(question);

@@ -12,7 +12,10 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 
 const PROMPT = 'READY>';
 
-/** For each shell: its script, a prompt that a test can wait for, and a command that prints its arguments. */
+/**
+ * For each shell: its script, a prompt that a test can wait for, and a command that prints its
+ * arguments.
+ */
 const SETUP = {
   bash: (script: string) => ({
     file: 'rc',
@@ -31,7 +34,10 @@ const SETUP = {
   }),
 } as const;
 
-/** Returns true if a shell is on this machine. Those that Windows may have see other paths than Node. */
+/**
+ * Returns true if a shell is on this machine. Those that Windows may have see other paths than
+ * Node.
+ */
 export function hasShell(shell: Shell): boolean {
   if (!isPosix) return false;
   try {
@@ -46,7 +52,10 @@ export function hasShell(shell: Shell): boolean {
 export interface CompletingShell {
   /** Types a line, presses Tab and Enter, and gives the arguments the line came to. */
   argumentsAfterTab(typed: string, rest?: string): Promise<string[]>;
-  /** Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`, then presses Enter. */
+  /**
+   * Types a line and presses Tab twice; gives what is on the screen once it shows `wanted`, then
+   * presses Enter.
+   */
   screenAfterTabs(typed: string, wanted: string | RegExp): Promise<string>;
   /** Completes by the built command during `test`. */
   byBuiltCommand(test: () => Promise<void>): Promise<void>;
@@ -54,8 +63,8 @@ export interface CompletingShell {
 }
 
 /**
- * Starts a shell that asks this process for completions, with the arguments as they arrive at the command: a command of its
- * own for each Tab takes most of the time.
+ * Starts a shell that asks this process for completions, with the arguments as they arrive at the
+ * command: a command of its own for each Tab takes most of the time.
  *
  * @param home where the command keeps its files, and the working directory
  */
@@ -70,13 +79,16 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
     LC_ALL: process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8',
     ZDOTDIR: home,
   };
+
   const script = path.join(home, 'script');
   writeFileSync(script, execFileSync(process.execPath, [COMMAND, 'completion', shell], { env }));
+
   const server = await completionServer(home);
   const askHere = (): void => {
     rmSync(program, { force: true });
     writeFileSync(program, programAsking((server.address() as AddressInfo).port), { mode: 0o755 });
   };
+
   askHere();
   const setup = SETUP[shell](script);
   const rc = path.join(home, setup.file);
@@ -90,6 +102,7 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
     rows: 50,
   });
   await terminal.waitFor(PROMPT);
+
   return {
     ...talkingTo(terminal),
     async byBuiltCommand(test) {
@@ -106,7 +119,10 @@ export async function completingShell(shell: Shell, home: string): Promise<Compl
   };
 }
 
-/** Returns a program that sends its arguments to a server on this machine, each ended by NUL, and prints the answer. */
+/**
+ * Returns a program that sends its arguments to a server on this machine, each ended by NUL, and
+ * prints the answer.
+ */
 const programAsking = (port: number): string => `#!/usr/bin/env bash
 exec 3<>/dev/tcp/127.0.0.1/${port}
 printf '%s\\0' "$#" "$@" >&3
@@ -132,7 +148,9 @@ async function answerOn(socket: Socket, home: string): Promise<void> {
   }
 }
 
-function talkingTo(terminal: TestTerminal): Pick<CompletingShell, 'argumentsAfterTab' | 'screenAfterTabs'> {
+function talkingTo(
+  terminal: TestTerminal,
+): Pick<CompletingShell, 'argumentsAfterTab' | 'screenAfterTabs'> {
   let lines = 0;
   const finished = async (): Promise<string> => {
     lines += 1;

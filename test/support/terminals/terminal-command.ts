@@ -2,7 +2,12 @@ import { onTestFinished } from 'vitest';
 import { COMMAND } from '../command.ts';
 import { temporaryDirectory } from '../context.ts';
 import { commandEnvironment } from '../environment.ts';
-import { type Exchange, type ScriptedService, startScriptedService, success } from '../scripted-service.ts';
+import {
+  type Exchange,
+  type ScriptedService,
+  startScriptedService,
+  success,
+} from '../scripted-service.ts';
 import { openTerminal, type TestTerminal } from './terminal.ts';
 
 export interface OnTerminalOptions {
@@ -59,6 +64,7 @@ export async function serviceWithPrompt(
     { ordered: false },
   );
   onTestFinished(() => service.close());
+
   return {
     service,
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
@@ -86,5 +92,6 @@ export function slowCreation(): { exchange: Exchange; arrived: Promise<void>; an
     },
     times: 'any' as const,
   };
+
   return { exchange, arrived, answer };
 }

@@ -28,6 +28,7 @@ const KEYS = {
   'ctrl+o': '\u000f',
   'ctrl+u': '\u0015',
 } as const;
+
 export type Key = keyof typeof KEYS;
 
 /** The longest a test waits for the screen to show something, in milliseconds. */
@@ -45,7 +46,10 @@ export interface TestTerminal {
   waitForScreen(...lines: readonly string[]): Promise<void>;
   /** Returns the visible lines without trailing blanks and empty lines. */
   screen(): string;
-  /** Returns the scrollback and the screen, with lines as they were written before they were wrapped. */
+  /**
+   * Returns the scrollback and the screen, with lines as they were written before they were
+   * wrapped.
+   */
   text(): string;
   /** Returns every byte that the command has written so far. */
   raw(): string;
@@ -57,7 +61,13 @@ export interface TestTerminal {
 
 export function openTerminal(options: TerminalOptions): TestTerminal {
   const { columns = 80, rows = 24 } = options;
-  const screen = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
+  const screen = new xterm.Terminal({
+    cols: columns,
+    rows,
+    scrollback: 5000,
+    allowProposedApi: true,
+  });
+
   const child = spawn(options.file, [...options.args], {
     name: options.env['TERM'] ?? 'xterm-256color',
     cols: columns,
@@ -65,18 +75,23 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
     cwd: options.cwd,
     env: options.env,
   });
+
   const watchers = new Set<() => void>();
   let raw = '';
   let exited: number | undefined;
+
   const changed = () => {
     for (const watcher of watchers) watcher();
   };
+
   const show = (data: string) => {
     raw += data;
     screen.write(data, changed);
   };
+
   // The terminal answers what a program asks it: its size, where the cursor is.
   screen.onData(answer => child.write(answer));
+
   onEnd(child, show, code => {
     // The screen draws in order what it is sent.
     screen.write('', () => {
@@ -86,11 +101,15 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
   });
 
   const line = (at: number) => screen.buffer.active.getLine(at);
+
   const shown = () => {
     const { baseY } = screen.buffer.active;
-    const rows = Array.from({ length: screen.rows }, (_, row) => line(baseY + row)?.translateToString(true));
+    const rows = Array.from({ length: screen.rows }, (_, row) =>
+      line(baseY + row)?.translateToString(true),
+    );
     return rows.join('\n').trimEnd();
   };
+
   const text = () => {
     let all = '';
     for (let at = 0; at < screen.buffer.active.length; at += 1) {
@@ -106,6 +125,7 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
         clearTimeout(deadline);
         watchers.delete(look);
       };
+
       const look = () => {
         if (isSo()) {
           stop();
@@ -115,10 +135,16 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
           reject(new Error(`exited with ${exited} without ${what}; the screen:\n${text()}`));
         }
       };
+
       const deadline = setTimeout(() => {
         stop();
-        reject(new Error(`no ${what} in time; the screen:\n${text()}\n${JSON.stringify(raw.slice(-400))}`));
+        reject(
+          new Error(
+            `no ${what} in time; the screen:\n${text()}\n${JSON.stringify(raw.slice(-400))}`,
+          ),
+        );
       }, DEADLINE_MS);
+
       watchers.add(look);
       look();
     });
@@ -151,7 +177,10 @@ export function openTerminal(options: TerminalOptions): TestTerminal {
 /** A byte that no program of the tests writes, and that a terminal ignores. */
 const END_MARK = '\0';
 
-/** Calls `show` with each piece of a program's output, and then `end` with its exit code: after all of its output. */
+/**
+ * Calls `show` with each piece of a program's output, and then `end` with its exit code: after all
+ * of its output.
+ */
 function onEnd(child: IPty, show: (data: string) => void, end: (code: number) => void): void {
   let code: number | undefined;
   const programSide = isPosix ? openProgramSide(child) : undefined;
@@ -161,16 +190,21 @@ function onEnd(child: IPty, show: (data: string) => void, end: (code: number) =>
     if (programSide !== undefined) closeSync(programSide);
     end(code);
   });
+
   child.onExit(({ exitCode, signal }) => {
     code = signal === undefined || signal === 0 ? exitCode : 128 + signal;
-    if (programSide === undefined) end(code);
-    else writeMark(programSide);
+    if (programSide === undefined) {
+      end(code);
+    } else {
+      writeMark(programSide);
+    }
   });
 }
 
 /**
- * Opens the side of the terminal that its program writes to. Once nobody has it open, Node stops reading at the next pause,
- * although some output has not been read; node-pty stops 200 ms after the exit at the latest.
+ * Opens the side of the terminal that its program writes to. Once nobody has it open, Node stops
+ * reading at the next pause, although some output has not been read; node-pty stops 200 ms after
+ * the exit at the latest.
  */
 function openProgramSide(child: IPty): number {
   Reflect.set(child, '_emittedClose', true); // so that node-pty reports the exit and closes nothing

@@ -6,8 +6,8 @@ import type { Tally } from './row-tally.ts';
 const LINE_EVERY_MS = 10_000;
 
 /**
- * Shows the progress of a batch: as a bar on a terminal, else, or if motion is unwanted, as a line every 10 s. Shows
- * nothing with `--quiet`.
+ * Shows the progress of a batch: as a bar on a terminal, else, or if motion is unwanted, as a line
+ * every 10 s. Shows nothing with `--quiet`.
  *
  * @param hasLines false if a provider's batches report their own progress
  * @returns a function that resolves once nothing more is shown
@@ -18,14 +18,22 @@ export function startBatchProgress(
   { hasLines }: { readonly hasLines: boolean },
 ): () => Promise<void> {
   if (ctx.globals.quiet) return async () => {};
+
   const now = createSteadyTime(ctx.clock);
   const startedAt = now();
   const getElapsedMs = (): number => now() - startedAt;
+
   if (canAnimate(ctx)) {
-    const stop = startSpinner(ctx, () => formatBar(tally, getElapsedMs(), ctx.io.stderr.columns), 0);
+    const stop = startSpinner(
+      ctx,
+      () => formatBar(tally, getElapsedMs(), ctx.io.stderr.columns),
+      0,
+    );
     return async () => stop();
   }
+
   if (!hasLines) return async () => {};
+
   const progressStopped = new AbortController();
   const printLines = async (): Promise<void> => {
     while (!progressStopped.signal.aborted) {
@@ -33,6 +41,7 @@ export function startBatchProgress(
       ctx.io.note(formatTally(tally, getElapsedMs()));
     }
   };
+
   const ticking = printLines().catch(() => {});
   return () => {
     progressStopped.abort();
@@ -42,7 +51,8 @@ export function startBatchProgress(
 
 /** Returns the progress as one line: done, failed, rate and time left. */
 export function formatTally({ total, done, ended, failed }: Tally, elapsedMs: number): string {
-  const timeLeftMs = total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
+  const timeLeftMs =
+    total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
   return [
     `${done}${total === undefined ? '' : ` of ${total}`} done`,
     `${failed} failed`,
@@ -54,7 +64,9 @@ export function formatTally({ total, done, ended, failed }: Tally, elapsedMs: nu
 /** Returns a rate as rows per second, or per minute if it is below one per second. */
 export function formatSpeed(perSecond: number): string {
   if (!Number.isFinite(perSecond)) return '0/s';
-  return perSecond < 0.95 ? `${formatOneDigit(perSecond * 60)}/min` : `${formatOneDigit(perSecond)}/s`;
+  return perSecond < 0.95
+    ? `${formatOneDigit(perSecond * 60)}/min`
+    : `${formatOneDigit(perSecond)}/s`;
 }
 
 function formatOneDigit(value: number): string {
@@ -62,6 +74,7 @@ function formatOneDigit(value: number): string {
 }
 
 const PROGRESS_BAR_WIDTH = 20;
+
 /** Number of columns that the spinner takes before the text. */
 const SPINNER_WIDTH = 2;
 

@@ -8,13 +8,17 @@ import { reportFailure } from '../../terminal/report-failure.ts';
 /**
  * Reports the fault of a row with its line; as JSON, with the runs that may belong to it.
  *
- * @param candidates the runs that may be that of a creation in doubt; if there are none, the summary has the remedy
+ * @param candidates the runs that may be that of a creation in doubt; if there are none, the
+ * summary has the remedy
  */
 export function reportRow(
   ctx: Context,
   source: string,
   { row, line, id }: RowPlace,
-  { error, candidates }: { readonly error: unknown; readonly candidates?: readonly RunRow[] | undefined },
+  {
+    error,
+    candidates,
+  }: { readonly error: unknown; readonly candidates?: readonly RunRow[] | undefined },
 ): void {
   const failure = toFailure(error);
   reportFailure(

@@ -13,13 +13,18 @@ export class Tally {
   readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
   /** Rows that ended in this invocation, by outcome. */
   readonly now = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
-  /** Rows that failed in this invocation because they are invalid, so that a retry would fail too. */
+  /**
+   * Rows that failed in this invocation because they are invalid, so that a retry would fail too.
+   */
   faulty = 0;
   /** Rows of this invocation whose run was stopped with the command. */
   stopped = 0;
   /** Rows of this invocation whose model was asked and returned nothing. */
   unanswered = 0;
-  /** Rows that were started in this invocation and postponed because of a fault that concerns other rows too. */
+  /**
+   * Rows that were started in this invocation and postponed because of a fault that concerns other
+   * rows too.
+   */
   postponed = 0;
   /** A link that kept an output from being saved. */
   link: string | undefined;

@@ -30,18 +30,25 @@ export async function concludeBatch(
   const { options, tally, stop, results, journal, budget } = runningBatch;
   const { out, stream } = options;
   const counts = countRows(tally, rows);
-  const isComplete = counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
+
+  const isComplete =
+    counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
   if (isComplete) {
     await results.finish(options.sorted);
     await journal.remove();
   }
+
   const isStopped = stop.interruptedBy !== undefined || ctx.signal.aborted || !stop.hasReader;
   const totals = await budget.readTotals({ readsList: !isStopped && stop.reason === undefined });
-  if ((out ?? stream) !== undefined && ctx.globals.json) await printValue(ctx, { ...counts, totals });
+  if ((out ?? stream) !== undefined && ctx.globals.json) {
+    await printValue(ctx, { ...counts, totals });
+  }
+
   const interruption = interruptionError(ctx, runningBatch, { counts, isComplete });
   if (interruption === undefined) reportCounts(runningBatch, counts);
   for (const line of spentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
   if (interruption !== undefined) throw interruption;
+
   refuseUnfinishedBatch(runningBatch, counts);
   return counts.succeeded === rows ? EXIT.ok : getFailedExitCode(runningBatch);
 }
@@ -53,17 +60,23 @@ function refuseUnfinishedBatch(
 ): void {
   const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && isLeft) throw stoppedAtFaultError(stop.fault, out, counts);
-  if (budget.reached !== undefined && counts.notDone !== 0)
+  if (budget.reached !== undefined && counts.notDone !== 0) {
     throw stoppedAtCapError(budget.reached, out, counts);
+  }
   if (tally.link !== undefined) throw new LinkFault(tally.link);
 }
 
-/** Returns the exit code of a batch in which rows failed. @throws {CliError} if no model answered any row */
+/**
+ * Returns the exit code of a batch in which rows failed.
+ *
+ * @throws {CliError} if no model answered any row
+ */
 function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
   if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnsweredError();
   // Any answer of the service shows this, so there was none.
   const { embedded, client } = batch.connection;
-  const isUnanswered = !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
+  const isUnanswered =
+    !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
   return isUnanswered ? EXIT.fault : EXIT.runFailed;
 }
 
@@ -78,11 +91,16 @@ function interruptionError(
       ? []
       : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [RETRY_HINT] : [])];
   const message = formatCounts(counts, tally.before);
-  if (stop.interruptedBy !== undefined) return new Interrupted(stop.interruptedBy, hints, { message });
+  if (stop.interruptedBy !== undefined) {
+    return new Interrupted(stop.interruptedBy, hints, { message });
+  }
+
   if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
     return waitTimeoutError(`gave up waiting; ${message}`, { hints });
   }
+
   if (stop.hasReader || counts.succeeded === 0) return undefined;
+
   // Some runs were paid for, but nobody read their results.
   return new CliError(
     `${stream ?? 'standard output'} was closed before every result was written: ${message}`,
@@ -95,7 +113,11 @@ function interruptionError(
 }
 
 /** Returns the error for rows that a fault postponed, which `--resume` runs. */
-function stoppedAtFaultError(fault: unknown, out: string | undefined, { notDone }: RowCounts): CliError {
+function stoppedAtFaultError(
+  fault: unknown,
+  out: string | undefined,
+  { notDone }: RowCounts,
+): CliError {
   const { message, hints, ...failure } = toFailure(fault);
   const left = notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
   return new CliError(`${message}; ${left}`, {
@@ -119,7 +141,10 @@ function stoppedAtCapError(
   });
 }
 
-/** Returns the hints for a batch without results file, whose next invocation pays for every row again. */
+/**
+ * Returns the hints for a batch without results file, whose next invocation pays for every row
+ * again.
+ */
 function listUnresumableHints(reached: CliError, done: number): readonly string[] {
   if (done === 0) return reached.hints;
   return [
@@ -155,6 +180,7 @@ function formatCounts(
     [goingOn, 'still running'],
     [notDone ?? 0, 'not done'],
   ] as const;
+
   return [
     formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded),
     ...(failed > 0
@@ -174,16 +200,23 @@ function reportCounts(
 ): void {
   const { io } = ctx;
   const { out } = options;
-  if (stop.reason !== undefined) io.error(`error: no more rows were started: ${toOneLine(stop.reason)}`);
+
+  if (stop.reason !== undefined) {
+    io.error(`error: no more rows were started: ${toOneLine(stop.reason)}`);
+  }
+
   const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
   io.note(`note: ${counts.rows === 0 ? none : formatCounts(counts, tally.before)}`);
   if (out === undefined) return;
+
   const { failed, inDoubt, goingOn, notDone } = counts;
+
   // A replay would return the same answers.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     // Corrected rows count as new ones, because their ids or columns may differ.
     io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);
   }
+
   if (inDoubt > 0) io.note(formatDoubtHint(batch, tally));
   const isExplained = budget.reached !== undefined || stop.fault !== undefined;
   if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(resumeHint(out));

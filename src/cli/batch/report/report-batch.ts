@@ -6,7 +6,11 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { formatSpentProperties, spendingLines } from '../../creation/spending-text.ts';
 import { present } from '../../outputs/present.ts';
-import { isPagePrinted, isStandardOutput, writeNamedFile } from '../../outputs/saving/special-file.ts';
+import {
+  isPagePrinted,
+  isStandardOutput,
+  writeNamedFile,
+} from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatPlainRows, renderTerminalTable } from '../../terminal/table.ts';
 import {
@@ -18,7 +22,10 @@ import {
   summarizeRows,
 } from './reported-rows.ts';
 
-/** Prints the summary of a batch, and writes an HTML page if `html` names a file. A page on standard output replaces the summary. */
+/**
+ * Prints the summary of a batch, and writes an HTML page if `html` names a file. A page on standard
+ * output replaces the summary.
+ */
 export async function reportBatch(
   ctx: Context,
   results: string,
@@ -27,6 +34,7 @@ export async function reportBatch(
   const isPrinted = isPagePrinted(ctx, '--html', html);
   const rows = await readReportedRows(results, ctx.cwd);
   const unfinished = await readUnfinished(results, ctx.cwd, rows);
+
   const summary = summarizeRows(rows, await readSpending(ctx, rows), unfinished);
   if (html !== undefined) {
     const { reportPage } = await import('./report-page.ts');
@@ -36,6 +44,7 @@ export async function reportBatch(
     noteLeftOut(ctx, page.leftOut);
     if (isPrinted) return EXIT.ok;
   }
+
   await present(ctx, summary, {
     terminal: () => renderTerminalReport(ctx, summary),
     plain: () => formatPlainRows(toSummaryRows(summary)),
@@ -48,7 +57,8 @@ const MAX_NAMED_ROWS = 20;
 function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
   if (leftOut.length === 0) return;
   const named = leftOut.slice(0, MAX_NAMED_ROWS).join(', ');
-  const more = leftOut.length > MAX_NAMED_ROWS ? ` and ${leftOut.length - MAX_NAMED_ROWS} more` : '';
+  const more =
+    leftOut.length > MAX_NAMED_ROWS ? ` and ${leftOut.length - MAX_NAMED_ROWS} more` : '';
   ctx.io.note(
     `note: not on the page, because they are not pictures below the folder of the results: ${named}${more}`,
   );
@@ -58,7 +68,10 @@ async function writeBatchReport(ctx: Context, file: string, page: string): Promi
   try {
     await writeNamedFile(ctx, file, page);
   } catch (error) {
-    throw unwritableError(error, usageError(`--html: ${file} can't be written: ${getErrorMessage(error)}`));
+    throw unwritableError(
+      error,
+      usageError(`--html: ${file} can't be written: ${getErrorMessage(error)}`),
+    );
   }
   if (!isStandardOutput(ctx.cwd, file)) ctx.io.note(`note: wrote the page to ${file}`);
 }
@@ -78,7 +91,12 @@ function toSummaryRows({
     ...(unfinished === undefined ? [] : [['unfinished', formatUnfinished(unfinished)]]),
     ...Object.entries(counts).map(([what, value]) => [what, String(value)]),
     ...formatSpentProperties(spent).map(([name, value]) => [name, value]),
-    ...failures.map(({ reason, rows, ids }) => ['failure', String(rows), reason, ids.slice(0, 10).join(',')]),
+    ...failures.map(({ reason, rows, ids }) => [
+      'failure',
+      String(rows),
+      reason,
+      ids.slice(0, 10).join(','),
+    ]),
     ...slowest.map(({ id, seconds: took }) => ['slow', String(took), id]),
   ];
 }
@@ -88,6 +106,7 @@ async function renderTerminalReport(ctx: Context, summary: BatchSummary): Promis
   const time = seconds === undefined ? '' : `; ${seconds} s of run time`;
   const counts = `${pluralize(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
   const state = unfinished === undefined ? [] : [formatUnfinished(unfinished)];
+
   const parts = [[...state, counts, ...spendingLines(summary).map(escapeControls), ''].join('\n')];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
@@ -98,9 +117,11 @@ async function renderTerminalReport(ctx: Context, summary: BatchSummary): Promis
     ]);
     parts.push(await renderTerminalTable(ctx.io, columns, cells));
   }
+
   if (slowest.length > 0) {
     const cells = slowest.map(({ id, seconds: took }) => [id, `${took} s`]);
     parts.push(await renderTerminalTable(ctx.io, [{ title: 'Slowest' }, { title: 'Time' }], cells));
   }
+
   return parts.join('\n');
 }

@@ -15,7 +15,8 @@ import { type BatchSummary, formatUnfinished, hasRowSucceeded } from './reported
 /**
  * Renders the results as one HTML page, with inputs next to outputs and saved pictures embedded.
  *
- * @param folder the folder of the results; paths of saved outputs are relative to it and stay below it
+ * @param folder the folder of the results; paths of saved outputs are relative to it and stay below
+ * it
  * @returns the page, and the paths of saved outputs that it leaves out
  */
 export async function reportPage(
@@ -40,6 +41,7 @@ export async function reportPage(
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });
+
   return { html, leftOut: savedPictures.leftOut };
 }
 
@@ -54,6 +56,7 @@ async function buildResultGridRow(
   const time = seconds === null ? [] : [`${seconds} s`];
   const size = tokens === null ? [] : [pluralize(tokens, 'token')];
   const price = row.cost === null ? [] : [formatDollars(toMoney(row.cost))];
+
   return {
     name: row.id,
     state,
@@ -75,7 +78,8 @@ async function buildOutputPart(
   savedPictures: SavedPictures,
 ): Promise<GridPart> {
   const isMedia = type === 'image' || type === 'video';
-  const url = isMedia && typeof savedTo === 'string' ? await savedPictures.readDataUrl(savedTo) : undefined;
+  const url =
+    isMedia && typeof savedTo === 'string' ? await savedPictures.readDataUrl(savedTo) : undefined;
   if (url !== undefined) return { kind: 'media', url };
   return type === 'error'
     ? { kind: 'error', text: formatReason(data) }
@@ -91,7 +95,10 @@ class SavedPictures {
     this.#folder = folder;
   }
 
-  /** Returns the `data:` URL of a saved output; undefined, and noted, if it is elsewhere or can't be shown. */
+  /**
+   * Returns the `data:` URL of a saved output; undefined, and noted, if it is elsewhere or can't be
+   * shown.
+   */
   async readDataUrl(savedTo: string): Promise<string | undefined> {
     const isAway = isOnOtherComputer(savedTo);
     const url = isAway

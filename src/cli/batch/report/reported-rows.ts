@@ -15,8 +15,8 @@ import { toResultState } from '../results/result-state.ts';
 import { parseResultsLine, type ResultsLine } from '../results/results-line.ts';
 
 /**
- * Reads the rows of a file of results; the last line of a row counts. The file's last line may be torn while its batch has
- * not ended.
+ * Reads the rows of a file of results; the last line of a row counts. The file's last line may be
+ * torn while its batch has not ended.
  *
  * @throws {CliError} USAGE_ERROR if the file can't be read, or a line is not a result
  */
@@ -27,6 +27,7 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
       'CSV has no tokens, costs or times. Give --out results.jsonl to the next batch.',
     );
   }
+
   const rows = new Map<string, ResultsLine>();
   let fault: CliError | undefined;
   const stream = createReadStream(path.resolve(cwd, file), { encoding: 'utf8' });
@@ -35,14 +36,18 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
       if (fault !== undefined) throw fault;
       if (text.trim() !== '') {
         const row = parseResultsLine(text);
-        if (row === undefined) fault = usageError(`${file}:${line}: this is not a result of a batch`);
-        else rows.set(row.id, row);
+        if (row === undefined) {
+          fault = usageError(`${file}:${line}: this is not a result of a batch`);
+        } else {
+          rows.set(row.id, row);
+        }
       }
     }
     if (fault !== undefined && !existsSync(getJournalPath(file, cwd))) throw fault;
   } catch (error) {
     throw fileFault(error, file, 'report');
   }
+
   return [...rows.values()];
 }
 
@@ -76,17 +81,20 @@ export function formatUnfinished({ done, of }: UnfinishedBatch): string {
 }
 
 /**
- * Returns the spending of the runs in results. Asks the configured service for amounts that the file lacks: credits, and
- * also models if it is this machine's own. If the service can't be asked, notes why and leaves the amounts unknown.
+ * Returns the spending of the runs in results. Asks the configured service for amounts that the
+ * file lacks: credits, and also models if it is this machine's own. If the service can't be asked,
+ * notes why and leaves the amounts unknown.
  */
 export async function readSpending(ctx: Context, lines: readonly ResultsLine[]): Promise<Totals> {
   const runs = lines.map(toResultState).flatMap(state => state.runs);
   const lacksCredits = runs.some(({ credits }) => credits === undefined);
   const lacksModels = runs.some(({ cost }) => cost !== undefined);
+
   const spending = new Spending();
   const add = (connection: Connection | undefined): void => {
     for (const run of runs) spending.add({ ...run, connection });
   };
+
   if (lacksCredits || lacksModels) {
     try {
       add(await ctx.connection());
@@ -94,9 +102,12 @@ export async function readSpending(ctx: Context, lines: readonly ResultsLine[]):
       await spending.readCredits(ctx.signal);
     } catch (error) {
       ctx.signal.throwIfAborted();
-      if (lacksCredits) ctx.io.note(`note: could not read the credits: ${toFailure(error).message}`);
+      if (lacksCredits) {
+        ctx.io.note(`note: could not read the credits: ${toFailure(error).message}`);
+      }
     }
   }
+
   add(undefined);
   return spending.computeTotals();
 }
@@ -123,7 +134,8 @@ export function summarizeRows(
     succeeded: succeededCount,
     failed: rows.length - succeededCount,
     /** The sum over all rows; undefined if no row has a known time. */
-    seconds: timedRows.length === 0 ? undefined : sumSeconds(timedRows.map(({ seconds }) => seconds)),
+    seconds:
+      timedRows.length === 0 ? undefined : sumSeconds(timedRows.map(({ seconds }) => seconds)),
     ...spentTotals,
     /** The failures, most frequent first. */
     failures: groupFailures(rows),
@@ -132,7 +144,9 @@ export function summarizeRows(
   };
 }
 
-function groupFailures(rows: readonly ResultsLine[]): { reason: string; rows: number; ids: string[] }[] {
+function groupFailures(
+  rows: readonly ResultsLine[],
+): { reason: string; rows: number; ids: string[] }[] {
   const ids = new Map<string, string[]>();
   for (const row of rows.filter(row => !hasRowSucceeded(row))) {
     const reason = getFailureReason(row);

@@ -38,10 +38,11 @@ interface ResultPlace {
 const CSV_PIECE_LENGTH = 64 * 1024;
 
 /**
- * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A table that needs more
- * columns can't be appended to, so it is rewritten at the end from the results as they came. A result with own columns
- * that the table still lacks stays in memory. Earlier results come from the batch's journal; those that it lacks are matched
- * row by row through the rows' own columns.
+ * Results as a table: the row's own columns, then runId, runStatus, error, output1 and so on. A
+ * table that needs more columns can't be appended to, so it is rewritten at the end from the
+ * results as they came. A result with own columns that the table still lacks stays in memory.
+ * Earlier results come from the batch's journal; those that it lacks are matched row by row through
+ * the rows' own columns.
  */
 export class CsvResults implements ResultsFile {
   readonly states = new Map<string, ResultState>();
@@ -51,7 +52,9 @@ export class CsvResults implements ResultsFile {
   #handle: FileHandle;
   /** The results of rows, by row id: those in the journal and of this invocation. */
   readonly #results = new Map<string, TableRow | ResultPlace>();
-  /** Earlier results that the journal lacks, because they ended before its batch began, by row id. */
+  /**
+   * Earlier results that the journal lacks, because they ended before its batch began, by row id.
+   */
   readonly #matched = new Map<string, TableRow>();
   /** Such results for which no row was found yet. */
   readonly #unmatched: TableRow[];
@@ -75,10 +78,18 @@ export class CsvResults implements ResultsFile {
     this.existed = existed;
   }
 
-  /** Opens or creates the table. @throws {CliError} if the file exists without `--resume`, or is not a table of results */
+  /**
+   * Opens or creates the table.
+   *
+   * @throws {CliError} if the file exists without `--resume`, or is not a table of results
+   */
   static async open(
     ctx: Context,
-    { out, resume, excel }: { readonly out: string; readonly resume: boolean; readonly excel: boolean },
+    {
+      out,
+      resume,
+      excel,
+    }: { readonly out: string; readonly resume: boolean; readonly excel: boolean },
     statesBefore: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
     const file = path.resolve(ctx.cwd, out);
@@ -88,6 +99,7 @@ export class CsvResults implements ResultsFile {
         isTableRow(result) ? [[id, result] as const] : [],
       );
       const tableRows = resume ? await readResultsTable(file, excel) : [];
+
       // If the journal has every result, a crash can have damaged only the table's header.
       if (tableRows === undefined && statesBefore.size === 0) {
         throw usageError(
@@ -95,14 +107,20 @@ export class CsvResults implements ResultsFile {
           'Name the file that the batch wrote.',
         );
       }
+
       const table = tableRows ?? [];
       const rows =
         statesBefore.size === 0 ? table : filterUnjournaled(table, new Map(journaledRows).values());
       const existed = rows.length + journaledRows.length > 0;
       const results = new CsvResults(file, handle, { rows, existed, excel });
       for (const [id, row] of journaledRows) results.#setResult(id, row, row);
-      if (existed) await results.#rewriteEarlier(out);
-      else await cutAt(file, handle, 0);
+
+      if (existed) {
+        await results.#rewriteEarlier(out);
+      } else {
+        await cutAt(file, handle, 0);
+      }
+
       return results;
     } catch (error) {
       await handle.close();
@@ -110,7 +128,10 @@ export class CsvResults implements ResultsFile {
     }
   }
 
-  /** Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one that can't be appended to. */
+  /**
+   * Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one
+   * that can't be appended to.
+   */
   async #rewriteEarlier(name: string): Promise<void> {
     const all = [...this.#unmatched, ...this.#results.values()];
     this.#columns = mergeColumns(all, { own: [], outputs: 0, excel: this.#excel });
@@ -119,7 +140,9 @@ export class CsvResults implements ResultsFile {
     this.#size = (await this.#handle.stat()).size;
   }
 
-  /** Finds the earlier result of a row that the journal has no result for, by the row's own columns. */
+  /**
+   * Finds the earlier result of a row that the journal has no result for, by the row's own columns.
+   */
   matchRow({ id, row, cells = {} }: SourceRow): void {
     if (this.states.has(id)) return;
     const at = this.#unmatched.findIndex(result => hasSameCells(result.cells, cells));
@@ -158,14 +181,22 @@ export class CsvResults implements ResultsFile {
       this.#columns = { own: names, outputs, excel: this.#excel };
       await this.#append(formatHeaderLine(this.#columns));
     }
+
     const columns = this.#columns;
-    const hasAll = tableRow.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
+    const hasAll =
+      tableRow.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
     if (this.#results.has(id) || !hasAll || outputs > columns.outputs) this.#needsRewrite = true;
     const parts = formatLineParts(columns, tableRow);
     const start = this.#size;
     await this.#append(joinColumns(parts, columns.own.length > 0));
     const bytes = this.#size - start;
-    const place = { row: tableRow.row, outputs, start, ownBytes: Buffer.byteLength(parts[0]), bytes };
+    const place = {
+      row: tableRow.row,
+      outputs,
+      start,
+      ownBytes: Buffer.byteLength(parts[0]),
+      bytes,
+    };
     this.#setResult(id, tableRow, hasAll ? place : tableRow);
   }
 
@@ -174,7 +205,11 @@ export class CsvResults implements ResultsFile {
     this.#size += Buffer.byteLength(text);
   }
 
-  /** Sets the result of a row, as the latest one. @param stored the result, or its place in the file */
+  /**
+   * Sets the result of a row, as the latest one.
+   *
+   * @param stored the result, or its place in the file
+   */
   #setResult(id: string, row: TableRow, stored: TableRow | ResultPlace): void {
     this.#matched.delete(id);
     this.#results.delete(id);
@@ -199,17 +234,26 @@ export class CsvResults implements ResultsFile {
     );
   }
 
-  async #writeAll(target: FileHandle, tableRows: readonly (TableRow | ResultPlace)[]): Promise<void> {
-    const columns = mergeColumns(tableRows, this.#columns ?? { own: [], outputs: 0, excel: this.#excel });
+  async #writeAll(
+    target: FileHandle,
+    tableRows: readonly (TableRow | ResultPlace)[],
+  ): Promise<void> {
+    const columns = mergeColumns(
+      tableRows,
+      this.#columns ?? { own: [], outputs: 0, excel: this.#excel },
+    );
     let piece = formatHeaderLine(columns);
     for (const row of tableRows) {
-      const parts = 'cells' in row ? formatLineParts(columns, row) : await this.#readParts(row, columns);
+      const parts =
+        'cells' in row ? formatLineParts(columns, row) : await this.#readParts(row, columns);
       piece += joinColumns(parts, columns.own.length > 0);
       if (piece.length < CSV_PIECE_LENGTH) continue;
       await target.appendFile(piece);
       piece = '';
     }
+
     await target.appendFile(piece);
+
     // Windows does not replace an open file.
     await this.#handle.close();
   }
@@ -219,13 +263,19 @@ export class CsvResults implements ResultsFile {
     { start, ownBytes, bytes, outputs }: ResultPlace,
     columns: TableColumns,
   ): Promise<readonly [string, string]> {
-    const { own: ownBefore, outputs: outputsBefore, earlier } = this.#columns ?? { own: [], outputs: 0 };
+    const {
+      own: ownBefore,
+      outputs: outputsBefore,
+      earlier,
+    } = this.#columns ?? { own: [], outputs: 0 };
+
     const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
     const values = buffer.toString('utf8', ownBytes + (ownBefore.length > 0 ? 1 : 0), bytes - 1);
     const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
     const addedCells = Array<string>(columns.own.length - ownBefore.length).fill('');
     const missingCount = columns.outputs - Math.max(outputs, outputsBefore);
     const emptyCells = ','.repeat(missingCount + (columns.earlier && !earlier ? 1 : 0));
+
     return [[...cells, ...addedCells].join(','), `${values}${emptyCells}\n`];
   }
 
@@ -235,7 +285,10 @@ export class CsvResults implements ResultsFile {
   }
 }
 
-/** Returns the complete rows whose runs are not in the journal: those written before its batch began. */
+/**
+ * Returns the complete rows whose runs are not in the journal: those written before its batch
+ * began.
+ */
 function filterUnjournaled(table: readonly TableRow[], journaled: Iterable<TableRow>): TableRow[] {
   const known = new Set(
     [...journaled].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),
@@ -260,8 +313,12 @@ function mergeColumns(
   for (const row of tableRows) {
     const names = 'cells' in row ? Object.keys(row.cells) : [];
     for (const name of names) ownColumns.add(name);
-    outputs = Math.max(outputs, 'cells' in row ? row.values.length - FIXED_COLUMNS.length : row.outputs);
+    outputs = Math.max(
+      outputs,
+      'cells' in row ? row.values.length - FIXED_COLUMNS.length : row.outputs,
+    );
   }
+
   const earlier = tableRows.some(row => 'cells' in row && row.earlierRunIds !== undefined);
   return { own: [...ownColumns], outputs, earlier, excel: columnsBefore.excel };
 }

@@ -36,8 +36,14 @@ export function isTableRow(value: unknown): value is TableRow {
   return isJsonObject(value) && isJsonObject(value['cells']) && Array.isArray(value['values']);
 }
 
-/** Reads the results in a table that a batch has written; undefined if it is another table, or its header is damaged. */
-export async function readResultsTable(file: string, excel: boolean): Promise<TableRow[] | undefined> {
+/**
+ * Reads the results in a table that a batch has written; undefined if it is another table, or its
+ * header is damaged.
+ */
+export async function readResultsTable(
+  file: string,
+  excel: boolean,
+): Promise<TableRow[] | undefined> {
   // A spreadsheet that has saved the table may have changed its separator.
   for (const delimiter of DELIMITERS) {
     const text = createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
@@ -49,38 +55,48 @@ export async function readResultsTable(file: string, excel: boolean): Promise<Ta
 }
 
 /** Returns the results in the records of a table; undefined if it is another table. */
-function readTableRows([header = [], ...records]: readonly (readonly string[])[]): TableRow[] | undefined {
+function readTableRows([header = [], ...records]: readonly (readonly string[])[]):
+  | TableRow[]
+  | undefined {
   const names = header.map(withLf);
   const at = header.findIndex((_, column) =>
     FIXED_COLUMNS.every((name, next) => header[column + next] === name),
   );
   if (header.length > 0 && at === -1) return undefined;
+
   const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
-    cells: Object.fromEntries(names.slice(0, at).map((name, column) => [name, withLf(record[column] ?? '')])),
+    cells: Object.fromEntries(
+      names.slice(0, at).map((name, column) => [name, withLf(record[column] ?? '')]),
+    ),
     values: withoutEmptyEnd(record.slice(at, end)),
     earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
-    // Only the last line can be torn; a spreadsheet may have left out empty cells at the end of others.
+    // Only the last line can be torn; a spreadsheet may have left out empty cells at the end of
+    // others.
     isWhole: row < records.length - 1 || record.length >= header.length,
   }));
 }
 
 /**
- * Changes line ends as the reader of rows does, so that a row's cells are recognised; cells of outputs stay
- * unchanged.
+ * Changes line ends as the reader of rows does, so that a row's cells are recognised; cells of
+ * outputs stay unchanged.
  */
 function withLf(cell: string): string {
   return cell.replaceAll('\r\n', '\n');
 }
 
 function withoutApostrophes(record: readonly string[]): string[] {
-  return record.map(value => (value.startsWith("'") && isFormula(value.slice(1)) ? value.slice(1) : value));
+  return record.map(value =>
+    value.startsWith("'") && isFormula(value.slice(1)) ? value.slice(1) : value,
+  );
 }
 
 /** Returns true if a spreadsheet would read a cell as a formula. */
 function isFormula(value: string): boolean {
-  return /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(value);
+  return (
+    /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(value)
+  );
 }
 
 function withoutEmptyEnd(values: readonly string[]): string[] {
@@ -109,12 +125,16 @@ export function formatHeaderLine({ own, outputs, earlier = false, excel }: Table
   return `${excel ? '\uFEFF' : ''}${names.map(name => quoteCsvCell(name, excel)).join(',')}\n`;
 }
 
-/** Formats a result as a line in two parts: the row's own cells, and the values with the newline. */
+/**
+ * Formats a result as a line in two parts: the row's own cells, and the values with the newline.
+ */
 export function formatLineParts(
   { own, outputs, earlier = false, excel }: TableColumns,
   { cells, values, earlierRunIds = [] }: TableRow,
 ): readonly [string, string] {
-  const missing = Array<string>(Math.max(0, FIXED_COLUMNS.length + outputs - values.length)).fill('');
+  const missing = Array<string>(Math.max(0, FIXED_COLUMNS.length + outputs - values.length)).fill(
+    '',
+  );
   return [
     own.map(name => quoteCsvCell(cells[name] ?? '', excel)).join(','),
     `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => quoteCsvCell(value, excel)).join(',')}\n`,

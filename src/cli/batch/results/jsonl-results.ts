@@ -19,7 +19,10 @@ export class JsonlResults implements ResultsFile {
   /** True if a row may have more than one line. */
   #hasTwins: boolean;
   readonly #dropped = new Set<string>();
-  /** The lines are not synchronised to disk one by one, because the batch's journal survives a power cut. */
+  /**
+   * The lines are not synchronised to disk one by one, because the batch's journal survives a power
+   * cut.
+   */
   readonly #lines: AppendLog;
 
   private constructor(file: string, handle: FileHandle, readResult: ReadStates) {
@@ -31,7 +34,11 @@ export class JsonlResults implements ResultsFile {
     this.#hasTwins = readResult.hasTwins;
   }
 
-  /** Opens or creates the file. @throws {CliError} if the file exists without `--resume`, or is not a file of results */
+  /**
+   * Opens or creates the file.
+   *
+   * @throws {CliError} if the file exists without `--resume`, or is not a file of results
+   */
   static async open(
     ctx: Context,
     { out, resume }: { readonly out: string; readonly resume: boolean },
@@ -79,17 +86,24 @@ export class JsonlResults implements ResultsFile {
   async #rewrite(isSorted: boolean): Promise<void> {
     const places = await findLastLines(this.#handle);
     for (const id of this.#dropped) places.delete(id);
+
     const lines = [...places.values()].sort((one, other) =>
       isSorted ? one.row - other.row : one.start - other.start,
     );
     const copyLines = async (target: FileHandle): Promise<void> => {
       for (const { start, end } of lines) {
-        const { buffer } = await this.#handle.read(Buffer.alloc(end - start), 0, end - start, start);
+        const { buffer } = await this.#handle.read(
+          Buffer.alloc(end - start),
+          0,
+          end - start,
+          start,
+        );
         await target.appendFile(buffer);
       }
       // Windows does not replace an open file.
       await this.#lines.close();
     };
+
     await replaceFile(toFileBelow(this.#file), copyLines).catch((error: unknown) => {
       throw unwritableFileError(this.#file, error);
     });
@@ -103,8 +117,8 @@ export class JsonlResults implements ResultsFile {
 type ReadStates = Awaited<ReturnType<typeof readStates>>;
 
 /**
- * Reads the state of each row from a file of results, by row id. Reads every line before it repairs a torn end, because the
- * user may have named another file by mistake.
+ * Reads the state of each row from a file of results, by row id. Reads every line before it repairs
+ * a torn end, because the user may have named another file by mistake.
  *
  * @throws {CliError} for the first line that is not a result
  */
@@ -115,6 +129,7 @@ async function readStates(
 ) {
   const states = new Map<string, ResultState>();
   let lines = 0;
+
   let hasTwins = false;
   let tornLine: PlacedLine | undefined;
   for await (const line of readPlacedLines(handle)) {
@@ -125,18 +140,26 @@ async function readStates(
     if (result !== undefined) states.set(result.id, toResultState(result));
     else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lines);
   }
+
   if (tornLine !== undefined) {
     // Keep a line that lacks only its newline, else cut it off: the journal has its row.
-    if (parseResultsLine(tornLine.text) === undefined) await cutAt(file, handle, tornLine.start);
-    else await handle.appendFile('\n');
+    if (parseResultsLine(tornLine.text) === undefined) {
+      await cutAt(file, handle, tornLine.start);
+    } else {
+      await handle.appendFile('\n');
+    }
     await flushData(handle);
     note(`note: the last line of ${name} was incomplete and has been repaired`);
   }
+
   return { states, existed: lines > 0, hasTwins };
 }
 
 function refuseLine(file: string, line: number): never {
-  throw usageError(`${file}:${line}: this is not a result of a batch`, 'Name the file that the batch wrote.');
+  throw usageError(
+    `${file}:${line}: this is not a result of a batch`,
+    'Name the file that the batch wrote.',
+  );
 }
 
 interface PlacedLine {

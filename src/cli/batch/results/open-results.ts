@@ -21,21 +21,30 @@ export function createJournalPath(ctx: Context): string {
 }
 
 /** Checks, before any request, that the output files may and can be written. */
-export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, from }: BatchOptions): void {
+export function checkOutputPaths(
+  { cwd, io }: Context,
+  { out, resume, saveTo, from }: BatchOptions,
+): void {
   if (saveTo !== undefined) checkDirectory(cwd, saveTo, '--save');
   if (out === undefined) return;
+
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
   checkWritableFile(cwd, out, '--out');
   for (const suffix of ['.journal', '.lock']) checkBelow(toFileBelow(file + suffix));
-  // Its journal and lock are created in the same directory, which `checkWritableFile` has tested only for a new file.
+
+  // Its journal and lock are created in the same directory, which `checkWritableFile` has tested
+  // only for a new file.
   if (isThere) checkDirectory(cwd, path.dirname(file), '--out');
+
   if (resume) {
     if (isThere || existsSync(`${file}.journal`)) return;
     refuseMisspelt(file, out, path.resolve(cwd, from));
     return io.note(`note: ${out} does not exist, so no row has been run before`);
   }
+
   if (isThere) throw existsAlreadyError(out);
+
   if (existsSync(`${file}.journal`)) {
     throw usageError(
       `${out}.journal already exists: a batch has begun to write ${out}`,
@@ -44,7 +53,10 @@ export function checkOutputPaths({ cwd, io }: Context, { out, resume, saveTo, fr
   }
 }
 
-/** Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of shards may differ in a number. */
+/**
+ * Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of
+ * shards may differ in a number.
+ */
 function refuseMisspelt(file: string, name: string, source: string): void {
   const wantedName = path.basename(file);
   const withoutDigits = (text: string): string => text.replaceAll(/\d/gu, '');
@@ -55,13 +67,18 @@ function refuseMisspelt(file: string, name: string, source: string): void {
       fileName !== path.basename(source),
   );
   if (existingName === undefined) return;
+
   throw usageError(
     `--resume: ${name} does not exist${suggest(existingName)}`,
     'To begin a new batch, leave out --resume.',
   );
 }
 
-/** Opens the file of results, the device or pipe, or standard output. @throws {CliError} if it can't be written */
+/**
+ * Opens the file of results, the device or pipe, or standard output.
+ *
+ * @throws {CliError} if it can't be written
+ */
 export async function openResults(
   ctx: Context,
   { out, stream, resume, excel, sorted }: BatchOptions,
@@ -76,8 +93,16 @@ export async function openResults(
   return CsvResults.open(ctx, { out, resume, excel }, statesBefore);
 }
 
-/** Locks the results against other batches. @throws {CliError} if another batch is writing to them */
-export async function lockResults({ clock }: Context, file: string, name: string): Promise<Release> {
+/**
+ * Locks the results against other batches.
+ *
+ * @throws {CliError} if another batch is writing to them
+ */
+export async function lockResults(
+  { clock }: Context,
+  file: string,
+  name: string,
+): Promise<Release> {
   let release: Release | undefined;
   try {
     release = await waitForLock(toFileBelow(file), clock, DYING_MS);
@@ -85,11 +110,13 @@ export async function lockResults({ clock }: Context, file: string, name: string
     if (getErrorCode(error) === 'ENOENT') throw openFault(error, file, name);
     throw unwritableFileError(`${name}.lock`, error);
   }
+
   if (release === undefined) {
     throw usageError(
       `another batch is writing to ${name}`,
       'Wait until it ends, or name another file with --out.',
     );
   }
+
   return release;
 }

@@ -18,11 +18,17 @@ export function toResultState(
     runStatus,
     runId,
     /** All runs of the row with their known amounts, earliest first. */
-    runs: [...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })), ...toEarlierRuns(line)],
+    runs: [
+      ...earlierRunIds.map((earlier): EarlierRun => ({ runId: earlier })),
+      ...toEarlierRuns(line),
+    ],
     /** True if the row did not succeed. */
     failed: error !== null,
     /** True if the service no longer had the run: it is polled again, never created again. */
-    isGone: runId !== undefined && outputs.length === 0 && /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
+    isGone:
+      runId !== undefined &&
+      outputs.length === 0 &&
+      /\((NOT_FOUND|GONE)_ERROR\)$/u.test(error ?? ''),
     /** True if the service's own fault ended it. */
     mayHaveRun: runId === undefined && (error?.includes(MAY_HAVE_RUN) ?? false),
   };

@@ -1,7 +1,12 @@
 import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
-import { openBelow, PathFault, toFileBelow, truncateBelow } from '../../../files/writing/write-below.ts';
+import {
+  openBelow,
+  PathFault,
+  toFileBelow,
+  truncateBelow,
+} from '../../../files/writing/write-below.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
@@ -10,7 +15,11 @@ import type { SourceRow } from '../../inputs/rows/row.ts';
 import type { ResultState } from './result-state.ts';
 import type { ResultsLine } from './results-line.ts';
 
-/** Opens a file of results; creates it unless the batch is resumed. @throws {CliError} if that fails */
+/**
+ * Opens a file of results; creates it unless the batch is resumed.
+ *
+ * @throws {CliError} if that fails
+ */
 export async function openResultsFile(
   file: string,
   name: string,
@@ -42,8 +51,8 @@ export function existsAlreadyError(name: string): CliError {
 }
 
 /**
- * Throws if the file of results was moved, removed or replaced while it was written. The batch then keeps its journal, from
- * which the results can be fetched again.
+ * Throws if the file of results was moved, removed or replaced while it was written. The batch then
+ * keeps its journal, from which the results can be fetched again.
  *
  * @throws {CliError} FILE_ERROR
  */
@@ -61,7 +70,11 @@ export async function refuseReplaced(file: string, handle: FileHandle): Promise<
   });
 }
 
-/** Truncates a file of results that `openResultsFile` opened. @throws {PathFault} and errors of the file system */
+/**
+ * Truncates a file of results that `openResultsFile` opened.
+ *
+ * @throws {PathFault} and errors of the file system
+ */
 export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
   const { size } = await handle.stat();
   truncateBelow(toFileBelow(file), handle, size, length);
@@ -79,11 +92,18 @@ export interface ResultsFile {
   drop?(ids: ReadonlySet<string>): void;
   /** Returns the id of a run that matches no row, if there is one. */
   unmatchedRun?(): string | undefined;
-  /** Returns the part of a result that the batch's journal has to keep, if the results can't be read back. */
+  /**
+   * Returns the part of a result that the batch's journal has to keep, if the results can't be read
+   * back.
+   */
   journalPart?(line: ResultsLine, row: SourceRow): unknown;
   /** Writes the result of a row. Resolves to false once the reader is gone. */
   write(line: ResultsLine, row: SourceRow): Promise<boolean>;
-  /** Leaves exactly one line per row, safely on disk. @param sorted true for the order of the rows */
+  /**
+   * Leaves exactly one line per row, safely on disk.
+   *
+   * @param sorted true for the order of the rows
+   */
   finish(sorted: boolean): Promise<void>;
   close(): Promise<void>;
 }

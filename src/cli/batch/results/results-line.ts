@@ -25,7 +25,10 @@ export interface ResultsLine {
   readonly credits: number | null;
   /** US dollars, 0 for a free run; null if unknown. */
   readonly cost: number | null;
-  /** The time from the creation to the end; null if another process sent the creation, or nobody did. */
+  /**
+   * The time from the creation to the end; null if another process sent the creation, or nobody
+   * did.
+   */
   readonly seconds: number | null;
   /** The reason if the row did not succeed; null if it did. */
   readonly error: string | null;
@@ -54,7 +57,9 @@ export function buildResultsLine(
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
   budget: Pick<Budget, 'spentOn'>,
 ): ResultsLine {
-  return outcome.kind === 'failed' ? failedRowLine(row, outcome, budget) : endedRunLine(row, outcome, budget);
+  return outcome.kind === 'failed'
+    ? failedRowLine(row, outcome, budget)
+    : endedRunLine(row, outcome, budget);
 }
 
 /** Returns the line of a row that failed without an answer. */
@@ -67,6 +72,7 @@ function failedRowLine(
   const seconds = computeRunSeconds(facts);
   const message = text ?? formatError(error, seconds === null ? { line } : undefined);
   const amounts = runId === null && !mayHaveRun ? NO_RUN : getSpentAmounts(runId, budget);
+
   return {
     row,
     id,
@@ -123,10 +129,17 @@ export function toLineInputs({ text, images }: RunRequest): LineInputs {
 export function parseResultsLine(text: string): ResultsLine | undefined {
   const value = parseJson(text);
   if (!isJsonObject(value)) return undefined;
+
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
-  const isLine = Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
-  if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) return undefined;
-  const earlierRunIds = readListAt(value['earlierRunIds']).filter(runId => typeof runId === 'string');
+  const isLine =
+    Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
+  if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) {
+    return undefined;
+  }
+
+  const earlierRunIds = readListAt(value['earlierRunIds']).filter(
+    runId => typeof runId === 'string',
+  );
   return {
     row: row as number,
     id,

@@ -28,8 +28,11 @@ export async function openStream(ctx: Context, options: StreamOptions): Promise<
   if (stream !== undefined && isTable(stream)) {
     return createTableResults(ctx, await openNamedStream(ctx, stream), options);
   }
+
   const lines =
-    stream === undefined ? createStandardOutput(ctx) : createLineStream(await openNamedStream(ctx, stream));
+    stream === undefined
+      ? createStandardOutput(ctx)
+      : createLineStream(await openNamedStream(ctx, stream));
   return sorted ? createSortedResults(ctx, lines) : lines;
 }
 
@@ -58,9 +61,11 @@ function unwrittenError(what: string, cause: unknown): CliError {
 }
 
 async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFile> {
-  const specialFile = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch((error: unknown) => {
-    throw usageError(`--out: ${stream} can't be written: ${getErrorMessage(error)}`);
-  });
+  const specialFile = await openSpecialFile(ctx, path.resolve(ctx.cwd, stream)).catch(
+    (error: unknown) => {
+      throw usageError(`--out: ${stream} can't be written: ${getErrorMessage(error)}`);
+    },
+  );
   const write = (data: string | Uint8Array): Promise<boolean> =>
     specialFile.write(data).catch((error: unknown) => {
       throw unwrittenError(`${stream} can't be written`, error);
@@ -90,7 +95,9 @@ async function createTableResults(
     open: file => CsvResults.open(ctx, { out: `${file}.csv`, resume: false, excel }, new Map()),
     passOn: async file => {
       for await (const piece of readCollectedText(`${file}.csv`)) {
-        if (!(await specialFile.write(specialFile.isTerminal ? escapeControls(piece) : piece))) return;
+        if (!(await specialFile.write(specialFile.isTerminal ? escapeControls(piece) : piece))) {
+          return;
+        }
       }
     },
     close: specialFile.close,
@@ -127,6 +134,7 @@ async function createCollectedResults({
 }: CollectedStream): Promise<ResultsFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'promptrun-'));
   const file = path.join(folder, 'results');
+
   const results = await open(file);
   let isPassedOn = false;
   const finish = async (): Promise<void> => {
@@ -135,6 +143,7 @@ async function createCollectedResults({
     await results.finish(sorted);
     await passOn(file);
   };
+
   return {
     states: results.states,
     existed: false,

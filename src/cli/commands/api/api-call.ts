@@ -26,7 +26,11 @@ export interface ApiCall {
 
 export type ApiFlags = FlagsOf<typeof API.flags>;
 
-/** Checks the arguments and reads the body. @throws {CliError} USAGE_ERROR before anything is sent */
+/**
+ * Checks the arguments and reads the body.
+ *
+ * @throws {CliError} USAGE_ERROR before anything is sent
+ */
 export async function prepareApiCall(
   ctx: Context,
   target: { readonly method: string; readonly path: string },
@@ -35,6 +39,7 @@ export async function prepareApiCall(
 ): Promise<ApiCall> {
   const method = requireOneOf('method', target.method.toUpperCase(), CALL_METHODS);
   if (flags.paginate === true && method !== 'GET') throw usageError('--paginate is for GET only');
+
   const [pathname = '', search = ''] = resolveTargetPath(target.path, baseUrl).split(/\?(.*)/su);
   const query = new URLSearchParams(search);
   const fields = flags.field.map(field => parseKeyValue(field, '--field'));
@@ -43,24 +48,42 @@ export async function prepareApiCall(
     for (const { key, value } of fields) query.append(key, value);
     return { method, path: pathname, query };
   }
+
   if (flags.input !== undefined && fields.length > 0) {
     throw usageError("--input and --field can't be used together", 'Put the fields into the body.');
   }
+
   const request = { method, path: pathname, query };
-  if (flags.input !== undefined) return { ...request, body: await readBodySource(ctx, flags.input) };
+  if (flags.input !== undefined) {
+    return { ...request, body: await readBodySource(ctx, flags.input) };
+  }
+
   if (fields.length === 0) return request;
   return { ...request, body: Buffer.from(JSON.stringify(nestFields(fields))) };
 }
 
-/** Returns the path below the base URL, with its query. @throws {CliError} for another origin or a path outside the base URL */
+/**
+ * Returns the path below the base URL, with its query.
+ *
+ * @throws {CliError} for another origin or a path outside the base URL
+ */
 function resolveTargetPath(target: string, baseUrl: string): string {
-  const localTarget = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target) ? requireBelowBase(target, baseUrl) : target;
+  const localTarget = /^([a-z][a-z\d+.-]*:|\/\/)/iu.test(target)
+    ? requireBelowBase(target, baseUrl)
+    : target;
+
   // oxlint-disable-next-line no-control-regex -- a URL parser silently drops some of these
   if (/[\u0000-\u001f\u007f\\#]/u.test(localTarget)) {
-    throw usageError(`${JSON.stringify(target)} is not a path`, 'Write a path like /runs or /runs?limit=50.');
+    throw usageError(
+      `${JSON.stringify(target)} is not a path`,
+      'Write a path like /runs or /runs?limit=50.',
+    );
   }
+
   const absolute = localTarget.startsWith('/') ? localTarget : `/${localTarget}`;
-  const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character => encodeURIComponent(character));
+  const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character =>
+    encodeURIComponent(character),
+  );
   return encoded.startsWith(`${PATH_PREFIX}/`) ? encoded.slice(PATH_PREFIX.length) : encoded;
 }
 
@@ -92,8 +115,13 @@ interface NestedFields {
   [name: string]: string | NestedFields;
 }
 
-/** Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every value is a string. */
-function nestFields(fields: readonly { readonly key: string; readonly value: string }[]): NestedFields {
+/**
+ * Returns the object that fields describe: `a=1` is a field, `a[b]=1` a field of an object. Every
+ * value is a string.
+ */
+function nestFields(
+  fields: readonly { readonly key: string; readonly value: string }[],
+): NestedFields {
   const root = Object.create(null) as NestedFields;
   for (const { key, value } of fields) putField(root, parseKeyPath(key), value, key);
   return root;
@@ -126,7 +154,8 @@ function putField(
 /**
  * Returns the call for the next page, in the direction of the first call; undefined at the end.
  *
- * @throws {ProtocolError} if a cursor is in `cursors`, which collects them, or if the list never ends
+ * @throws {ProtocolError} if a cursor is in `cursors`, which collects them, or if the list never
+ * ends
  */
 export function findNextPage(
   call: ApiCall,
@@ -135,16 +164,20 @@ export function findNextPage(
 ): ApiCall | undefined {
   const { rows, hasMore } = (envelope.data ?? {}) as { rows?: unknown; hasMore?: unknown };
   if (hasMore !== true || !Array.isArray(rows)) return undefined;
+
   const backwards = call.query.has('endingBefore');
   const cursor = backwards ? 'endingBefore' : 'startingAfter';
   const { runId } = ((backwards ? rows[0] : rows.at(-1)) ?? {}) as { runId?: unknown };
   if (typeof runId !== 'string' || call.query.get(cursor) === runId) return undefined;
+
   if (cursors.has(runId)) {
     throw new ProtocolError('the service returns the same page of runs again and again');
   }
+
   cursors.add(runId);
   checkPageCount('runs', cursors.size + 1);
   const query = new URLSearchParams(call.query);
   query.set(cursor, runId);
+
   return { ...call, query };
 }

@@ -22,8 +22,15 @@ export async function callEndpoint(
   if (ctx.isReplay) {
     throw usageError("api can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
+
   const connection = await ctx.connection();
-  let call: ApiCall | undefined = await prepareApiCall(ctx, { method, path }, flags, connection.baseUrl);
+  let call: ApiCall | undefined = await prepareApiCall(
+    ctx,
+    { method, path },
+    flags,
+    connection.baseUrl,
+  );
+
   const cursors = new Set<string>();
   while (call !== undefined) {
     const creation = findCreationRequest(call);
@@ -31,11 +38,17 @@ export async function callEndpoint(
       ? await createRawRun(ctx, connection, creation)
       : await sendCall(ctx, connection, call);
     const hasReader = await printEnvelope(ctx, answer, { withHead: flags.include === true });
+
     if (answer.error instanceof GatewayTimeoutError) {
       ctx.io.note(`the run continues: ${connection.advise('runs', 'wait', answer.error.runId)}`);
     }
+
     if (answer.error !== undefined) throw answer.error;
-    call = hasReader && flags.paginate === true ? findNextPage(call, answer.envelope, cursors) : undefined;
+
+    call =
+      hasReader && flags.paginate === true
+        ? findNextPage(call, answer.envelope, cursors)
+        : undefined;
   }
 }
 
@@ -65,24 +78,41 @@ function formatResponseHead({ httpStatus, headers }: RawAnswer): string {
 
 /** Returns the creation request of a call that creates a run; undefined for every other call. */
 function findCreationRequest({ method, path, body, query }: ApiCall): CreationRequest | undefined {
-  if (method !== 'POST' || withoutTrailingSlashes(path) !== '/runs' || body === undefined) return undefined;
+  if (method !== 'POST' || withoutTrailingSlashes(path) !== '/runs' || body === undefined) {
+    return undefined;
+  }
+
   const promptVersionId = readVersionId(body);
   if (promptVersionId === undefined) return undefined;
+
   const digest = createHash('sha256').update(body).digest('hex');
   const search = query.toString();
-  return { promptVersionId, digest, body: createRequestBody(body), ...(search !== '' && { query: search }) };
+
+  return {
+    promptVersionId,
+    digest,
+    body: createRequestBody(body),
+    ...(search !== '' && { query: search }),
+  };
 }
 
 function readVersionId(body: Buffer): string | undefined {
   try {
-    const { promptVersionId } = (JSON.parse(body.toString('utf8')) ?? {}) as { promptVersionId?: unknown };
-    return typeof promptVersionId === 'string' && isUuid(promptVersionId) ? promptVersionId : undefined;
+    const { promptVersionId } = (JSON.parse(body.toString('utf8')) ?? {}) as {
+      promptVersionId?: unknown;
+    };
+    return typeof promptVersionId === 'string' && isUuid(promptVersionId)
+      ? promptVersionId
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Creates a run like every creation: journal first, never paid twice. Returns the service's last answer unchanged. */
+/**
+ * Creates a run like every creation: journal first, never paid twice. Returns the service's last
+ * answer unchanged.
+ */
 async function createRawRun(
   ctx: Context,
   connection: Connection,
@@ -105,6 +135,7 @@ async function createRawRun(
   } catch (error) {
     if (answer?.error === undefined || error !== answer.error) throw error;
   }
+
   if (answer === undefined) throw new Error('a creation ended without an answer');
   return answer;
 }

@@ -12,16 +12,24 @@ import { isStandardOutput } from '../../outputs/saving/special-file.ts';
 import { readFlagOrSetting } from '../../settings/settings.ts';
 import type { BATCH } from './spec.ts';
 
-/** The flags of `batch` with `--from`, which the parser can't require: it would require it of `batch report`, too. */
+/**
+ * The flags of `batch` with `--from`, which the parser can't require: it would require it of
+ * `batch report`, too.
+ */
 export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string };
 
-/** Checks the flags against each other before anything is read or sent. @throws {CliError} exit 2 */
+/**
+ * Checks the flags against each other before anything is read or sent.
+ *
+ * @throws {CliError} exit 2
+ */
 export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
   const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
   const destination = readDestination(ctx, flags.out);
   refuseWithoutResume(flags);
   refuseUnusableOut(ctx, flags, destination);
   refuseOtherReaders(flags);
+
   return {
     target,
     resume,
@@ -52,12 +60,19 @@ export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags
     force: flags.force ?? false,
     caps: parseCaps(flags),
     shard: flags.shard === undefined ? undefined : parseShard(flags.shard),
-    maxFailures: flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
+    maxFailures:
+      flags.maxFailures === undefined ? Number.POSITIVE_INFINITY : parseCount(flags.maxFailures),
   };
 }
 
-/** Returns the file, device or pipe that `--out` names; neither for standard output, under any of its names. */
-function readDestination({ cwd }: Context, name: string | undefined): Pick<BatchOptions, 'out' | 'stream'> {
+/**
+ * Returns the file, device or pipe that `--out` names; neither for standard output, under any of
+ * its names.
+ */
+function readDestination(
+  { cwd }: Context,
+  name: string | undefined,
+): Pick<BatchOptions, 'out' | 'stream'> {
   if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name))) {
     return { out: undefined, stream: undefined };
   }
@@ -66,16 +81,22 @@ function readDestination({ cwd }: Context, name: string | undefined): Pick<Batch
 }
 
 /** Refuses an `--out` that can't hold the results in the form that the other flags ask for. */
-function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<BatchOptions, 'out'>): void {
+function refuseUnusableOut(
+  ctx: Context,
+  flags: BatchFlags,
+  { out: file }: Pick<BatchOptions, 'out'>,
+): void {
   if (flags.resume === true && file === undefined) {
     throw usageError('--resume needs --out with the results file of the interrupted batch');
   }
+
   if (flags.out === undefined && ctx.io.stdout.isTerminal && flags.dryRun !== true) {
     throw usageError(
       '--out is missing: name a file for the results',
       'Add --out results.jsonl or --out results.csv, or pipe standard output somewhere.',
     );
   }
+
   const [foreignExtension] = /\.(?:tsv|xlsx?|ods|parquet)$/iu.exec(flags.out ?? '') ?? [];
   if (foreignExtension !== undefined) {
     throw usageError(
@@ -83,6 +104,7 @@ function refuseUnusableOut(ctx: Context, flags: BatchFlags, { out: file }: Pick<
       'For a spreadsheet: --out results.csv --excel',
     );
   }
+
   if (flags.excel === true && !isTable(flags.out ?? '')) {
     throw usageError(
       '--excel needs --out with the name of a CSV file',

@@ -12,10 +12,12 @@ export async function batch(
   flags: FlagsOf<typeof BATCH.flags>,
 ): Promise<ExitCode> {
   const { from } = flags;
+
   // Commander would require the flag of the subcommands, too.
   if (from === undefined) {
     throw usageError('--from is missing: the file with the rows', 'See: promptrun batch --help');
   }
+
   const options = readBatchOptions(ctx, target, { ...flags, from });
   const { runBatch } = await import('../../batch/run-batch.ts');
   return runBatch(ctx, options);

@@ -16,11 +16,17 @@ export const BATCH = {
   flags: [
     ['--from <file>', 'the rows: a .csv or .jsonl file, - for standard input'],
     ...ROW_FORMAT_FLAGS,
-    ['--ignore-columns <names>', 'columns to ignore, separated by commas; * for all that are not inputs'],
+    [
+      '--ignore-columns <names>',
+      'columns to ignore, separated by commas; * for all that are not inputs',
+    ],
     ['--out <file>', 'the file for the results; optional if standard output is piped'],
     ['--resume', 'resume the interrupted batch that wrote --out'],
     ['--retry-failed', 'with --resume: rerun rows that failed'],
-    ['--retry-unknown', 'with --resume: rerun rows whose creation is in doubt, which may pay twice'],
+    [
+      '--retry-unknown',
+      'with --resume: rerun rows whose creation is in doubt, which may pay twice',
+    ],
     [
       '--changed <run|skip>',
       'with --resume: rerun or skip rows that have changed since they were sent',

@@ -1,4 +1,7 @@
-import { getComparisonExitCode, refuseUnfinishedComparison } from '../../comparing/comparison-end.ts';
+import {
+  getComparisonExitCode,
+  refuseUnfinishedComparison,
+} from '../../comparing/comparison-end.ts';
 import { type PreparedComparison, prepareComparison } from '../../comparing/prepare-comparison.ts';
 import { presentComparison } from '../../comparing/present-comparison.ts';
 import { checkComparisonPrices, forecastComparison } from '../../comparing/price-comparison.ts';
@@ -17,7 +20,10 @@ import type { COMPARE } from './spec.ts';
 
 export type CompareFlags = FlagsOf<typeof COMPARE.flags>;
 
-/** Runs the same rows through several versions or models and shows the differences. Publishes nothing. */
+/**
+ * Runs the same rows through several versions or models and shows the differences. Publishes
+ * nothing.
+ */
 export async function compare(
   ctx: Context,
   targets: readonly string[],
@@ -25,14 +31,17 @@ export async function compare(
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
   refuseInputsBesideRows(flags);
+
   if (report !== undefined && !isPagePrinted(ctx, '--report', report)) {
     checkWritableFile(ctx.cwd, report, '--report');
   }
+
   refuseStrayFlags(flags);
   const gate = readVerdictGate(flags);
   const prepared = await prepareComparison(ctx, targets, flags);
   await checkComparisonPrices(prepared);
   if (flags.dryRun === true) return dryRunComparison(ctx, prepared);
+
   const { resume = false, retryFailed = false, retryUnknown = false, cancel = false } = flags;
   const finished = await runComparison(ctx, prepared, {
     resume,
@@ -41,12 +50,14 @@ export async function compare(
     cancel,
     keepMedia: report !== undefined,
   });
+
   await prepared.budget.readTotals({ readsList: true });
   const verdicts = computeVariantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   refuseUnfinishedComparison({ ...prepared, ...finished });
   const code = getComparisonExitCode(finished.compared, failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
+
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
 }
 
@@ -67,16 +78,25 @@ function refuseInputsBesideRows({ from, input, image }: CompareFlags): void {
   }
 }
 
-/** Returns the verdict that fails the command. @throws {CliError} USAGE_ERROR if the flags can't be combined */
+/**
+ * Returns the verdict that fails the command.
+ *
+ * @throws {CliError} USAGE_ERROR if the flags can't be combined
+ */
 function readVerdictGate({ failOn, margin, expect }: CompareFlags): VerdictGate | undefined {
-  if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
+  if (margin !== undefined && failOn !== 'unsure') {
+    throw usageError('--margin needs --fail-on unsure');
+  }
+
   if (failOn !== 'worse' && failOn !== 'unsure') return undefined;
+
   if (expect === undefined) {
     throw usageError(
       `--fail-on ${failOn} needs --expect: the test file that says what is good`,
       'For example: --expect extract.test.yaml',
     );
   }
+
   return failOn === 'worse' ? { failOn } : { failOn, margin: parseMargin(margin) };
 }
 

@@ -41,7 +41,10 @@ export const COMPARE = {
     PROVIDER_BATCH_FLAG,
     ['--resume', 'resume an interrupted comparison'],
     ['--retry-failed', 'with --resume: rerun failed rows'],
-    ['--retry-unknown', 'with --resume: rerun rows whose creation is in doubt, or whose results are gone'],
+    [
+      '--retry-unknown',
+      'with --resume: rerun rows whose creation is in doubt, or whose results are gone',
+    ],
     CANCEL_FLAG,
     ['--dry-run', 'check every row and estimate the cost, but create nothing'],
   ],

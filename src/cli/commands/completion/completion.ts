@@ -13,6 +13,8 @@ const SCRIPTS = new Map([
 
 export async function printCompletion(ctx: Context, shell: string): Promise<void> {
   const script = SCRIPTS.get(shell);
-  if (script === undefined) throw usageError(...explainUnknownName('shell', shell, [...SCRIPTS.keys()]));
+  if (script === undefined) {
+    throw usageError(...explainUnknownName('shell', shell, [...SCRIPTS.keys()]));
+  }
   await ctx.io.out(readInstalledText(`completions/${script}`));
 }

@@ -26,7 +26,9 @@ export const CONFIG_SET = {
   notes: () =>
     [
       'Settings:',
-      ...SETTING_KEYS.map(key => `  ${key.padEnd(13)} ${SETTINGS[key].description} (${SETTINGS[key].form})`),
+      ...SETTING_KEYS.map(
+        key => `  ${key.padEnd(13)} ${SETTINGS[key].description} (${SETTINGS[key].form})`,
+      ),
     ].join('\n'),
 } as const satisfies CommandSpec;
 

@@ -23,17 +23,24 @@ export async function runDoctor(ctx: Context): Promise<ExitCode> {
     { ok: failedCheck === undefined, checks: reportedChecks },
     {
       terminal: () => checks.flatMap(check => formatCheck(ctx, check)).join('\n'),
-      plain: () => formatPlainRows(checks.map(({ name, ok, detail }) => [name, formatState(ok), detail])),
+      plain: () =>
+        formatPlainRows(checks.map(({ name, ok, detail }) => [name, formatState(ok), detail])),
     },
   );
-  if (!ctx.io.stdout.isTerminal) for (const hint of listHintsToNote(checks)) ctx.io.note(toOneLine(hint));
+
+  if (!ctx.io.stdout.isTerminal) {
+    for (const hint of listHintsToNote(checks)) ctx.io.note(toOneLine(hint));
+  }
+
   return failedCheck?.exitCode ?? EXIT.ok;
 }
 
 /** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
 function listHintsToNote(checks: readonly DoctorCheck[]): string[] {
   const failed = checks.find(({ ok }) => ok === false);
-  return checks.flatMap(check => check.hints.filter(hint => check === failed || hint.startsWith(WARNING)));
+  return checks.flatMap(check =>
+    check.hints.filter(hint => check === failed || hint.startsWith(WARNING)),
+  );
 }
 
 const WARNING = 'warning: ';
@@ -43,9 +50,18 @@ async function checkBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[]
   if (connection !== undefined) {
     const service = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
     if (!connection.embedded) return [check, ...service];
-    return [check, ...service, ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx)))];
+    return [
+      check,
+      ...service,
+      ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx))),
+    ];
   }
-  return [check, buildSkippedCheck('reachability'), buildSkippedCheck('key'), buildSkippedCheck('cache')];
+  return [
+    check,
+    buildSkippedCheck('reachability'),
+    buildSkippedCheck('key'),
+    buildSkippedCheck('cache'),
+  ];
 }
 
 function checkTerminal({ io, interactive }: Context): DoctorCheck {
@@ -58,7 +74,10 @@ function checkTerminal({ io, interactive }: Context): DoctorCheck {
   );
 }
 
-function formatCheck({ io: { paint } }: Context, { name, ok, detail, hints }: DoctorCheck): string[] {
+function formatCheck(
+  { io: { paint } }: Context,
+  { name, ok, detail, hints }: DoctorCheck,
+): string[] {
   const paintState = ok ? paint.green : paint.red;
   const state = (ok === null ? paint.dim : paintState)(formatState(ok).padEnd(8));
   const line = `${state}${name.padEnd(14)}${toOneLine(detail)}`;
@@ -80,7 +99,11 @@ async function checkConfiguration(
     const address = resolveAddress(ctx);
     const key = address.embedded ? undefined : await resolveKey(ctx, address);
     const connection = await ctx.connection();
-    return { check: buildPassedCheck('configuration', describeAddress(address, key?.source)), connection };
+
+    return {
+      check: buildPassedCheck('configuration', describeAddress(address, key?.source)),
+      connection,
+    };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
     return { check: failedCheck('configuration', toFailure(error)), connection: undefined };
@@ -106,10 +129,12 @@ async function checkService(ctx: Context, connection: Connection): Promise<reado
       retries: 0,
       signal: ctx.signal,
     });
+
     const ms = ctx.clock.now() - startedAt;
     const news = connection.resources.isKept
       ? describeCacheChange(cachedModels, hash, ctx.clock.now())
       : 'which could not be written to the cache; see --debug';
+
     return [
       buildPassedCheck(
         'reachability',
@@ -141,8 +166,13 @@ function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly Do
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
     const refused = failedCheck('key', { message, hints, exitCode });
-    return [buildPassedCheck('reachability', `${baseUrl} answered`), refused, buildSkippedCheck('cache')];
+    return [
+      buildPassedCheck('reachability', `${baseUrl} answered`),
+      refused,
+      buildSkippedCheck('cache'),
+    ];
   }
+
   const unreachedCheck = failedCheck('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
@@ -152,7 +182,14 @@ function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly Do
 }
 
 interface DoctorCheck {
-  readonly name: 'configuration' | 'reachability' | 'key' | 'cache' | 'models' | 'provider' | 'terminal';
+  readonly name:
+    | 'configuration'
+    | 'reachability'
+    | 'key'
+    | 'cache'
+    | 'models'
+    | 'provider'
+    | 'terminal';
   /** null if an earlier failure made the check impossible. */
   readonly ok: boolean | null;
   readonly detail: string;
@@ -180,7 +217,10 @@ function failedCheck(
   return { name, ok: false, detail: message, hints, exitCode };
 }
 
-/** Checks models.yaml and asks each provider of the embedded service for its models; returns nothing if there is none. */
+/**
+ * Checks models.yaml and asks each provider of the embedded service for its models; returns nothing
+ * if there is none.
+ */
 async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
   const { buildModelsReport } = await import('../../../models/catalogue/report-models.ts');
@@ -192,7 +232,8 @@ async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
 function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport): DoctorCheck {
   const [first, ...others] = faults;
   const shutdownWarnings = shutdowns.map(
-    ({ model, date, isPast }) => `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
+    ({ model, date, isPast }) =>
+      `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
   if (first !== undefined) {
     return failedCheck('models', {
@@ -201,7 +242,9 @@ function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport)
       exitCode: EXIT.usage,
     });
   }
+
   if (exists) return buildPassedCheck('models', `${file} can be used`, shutdownWarnings);
+
   const hint = 'promptrun models discover writes the models of your endpoints to it';
   return buildPassedCheck('models', `no ${file} yet`, [hint]);
 }
@@ -216,8 +259,13 @@ function checkProvider({
   const provider = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
     const hints = [`Set ${missingKey}, or remove the provider from models.yaml.`];
-    return failedCheck('provider', { message: `${provider} has no key`, hints, exitCode: EXIT.unauthorised });
+    return failedCheck('provider', {
+      message: `${provider} has no key`,
+      hints,
+      exitCode: EXIT.unauthorised,
+    });
   }
+
   if (fault === undefined) {
     const foundText =
       models === undefined
@@ -225,5 +273,6 @@ function checkProvider({
         : `has ${pluralize(models, 'model')}`;
     return buildPassedCheck('provider', `${provider} ${foundText}`);
   }
+
   return failedCheck('provider', { message: `${provider}: ${fault}`, exitCode: EXIT.fault });
 }

@@ -21,11 +21,13 @@ export async function printHelp(
 ): Promise<void> {
   const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const topicName = words.length === 1 ? words[0] : undefined;
+
   const topic = topicName === undefined ? undefined : await readTopic(topicName, command, terminal);
   if (topicName !== undefined && !isCommand(command, topicName)) {
     if (topic === undefined) throw unknownTopicError(command, topicName);
     return print(topic);
   }
+
   // Parsing again forgets the flags of this line.
   const flags = command.optsWithGlobals<{ pager: boolean }>().pager ? [] : ['--no-pager'];
   try {
@@ -39,11 +41,15 @@ export async function printHelp(
 /** Returns the global flags, as `help flags` prints them. */
 function formatFlagsTopic(root: Command): string {
   const rows = [
-    ...root.options.filter(({ hidden }) => !hidden).map(({ flags, description }) => [flags, description]),
+    ...root.options
+      .filter(({ hidden }) => !hidden)
+      .map(({ flags, description }) => [flags, description]),
     ['-h, --help', 'explain the command'],
   ];
   const width = Math.max(...rows.map(([flags = '']) => flags.length));
-  const lines = rows.map(([flags = '', description = '']) => `  ${flags.padEnd(width)}  ${description}`);
+  const lines = rows.map(
+    ([flags = '', description = '']) => `  ${flags.padEnd(width)}  ${description}`,
+  );
   return `Flags of every command, before or after its name\n\n${lines.join('\n')}\n`;
 }
 
@@ -64,7 +70,11 @@ export const GUIDES: Readonly<Record<string, string>> = {
   scale: 'scale.md',
 };
 
-/** Returns a topic or a guide; undefined if none has this name. @throws {Error} if its file is missing */
+/**
+ * Returns a topic or a guide; undefined if none has this name.
+ *
+ * @throws {Error} if its file is missing
+ */
 async function readTopic(
   name: string,
   command: Command,
@@ -73,24 +83,41 @@ async function readTopic(
   if (name === 'flags' && command.parent !== null) {
     return wrapLines(formatFlagsTopic(command.parent), Math.min(terminal.stream.columns ?? 80, 80));
   }
+
   const files = new Map(Object.entries({ ...TOPIC_FILES, ...GUIDES }));
+
   // Links in the guides lead to `tests-and-recordings`, whose short name is `tests`.
   const file = files.get(name) ?? [...files.values()].find(fileName => fileName === `${name}.md`);
   if (file === undefined) return undefined;
+
   const text = readInstalledText(`docs/${file}`);
-  return file.endsWith('.md') ? formatGuide(text, command, terminal) : fitTopic(text, terminal.stream);
+  return file.endsWith('.md')
+    ? formatGuide(text, command, terminal)
+    : fitTopic(text, terminal.stream);
 }
 
 /** Lays out a guide for a terminal, or if colours are forced; programs get the Markdown. */
-async function formatGuide(text: string, command: Command, { stream, env }: HelpTerminal): Promise<string> {
+async function formatGuide(
+  text: string,
+  command: Command,
+  { stream, env }: HelpTerminal,
+): Promise<string> {
   const level = detectColourLevel(stream, env, {
     isAllowed: command.optsWithGlobals<{ color: boolean }>().color,
   });
   if (stream.isTTY !== true && level === 0) return text;
+
   const { layOutGuide } = await import('./lay-out-guide.ts');
-  const guides = new Map(Object.entries(GUIDES).map(([name, file]) => [file, `promptrun help ${name}`]));
+  const guides = new Map(
+    Object.entries(GUIDES).map(([name, file]) => [file, `promptrun help ${name}`]),
+  );
   const paint = await createPaint(level);
-  return layOutGuide(text, { columns: stream.columns || 80, paint, leadsTo: href => guides.get(href) });
+
+  return layOutGuide(text, {
+    columns: stream.columns || 80,
+    paint,
+    leadsTo: href => guides.get(href),
+  });
 }
 
 /** Lays out a topic, which is written for 80 columns, for a narrower terminal. */
@@ -104,8 +131,11 @@ function joinWrappedLines(text: string): string {
   for (const line of text.split('\n')) {
     const above = lines.at(-1) ?? '';
     const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(above) && !above.endsWith(',');
-    if (!continuesLine(above, line)) lines.push(line);
-    else lines[lines.length - 1] = `${above}${isTerm ? '  ' : ' '}${line.trimStart()}`;
+    if (!continuesLine(above, line)) {
+      lines.push(line);
+    } else {
+      lines[lines.length - 1] = `${above}${isTerm ? '  ' : ' '}${line.trimStart()}`;
+    }
   }
   return lines.join('\n');
 }
@@ -117,7 +147,8 @@ function continuesLine(lineAbove: string, line: string): boolean {
 }
 
 function unknownTopicError({ parent }: Command, name: string): Error {
-  const commands = parent?.commands.flatMap(command => [command.name(), ...command.aliases()]) ?? [];
+  const commands =
+    parent?.commands.flatMap(command => [command.name(), ...command.aliases()]) ?? [];
   const names = [...commands, 'flags', ...Object.keys(TOPIC_FILES), ...Object.keys(GUIDES)];
   return usageError(
     `unknown command '${name}'${didYouMean(name, names)}`,
@@ -128,5 +159,7 @@ function unknownTopicError({ parent }: Command, name: string): Error {
 }
 
 function isCommand({ parent }: Command, name: string): boolean {
-  return parent?.commands.some(other => other.name() === name || other.aliases().includes(name)) === true;
+  return (
+    parent?.commands.some(other => other.name() === name || other.aliases().includes(name)) === true
+  );
 }

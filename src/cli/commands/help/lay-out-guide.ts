@@ -9,7 +9,10 @@ export interface GuideLayout {
   /** The width of the terminal. */
   readonly columns: number;
   readonly paint: ChalkInstance;
-  /** Returns the command that shows the target of a relative link; undefined to show only the link's text. */
+  /**
+   * Returns the command that shows the target of a relative link; undefined to show only the link's
+   * text.
+   */
   readonly leadsTo: (href: string) => string | undefined;
 }
 
@@ -23,7 +26,11 @@ export async function layOutGuide(markdown: string, layout: GuideLayout): Promis
   return `${await renderBlocks(lexer(markdown), { ...layout, columns }, '\n\n')}\n`;
 }
 
-async function renderBlocks(tokens: readonly Token[], layout: GuideLayout, between: string): Promise<string> {
+async function renderBlocks(
+  tokens: readonly Token[],
+  layout: GuideLayout,
+  between: string,
+): Promise<string> {
   const texts = await Promise.all(tokens.map(token => renderBlock(token, layout)));
   return texts.filter(text => text !== '').join(between);
 }
@@ -93,7 +100,9 @@ function renderInlineToken(token: Token, layout: GuideLayout): string {
     case 'br':
       return '\n';
     default:
-      return 'text' in token && typeof token.text === 'string' ? token.text.replaceAll('\n', ' ') : token.raw;
+      return 'text' in token && typeof token.text === 'string'
+        ? token.text.replaceAll('\n', ' ')
+        : token.raw;
   }
 }
 
@@ -128,16 +137,26 @@ async function renderTable({ header, rows }: Tokens.Table, layout: GuideLayout):
   const cells = rows.map(row => row.map(({ tokens }) => renderInline(tokens, layout)));
   const widths = computeColumnWidths([titles, ...cells], layout.columns);
   if (widths === undefined) return renderRowByRow(titles, cells, layout);
-  const wrap = (row: readonly string[]) => row.map((cell, index) => wrapAnsi(cell, widths[index] ?? 1));
+
+  const wrap = (row: readonly string[]) =>
+    row.map((cell, index) => wrapAnsi(cell, widths[index] ?? 1));
   const wrapped = cells.map(wrap);
   const isTall = wrapped.some(row => row.some(cell => cell.includes('\n')));
-  const spaced = wrapped.flatMap((row, index) => (isTall && index > 0 ? [row.map(() => ''), row] : [row]));
-  const tableRows = titles.some(title => stringWidth(title) > 0) ? [wrap(titles), ...spaced] : spaced;
+  const spaced = wrapped.flatMap((row, index) =>
+    isTall && index > 0 ? [row.map(() => ''), row] : [row],
+  );
+  const tableRows = titles.some(title => stringWidth(title) > 0)
+    ? [wrap(titles), ...spaced]
+    : spaced;
+
   return (await layOutTable(tableRows, {})).trimEnd();
 }
 
 /** Returns the width of each column; undefined if their longest words don't fit side by side. */
-function computeColumnWidths(rows: readonly (readonly string[])[], columns: number): number[] | undefined {
+function computeColumnWidths(
+  rows: readonly (readonly string[])[],
+  columns: number,
+): number[] | undefined {
   const widths = computeColumnMaxima(rows, stringWidth);
   const least = computeColumnMaxima(rows, measureLongestWord);
   const room = columns - GUIDE_INDENT * (widths.length - 1);
@@ -147,6 +166,7 @@ function computeColumnWidths(rows: readonly (readonly string[])[], columns: numb
     if (widest === 0) return undefined;
     widths[shrinkable.indexOf(widest)] = widest - 1;
   }
+
   return widths;
 }
 
@@ -156,7 +176,9 @@ function computeColumnMaxima(
   measure: (cell: string) => number,
 ): number[] {
   const count = Math.max(...rows.map(row => row.length));
-  return Array.from({ length: count }, (_, index) => Math.max(...rows.map(row => measure(row[index] ?? ''))));
+  return Array.from({ length: count }, (_, index) =>
+    Math.max(...rows.map(row => measure(row[index] ?? ''))),
+  );
 }
 
 function measureLongestWord(cell: string): number {

@@ -23,7 +23,11 @@ import type { JUDGE_CHECK } from './spec.ts';
 type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;
 
 /** Measures how well a judging model agrees with labels. */
-export async function runJudgeCheck(ctx: Context, labels: string, flags: JudgeCheckFlags): Promise<ExitCode> {
+export async function runJudgeCheck(
+  ctx: Context,
+  labels: string,
+  flags: JudgeCheckFlags,
+): Promise<ExitCode> {
   const gate = readKappaGate(flags);
   const options = readJudgeCheckOptions(ctx, labels, flags);
   const check = await checkJudge(ctx, options);
@@ -32,12 +36,15 @@ export async function runJudgeCheck(ctx: Context, labels: string, flags: JudgeCh
   for (const line of spentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
   const fault = findWorstFault(check);
   if (fault !== undefined) throw fault;
+
   if (agreement.kappa === undefined && ctx.globals.json) {
     ctx.io.note(
       "note: Cohen's kappa is not defined, because all labels and all verdicts of the judge are the same",
     );
   }
+
   if (gate === undefined || !missesGate(agreement.kappa, gate)) return EXIT.ok;
+
   ctx.io.error(`error: ${explainKappaMiss(agreement.kappa, gate)}`);
   return EXIT.runFailed;
 }
@@ -73,15 +80,23 @@ function readKappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate |
     if (sure) throw usageError('--sure needs --min-kappa');
     return undefined;
   }
+
   const least = /^-?\d(?:\.\d{1,9})?$/u.test(minKappa) ? Number(minKappa) : Number.NaN;
   if (least >= -1 && least <= 1) return { least, sure };
-  throw usageError(`--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(minKappa)}`);
+  throw usageError(
+    `--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(minKappa)}`,
+  );
 }
 
-function readJudgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFlags): JudgeCheckOptions {
+function readJudgeCheckOptions(
+  ctx: Context,
+  labels: string,
+  flags: JudgeCheckFlags,
+): JudgeCheckOptions {
   const { resume = false, retryUnknown = false, cancel = false } = flags;
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (cancel && !resume) throw usageError('--cancel needs --resume');
+
   const judge = flags.judge ?? ctx.settings.get('judge');
   if (judge === undefined) {
     throw usageError(
@@ -89,6 +104,7 @@ function readJudgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFl
       'Or set one for good: promptrun config set judge <model>.',
     );
   }
+
   return {
     source: { from: labels, format: flags.format, delimiter: flags.delimiter },
     rubric: flags.rubric,
@@ -107,5 +123,7 @@ function readJudgeCheckOptions(ctx: Context, labels: string, flags: JudgeCheckFl
 function parseRepeat(text = '1'): number {
   const repeat = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
   if (repeat >= 1 && repeat <= MAX_REPEAT) return repeat;
-  throw usageError(`--repeat takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);
+  throw usageError(
+    `--repeat takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`,
+  );
 }

@@ -17,14 +17,28 @@ export const JUDGE_CHECK = {
   path: 'judge check',
   summary: 'measure how well a judging model agrees with your labels',
   arguments: [
-    ['<labels>', 'a CSV or JSONL file with output, rubric and label; - for standard input', 'files'],
+    [
+      '<labels>',
+      'a CSV or JSONL file with output, rubric and label; - for standard input',
+      'files',
+    ],
   ],
   flags: [
     ['--judge <model>', 'the model to check (default: the setting judge)', { completes: 'models' }],
     ['--rubric <text>', 'the rubric for rows without one'],
-    ['--format <format>', 'the format of the labels (default: by file name)', { choices: ['csv', 'jsonl'] }],
-    ['--delimiter <character>', 'the separator of CSV cells: , ; or tab (default: detected in the header)'],
-    ['--repeat <n>', 'ask n times about each row, to measure how often the judge agrees with itself'],
+    [
+      '--format <format>',
+      'the format of the labels (default: by file name)',
+      { choices: ['csv', 'jsonl'] },
+    ],
+    [
+      '--delimiter <character>',
+      'the separator of CSV cells: , ; or tab (default: detected in the header)',
+    ],
+    [
+      '--repeat <n>',
+      'ask n times about each row, to measure how often the judge agrees with itself',
+    ],
     ['--min-kappa <number>', "exit 5 if Cohen's kappa is below this number"],
     ['--sure', 'with --min-kappa: also exit 5 if the low end of its interval is below it'],
     ['--resume', 'resume an interrupted check'],

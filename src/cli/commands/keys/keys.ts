@@ -39,7 +39,9 @@ function readKeyOptions({ user, plan, credits, author }: Flags): NewKey {
   return { user, plan, credits: credits === undefined ? undefined : Number(credits), author };
 }
 
-/** Lists the keys of the local service with their users and times of use, never the keys themselves. */
+/**
+ * Lists the keys of the local service with their users and times of use, never the keys themselves.
+ */
 export async function listKeys(ctx: Context, flags: DatabaseFlags): Promise<void> {
   const formatKeyAge = (time: string | null): string =>
     time === null ? 'never' : formatIsoAge(time, ctx.clock.now());
@@ -81,10 +83,12 @@ export async function revokeKey(ctx: Context, name: string, flags: DatabaseFlags
 
 function requireKeyId(keys: readonly KeyView[], name: string, listHint: string): string {
   if (name === '') throw usageError('the id of the key is empty', listHint);
+
   const matchingKeys = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
   const [only, ...others] = matchingKeys;
   if (only === undefined) throw unknownKeyError(name, listHint);
   if (others.length === 0) return only.id;
+
   throw usageError(
     `several keys begin with ${name}`,
     `Give more of the id: ${matchingKeys.map(({ id }) => id).join(', ')}`,

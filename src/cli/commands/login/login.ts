@@ -35,8 +35,12 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
     { ...target, keptIn, active: isActive },
     `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${keyPlace}.`,
   );
+
   if (!isActive) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
-  if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
+
+  if (ctx.env['PROMPTRUN_API_KEY']) {
+    ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
+  }
 }
 
 /** Returns a key that the service has accepted; asks again after a typed key was refused. */
@@ -62,7 +66,10 @@ function wrongAddressError(error: NotFoundError, { baseUrl }: LoginTarget): CliE
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
-/** Returns the error for a key that was not typed. The profile may not exist yet, so the hint names none. */
+/**
+ * Returns the error for a key that was not typed. The profile may not exist yet, so the hint names
+ * none.
+ */
 function refusedKeyError(error: UnauthorizedError): CliError {
   const { message, ...failure } = toFailure(error);
   const hints = ['Nothing was stored. Repeat the command with another key.'];
@@ -89,7 +96,8 @@ interface LoginTarget {
 const FIRST_PROFILE = 'default';
 
 /**
- * Resolves the profile and the base URL; asks for the URL if there is none and a terminal to ask on.
+ * Resolves the profile and the base URL; asks for the URL if there is none and a terminal to ask
+ * on.
  *
  * @throws {CliError} USAGE_ERROR if no base URL is known, or the profile is ambiguous
  */
@@ -104,13 +112,19 @@ async function loginTarget(ctx: Context): Promise<LoginTarget> {
       'Choose another --profile, or a new one: promptrun login --profile <name> --base-url <url>',
     );
   }
-  const baseUrl = explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
-  return { profile, baseUrl: requireSecureBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp) };
+
+  const baseUrl =
+    explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
+  return {
+    profile,
+    baseUrl: requireSecureBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp),
+  };
 }
 
 async function askForAddress(ctx: Context): Promise<string> {
   if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
   const prompter = await ctx.prompter();
+
   const findProblem = (answer: string): string | undefined => {
     try {
       requireSecureBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
@@ -119,6 +133,7 @@ async function askForAddress(ctx: Context): Promise<string> {
       return getErrorMessage(error);
     }
   };
+
   return prompter.text(
     {
       message: 'address of the service',
@@ -133,19 +148,30 @@ async function askForAddress(ctx: Context): Promise<string> {
 
 function findExplicitAddress(ctx: Context): string | undefined {
   const sourcedUrl = findExplicitBaseUrl(ctx);
-  return sourcedUrl && requireSecureBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals.insecureHttp);
+  return (
+    sourcedUrl &&
+    requireSecureBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals.insecureHttp)
+  );
 }
 
-/** Returns the active profile or, with a base URL, its profile or a new one. Never changes a profile's base URL. */
+/**
+ * Returns the active profile or, with a base URL, its profile or a new one. Never changes a
+ * profile's base URL.
+ */
 function chooseProfile({ settings }: Context, baseUrl: string | undefined): string {
   const { activeProfile } = settings;
   if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
+
   const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
   if (activeProfile !== undefined && active?.baseUrl === baseUrl) return activeProfile;
-  const [profileOfUrl] = [...settings.profiles].find(([, profile]) => profile.baseUrl === baseUrl) ?? [];
+
+  const [profileOfUrl] =
+    [...settings.profiles].find(([, profile]) => profile.baseUrl === baseUrl) ?? [];
   if (profileOfUrl !== undefined) return profileOfUrl;
+
   const firstProfile = settings.profiles.get(FIRST_PROFILE);
   if (firstProfile === undefined) return FIRST_PROFILE;
+
   throw usageError(
     `the profile ${FIRST_PROFILE} already has the base URL ${firstProfile.baseUrl}`,
     'Name another with --profile <name>.',
@@ -156,16 +182,25 @@ function chooseProfile({ settings }: Context, baseUrl: string | undefined): stri
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
   const loginAgain = ctx.advise('login');
   if (!ctx.io.stdin.isTerminal) {
-    return requireSendableKey((await readStandardInput(ctx)).toString().trim(), 'standard input', loginAgain);
+    return requireSendableKey(
+      (await readStandardInput(ctx)).toString().trim(),
+      'standard input',
+      loginAgain,
+    );
   }
+
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",
       `Give it on standard input: ${withStdinFrom('key.txt', loginAgain, detectShell(ctx.env))}`,
     );
   }
+
   const prompter = await ctx.prompter();
-  const typedKey = await prompter.secret({ message: `API key for ${new URL(baseUrl).host}` }, ctx.signal);
+  const typedKey = await prompter.secret(
+    { message: `API key for ${new URL(baseUrl).host}` },
+    ctx.signal,
+  );
   return requireSendableKey(typedKey.trim(), 'the key typed');
 }
 
@@ -173,11 +208,17 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
 export async function logout(ctx: Context): Promise<void> {
   const profile = findChosenProfile(ctx)?.value ?? null;
   const wasForgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await confirmAction(ctx, { profile, forgotten: wasForgotten }, describeLogout(profile, wasForgotten));
+  await confirmAction(
+    ctx,
+    { profile, forgotten: wasForgotten },
+    describeLogout(profile, wasForgotten),
+  );
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
 }
 
 function describeLogout(profile: string | null, forgotten: boolean): string {
   if (profile === null) return 'No profile is active. Nothing was removed.';
-  return forgotten ? `Removed the key of profile ${profile}.` : `Profile ${profile} has no key stored.`;
+  return forgotten
+    ? `Removed the key of profile ${profile}.`
+    : `Profile ${profile} has no key stored.`;
 }

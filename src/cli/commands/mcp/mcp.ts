@@ -14,14 +14,18 @@ export async function serveMcp(ctx: Context, flags: McpFlags): Promise<void> {
   if (ctx.isReplay) {
     throw usageError("mcp can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
+
   const caps = parseCaps(flags);
-  // A fault of the configuration ends the command, not each call. The embedded service starts at the first call.
+
+  // A fault of the configuration ends the command, not each call. The embedded service starts at
+  // the first call.
   if (!resolveAddress(ctx).embedded) await ctx.connection();
   if (caps.cost !== undefined) checkCostCap(caps, await ctx.connection());
   const directory = flags.prompts === undefined ? undefined : path.resolve(ctx.cwd, flags.prompts);
   if (directory !== undefined && !isDirectory(directory)) {
     throw usageError(`--prompts: ${flags.prompts} is not a directory`);
   }
+
   // A models file with a fault ends the command, not each call.
   if (ctx.modelsFile !== undefined) await ctx.localConnection();
   const [{ SessionPrompts }, { serveAgent }] = await Promise.all([

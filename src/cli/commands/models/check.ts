@@ -71,10 +71,12 @@ export async function checkModelAnswers(
   budget.checkCostCap(connection);
   const requests = await prepareModelChecks(ctx, connection, models);
   for (const { request } of requests) await budget.checkPrice(connection, request);
+
   const checkedModels: CheckedModel[] = [];
   for (const { model, request } of requests) {
     checkedModels.push(await runModelCheck(ctx, connection, { model, request, budget }));
   }
+
   await printPaid(ctx, budget.newRuns, out => presentList(out, checkedModels, MODEL_TABLE));
   if (checkedModels.some(({ status }) => status === 'capped')) return EXIT.capReached;
   return checkedModels.some(({ status }) => status === 'failed') ? EXIT.runFailed : EXIT.ok;
@@ -83,7 +85,8 @@ export async function checkModelAnswers(
 /**
  * Returns the named models, or every declared program and address.
  *
- * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of the files leave none
+ * @throws {CliError} USAGE_ERROR for an unknown name, CONFIG_ERROR if faults of the files leave
+ * none
  */
 async function listModelsToCheck(ctx: Context, names: readonly string[]): Promise<string[]> {
   const { loadModels } = await import('../../../models/catalogue/model-table.ts');
@@ -93,11 +96,15 @@ async function listModelsToCheck(ctx: Context, names: readonly string[]): Promis
   const unknown = names.find(name => table.get(name) === undefined);
   if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
   if (names.length > 0) return [...new Set(names)];
+
   const declaredModels = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
   if (declaredModels.length === 0) {
     if (problems.length > 0) throw configError('no model to check', ...problems);
-    ctx.io.note('note: models.yaml declares no program and no address; to check another model, name it');
+    ctx.io.note(
+      'note: models.yaml declares no program and no address; to check another model, name it',
+    );
   }
+
   return declaredModels;
 }
 
@@ -115,12 +122,21 @@ async function prepareModelChecks(
   try {
     const file = path.join(directory, 'check.prompt');
     await writeFile(file, MODEL_CHECK_PROMPT);
+
     const checks: ModelCheck[] = [];
     for (const model of models) {
-      const { promptVersionId } = await resolveTarget(ctx, connection, file, { source: 'elsewhere', model });
-      const inputs = { text: new Map<string, string>(), images: [], options: new Map<string, string>() };
+      const { promptVersionId } = await resolveTarget(ctx, connection, file, {
+        source: 'elsewhere',
+        model,
+      });
+      const inputs = {
+        text: new Map<string, string>(),
+        images: [],
+        options: new Map<string, string>(),
+      };
       checks.push({ model, request: buildRunBody({ promptVersionId, model, ...inputs }) });
     }
+
     return checks;
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -142,9 +158,11 @@ async function runModelCheck(
     await checkModelAccess(connection, request.promptVersionId);
     const creation = await createAndWait(ctx, connection, request, { budget });
     if (creation.kind !== 'ended') throw new Error('the run has not ended');
+
     const { runId, runStatus, outputs } = creation.run;
     const { cost } = budget.spentOn(runId);
     const hasFailed = runStatus === 'failed';
+
     return toCheckedModel({
       status: hasFailed ? 'failed' : 'answered',
       runId,

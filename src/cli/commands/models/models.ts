@@ -15,23 +15,29 @@ export async function writeDiscoveredModels(ctx: Context): Promise<void> {
   const discovery = await discoverModels(ctx);
   const { file, endpoints } = discovery;
   for (const fault of discovery.faults) ctx.io.note(`note: ${toOneLine(fault)}`);
+
   if (endpoints.length === 0) {
     throw usageError(
       'no endpoint to ask for its models',
       `Set a key such as OPENAI_API_KEY, or OPENAI_BASE_URL, start Ollama, or describe a provider in ${file}`,
     );
   }
+
   await present(ctx, discovery, {
-    terminal: () => `${[...endpoints.map(describeEndpoint), `They are in ${toOneLine(file)}`].join('\n')}\n`,
+    terminal: () =>
+      `${[...endpoints.map(describeEndpoint), `They are in ${toOneLine(file)}`].join('\n')}\n`,
     plain: () => formatPlainRows(endpoints.map(formatEndpointCells)),
   });
+
   noteUnpriced(ctx, endpoints);
   const faults = endpoints.filter(({ fault }) => fault !== undefined);
   if (faults.length < endpoints.length) {
-    if (!ctx.io.stdout.isTerminal)
+    if (!ctx.io.stdout.isTerminal) {
       for (const fault of faults) ctx.io.note(`note: ${describeEndpoint(fault)}`);
+    }
     return;
   }
+
   const [first] = faults;
   const message = `no endpoint listed its models: ${first === undefined ? '' : describeEndpoint(first)}`;
   const failure = faults.every(({ isRefused }) => isRefused)
@@ -49,13 +55,22 @@ function noteUnpriced({ io }: Context, endpoints: readonly DiscoveredEndpoint[])
 }
 
 function formatNames(names: readonly string[]): string {
-  const moreText = names.length > MAX_SHOWN_MODELS ? ` and ${names.length - MAX_SHOWN_MODELS} more` : '';
+  const moreText =
+    names.length > MAX_SHOWN_MODELS ? ` and ${names.length - MAX_SHOWN_MODELS} more` : '';
   return `${names.slice(0, MAX_SHOWN_MODELS).map(toOneLine).join(', ')}${moreText}`;
 }
 
-function describeEndpoint({ provider, baseUrl, fault, added, known, others }: DiscoveredEndpoint): string {
+function describeEndpoint({
+  provider,
+  baseUrl,
+  fault,
+  added,
+  known,
+  others,
+}: DiscoveredEndpoint): string {
   const endpoint = `${toOneLine(provider)} at ${toOneLine(baseUrl)}`;
   if (fault !== undefined) return `${endpoint} could not be asked: ${toOneLine(fault)}`;
+
   const news = added.length === 0 ? 'nothing new' : `${added.length} new: ${formatNames(added)}`;
   const countTexts = [
     known > 0 ? `${known} known before` : '',
@@ -66,7 +81,13 @@ function describeEndpoint({ provider, baseUrl, fault, added, known, others }: Di
 
 const MAX_SHOWN_MODELS = 8;
 
-function formatEndpointCells({ provider, baseUrl, fault = '', added, known }: DiscoveredEndpoint): string[] {
+function formatEndpointCells({
+  provider,
+  baseUrl,
+  fault = '',
+  added,
+  known,
+}: DiscoveredEndpoint): string[] {
   return [provider, baseUrl, added.join(','), String(known), fault];
 }
 

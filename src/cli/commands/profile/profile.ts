@@ -40,24 +40,32 @@ function listProfileRows({ settings }: Context): ProfileRow[] {
 
 /** Adds a profile, or changes its base URL. The first profile becomes the active one. */
 export async function addProfile(ctx: Context, name: string): Promise<void> {
-  if (checkName(name, 'profile') === LOCAL_PROFILE) throw usageError('local is the built-in profile');
+  if (checkName(name, 'profile') === LOCAL_PROFILE) {
+    throw usageError('local is the built-in profile');
+  }
+
   const address = ctx.globals.baseUrl;
   if (address === undefined) {
     const example = `promptrun profile add ${name} --base-url https://prompts.example.com/api/v1`;
     throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
   }
+
   const baseUrl = requireSecureBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
   const isActive = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;
     return document.activeProfile === name;
   });
+
   await confirmAction(
     ctx,
     { name, baseUrl, active: isActive },
     `Profile ${name} points to ${baseUrl}${isActive ? ' and is active' : ''}.`,
   );
-  if (!hasKeyFor(ctx, name, baseUrl)) ctx.io.note(`promptrun login --profile ${name} stores its key.`);
+
+  if (!hasKeyFor(ctx, name, baseUrl)) {
+    ctx.io.note(`promptrun login --profile ${name} stores its key.`);
+  }
 }
 
 function hasKeyFor({ settings }: Context, name: string, baseUrl: string): boolean {
@@ -78,7 +86,9 @@ export async function useProfile(ctx: Context, name: string): Promise<void> {
 export async function removeProfile(ctx: Context, name: string): Promise<void> {
   const { credentials, profiles } = ctx.settings;
   if (!profiles.has(name)) throw unknownProfileError(name, [...profiles.keys()]);
-  // The key goes first: a profile without a key is harmless, but a key without a profile would stay unnoticed.
+
+  // The key goes first: a profile without a key is harmless, but a key without a profile would stay
+  // unnoticed.
   await credentials.forget(name);
   await ctx.settings.update(document => {
     delete document.profiles[name];
@@ -88,6 +98,7 @@ export async function removeProfile(ctx: Context, name: string): Promise<void> {
 }
 
 function unknownProfileError(name: string, profiles: readonly string[]): CliError {
-  const hints = profiles.length === 0 ? ['promptrun profile add <name> --base-url <url> adds one.'] : [];
+  const hints =
+    profiles.length === 0 ? ['promptrun profile add <name> --base-url <url> adds one.'] : [];
   return usageError(...explainUnknownName('profile', name, profiles), ...hints);
 }

@@ -11,7 +11,8 @@ export const PROFILE_LIST = {
   path: 'profile list',
   summary: 'list the profiles',
   examples: ['profile list', 'profile list --query "[?active].name | [0]"'],
-  notes: 'Columns when piped: name, base URL, where the key is (file, keychain or none), active or empty.',
+  notes:
+    'Columns when piped: name, base URL, where the key is (file, keychain or none), active or empty.',
 } as const satisfies CommandSpec;
 
 export const PROFILE_USE = {

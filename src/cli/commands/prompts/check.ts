@@ -28,8 +28,10 @@ export async function checkPrompts(
     await ctx.io.out(`${await toJson(FRONT_MATTER_SCHEMA)}\n`);
     return;
   }
+
   const files = expandWildcards(names, ctx.cwd);
   if (files.length === 0) throw usageError('give prompt files, or --print-schema');
+
   refuseFolders(ctx, files);
   const { findings, readFaults } = await checkFiles(ctx, files, models);
   const formatLines = (): string => formatFindings(ctx, findings);
@@ -37,6 +39,7 @@ export async function checkPrompts(
   const faults = findings.filter(({ severity }) => severity === 'fault');
   if (readFaults.length > 0) throw unreadError(readFaults);
   if (faults.length > 0) throw faultsError(faults);
+
   if (findings.length === 0) ctx.io.note(`note: no faults in ${pluralize(files.length, 'file')}`);
 }
 
@@ -62,26 +65,37 @@ async function checkFiles(
   files: readonly string[],
   needsModel: boolean,
 ): Promise<CheckedFiles> {
-  const [{ checkPromptFile: checkFile }, { loadModels }, { createKnownModels }] = await Promise.all([
-    import('../../../prompts/check/check-file.ts'),
-    import('../../../models/catalogue/model-table.ts'),
-    import('../../../models/catalogue/known-models.ts'),
-  ]);
+  const [{ checkPromptFile: checkFile }, { loadModels }, { createKnownModels }] = await Promise.all(
+    [
+      import('../../../prompts/check/check-file.ts'),
+      import('../../../models/catalogue/model-table.ts'),
+      import('../../../models/catalogue/known-models.ts'),
+    ],
+  );
+
   const { allowOutside } = ctx.globals;
   const onProblem = ({ message }: Error): void => ctx.io.note(`note: ${toOneLine(message)}`);
   const { dataDir, modelsFile, env } = ctx;
-  const models = createKnownModels(await loadModels({ dataDir, modelsFile, env, watch: false, onProblem }));
+  const models = createKnownModels(
+    await loadModels({ dataDir, modelsFile, env, watch: false, onProblem }),
+  );
   const tasks = await ctx.promptTasks();
   const options = { models, tasks, allowOutside, needsModel };
+
   const findings: Finding[] = [];
   const readFaults: CliError[] = [];
   for (const file of files) {
-    const fileFindings = await checkFile(path.resolve(ctx.cwd, file), options).catch((error: unknown) => {
-      readFaults.push(fileFault(error, file, 'prompts check'));
-      return [];
-    });
-    findings.push(...fileFindings.map(finding => ({ ...finding, file: formatPath(ctx, finding.file) })));
+    const fileFindings = await checkFile(path.resolve(ctx.cwd, file), options).catch(
+      (error: unknown) => {
+        readFaults.push(fileFault(error, file, 'prompts check'));
+        return [];
+      },
+    );
+    findings.push(
+      ...fileFindings.map(finding => ({ ...finding, file: formatPath(ctx, finding.file) })),
+    );
   }
+
   return { findings, readFaults };
 }
 
@@ -102,5 +116,7 @@ function unreadError(readFaults: readonly CliError[]): Error {
 
 function faultsError(faults: readonly Finding[]): Error {
   const files = new Set(faults.map(({ file }) => file));
-  return usageError(`${pluralize(faults.length, 'fault')} in ${pluralize(files.size, 'prompt file')}`);
+  return usageError(
+    `${pluralize(faults.length, 'fault')} in ${pluralize(files.size, 'prompt file')}`,
+  );
 }

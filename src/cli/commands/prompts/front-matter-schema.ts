@@ -43,7 +43,10 @@ export const FRONT_MATTER_SCHEMA = {
           },
           additionalProperties: false,
         },
-        extract: { enum: ['first', 'last'], description: 'The code block of the answer that is the output' },
+        extract: {
+          enum: ['first', 'last'],
+          description: 'The code block of the answer that is the output',
+        },
         schema: {
           $ref: '#/$defs/schema',
           description: 'The schema that the answer must match, as Picoschema or JSON Schema',

@@ -22,7 +22,11 @@ import type { PROMPTS_NEW } from './spec.ts';
 type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
-export async function writeNewPrompt(ctx: Context, file: string, flags: PromptsNewFlags): Promise<void> {
+export async function writeNewPrompt(
+  ctx: Context,
+  file: string,
+  flags: PromptsNewFlags,
+): Promise<void> {
   const stem = await withoutExtension(file);
   const texts = await buildFileTexts(ctx, stem, flags);
   const newFiles = NEW_FILES.flatMap(({ kind, extension }) => {
@@ -53,7 +57,11 @@ interface NewFile {
   readonly text: string;
 }
 
-async function noteNextSteps(ctx: Context, file: string, modelsFile: string | undefined): Promise<void> {
+async function noteNextSteps(
+  ctx: Context,
+  file: string,
+  modelsFile: string | undefined,
+): Promise<void> {
   const shell = detectShell(ctx.env);
   const modelsWords = (flag: string): string =>
     modelsFile === undefined ? '' : ` ${flag} ${toShellWord(modelsFile, shell)}`;
@@ -62,11 +70,16 @@ async function noteNextSteps(ctx: Context, file: string, modelsFile: string | un
   ctx.io.note(`note: run it with: ${await buildRunCommand(ctx, file)}${modelsWords('--models')}`);
 }
 
-/** Returns a command line that runs a prompt file with its required inputs, so that it works in a pipe too. */
+/**
+ * Returns a command line that runs a prompt file with its required inputs, so that it works in a
+ * pipe too.
+ */
 async function buildRunCommand(ctx: Context, file: string): Promise<string> {
   const { toPromptConfig } = await import('../../../prompts/definition.ts');
   // `prompts check`, which the note above names, reports the faults of a file that can't be read.
-  const definition = await readPromptDefinition(ctx, path.resolve(ctx.cwd, file)).catch(() => undefined);
+  const definition = await readPromptDefinition(ctx, path.resolve(ctx.cwd, file)).catch(
+    () => undefined,
+  );
   const fields = definition && describeConfig(toPromptConfig(definition));
   return buildExampleCommand(createAdvise({}, ctx.env), file, fields ?? { text: [], images: [] });
 }
@@ -77,10 +90,13 @@ async function buildFileTexts(
   { from, image = false, items, prompt }: PromptsNewFlags,
 ): Promise<NewFileTexts> {
   if (from === undefined) {
-    if (items !== undefined) throw usageError('--items needs --from, which names the evaluation of its rows');
+    if (items !== undefined) {
+      throw usageError('--items needs --from, which names the evaluation of its rows');
+    }
     const { buildStarterPrompt } = await import('../../../prompts/built-in/built-in-texts.ts');
     return buildStarterPrompt(path.basename(stem), { image });
   }
+
   const source = await readTextFile(from, ctx.cwd, 'prompts new');
   const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
   const options = {
@@ -89,13 +105,18 @@ async function buildFileTexts(
     prompt: prompt === undefined ? undefined : parsePromptNumber(prompt),
     allowOutside: ctx.globals.allowOutside,
     ...(items !== undefined && {
-      items: { file: items, text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES) },
+      items: {
+        file: items,
+        text: await readTextFile(items, ctx.cwd, '--items', MAX_TEST_FILE_BYTES),
+      },
     }),
   };
+
   const conversion = await runFileTask(ctx, 'convert', { text: source, file: from, options });
   for (const { file, line, message } of conversion.notes) {
     ctx.io.note(`note: ${toOneLine(file)}:${line}: ${toOneLine(message)}`);
   }
+
   const { test, models } = conversion;
   const { formatTestFile } = await import('../../../prompts/foreign/file-texts.ts');
   return { prompt: conversion.prompt, test: test && formatTestFile(test), models };
@@ -116,6 +137,7 @@ async function withoutExtension(file: string): Promise<string> {
       'Its name must end in .prompt.',
     );
   }
+
   const { findSlugFault } = await import('../../../prompts/slug.ts');
   const fault = findSlugFault(name);
   if (fault !== undefined) throw usageError(`${JSON.stringify(file)}: ${fault}`);
@@ -133,8 +155,9 @@ async function writeAll(
   try {
     for (const { file, text } of files) {
       const target = toFileBelow(path.resolve(cwd, file));
-      if (force) await replaceFile(target, text);
-      else if (!(await createFile(target, text))) {
+      if (force) {
+        await replaceFile(target, text);
+      } else if (!(await createFile(target, text))) {
         throw usageError(`${file} already exists`, 'Choose another name, or add --force.');
       }
       writtenFiles.push(path.resolve(cwd, file));

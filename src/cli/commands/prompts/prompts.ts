@@ -15,8 +15,15 @@ import { readNamed } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { PROMPTS_GET } from './spec.ts';
 
-/** Handles `prompts` without a verb: lists the prompts of the embedded service, otherwise prints the help. */
-export async function listPromptsOrHelp(ctx: Context, _flags: object, command: Command): Promise<void> {
+/**
+ * Handles `prompts` without a verb: lists the prompts of the embedded service, otherwise prints the
+ * help.
+ */
+export async function listPromptsOrHelp(
+  ctx: Context,
+  _flags: object,
+  command: Command,
+): Promise<void> {
   if (resolveAddress(ctx).embedded) return printPromptList(ctx);
   command.outputHelp();
 }
@@ -52,7 +59,11 @@ async function* fetchPromptPages(
 export async function printMatchingPrompts(ctx: Context, words: readonly string[]): Promise<void> {
   const query = joinQuery(words);
   const { client } = await ctx.connection();
-  const { rows } = await withSpinner(ctx, 'searching', client.prompts.search(query, { signal: ctx.signal }));
+  const { rows } = await withSpinner(
+    ctx,
+    'searching',
+    client.prompts.search(query, { signal: ctx.signal }),
+  );
   await presentList(ctx, rows, createPromptForm(ctx, 'no prompts found\n'));
 }
 
@@ -61,8 +72,10 @@ function joinQuery(words: readonly string[]): string {
   if (query === '') {
     throw usageError('nothing to search for', 'For example: promptrun prompts search postcard');
   }
+
   const { length } = Array.from(query);
   if (length <= MAX_QUERY_LENGTH) return query;
+
   throw usageError(
     `the search is ${length} characters long; at most ${MAX_QUERY_LENGTH} are allowed`,
     'Give fewer words.',
@@ -72,7 +85,11 @@ function joinQuery(words: readonly string[]): string {
 // The index is the modality's number; the search finds no video prompts.
 const MODALITY_NAMES = ['text', 'image'];
 
-/** Returns the form of a list of prompts. @param emptyText the text for an empty list on a terminal */
+/**
+ * Returns the form of a list of prompts.
+ *
+ * @param emptyText the text for an empty list on a terminal
+ */
 function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearchRow> {
   const formatRowAge = (row: PromptSearchRow): string =>
     formatIsoAge(toTextOrEmpty(row.publishedAt), ctx.clock.now());
@@ -82,7 +99,12 @@ function createPromptForm(ctx: Context, emptyText: string): ListForm<PromptSearc
       { title: 'TITLE', min: 12, dropOrder: 6, cell: row => toTextOrEmpty(row.title) },
       { title: 'PROMPT', ids: true, cell: row => toTextOrEmpty(row.promptId) },
       { title: 'TYPE', dropOrder: 5, cell: formatModality },
-      { title: 'CREDITS', align: 'right', dropOrder: 4, cell: row => toTextOrEmpty(row.estimatedCredits) },
+      {
+        title: 'CREDITS',
+        align: 'right',
+        dropOrder: 4,
+        cell: row => toTextOrEmpty(row.estimatedCredits),
+      },
       { title: 'USES', align: 'right', dropOrder: 2, cell: row => toTextOrEmpty(row.uses) },
       { title: 'PUBLISHED', dropOrder: 1, cell: formatRowAge },
       { title: 'DESCRIPTION', min: 16, dropOrder: 3, cell: row => toTextOrEmpty(row.description) },

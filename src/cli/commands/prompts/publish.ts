@@ -25,7 +25,10 @@ import type { PROMPTS_PUBLISH } from './spec.ts';
 
 type PromptsPublishFlags = FlagsOf<typeof PROMPTS_PUBLISH.flags>;
 
-type PublishRow = Pick<PublishedVersion, 'slug' | 'promptVersionId' | 'title' | 'changed'> | UnpublishedRow;
+type PublishRow =
+  | Pick<PublishedVersion, 'slug' | 'promptVersionId' | 'title' | 'changed'>
+  | UnpublishedRow;
+
 type UnpublishedRow = { readonly slug: string; readonly unpublished: true };
 
 /** A destination for published prompts. */
@@ -34,23 +37,31 @@ interface Publisher {
   unpublish(slug: string): Promise<UnpublishedRow>;
 }
 
-/** Publishes prompt files to the local service, in its store or over HTTP, and withdraws prompts. */
+/**
+ * Publishes prompt files to the local service, in its store or over HTTP, and withdraws prompts.
+ */
 export async function publishPrompts(
   ctx: Context,
   files: readonly string[],
   { unpublish, database }: PromptsPublishFlags,
 ): Promise<void> {
-  if (files.length + unpublish.length === 0) throw usageError('give prompt files, or --unpublish <slug>');
+  if (files.length + unpublish.length === 0) {
+    throw usageError('give prompt files, or --unpublish <slug>');
+  }
+
   const paths = expandWildcards(files, ctx.cwd).map(file => requirePromptFile(ctx, file));
   const rows: PublishRow[] = [];
   const publishAll = async (publisher: Publisher): Promise<void> => {
     for (const file of paths) rows.push(await publisher.publish(file));
     for (const slug of unpublish) rows.push(await publisher.unpublish(slug));
   };
+
   try {
-    if (resolveAddress(ctx).embedded)
+    if (resolveAddress(ctx).embedded) {
       await withStorePublisher(ctx, findDatabaseUrl(ctx, database), publishAll);
-    else await publishAll(await createHttpPublisher(ctx, database));
+    } else {
+      await publishAll(await createHttpPublisher(ctx, database));
+    }
   } finally {
     if (rows.length > 0) await presentRows(ctx, rows);
   }
@@ -68,11 +79,14 @@ async function withStorePublisher(
 ): Promise<void> {
   const onNotice = (line: string): void => ctx.io.note(`note: ${toOneLine(line)}`);
   const defaultModel = ctx.settings.get('model');
+
   const createPublisher = (store: LocalStore): Publisher => ({
     async publish(file) {
-      const { echoes, lacksFence, ...publication } = await store.publish(file).catch((error: unknown) => {
-        throw explainStoreError(ctx, error);
-      });
+      const { echoes, lacksFence, ...publication } = await store
+        .publish(file)
+        .catch((error: unknown) => {
+          throw explainStoreError(ctx, error);
+        });
       if (echoes) onNotice(`no model named in ${path.basename(file)}: echo gives the prompt back`);
       if (lacksFence) await noteMissingFence(ctx, file);
       return publication;
@@ -87,11 +101,16 @@ async function withStorePublisher(
       );
     },
   });
+
   const options = { dataDir: ctx.dataDir, database, defaultModel, onNotice };
   await ctx.local.withStore(options, store => use(createPublisher(store)));
 }
 
-/** Returns a publisher over HTTP. @throws {CliError} exit 2 if the service is not a promptrun serve: it must not get any file */
+/**
+ * Returns a publisher over HTTP.
+ *
+ * @throws {CliError} exit 2 if the service is not a promptrun serve: it must not get any file
+ */
 async function createHttpPublisher(ctx: Context, database: string | undefined): Promise<Publisher> {
   if (database !== undefined) requireLocalService(ctx, 'prompts publish --database');
   const connection = await ctx.connection();
@@ -103,12 +122,18 @@ async function createHttpPublisher(ctx: Context, database: string | undefined): 
       'Publish them on this machine with: --profile local',
     );
   }
+
   return {
     async publish(file) {
       try {
         const { source, partials } = await readDefinitionFile(ctx, file);
         const slug = path.basename(file, '.prompt');
-        const publication = await client.prompts.publish(slug, { file: source, partials }, { signal });
+        const publication = await client.prompts.publish(
+          slug,
+          { file: source, partials },
+          { signal },
+        );
+
         await noteIfFenceIsMissing(ctx, formatPath(ctx, file), source);
         return publication;
       } catch (error) {
@@ -136,7 +161,9 @@ function refusedFileError({ message, data, status }: ValidationError, file: stri
   const lines = faults.map(fault => {
     const { line, column, message: what, partial } = fault;
     const where = typeof partial === 'string' ? `partial ${partial}` : file;
-    return toOneLine(`${where}:${toTextOrEmpty(line)}:${toTextOrEmpty(column)}: ${toTextOrEmpty(what)}`);
+    return toOneLine(
+      `${where}:${toTextOrEmpty(line)}:${toTextOrEmpty(column)}: ${toTextOrEmpty(what)}`,
+    );
   });
   const [first = message, ...others] = lines;
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });
@@ -156,6 +183,7 @@ function requirePromptFile({ cwd }: Context, name: string): string {
   if (path.extname(file) !== '.prompt') {
     throw usageError(`${name} is not a prompt file: its name must end in .prompt`);
   }
+
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats === undefined) throw usageError(`${name} does not exist`);
   if (!stats.isFile()) throw usageError(`${name} is not a file`);

@@ -28,7 +28,11 @@ import type { PROMPTS_RENDER } from './spec.ts';
 export type RenderFlags = FlagsOf<typeof PROMPTS_RENDER.flags>;
 
 /** Shows the messages that a model would get. */
-export async function showRenderedPrompt(ctx: Context, prompt: string, flags: RenderFlags): Promise<void> {
+export async function showRenderedPrompt(
+  ctx: Context,
+  prompt: string,
+  flags: RenderFlags,
+): Promise<void> {
   const file = findPromptFile(ctx, prompt, 'command line');
   if (file === undefined) requireLocalService(ctx, 'prompts render');
   const suppliedInputs = await collectTypedInputs(ctx, {
@@ -36,6 +40,7 @@ export async function showRenderedPrompt(ctx: Context, prompt: string, flags: Re
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
+
   const definition =
     file === undefined
       ? await findVersionDefinition(
@@ -43,7 +48,10 @@ export async function showRenderedPrompt(ctx: Context, prompt: string, flags: Re
           (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId,
         )
       : await withPromptFile(ctx, file, content => readPromptDefinition(ctx, content));
-  if (definition === undefined) throw notFoundError(`the prompt "${toOneLine(prompt)}" does not exist`);
+  if (definition === undefined) {
+    throw notFoundError(`the prompt "${toOneLine(prompt)}" does not exist`);
+  }
+
   const preview = await createPreview(ctx, definition, suppliedInputs);
   await present(ctx, preview, {
     terminal: () => escapeControls(formatMessages(preview)),
@@ -64,15 +72,21 @@ async function createPreview(
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
   const fields = describeConfig(toPromptConfig(definition));
-  const { images, namedUrls, otherUrls, locationNames } = await placePictures(ctx, fields, suppliedInputs);
+  const { images, namedUrls, otherUrls, locationNames } = await placePictures(
+    ctx,
+    fields,
+    suppliedInputs,
+  );
   const isValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
   const values = Object.entries(suppliedInputs.values).filter(isValue);
   const text = new Map(Object.entries(suppliedInputs.texts).filter(isValue));
+
   // Values of --inputs keep their types.
   const fault =
     findSuppliedInputFault(fields, { text, images: namedUrls }, []) ??
     findMissingInputFault(fields, { text: new Map([...values, ...text]), images });
   if (fault !== undefined) throw fault;
+
   return await previewFromTexts(definition, {
     inputs: Object.fromEntries([...values, ...namedUrls]),
     texts: Object.fromEntries(text),
@@ -104,13 +118,16 @@ async function placePictures(
   const unplacedInputs = { text: new Map(strings), images: await openImages(finder, images) };
   const openedInputs = await takeNamedImages(fields, unplacedInputs, finder);
   const { images: placedUrls } = placeImages(fields, openedInputs);
+
   return {
     images: placedUrls,
     namedUrls: fields.images.flatMap(({ name = '' }, index) =>
       placedUrls[index] === undefined ? [] : [[name, placedUrls[index]] as const],
     ),
     otherUrls: placedUrls.slice(fields.images.length).filter(url => url !== undefined),
-    locationNames: new Set([...unplacedInputs.text.keys()].filter(key => !openedInputs.text.has(key))),
+    locationNames: new Set(
+      [...unplacedInputs.text.keys()].filter(key => !openedInputs.text.has(key)),
+    ),
   };
 }
 
@@ -136,10 +153,15 @@ function formatMessagePart(part: unknown): string {
 
 /** Shortens a `data:` URL, because its base64 is unreadable. */
 function shortenUrl(url: string): string {
-  return url.startsWith('data:') && url.length > 80 ? `${url.slice(0, 60)}… (${url.length} characters)` : url;
+  return url.startsWith('data:') && url.length > 80
+    ? `${url.slice(0, 60)}… (${url.length} characters)`
+    : url;
 }
 
-/** Returns a finder of images as URLs: `data:` URLs of files and standard input, other URLs unchanged. Fetches nothing. */
+/**
+ * Returns a finder of images as URLs: `data:` URLs of files and standard input, other URLs
+ * unchanged. Fetches nothing.
+ */
 function createImageUrlFinder(ctx: Context): ImageFinder<string> {
   return {
     cwd: ctx.cwd,

@@ -48,7 +48,10 @@ export async function writeSkills(
   if (clash !== undefined) throw clash;
 }
 
-/** Returns the folder for skills: the one that the user names, or else one below the working directory. */
+/**
+ * Returns the folder for skills: the one that the user names, or else one below the working
+ * directory.
+ */
 function getSkillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
   return to === undefined
     ? { folder: cwd, name: path.join('.claude', 'skills') }
@@ -84,6 +87,7 @@ async function createSkills(
       );
     }
   }
+
   return { skills, clash };
 }
 
@@ -105,7 +109,8 @@ async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
       ? (row?.slug ?? prompt)
       : path.basename(file.path).replace(/\.prompt(?:\.ya?ml)?$/u, '');
   const name = toSkillName(isUuid(slug) ? version.title : slug);
-  const models = row === undefined ? [] : await connection.resources.getModels({ signal: ctx.signal });
+  const models =
+    row === undefined ? [] : await connection.resources.getModels({ signal: ctx.signal });
   const text = renderSkill({
     name,
     title: version.title,
@@ -117,10 +122,14 @@ async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
   const untypeable = describeConfig(version.config)
     .text.map(({ key }) => key)
     .filter(key => !isTypeableKey(key));
+
   return { prompt, name, text, untypeable };
 }
 
-/** Returns the command line that runs a prompt. Others read it too: it is for `sh`, with `/`, on Windows as well. */
+/**
+ * Returns the command line that runs a prompt. Others read it too: it is for `sh`, with `/`, on
+ * Windows as well.
+ */
 function buildSharedCommand(
   { globals }: Context,
   { prompt, isFile }: { readonly prompt: string; readonly isFile: boolean },
@@ -145,7 +154,9 @@ async function findSearchRow(
     const { rows } = await client.prompts.search(words, { signal });
     return rows.find(row => row.promptId === promptId);
   }
-  for await (const row of client.prompts.all({}, { signal })) if (row.promptId === promptId) return row;
+  for await (const row of client.prompts.all({}, { signal })) {
+    if (row.promptId === promptId) return row;
+  }
   return undefined;
 }
 
@@ -186,15 +197,25 @@ interface SkillSource {
 
 const MAX_DESCRIPTION_LENGTH = 1024;
 
-/** Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in quotes or in code. */
+/**
+ * Returns the text of a SKILL.md. Texts from the service are data in it: each on one line, in
+ * quotes or in code.
+ */
 function renderSkill({ name, title, description, config, options, command }: SkillSource): string {
   const { text, images } = describeConfig(config);
   const inputs = text.filter(({ key }) => isTypeableKey(key));
   const required = inputs.filter(field => field.required);
   const words = [
-    ...required.flatMap(field => ['-i', `${field.key}=${escapeLiteralValue(getExampleValue(field))}`]),
-    ...images.flatMap((_, index) => ['--image', `image${images.length === 1 ? '' : index + 1}.png`]),
+    ...required.flatMap(field => [
+      '-i',
+      `${field.key}=${escapeLiteralValue(getExampleValue(field))}`,
+    ]),
+    ...images.flatMap((_, index) => [
+      '--image',
+      `image${images.length === 1 ? '' : index + 1}.png`,
+    ]),
   ];
+
   const shownTitle = toPlainLine(title) || name;
   const purpose = toPlainLine(description) || shownTitle;
   const summary = `${purpose}. Runs the prompt "${shownTitle}" with the command line promptrun.`;
@@ -205,6 +226,7 @@ function renderSkill({ name, title, description, config, options, command }: Ski
         `- \`--image <file or https URL>\` (required, image ${index + 1})${formatDescriptionSuffix(image.description)}`,
     ),
   ];
+
   const optionLines = options
     .filter(({ key }) => isTypeableKey(key))
     .map(
@@ -251,7 +273,9 @@ function renderInputLine(field: TextField): string {
 }
 
 function formatDescriptionSuffix(description: string | undefined): string {
-  return description === undefined || toPlainLine(description) === '' ? '' : `: ${toPlainLine(description)}`;
+  return description === undefined || toPlainLine(description) === ''
+    ? ''
+    : `: ${toPlainLine(description)}`;
 }
 
 /** Returns an example value that is valid for the input. */

@@ -24,7 +24,11 @@ export const PROMPTS_GET = {
   summary: 'show the title, version and inputs of a prompt',
   arguments: [['<prompt>', 'an alias, a prompt file, a slug, or the id of a prompt or version']],
   flags: [
-    ['--version-id <promptVersionId>', 'show this version instead of the latest', { completes: 'versions' }],
+    [
+      '--version-id <promptVersionId>',
+      'show this version instead of the latest',
+      { completes: 'versions' },
+    ],
   ],
   examples: [
     'prompts get hello',
@@ -95,14 +99,18 @@ export const PROMPTS_RENDER = {
     'prompts render ./my.prompt --inputs inputs.yaml --json',
     'prompts render describe --image photo.jpg',
   ],
-  notes: 'Runs, publishes and fetches nothing. Values of --inputs keep their types: numbers stay numbers.',
+  notes:
+    'Runs, publishes and fetches nothing. Values of --inputs keep their types: numbers stay numbers.',
 } as const satisfies CommandSpec;
 
 export const PROMPTS_PUBLISH = {
   path: 'prompts publish',
   summary: 'publish prompt files to the local service',
   arguments: [['[file...]', 'prompt files (*.prompt)', 'promptFiles']],
-  flags: [['--unpublish <slug>', 'unpublish a prompt; repeatable', { repeats: true }], DATABASE_FLAG],
+  flags: [
+    ['--unpublish <slug>', 'unpublish a prompt; repeatable', { repeats: true }],
+    DATABASE_FLAG,
+  ],
   examples: [
     'prompts publish haiku.prompt',
     'prompts publish prompts/*.prompt',

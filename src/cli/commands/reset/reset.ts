@@ -22,7 +22,10 @@ export async function reset(
   { yes = false }: FlagsOf<typeof RESET.flags>,
 ): Promise<void> {
   const names = Object.hasOwn(RESET_PARTS, part) ? RESET_PARTS[part] : undefined;
-  if (names === undefined) throw usageError(...explainUnknownName('part', part, Object.keys(RESET_PARTS)));
+  if (names === undefined) {
+    throw usageError(...explainUnknownName('part', part, Object.keys(RESET_PARTS)));
+  }
+
   const storedFiles = listStoredItems(ctx).filter(
     ({ name, path }) => names.includes(name) && existsSync(path),
   );
@@ -30,25 +33,35 @@ export async function reset(
     await confirmAction(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
+
   if (names.includes('credentials')) await forgetKeys(ctx);
   for (const { path } of storedFiles) await rm(path, { force: true });
   const removedPaths = storedFiles.map(({ path }) => path);
   await confirmAction(
     ctx,
     { removed: removedPaths },
-    removedPaths.length === 0 ? 'There is nothing to remove.' : `Removed ${removedPaths.join(', ')}`,
+    removedPaths.length === 0
+      ? 'There is nothing to remove.'
+      : `Removed ${removedPaths.join(', ')}`,
   );
 }
 
 async function confirmReset(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
-  if (!ctx.interactive) throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
+  if (!ctx.interactive) {
+    throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
+  }
+
   for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
   const prompter = await ctx.prompter();
-  const message = places.length === 1 ? 'Remove this file?' : `Remove these ${places.length} files?`;
+  const message =
+    places.length === 1 ? 'Remove this file?' : `Remove these ${places.length} files?`;
   return prompter.confirm({ message, default: false }, ctx.signal);
 }
 
-/** Removes keys from the system's keychain, before the file that lists them is removed. A damaged file lists none. */
+/**
+ * Removes keys from the system's keychain, before the file that lists them is removed. A damaged
+ * file lists none.
+ */
 async function forgetKeys({ settings: { credentials } }: Context): Promise<void> {
   try {
     for (const profile of credentials.listProfiles()) await credentials.forget(profile);

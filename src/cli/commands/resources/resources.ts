@@ -18,7 +18,9 @@ export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 /** Lists the models and their run options. */
 export async function printModels(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
-  const chosenModels = (await readOrFetchModels(ctx, options)).filter(model => isChosen(model, options));
+  const chosenModels = (await readOrFetchModels(ctx, options)).filter(model =>
+    isChosen(model, options),
+  );
   const listForm: ListForm<Model> = {
     columns: [
       { title: 'MODEL', min: 12, cell: ({ model }) => model },
@@ -36,9 +38,14 @@ async function readOrFetchModels(
 ): Promise<readonly unknown[]> {
   if (cached !== true) {
     const { resources } = await ctx.connection();
-    const answer = await withSpinner(ctx, 'asking for the models', resources.refresh({ signal: ctx.signal }));
+    const answer = await withSpinner(
+      ctx,
+      'asking for the models',
+      resources.refresh({ signal: ctx.signal }),
+    );
     return answer.resources.models;
   }
+
   const { cached: entry } = await readCachedResources(ctx);
   if (entry !== undefined) return entry.models;
   throw notFoundError(
@@ -72,7 +79,8 @@ export async function showModelCache(ctx: Context): Promise<void> {
     ['Hash', cached?.hash ?? 'none cached'],
     [
       'Models',
-      cached && `${cached.models.length}, fetched ${formatIsoAge(cached.fetchedAt, ctx.clock.now())}`,
+      cached &&
+        `${cached.models.length}, fetched ${formatIsoAge(cached.fetchedAt, ctx.clock.now())}`,
     ],
     ['File', file],
   ]);

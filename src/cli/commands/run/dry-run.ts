@@ -20,21 +20,33 @@ const LOCAL_BASE_URL = 'http://127.0.0.1:8787/v1';
  *
  * @throws {CliError} if the embedded service would refuse the request
  */
-export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: CapFlags): Promise<ExitCode> {
+export async function printDryRun(
+  ctx: Context,
+  prepared: PreparedRun,
+  flags: CapFlags,
+): Promise<ExitCode> {
   const { connection, request, estimatedCredits } = prepared;
   const { io, globals } = ctx;
   const creation = buildRunBody(request);
   const forecast = new Forecast();
   await forecast.add(connection, creation, { estimatedCredits });
+
   const body = await textOfStream(creation.body.chunks());
-  if (globals.query !== undefined) await printValue(ctx, JSON.parse(body));
-  else await io.out(`${io.stdout.isTerminal ? formatBody(body, request) : body}\n`);
+  if (globals.query !== undefined) {
+    await printValue(ctx, JSON.parse(body));
+  } else {
+    await io.out(`${io.stdout.isTerminal ? formatBody(body, request) : body}\n`);
+  }
+
   if (globals.quiet) return EXIT.ok;
+
   io.note(`note: ${forecast.format(parseCaps(flags))}`);
+
   if (connection.embedded) {
     io.note('note: before you use curl with the embedded service, start it: promptrun serve');
     io.note('note: it prints a key on its first start; create more with: promptrun keys create');
   }
+
   const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
   const shell = detectShell(ctx.env);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
@@ -43,10 +55,14 @@ export async function printDryRun(ctx: Context, prepared: PreparedRun, flags: Ca
       ? posixCommand(address, { body, request, readsFiles })
       : buildWindowsCommand(address, shell),
   );
+
   return EXIT.ok;
 }
 
-/** Returns a command with the body in a here-document, which reads pictures from their files if `readsFiles`. */
+/**
+ * Returns a command with the body in a here-document, which reads pictures from their files if
+ * `readsFiles`.
+ */
 function posixCommand(
   address: string,
   { body, request, readsFiles }: { body: string; request: RunRequest; readsFiles: boolean },
@@ -63,7 +79,10 @@ function posixCommand(
   ].join('\n');
 }
 
-/** Returns a command for Windows, whose shells have no here-documents: curl reads the body from a file. */
+/**
+ * Returns a command for Windows, whose shells have no here-documents: curl reads the body from a
+ * file.
+ */
 function buildWindowsCommand(address: string, shell: Exclude<Shell, 'posix'>): string {
   const key = shell === 'cmd' ? '%PROMPTRUN_API_KEY%' : '$env:PROMPTRUN_API_KEY';
   const headers = `-H "Authorization: Bearer ${key}" -H "Content-Type: application/json"`;
@@ -74,7 +93,10 @@ function isInFile(image: ImageSource): image is ImageSource & { readonly file: s
   return image.kind === 'bytes' && image.file !== undefined;
 }
 
-/** Returns the body for an expanding here-document: the shell reads pictures from their files, the rest is escaped. */
+/**
+ * Returns the body for an expanding here-document: the shell reads pictures from their files, the
+ * rest is escaped.
+ */
 function toExpandingBody(body: string, { images }: RunRequest): string {
   const wholeBody = parseBody(body);
   const encodedImages = images.filter(image => image.kind === 'bytes');
@@ -86,8 +108,12 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
     pictures.set(mark, `$(base64 < ${toShellWord(source.file, 'posix')} | tr -d '\\n')`);
     image.base64 = mark;
   }
+
   const escapedBody = JSON.stringify(wholeBody).replaceAll(/[\\$`]/gu, '\\$&');
-  return [...pictures].reduce((text, [mark, expansion]) => text.replace(mark, () => expansion), escapedBody);
+  return [...pictures].reduce(
+    (text, [mark, expansion]) => text.replace(mark, () => expansion),
+    escapedBody,
+  );
 }
 
 interface WholeBody {
@@ -102,7 +128,10 @@ function listEncodedImages({ inputs }: WholeBody): { base64?: string }[] {
   return (inputs?.imageInputs ?? []).filter(({ base64 }) => base64 !== undefined);
 }
 
-/** Returns a delimiter that occurs nowhere in the request, so that no input can end the here-document. */
+/**
+ * Returns a delimiter that occurs nowhere in the request, so that no input can end the
+ * here-document.
+ */
 function chooseDelimiter({ text, options }: RunRequest): string {
   const contents = [...text, ...options].flat().join('\n');
   let delimiter = 'END_OF_BODY';

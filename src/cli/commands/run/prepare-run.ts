@@ -42,7 +42,10 @@ export interface PreparedRun {
   readonly validate: boolean;
 }
 
-/** Reads, asks for and checks everything that a run needs. Off a terminal, a version id costs no request. */
+/**
+ * Reads, asks for and checks everything that a run needs. Off a terminal, a version id costs no
+ * request.
+ */
 export async function prepareRun(
   ctx: Context,
   target: string | undefined,
@@ -61,7 +64,11 @@ export async function prepareRun(
   const source = target === undefined ? 'elsewhere' : 'command line';
   const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   const { estimatedCredits } = namedTarget;
-  if (flags.validate) await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
+
+  if (flags.validate) {
+    await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
+  }
+
   const { images } = suppliedInputs;
   const resolvedTarget = await withConfig(ctx, connection, namedTarget, { images, flags });
   const { promptVersionId, mayBePrompt, config } = resolvedTarget;
@@ -76,6 +83,7 @@ export async function prepareRun(
     options,
     ...(schema !== undefined && { schema }),
   };
+
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
 }
 
@@ -85,28 +93,37 @@ async function openSuppliedInputs(ctx: Context, flags: RunFlags): Promise<Unplac
     images: flags.image,
     ...(flags.inputs !== undefined && { inputsFile: flags.inputs }),
   });
-  return { text, images: images.length === 0 ? [] : await openImages(createImageFinder(ctx), images) };
+  return {
+    text,
+    images: images.length === 0 ? [] : await openImages(createImageFinder(ctx), images),
+  };
 }
 
 /** Refuses impossible flags before anything is read or asked. */
-function checkFlags(ctx: Context, target: string | undefined, { ask, model, option }: RunFlags): void {
+function checkFlags(
+  ctx: Context,
+  target: string | undefined,
+  { ask, model, option }: RunFlags,
+): void {
   if (target === undefined && !ctx.interactive) {
     throw usageError(
       'the target is missing',
       'Name what to run: an alias, a prompt file, an id or a slug. See: promptrun run --help',
     );
   }
+
   if (ask === true && !ctx.interactive) {
     throw usageError('--ask needs a terminal to ask on, without --no-input and CI');
   }
+
   const isFile = target !== undefined && findPromptFile(ctx, target, 'command line') !== undefined;
   if (model !== undefined && !isFile) requireLocalService(ctx, '--model');
   parseOptions(option);
 }
 
 /**
- * Resolves the target, and its config if questions, names of images or a dry run need it. Otherwise uses a config only if
- * the look-up returned it, never the cache, so that a laptop and CI agree.
+ * Resolves the target, and its config if questions, names of images or a dry run need it. Otherwise
+ * uses a config only if the look-up returned it, never the cache, so that a laptop and CI agree.
  */
 async function withConfig(
   ctx: Context,
@@ -115,9 +132,11 @@ async function withConfig(
   { images, flags }: { readonly images: readonly UnplacedImage[]; readonly flags: RunFlags },
 ): Promise<ResolvedTarget> {
   if (namedTarget.config !== undefined) return namedTarget;
+
   const isNeeded = mayAsk(ctx) || images.some(({ name }) => name !== undefined);
   const isWanted = flags.dryRun === true && flags.validate;
   if (!isNeeded && !isWanted) return namedTarget;
+
   try {
     const { promptVersionId, config } = await readVersion(ctx, connection, namedTarget);
     return { promptVersionId, config, mayBePrompt: false };
@@ -128,7 +147,11 @@ async function withConfig(
   }
 }
 
-/** Assigns the inputs, asks for missing ones and checks them all. @param onAsked called with the answers */
+/**
+ * Assigns the inputs, asks for missing ones and checks them all.
+ *
+ * @param onAsked called with the answers
+ */
 async function completeInputs(
   ctx: Context,
   config: unknown,
@@ -137,25 +160,37 @@ async function completeInputs(
   onAsked: (answers: QuestionAnswers) => void,
 ): Promise<PlacedInputs> {
   // Without a config there is nothing to assign or check.
-  if (config === undefined && !mayAsk(ctx) && suppliedInputs.images.every(({ name }) => name === undefined)) {
+  if (
+    config === undefined &&
+    !mayAsk(ctx) &&
+    suppliedInputs.images.every(({ name }) => name === undefined)
+  ) {
     return { text: suppliedInputs.text, images: suppliedInputs.images.map(({ image }) => image) };
   }
+
   const fields = describeConfig(config);
-  const inputs = placeImages(fields, await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx)));
+  const inputs = placeImages(
+    fields,
+    await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx)),
+  );
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
     return inputs;
   }
+
   const fault = validate ? findSuppliedInputFault(fields, inputs) : undefined;
   if (fault !== undefined) throw fault;
+
   if (ask !== true && fields.isKnown && findInputFault(fields, inputs) === undefined) {
     onAsked({ text: [], images: [] });
     return inputs;
   }
+
   const { askForInputs } = await import('../../inputs/ask-for-inputs.ts');
   const answered = await askForInputs(ctx, fields, inputs);
   if (validate) refuseInputFault(fields, answered.inputs);
   onAsked(answered.answers);
+
   return answered.inputs;
 }
 
@@ -167,11 +202,17 @@ function reportRepetition(
   answers: QuestionAnswers,
 ): void {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
-  const command = repeatCommand(buildRunArgv(ctx.globals, name, flags, answers), detectShell(ctx.env));
+  const command = repeatCommand(
+    buildRunArgv(ctx.globals, name, flags, answers),
+    detectShell(ctx.env),
+  );
   if (command !== undefined) ctx.io.note(`To repeat it: ${command}`);
 }
 
-async function computeSchemaFlagDigest(ctx: Context, file: string | undefined): Promise<string | undefined> {
+async function computeSchemaFlagDigest(
+  ctx: Context,
+  file: string | undefined,
+): Promise<string | undefined> {
   if (file === undefined) return undefined;
   const { computeSchemaDigest } = await import('../../outputs/output-schema.ts');
   return computeSchemaDigest(file, ctx.cwd, '--schema');

@@ -2,7 +2,12 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/global-options.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import { escapeLiteralValue } from '../../inputs/flag-values.ts';
-import { isWritable, type Shell, toServiceWords, toShellWord } from '../../terminal/command-line.ts';
+import {
+  isWritable,
+  type Shell,
+  toServiceWords,
+  toShellWord,
+} from '../../terminal/command-line.ts';
 import type { RUN } from './spec.ts';
 
 export type RunFlags = FlagsOf<typeof RUN.flags>;
@@ -14,7 +19,8 @@ export function buildRunArgv(
   flags: RunFlags,
   answers: QuestionAnswers,
 ): string[] {
-  const repeatFlag = (flag: string, values: readonly string[]) => values.flatMap(value => [flag, value]);
+  const repeatFlag = (flag: string, values: readonly string[]) =>
+    values.flatMap(value => [flag, value]);
   const toOptionalFlag = (flag: string, value: string | undefined) =>
     value === undefined ? [] : [flag, value];
   const { input, image, option, save } = flags;
@@ -27,6 +33,7 @@ export function buildRunArgv(
     '--force': flags.force,
     '--dry-run': flags.dryRun,
   };
+
   return [
     'promptrun',
     'run',
@@ -51,8 +58,8 @@ export function buildRunArgv(
 }
 
 /**
- * Returns an argv as one line that a shell reads back as the same words. Undefined if that is impossible: no argument can
- * contain a NUL, and no command line of cmd.exe a line break.
+ * Returns an argv as one line that a shell reads back as the same words. Undefined if that is
+ * impossible: no argument can contain a NUL, and no command line of cmd.exe a line break.
  */
 export function repeatCommand(words: readonly string[], shell: Shell): string | undefined {
   return words.every(word => isWritable(word, shell))

@@ -25,12 +25,14 @@ export async function runTarget(
   if (flags.dryRun === true) ctx.io.commentNotes();
   const budget = await createBudget(ctx, flags);
   const presentationFor = await createOutputPlan(ctx, flags);
+
   const preparedRun = await prepareRun(ctx, target, flags, budget);
   if (flags.dryRun === true) {
     await budget?.checkPrice(preparedRun.connection, buildRunBody(preparedRun.request));
     const { printDryRun } = await import('./dry-run.ts');
     return printDryRun(ctx, preparedRun, flags);
   }
+
   if (!flags.wait) await preparedRun.connection.runsHere?.detach();
   const startedAt = ctx.clock.now();
   const startedRun = await startRun(ctx, preparedRun, {
@@ -42,6 +44,7 @@ export async function runTarget(
   });
   if (!flags.wait) return printRunId(ctx, preparedRun.connection, startedRun);
   if (startedRun.kind === 'running') throw new Error('a run that was waited for has not ended');
+
   if (ctx.isReplay) ctx.io.note('note: the answer comes from a recording');
   const { run, request, streamedText } = startedRun;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
@@ -50,7 +53,10 @@ export async function runTarget(
   );
 }
 
-/** Adds to a refusal the command that shows the target's inputs, or the models' options, unless its model can't be asked. */
+/**
+ * Adds to a refusal the command that shows the target's inputs, or the models' options, unless its
+ * model can't be asked.
+ */
 async function withInputsHint(
   error: unknown,
   { connection, request }: PreparedRun,
@@ -58,6 +64,7 @@ async function withInputsHint(
 ): Promise<unknown> {
   if (!(error instanceof ValidationError) || target === undefined) return error;
   if (await connection.costs?.accessFault(request.promptVersionId)) return error;
+
   const { advise } = connection;
   const { toFailure } = await import('../../core/failure.ts');
   const { message, ...failure } = toFailure(error);
@@ -67,6 +74,7 @@ async function withInputsHint(
       ? `List the options of each model with: ${advise('resources', 'list')}`
       : `Show its inputs with: ${advise('prompts', 'get', target)}`,
   ];
+
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
@@ -87,12 +95,18 @@ function mayStream({ io, globals }: Context, { stream, wait, save }: RunFlags): 
 }
 
 /** Prints only the id of a run for `--no-wait`, even if it has ended. */
-async function printRunId(ctx: Context, connection: Connection, started: StartedRun): Promise<ExitCode> {
+async function printRunId(
+  ctx: Context,
+  connection: Connection,
+  started: StartedRun,
+): Promise<ExitCode> {
   const { runId, runStatus, recovered } = started.kind === 'ended' ? started.run : started;
   return printResult(ctx, { runId, connection }, async out => {
-    if (out.globals.json)
+    if (out.globals.json) {
       await printValue(out, { runId, runStatus, ...(recovered === true && { recovered }) });
-    else await out.io.out(`${out.io.stdout.isTerminal ? toOneLine(runId) : runId}\n`);
+    } else {
+      await out.io.out(`${out.io.stdout.isTerminal ? toOneLine(runId) : runId}\n`);
+    }
     return runStatus === 'failed' ? EXIT.runFailed : EXIT.ok;
   });
 }
@@ -120,8 +134,14 @@ interface StartOptions {
   readonly budget: Budget | undefined;
 }
 
-/** Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run. */
-async function startRun(ctx: Context, preparedRun: PreparedRun, options: StartOptions): Promise<StartedRun> {
+/**
+ * Starts a run; an id that is not a version's is tried as a prompt's, whose latest version is run.
+ */
+async function startRun(
+  ctx: Context,
+  preparedRun: PreparedRun,
+  options: StartOptions,
+): Promise<StartedRun> {
   let isVersion = !preparedRun.mayBePrompt;
   try {
     return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (isVersion = true) });
@@ -148,6 +168,7 @@ async function startLatest(
   });
   if (validate) refuseInputFault(describeConfig(config), request);
   const latest = { ...preparedRun, request: { ...request, promptVersionId } };
+
   return startOnce(ctx, latest, { ...options, onRunId: () => {} });
 }
 
@@ -166,7 +187,10 @@ async function startOnce(
   options: StartOptions & { readonly onRunId: () => void },
 ): Promise<StartedRun> {
   const progress = startProgress(ctx, { status: 'creating the run', polls: 0 });
-  const liveOutput = options.stream ? startLiveText(ctx, connection, () => progress.stop()) : undefined;
+  const liveOutput = options.stream
+    ? startLiveText(ctx, connection, () => progress.stop())
+    : undefined;
+
   let startedId: string | undefined;
   try {
     const creation = await createAndWait(ctx, connection, buildRunBody(request), {
@@ -192,11 +216,15 @@ async function startOnce(
   }
 }
 
-/** Adds the run id to an error that hides the result of a started run: it is paid for and can be fetched later. */
+/**
+ * Adds the run id to an error that hides the result of a started run: it is paid for and can be
+ * fetched later.
+ */
 async function withRunId({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { toFailure } = await import('../../core/failure.ts');
   const { message, status, exitCode, data, hints, details } = toFailure(error);
+
   return new CliError(message, {
     status,
     exitCode,
@@ -208,7 +236,8 @@ async function withRunId({ advise }: Connection, error: unknown, runId: string):
 }
 
 /**
- * Prints the text of a run on the terminal as it arrives; sanitises each piece. Calls `onFirst` before the first.
+ * Prints the text of a run on the terminal as it arrives; sanitises each piece. Calls `onFirst`
+ * before the first.
  *
  * @param connection must be the embedded service's, or nothing is printed
  */
@@ -223,6 +252,7 @@ function startLiveText(ctx: Context, connection: Connection, onFirst: () => void
     // Printing the rest will find and report a closed pipe again.
     lastWrite = lastWrite.then(() => ctx.io.out(escapeControls(text))).catch(() => {});
   });
+
   return {
     /** Starts to follow the run of the creation with this key. */
     begin: (creation: string): void => {

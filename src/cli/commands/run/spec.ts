@@ -13,7 +13,11 @@ export const RUN = {
   flags: [
     ...INPUT_FLAGS,
     ['-m, --model <model>', "use this model instead of the prompt's; embedded service only"],
-    ['-o, --option <key=value>', 'a run option; repeatable', { repeats: true, completes: 'runOptions' }],
+    [
+      '-o, --option <key=value>',
+      'a run option; repeatable',
+      { repeats: true, completes: 'runOptions' },
+    ],
     ['--ask', 'ask for every missing input, even optional ones'],
     ['--no-validate', 'send run options even if no model lists them'],
     ['--no-stream', 'print text when it is complete, not as it arrives'],

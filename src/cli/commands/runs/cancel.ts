@@ -26,10 +26,14 @@ export async function cancelRuns(
     runs.push(run);
     if (!ctx.globals.json) ctx.io.note(describeCancelledRun(run, hadEnded));
   }
+
   if (ctx.globals.json) await printValue(ctx, runs.length === 1 ? runs[0] : runs);
 }
 
-/** Maximum time to read a run before it is cancelled anyway, in milliseconds, because it may cost money. */
+/**
+ * Maximum time to read a run before it is cancelled anyway, in milliseconds, because it may cost
+ * money.
+ */
 const READ_TIMEOUT_MS = 2000;
 
 /** Returns true if a run is known to have ended. A run that can't be read is cancelled anyway. */

@@ -4,7 +4,11 @@ import { usageError } from '../../core/errors.ts';
 import { findSuppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
-import { createImageFinder, type ImageSource, openImage } from '../../inputs/images/image-source.ts';
+import {
+  createImageFinder,
+  type ImageSource,
+  openImage,
+} from '../../inputs/images/image-source.ts';
 import { openImages, placeImages } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
@@ -18,7 +22,11 @@ type ChangeFlags = Pick<
   'input' | 'image' | 'option' | 'model' | 'otherImages' | 'validate'
 >;
 
-/** Returns the request of a run with the changes of the flags. @throws {CliError} if they don't fit the prompt */
+/**
+ * Returns the request of a run with the changes of the flags.
+ *
+ * @throws {CliError} if they don't fit the prompt
+ */
 export async function buildChangedRequest(
   ctx: Context,
   connection: Connection,
@@ -45,6 +53,7 @@ export async function buildChangedRequest(
     ? findSuppliedInputFault(fields, { text: suppliedInputs.text, images: [] })
     : undefined;
   if (fault !== undefined) throw fault;
+
   return {
     promptVersionId,
     text: new Map([...former.text, ...suppliedInputs.text]),
@@ -53,7 +62,11 @@ export async function buildChangedRequest(
   };
 }
 
-/** Returns the images for the new run. @throws {CliError} exit 2 if one is missing, or differs from the run's */
+/**
+ * Returns the images for the new run.
+ *
+ * @throws {CliError} exit 2 if one is missing, or differs from the run's
+ */
 async function pickRerunImages(
   ctx: Context,
   { images: former, runId }: RequestOfRun,
@@ -69,6 +82,7 @@ async function pickRerunImages(
       'Give each with --image, in order.',
     );
   }
+
   const images: ImageSource[] = [];
   for (let at = 0; at < Math.max(former.length, suppliedImages.length); at += 1) {
     const [kept, supplied] = [former[at], suppliedImages[at]];
@@ -79,6 +93,7 @@ async function pickRerunImages(
       images.push(await openImage(ctx, kept.image));
     }
   }
+
   return images;
 }
 

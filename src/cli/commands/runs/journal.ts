@@ -10,8 +10,11 @@ export async function listStartedRuns(ctx: Context): Promise<void> {
   const { journal } = ctx;
   const { entries, damaged } = await journal.read();
   if (damaged > 0) {
-    ctx.io.note(`note: left out ${pluralize(damaged, 'line')} of ${journal.file} that can't be read`);
+    ctx.io.note(
+      `note: left out ${pluralize(damaged, 'line')} of ${journal.file} that can't be read`,
+    );
   }
+
   const newestFirst = entries.map(entry => ({ ...entry, inDoubt: isInDoubt(entry) }));
   await presentList(ctx, newestFirst, {
     columns: [
@@ -23,7 +26,12 @@ export async function listStartedRuns(ctx: Context): Promise<void> {
       },
       { title: 'STATUS', cell: entry => formatStatusCell(ctx, entry) },
       { title: 'RUN', ids: true, cell: ({ runId }) => runId ?? '-' },
-      { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: ({ promptVersionId }) => promptVersionId },
+      {
+        title: 'PROMPT VERSION',
+        ids: true,
+        dropOrder: 1,
+        cell: ({ promptVersionId }) => promptVersionId,
+      },
       { title: 'SERVICE', min: 12, dropOrder: 2, cell: ({ baseUrl }) => baseUrl },
     ],
     nothing: 'no runs were started on this machine',

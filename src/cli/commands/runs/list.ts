@@ -33,7 +33,12 @@ export async function printRunList(ctx: Context, flags: RunsListFlags): Promise<
     flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
   const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
   const query = showsCost ? { ...request.query, usage: 'true' as const } : request.query;
-  const pages = fetchRunPages(connection.client.runs, { ...request, query, promptVersions }, ctx.signal);
+  const pages = fetchRunPages(
+    connection.client.runs,
+    { ...request, query, promptVersions },
+    ctx.signal,
+  );
+
   const remainingRuns = await presentPages(ctx, pages, {
     noun: 'runs',
     ndjson: flags.ndjson,
@@ -58,13 +63,19 @@ interface RunsListRequest {
 /** Checks the flags as the service would. @throws {CliError} USAGE_ERROR naming the flag */
 function readListRequest({ clock, advise }: Context, flags: RunsListFlags): RunsListRequest {
   const limit = readLimit(flags);
+
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
-    throw usageError("--starting-after and --ending-before can't be used together", 'Give one of the two.');
+    throw usageError(
+      "--starting-after and --ending-before can't be used together",
+      'Give one of the two.',
+    );
   }
+
   const query = {
     startingAfter: checkCursor(flags.startingAfter, '--starting-after', advise),
     endingBefore: checkCursor(flags.endingBefore, '--ending-before', advise),
-    status: flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
+    status:
+      flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
     ...parsePeriod(flags, clock.now()),
   };
   return { limit, query: withoutUndefined(query) };
@@ -72,14 +83,23 @@ function readListRequest({ clock, advise }: Context, flags: RunsListFlags): Runs
 
 function readLimit({ limit, all }: RunsListFlags): number {
   if (limit === undefined) return all === true ? Number.POSITIVE_INFINITY : DEFAULT_LIST_LIMIT;
-  if (all === true) throw usageError("--all and --limit can't be used together", 'Give one of the two.');
+
+  if (all === true) {
+    throw usageError("--all and --limit can't be used together", 'Give one of the two.');
+  }
+
   if (!/^\d{1,15}$/u.test(limit) || Number(limit) < 1) {
     throw usageError(`--limit: ${JSON.stringify(limit)} is not a whole number of 1 or more`);
   }
+
   return Number(limit);
 }
 
-function checkCursor(cursor: string | undefined, flag: string, advise: FormatCommand): string | undefined {
+function checkCursor(
+  cursor: string | undefined,
+  flag: string,
+  advise: FormatCommand,
+): string | undefined {
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
@@ -94,8 +114,8 @@ interface RemainingRuns {
 }
 
 /**
- * Yields the pages of a request, fetched on demand. Going back, each page is newer than the one before, so all are fetched
- * before any is yielded.
+ * Yields the pages of a request, fetched on demand. Going back, each page is newer than the one
+ * before, so all are fetched before any is yielded.
  *
  * @returns the position at which the list continues, if it was limited
  * @param promptVersions keeps only rows of these; the service has no such filter
@@ -113,9 +133,13 @@ async function* fetchRunPages(
   const flag = goesBack ? '--ending-before' : '--starting-after';
   const isLimited = Number.isFinite(limit) && promptVersions === undefined;
   const newerPages = createRowBuffer<readonly RunRow[]>('runs', '--ending-before');
+
   let remainingLimit = limit;
   let remainingRuns: RemainingRuns | undefined;
-  for await (const { rows, hasMore } of runs.pages({ ...query, ...(isLimited && { limit }) }, { signal })) {
+  for await (const { rows, hasMore } of runs.pages(
+    { ...query, ...(isLimited && { limit }) },
+    { signal },
+  )) {
     const matchingRows = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
     const pageRows = goesBack
       ? matchingRows.slice(Math.max(0, matchingRows.length - remainingLimit))
@@ -126,15 +150,25 @@ async function* fetchRunPages(
       edge !== undefined && (hasMore || pageRows.length < matchingRows.length)
         ? { flag, cursor: edge.runId }
         : undefined;
-    if (goesBack) newerPages.add([pageRows]);
-    else yield pageRows;
+
+    if (goesBack) {
+      newerPages.add([pageRows]);
+    } else {
+      yield pageRows;
+    }
+
     if (remainingLimit === 0) break;
   }
+
   if (goesBack) yield newerPages.rows.toReversed().flat();
   return remainingRuns;
 }
 
-/** Returns all versions of a prompt, or the one that the name refers to. @throws {CliError} exit 4 if the prompt doesn't exist */
+/**
+ * Returns all versions of a prompt, or the one that the name refers to.
+ *
+ * @throws {CliError} exit 4 if the prompt doesn't exist
+ */
 async function findVersions(
   ctx: Context,
   connection: Connection,
@@ -153,26 +187,41 @@ async function findVersions(
 const MIN_COLUMNS_FOR_DETAILS = 80;
 
 function createRunColumns(ctx: Context): ListColumn<RunRow>[] {
-  const formatRowAge = (row: RunRow): string => formatIsoAge(toTextOrEmpty(row.createdAt), ctx.clock.now());
+  const formatRowAge = (row: RunRow): string =>
+    formatIsoAge(toTextOrEmpty(row.createdAt), ctx.clock.now());
   const isNarrow = ctx.io.stdout.columns < MIN_COLUMNS_FOR_DETAILS;
   return [
     { title: 'RUN', ids: true, cell: row => toTextOrEmpty(row.runId) },
     { title: 'STATUS', cell: row => formatRunStatus(ctx, toTextOrEmpty(row.runStatus)) },
     { title: 'NAME', min: 10, cell: row => toTextOrEmpty(row.runName) },
-    { title: 'AGE', cell: row => (isNarrow ? formatRowAge(row).replace(/ ago$/u, '') : formatRowAge(row)) },
+    {
+      title: 'AGE',
+      cell: row => (isNarrow ? formatRowAge(row).replace(/ ago$/u, '') : formatRowAge(row)),
+    },
     { title: 'CREDITS', align: 'right', cell: formatCreditsCell },
-    { title: 'PROMPT VERSION', ids: true, dropOrder: 1, cell: row => toTextOrEmpty(row.promptVersionId) },
+    {
+      title: 'PROMPT VERSION',
+      ids: true,
+      dropOrder: 1,
+      cell: row => toTextOrEmpty(row.promptVersionId),
+    },
   ];
 }
 
-/** Returns the credits of a run; nothing while they are unknown, as those of a run that was stopped may be. */
+/**
+ * Returns the credits of a run; nothing while they are unknown, as those of a run that was stopped
+ * may be.
+ */
 function formatCreditsCell({ credits, runStatus, usage }: RunRow): string {
   if (credits !== null) return toTextOrEmpty(credits);
   const isKnown = isOver({ runStatus }) && (usage === undefined || usage.cost === 0);
   return isKnown ? 'free' : '';
 }
 
-/** Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version, name. */
+/**
+ * Returns the cells of a run for programs: id, status, time, credits (`-` if free), prompt version,
+ * name.
+ */
 function formatPlainRunCells(ctx: Context, row: RunRow): Cell[] {
   return [
     toTextOrEmpty(row.runId),

@@ -16,7 +16,10 @@ export function checkRunsNamed(
   { last }: { readonly last?: boolean },
 ): void {
   if ((names.length === 0) !== (last === true)) {
-    throw usageError('give either run ids or --last', `List your runs with: ${advise('runs', 'list')}`);
+    throw usageError(
+      'give either run ids or --last',
+      `List your runs with: ${advise('runs', 'list')}`,
+    );
   }
 }
 
@@ -35,7 +38,8 @@ export async function resolveNamedRun(
  * Waits for the answer to a request about a run.
  *
  * @param verb the command of `runs` that sends the request, for the hint
- * @throws {CliError} exit 4 for an unknown run; names the command that asks the service where it was started
+ * @throws {CliError} exit 4 for an unknown run; names the command that asks the service where it
+ * was started
  */
 export async function askOfRun<T>(
   ctx: Context,
@@ -47,6 +51,7 @@ export async function askOfRun<T>(
     return await request;
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
+
     for await (const { runId: started, baseUrl } of ctx.journal.readNewestFirst()) {
       if (started !== runId || baseUrl === service) continue;
       const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
@@ -56,13 +61,21 @@ export async function askOfRun<T>(
         `Ask there with: ${command}`,
       );
     }
+
     const { message, ...failure } = toFailure(error);
-    const hints = [`The requested id: ${toOneLine(runId)}`, `List your runs with: ${advise('runs', 'list')}`];
+    const hints = [
+      `The requested id: ${toOneLine(runId)}`,
+      `List your runs with: ${advise('runs', 'list')}`,
+    ];
     throw new CliError(message, { ...failure, hints, cause: error });
   }
 }
 
-/** Fetches a run. In JSON, marks one that was recovered after a lost answer. @throws as `askOfRun` */
+/**
+ * Fetches a run. In JSON, marks one that was recovered after a lost answer.
+ *
+ * @throws as `askOfRun`
+ */
 export async function readRun(
   ctx: Context,
   connection: Connection,
@@ -71,7 +84,9 @@ export async function readRun(
 ): Promise<CreatedRun> {
   const asking = connection.client.runs.get(runId, { signal: ctx.signal });
   const run = await askOfRun(ctx, connection, { verb, runId }, asking);
-  const entry = ctx.globals.json ? await ctx.journal.find(connection.service, run.runId) : undefined;
+  const entry = ctx.globals.json
+    ? await ctx.journal.find(connection.service, run.runId)
+    : undefined;
   return entry?.recovered === true ? { ...run, recovered: true } : run;
 }
 

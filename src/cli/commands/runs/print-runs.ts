@@ -28,17 +28,23 @@ export async function printRun(
   const presentationFor = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   const run = await readRun(ctx, connection, await resolveNamedRun(ctx, connection, name), 'get');
+
   const { runId, runStatus } = run;
   if (isOver(run)) {
     const facts =
       flags.save === undefined ? {} : toRunFacts(await ctx.journal.find(connection.service, runId));
     return presentRun(ctx, connection, run, presentationFor(facts));
   }
-  if (ctx.globals.json) await printValue(ctx, run);
-  else {
+
+  if (ctx.globals.json) {
+    await printValue(ctx, run);
+  } else {
     const wait = connection.advise('runs', 'wait', runId);
-    ctx.io.note(`note: run ${toOneLine(runId)} is ${toOneLine(runStatus)}; wait for it with: ${wait}`);
+    ctx.io.note(
+      `note: run ${toOneLine(runId)} is ${toOneLine(runStatus)}; wait for it with: ${wait}`,
+    );
   }
+
   return EXIT.ok;
 }
 
@@ -58,8 +64,12 @@ export async function saveRuns(
 ): Promise<ExitCode> {
   const { last, since, to, ...outputFlags } = flags;
   if ([names.length > 0, last === true, since !== undefined].filter(Boolean).length !== 1) {
-    throw usageError('give either runs, --last or --since <time>', 'See: promptrun runs save --help');
+    throw usageError(
+      'give either runs, --last or --since <time>',
+      'See: promptrun runs save --help',
+    );
   }
+
   const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
   const presentationFor = await createOutputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
   const connection = await ctx.connection();
@@ -67,6 +77,7 @@ export async function saveRuns(
     seconds === undefined
       ? await readEndedRuns(ctx, connection, names)
       : await fetchRunsSince(ctx, connection, seconds);
+
   const runs = [];
   for (const run of endedRuns) {
     runs.push({
@@ -74,19 +85,30 @@ export async function saveRuns(
       options: presentationFor(toRunFacts(await ctx.journal.find(connection.service, run.runId))),
     });
   }
+
   const [only, ...others] = runs;
   if (seconds === undefined && only !== undefined && others.length === 0) {
     return presentRun(ctx, connection, only.run, only.options);
   }
-  if (to === '-') throw usageError('--to - takes the output of one run', `You named ${runs.length} runs.`);
+
+  if (to === '-') {
+    throw usageError('--to - takes the output of one run', `You named ${runs.length} runs.`);
+  }
+
   return presentRuns(ctx, connection, runs);
 }
 
 /** Returns the named runs that have ended, each once. */
-async function readEndedRuns(ctx: Context, connection: Connection, names: readonly string[]): Promise<Run[]> {
+async function readEndedRuns(
+  ctx: Context,
+  connection: Connection,
+  names: readonly string[],
+): Promise<Run[]> {
   const ids = new Set<string>();
-  for (const name of names.length === 0 ? [undefined] : names)
+  for (const name of names.length === 0 ? [undefined] : names) {
     ids.add(await resolveNamedRun(ctx, connection, name));
+  }
+
   const runs: Run[] = [];
   for (const id of ids) {
     const run = await readRun(ctx, connection, id, 'save');
@@ -98,17 +120,26 @@ async function readEndedRuns(ctx: Context, connection: Connection, names: readon
     }
     runs.push(run);
   }
+
   return runs;
 }
 
 /** Returns the ended runs, newest first; writes a note about the others. */
-async function fetchRunsSince(ctx: Context, { client }: Connection, since: number): Promise<readonly Run[]> {
+async function fetchRunsSince(
+  ctx: Context,
+  { client }: Connection,
+  since: number,
+): Promise<readonly Run[]> {
   const { signal } = ctx;
   const buffer = createRowBuffer<Run>('runs', '--since');
   for await (const { runId, runStatus } of client.runs.all({ since }, { signal })) {
-    if (isOver({ runStatus })) buffer.add([await client.runs.get(runId, { signal })]);
-    else ctx.io.note(`note: run ${toOneLine(runId)} is ${toOneLine(runStatus)} and is not saved`);
+    if (isOver({ runStatus })) {
+      buffer.add([await client.runs.get(runId, { signal })]);
+    } else {
+      ctx.io.note(`note: run ${toOneLine(runId)} is ${toOneLine(runStatus)} and is not saved`);
+    }
   }
+
   return buffer.rows;
 }
 
@@ -119,9 +150,11 @@ export async function waitForRuns(
   flags: FlagsOf<typeof RUNS_WAIT.flags>,
 ): Promise<ExitCode> {
   checkRunsNamed(ctx, names, flags);
+
   if (names.length > 1 && flags.save === '-') {
     throw usageError('--save - takes the output of one run', `You named ${names.length} runs.`);
   }
+
   const presentationFor = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   const awaitedRuns =
@@ -134,6 +167,7 @@ export async function waitForRuns(
     options: presentationFor(toRunFacts(awaitedRuns[index]?.entry)),
   }));
   const [only, ...others] = plans;
+
   return only !== undefined && others.length === 0
     ? presentRun(ctx, connection, only.run, only.options)
     : presentRuns(ctx, connection, plans);
@@ -148,7 +182,11 @@ interface AwaitedRun {
   readonly idFromService: boolean;
 }
 
-async function findAwaitedRun(ctx: Context, connection: Connection, name: string): Promise<AwaitedRun> {
+async function findAwaitedRun(
+  ctx: Context,
+  connection: Connection,
+  name: string,
+): Promise<AwaitedRun> {
   const runId = await resolveRun(ctx, connection, name);
   const entry = await ctx.journal.find(connection.service, runId);
   return { runId, entry, recovered: entry?.recovered === true, idFromService: false };

@@ -18,7 +18,9 @@ export interface RequestOfRun {
 }
 
 /** An image as `--image` takes it, or the digest of one that the user must pass again. */
-export type KeptImage = { readonly image: string } | { readonly sha256: string; readonly name: string };
+export type KeptImage =
+  | { readonly image: string }
+  | { readonly sha256: string; readonly name: string };
 
 /**
  * Fetches the request that a service keeps of a run's creation.
@@ -34,8 +36,10 @@ export async function readRequestFromService(
     const asking = connection.client.runs.request(runId, { signal: ctx.signal });
     const keptRequest = await askOfRun(ctx, connection, { verb: 'rerun', runId }, asking);
     const runName = `run ${runId}`;
+
     // Anything but an id could name a file on this machine.
     if (!isUuid(keptRequest.promptVersionId)) throw damagedManifestError(runName);
+
     return {
       runId,
       promptVersionId: keptRequest.promptVersionId,
@@ -88,7 +92,8 @@ const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
 /**
  * Returns the request in a manifest.
  *
- * @throws {CliError} exit 2 if it is damaged or from a service that is not the configured one, exit 4 if it has no request
+ * @throws {CliError} exit 2 if it is damaged or from a service that is not the configured one, exit
+ * 4 if it has no request
  */
 export async function readRequestFromManifest(
   ctx: Context,
@@ -98,22 +103,27 @@ export async function readRequestFromManifest(
   const manifest = await readManifest(ctx, file);
   const { baseUrl, runId, promptVersionId, textInputs, imageInputs, runOptions } = manifest;
   if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damagedManifestError(file);
+
   if (typeof promptVersionId !== 'string' || !isUuid(promptVersionId)) {
     throw damagedManifestError(file);
   }
+
   if (baseUrl !== connection.baseUrl) {
     throw usageError(
       `${file} is from ${describeService(baseUrl)}, but ${describeService(connection.baseUrl)} is configured`,
       'Choose its service with --profile or --base-url. Nothing was sent.',
     );
   }
+
   if (textInputs === null || imageInputs === null || runOptions === null) {
     throw notFoundError(
       `${file} does not contain the request of its run`,
       'Only the command that creates a run can save its request: run it with --save.',
     );
   }
+
   if (!Array.isArray(imageInputs)) throw damagedManifestError(file);
+
   return {
     runId,
     promptVersionId,
@@ -127,11 +137,16 @@ function readKeptImage(image: unknown, file: string): KeptImage {
   if (!isJsonObject(image)) throw damagedManifestError(file);
   const { url, sha256, name } = image;
   if (typeof url === 'string' && /^https:/iu.test(url)) return { image: url };
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) throw damagedManifestError(file);
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) {
+    throw damagedManifestError(file);
+  }
   return { sha256, name: typeof name === 'string' ? name : '' };
 }
 
-async function readManifest(ctx: Context, file: string): Promise<Readonly<Record<string, unknown>>> {
+async function readManifest(
+  ctx: Context,
+  file: string,
+): Promise<Readonly<Record<string, unknown>>> {
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
   if (text.length > MAX_REQUEST_CHARACTERS) throw damagedManifestError(file);
   const value = parseJson(text);

@@ -26,12 +26,14 @@ export async function rerun(
   flags: RunsRerunFlags,
 ): Promise<ExitCode> {
   checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
+
   if (flags.compare === true && (flags.save !== undefined || flags.open === true)) {
     throw usageError(
       '--compare shows both outputs; it saves and opens none',
       `Save those of the new run with: ${ctx.advise('runs', 'save', '--last')}`,
     );
   }
+
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
   const budget = new Budget(ctx, parseCaps(flags));
   const presentationFor = await createOutputPlan(ctx, flags);
@@ -41,7 +43,9 @@ export async function rerun(
     ? await readRequestFromManifest(ctx, connection, name)
     : await readRequestFromService(ctx, connection, await resolveNamedRun(ctx, connection, name));
   const request = await buildChangedRequest(ctx, connection, formerRequest, flags);
-  // Read before the new run is paid for, because there is nothing to compare with if the former one is gone.
+
+  // Read before the new run is paid for, because there is nothing to compare with if the former one
+  // is gone.
   const comparedRun =
     flags.compare === true ? await fetchFormerRun(ctx, connection, formerRequest.runId) : undefined;
   const startedAt = ctx.clock.now();
@@ -49,6 +53,7 @@ export async function rerun(
     throw withModelsFlag(ctx, connection, error);
   });
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
+
   return printResult(ctx, { runId: run.runId, connection }, async out => {
     if (comparedRun === undefined) return presentRun(out, connection, run, presentationFor(facts));
     const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
@@ -64,7 +69,10 @@ function withModelsFlag({ globals }: Context, { embedded }: Connection, error: u
   return new CliError(message, { ...failure, hints, cause: error });
 }
 
-/** Returns true for the refusal of a model that doesn't exist. The service has no status of its own for it. */
+/**
+ * Returns true for the refusal of a model that doesn't exist. The service has no status of its own
+ * for it.
+ */
 function isMissingModel(error: unknown): boolean {
   return error instanceof ValidationError && error.message.includes('` does not exist');
 }

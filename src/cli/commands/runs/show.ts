@@ -32,7 +32,12 @@ export async function printRunDetails(
   const usage = toShownUsage((await connection.costs?.forRuns([run.runId]))?.get(run.runId));
   const { warnings: _, ...own } = run;
   const warnings = listWarnings(run);
-  const facts = { ...row, ...own, ...(warnings.length > 0 && { warnings }), ...(usage && { usage }) };
+  const facts = {
+    ...row,
+    ...own,
+    ...(warnings.length > 0 && { warnings }),
+    ...(usage && { usage }),
+  };
   await present(ctx, facts, {
     terminal: () => formatTerminalDetails(ctx, connection, facts),
     plain: () => formatPlainRows(toDetailRows(facts)),
@@ -40,15 +45,23 @@ export async function printRunDetails(
 }
 
 /** Returns the run's row in the list; undefined if it is not among the newest. */
-async function findRunRow(ctx: Context, { client }: Connection, runId: string): Promise<RunRow | undefined> {
+async function findRunRow(
+  ctx: Context,
+  { client }: Connection,
+  runId: string,
+): Promise<RunRow | undefined> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
   return rows.find(row => row.runId === runId);
 }
 
 /** The usage of a run of the embedded service, the cost in US dollars; null for unknown values. */
 type ShownUsage = Omit<RunUsage, 'model'>;
+
 type ShownRun = Omit<Run, 'warnings'> &
-  Partial<Omit<RunRow, 'usage'>> & { readonly usage?: ShownUsage; readonly warnings?: readonly string[] };
+  Partial<Omit<RunRow, 'usage'>> & {
+    readonly usage?: ShownUsage;
+    readonly warnings?: readonly string[];
+  };
 
 function toShownUsage(run: RunCost | undefined): ShownUsage | undefined {
   if (run === undefined) return undefined;
@@ -77,7 +90,10 @@ function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: Sho
   const status = formatRunStatus(ctx, toTextOrEmpty(facts.runStatus));
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Run', facts.runId],
-    ['Status', typeof status === 'string' ? toOneLine(status) : status.paint(toOneLine(status.text))],
+    [
+      'Status',
+      typeof status === 'string' ? toOneLine(status) : status.paint(toOneLine(status.text)),
+    ],
     ['Prompt', title],
     ['Version', promptVersionId],
     ['Name', facts.runName],
@@ -87,9 +103,13 @@ function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: Sho
     ['Counted', usage?.tokens ? formatTokenCounts(usage.tokens) : undefined],
     ['Cost', usage && formatCostWithSource(usage)],
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
-    ...facts.outputs.map((item, at): [string, string] => [`Output ${at + 1}`, summariseOutput(item)]),
+    ...facts.outputs.map((item, at): [string, string] => [
+      `Output ${at + 1}`,
+      summariseOutput(item),
+    ]),
   ];
   const shownRows = rows.filter(([, value]) => value !== undefined && value !== '');
+
   return shownRows
     .map(
       ([label, value = '']) =>
@@ -99,7 +119,8 @@ function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: Sho
 }
 
 function toDetailRows(facts: ShownRun): string[][] {
-  const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } = facts;
+  const { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens, outputs, usage } =
+    facts;
   const identity = { runId, runStatus, promptVersionId, runName, createdAt, credits, tokens };
   const countedFields = {
     inputTokens: usage?.tokens?.input,
@@ -107,6 +128,7 @@ function toDetailRows(facts: ShownRun): string[][] {
     cachedTokens: usage?.tokens?.cached,
   };
   const costs = { ...countedFields, cost: usage?.cost, estimated: usage?.estimated };
+
   return [
     ...Object.entries({ ...identity, ...costs })
       .filter(([, value]) => value !== undefined)

@@ -23,7 +23,11 @@ const RUNS_LIST_SPEC = {
     ['--prompt <prompt>', 'only runs of this prompt, in any version'],
     ['--ndjson', 'print one JSON object per line, as pages arrive'],
   ],
-  examples: ['runs list', 'runs list --status failed --since 7d', 'runs list --all --ndjson | jq .runId'],
+  examples: [
+    'runs list',
+    'runs list --status failed --since 7d',
+    'runs list --all --ndjson | jq .runId',
+  ],
   notes: `Times are Unix seconds, ISO 8601 or an age such as 90s, 30m, 2h, 7d, 4w.
 Columns when piped: run id, status, time, credits (- if free), prompt version, name.
 With --ndjson, --query applies to each row.`,
@@ -43,7 +47,11 @@ export const RUNS_GET = {
   summary: 'print the outputs of a run, as promptrun run does',
   arguments: [['[run]', 'the run']],
   flags: [LAST, ...OUTPUT_FLAGS],
-  examples: ['runs get 5f0c8f0e', 'runs get 5f0c8f --query runStatus', 'runs get --last --save pictures'],
+  examples: [
+    'runs get 5f0c8f0e',
+    'runs get 5f0c8f --query runStatus',
+    'runs get --last --save pictures',
+  ],
   notes: RUN_NAMES,
 } as const satisfies CommandSpec;
 
@@ -121,7 +129,10 @@ export const RUNS_SAVE = {
       '--since <time>',
       'save every run created at or after this time: Unix seconds, ISO 8601 or an age such as 2h',
     ],
-    ['--to <dir>', 'the directory to write to; - writes the only output of one run to standard output'],
+    [
+      '--to <dir>',
+      'the directory to write to; - writes the only output of one run to standard output',
+    ],
     ['--force', 'overwrite existing files'],
     ['--open', "open the outputs with the system's viewer"],
     ['--no-preview', 'show no previews of images'],

@@ -19,6 +19,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
   if (ctx.isReplay) {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
+
   const request = serveOptions(flags, ctx.cwd);
   const endSignal = listenForSignal(ctx);
   const { io, clock } = ctx;
@@ -34,6 +35,7 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRequest: served => io.note(formatRequestLine(clock, served)),
     onRunEnd: run => io.note(formatRunLine(clock, run)),
   });
+
   const store = request.database === undefined ? '' : ' --database <url>';
   await announceService(ctx, service, {
     createKey: `promptrun keys create${store}`,
@@ -64,12 +66,14 @@ async function announceService(
   { createKey, logIn }: { readonly createKey: string; readonly logIn: string },
 ): Promise<void> {
   await io.out(`listening on ${url}\n`);
+
   if (newKey === undefined) {
     io.note(`A key is printed only on the first start of a store. To create another: ${createKey}`);
   } else {
     await io.out(`key: ${newKey}\n`);
     io.note(`The key is not shown again. To use it: ${logIn}`);
   }
+
   if (pageUrl !== undefined) await io.out(`page: ${pageUrl}\n`);
   if (metricsUrl !== undefined) await io.out(`metrics: ${metricsUrl}\n`);
 }
@@ -104,8 +108,11 @@ function listenForSignal(ctx: Context): NextSignal {
 
 /** Prints a notice; warnings even with `--quiet`. */
 function showNotice({ io }: Context, notice: string): void {
-  if (notice.startsWith('warning:')) io.error(toOneLine(notice));
-  else io.note(toOneLine(notice));
+  if (notice.startsWith('warning:')) {
+    io.error(toOneLine(notice));
+  } else {
+    io.note(toOneLine(notice));
+  }
 }
 
 type ServeFlags = FlagsOf<typeof SERVE.flags>;
@@ -115,13 +122,17 @@ const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
 /** Checks the flags. @throws {CliError} USAGE_ERROR naming the invalid flag */
 function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
-    throw usageError('--new-store is for the store in the data directory, --database for one in PostgreSQL');
+    throw usageError(
+      '--new-store is for the store in the data directory, --database for one in PostgreSQL',
+    );
   }
+
   const { database, media, page, newStore, hideTemplates, allowPrograms, rerun } = flags;
   const rateLimit =
     flags.rateLimit === undefined
       ? undefined
       : Number(requireFormat(flags.rateLimit, ABOVE_ZERO, '--rate-limit', 'a number above 0'));
+
   return {
     database,
     media,
@@ -135,9 +146,15 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
     syncWindowMs: parseDuration(flags.syncWindow, '--sync-window'),
     graceMs: parseDuration(flags.grace, '--grace'),
     drainMs: parseDuration(flags.drain, '--drain'),
-    maxQueued: Number(requireFormat(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number')),
-    promptsDir: flags.prompts === undefined ? undefined : requireDirectory(flags.prompts, '--prompts', cwd),
-    mediaDir: flags.mediaDir === undefined ? undefined : requireDirectory(flags.mediaDir, '--media-dir', cwd),
+    maxQueued: Number(
+      requireFormat(flags.maxQueued, /^\d{1,9}$/, '--max-queued', 'a whole number'),
+    ),
+    promptsDir:
+      flags.prompts === undefined ? undefined : requireDirectory(flags.prompts, '--prompts', cwd),
+    mediaDir:
+      flags.mediaDir === undefined
+        ? undefined
+        : requireDirectory(flags.mediaDir, '--media-dir', cwd),
     rateLimit,
     metrics: flags.metrics === undefined ? undefined : parseMetricsAddress(flags.metrics),
     publicUrl: flags.publicUrl === undefined ? undefined : parsePublicUrl(flags.publicUrl),
@@ -159,14 +176,16 @@ function parsePort(text: string): number {
 
 /** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. */
 function parseMetricsAddress(text: string): { host: string; port: number } {
-  const [, v6, host = v6, digits = ''] = /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
+  const [, v6, host = v6, digits = ''] =
+    /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
   if (host !== undefined && Number(digits) <= 65_535) return { host, port: Number(digits) };
   throw usageError(`--metrics: '${text}' is not an address such as 127.0.0.1:9464`);
 }
 
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain = url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  const plain =
+    url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (plain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
   throw usageError(
     `--public-url: '${text}' is not an http or https URL`,
@@ -193,7 +212,12 @@ function formatRunLine(clock: Clock, { user, runId, status, durationMs }: RunEnd
 }
 
 /** Formats a line of the log; an unknown user is a dash. */
-function formatLogLine(clock: Clock, user: string | undefined, what: string, durationMs: number): string {
+function formatLogLine(
+  clock: Clock,
+  user: string | undefined,
+  what: string,
+  durationMs: number,
+): string {
   const time = new Date(clock.now()).toISOString();
   return toOneLine(`${time} ${user ?? '-'} ${what} ${Math.round(durationMs)}ms`);
 }

@@ -7,8 +7,15 @@ export const SERVE = {
   flags: [
     ['--host <host>', 'the address to listen on', { default: '127.0.0.1' }],
     ['--port <port>', 'the port to listen on; 0 picks a free one', { default: '8787' }],
-    ['--sync-window <duration>', 'how long a creation waits for its run to end', { default: '120s' }],
-    ['--prompts <dir>', 'publish the prompt files in this directory, and again whenever one changes'],
+    [
+      '--sync-window <duration>',
+      'how long a creation waits for its run to end',
+      { default: '120s' },
+    ],
+    [
+      '--prompts <dir>',
+      'publish the prompt files in this directory, and again whenever one changes',
+    ],
     ['--rate-limit <n>', 'maximum requests per second and key (default: no limit)'],
     [
       '--max-queued <n>',

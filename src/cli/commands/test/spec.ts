@@ -21,7 +21,10 @@ export const TEST = {
     ['--filter <words>', 'run only cases with these words in their name or file'],
     ['--failed', 'run only cases that did not pass last time'],
     ['--resume', 'resume an interrupted test'],
-    ['--retry-unknown', 'with --resume: rerun cases whose creation is in doubt, which may pay twice'],
+    [
+      '--retry-unknown',
+      'with --resume: rerun cases whose creation is in doubt, which may pay twice',
+    ],
     ['--update', 'replace the expected values of equals and json with the answers'],
     ['--judge <model>', 'the model that judges rubrics'],
     [
@@ -41,7 +44,10 @@ export const TEST = {
     ['--margin <percent>', 'with --fail-on unsure: the accepted loss (default: 5%)'],
     ['--watch', 'rerun the cases that a change affects, until q or Ctrl-C'],
     ['--allow-commands', 'allow test files to run programs'],
-    ['--skip-unsupported', 'leave out checks and cases of a promptfoo configuration that have no equivalent'],
+    [
+      '--skip-unsupported',
+      'leave out checks and cases of a promptfoo configuration that have no equivalent',
+    ],
     [
       '--reporter <name>',
       'the format of a report; repeatable',

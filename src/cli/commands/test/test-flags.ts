@@ -15,7 +15,11 @@ import type { TEST } from './spec.ts';
 export type TestFlags = FlagsOf<typeof TEST.flags>;
 
 /** Checks the flags. @throws {CliError} USAGE_ERROR if they can't be combined */
-export function readTestOptions(ctx: Context, paths: readonly string[], flags: TestFlags): TestOptions {
+export function readTestOptions(
+  ctx: Context,
+  paths: readonly string[],
+  flags: TestFlags,
+): TestOptions {
   const { resume = false, failed = false, retryUnknown = false } = flags;
   if (resume && failed) {
     throw usageError(
@@ -23,8 +27,10 @@ export function readTestOptions(ctx: Context, paths: readonly string[], flags: T
       'Resume first; --failed then runs what failed.',
     );
   }
+
   if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
   if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
+
   refuseBesideProviderBatch(flags);
   return {
     paths: expandWildcards(paths, ctx.cwd),
@@ -53,7 +59,11 @@ export function readTestOptions(ctx: Context, paths: readonly string[], flags: T
 }
 
 /** Refuses flags that can't be combined with a provider's batch. @throws {CliError} USAGE_ERROR */
-function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure = false }: TestFlags): void {
+function refuseBesideProviderBatch({
+  providerBatch = false,
+  watch = false,
+  sure = false,
+}: TestFlags): void {
   if (providerBatch && watch) {
     throw usageError("--provider-batch can't be used with --watch: it takes up to a day");
   }
@@ -65,28 +75,46 @@ function refuseBesideProviderBatch({ providerBatch = false, watch = false, sure 
   }
 }
 
-/** Returns the baseline file. @throws {CliError} USAGE_ERROR for flags that select cases by their results */
-function checkBaselineFile({ baseline, failed = false, watch = false }: TestFlags): string | undefined {
+/**
+ * Returns the baseline file.
+ *
+ * @throws {CliError} USAGE_ERROR for flags that select cases by their results
+ */
+function checkBaselineFile({
+  baseline,
+  failed = false,
+  watch = false,
+}: TestFlags): string | undefined {
   if (baseline === undefined) return undefined;
+
   if (failed) {
     throw usageError(
       "--baseline and --failed can't be used together",
       'Cases that were chosen because they failed look better by chance: run all of them.',
     );
   }
-  if (watch) throw usageError("--baseline can't be used with --watch: a round runs some cases only");
+
+  if (watch) {
+    throw usageError("--baseline can't be used with --watch: a round runs some cases only");
+  }
+
   return baseline;
 }
 
 function readTestGate({ failOn = 'failed', margin, baseline }: TestFlags): TestGate {
-  if (margin !== undefined && failOn !== 'unsure') throw usageError('--margin needs --fail-on unsure');
+  if (margin !== undefined && failOn !== 'unsure') {
+    throw usageError('--margin needs --fail-on unsure');
+  }
+
   if (failOn === 'failed') return { failOn };
+
   if (baseline === undefined) {
     throw usageError(
       `--fail-on ${failOn} needs --baseline: the report to compare with`,
       'For example: --baseline results.json',
     );
   }
+
   return failOn === 'worse' ? { failOn } : { failOn, margin: parseMargin(margin) };
 }
 
@@ -105,7 +133,9 @@ function readRepeatOptions({ repeat, sure = false, maxRepeat }: TestFlags): Repe
 function parseRuns(flag: string, text: string): number {
   const runs = /^\d{1,9}$/u.test(text) ? Number(text) : 0;
   if (runs >= 1 && runs <= MAX_REPEAT) return runs;
-  throw usageError(`${flag} takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`);
+  throw usageError(
+    `${flag} takes a whole number from 1 to ${MAX_REPEAT}, not ${JSON.stringify(text)}`,
+  );
 }
 
 /** Pairs the nth report with the nth file. `-` stands for standard output. */
@@ -120,13 +150,17 @@ function pairOutputs(
       'For example: --reporter junit --out junit.xml',
     );
   }
+
   const outputs = reporters.map((reporter, index) => ({
     reporter,
     out: files[index] === '-' ? undefined : files[index],
   }));
   const absolutePaths = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
-  const duplicate = outputs.find((_, index) => absolutePaths.indexOf(absolutePaths[index] ?? '') !== index);
+  const duplicate = outputs.find(
+    (_, index) => absolutePaths.indexOf(absolutePaths[index] ?? '') !== index,
+  );
   if (duplicate === undefined) return outputs;
+
   throw usageError(
     duplicate.out === undefined
       ? 'two reports go to standard output'

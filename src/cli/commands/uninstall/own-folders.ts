@@ -11,7 +11,9 @@ export interface OwnFolder {
   readonly whole?: RegExp;
 }
 
-/** The content of a folder: files that promptrun wrote, innermost folders first, and other files. */
+/**
+ * The content of a folder: files that promptrun wrote, innermost folders first, and other files.
+ */
 export interface FolderContent {
   readonly ownFiles: readonly string[];
   /** Folders that are empty after `own` is removed, innermost first. */
@@ -25,7 +27,10 @@ const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /** The folder of settings and caches. */
 const CONFIG_FOLDER: OwnFolder = {
-  files: new RegExp(String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART})$`, 'u'),
+  files: new RegExp(
+    String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART})$`,
+    'u',
+  ),
 };
 
 /** A folder of the journals from which commands resume their work. */
@@ -70,15 +75,22 @@ export const OWN_FOLDERS: Readonly<Record<StoredFolder['name'], OwnFolder>> = {
 };
 
 /** Lists a folder without following links; empty if it is missing or itself a link. */
-export function listOwnFolder(folder: string, { files, folders = {}, whole }: OwnFolder): FolderContent {
+export function listOwnFolder(
+  folder: string,
+  { files, folders = {}, whole }: OwnFolder,
+): FolderContent {
   const content = { ownFiles: [] as string[], folders: [] as string[], otherFiles: [] as string[] };
   if (!isFolder(folder)) return content;
+
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
     const entryPath = path.join(folder, entry.name);
     const ownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
     if (entry.isFile() && files.test(entry.name)) {
       content.ownFiles.push(entryPath);
-    } else if (entry.isDirectory() && (ownFolder !== undefined || whole?.test(entry.name) === true)) {
+    } else if (
+      entry.isDirectory() &&
+      (ownFolder !== undefined || whole?.test(entry.name) === true)
+    ) {
       const inner = listOwnFolder(entryPath, ownFolder ?? { files: /(?:)/u, whole: /(?:)/u });
       content.ownFiles.push(...inner.ownFiles);
       content.folders.push(...inner.folders);
@@ -87,7 +99,11 @@ export function listOwnFolder(folder: string, { files, folders = {}, whole }: Ow
       content.otherFiles.push(entryPath);
     }
   }
-  if (content.otherFiles.every(other => !other.startsWith(folder + path.sep))) content.folders.push(folder);
+
+  if (content.otherFiles.every(other => !other.startsWith(folder + path.sep))) {
+    content.folders.push(folder);
+  }
+
   return content;
 }
 

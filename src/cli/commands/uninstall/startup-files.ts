@@ -24,6 +24,7 @@ export function listStartupFiles(env: Env): StartupFile[] {
     const bytes = readOrEmpty(file);
     const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
     if (!text.includes('promptrun')) return [];
+
     const lines = text.split(/\r?\n/u);
     const ownLines = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
     const otherLines = lines.flatMap((line, index) =>
@@ -33,16 +34,22 @@ export function listStartupFiles(env: Env): StartupFile[] {
   });
 }
 
-/** Removes the lines that install completion. The file is edited in place: its mode, and a link to it, stay. */
+/**
+ * Removes the lines that install completion. The file is edited in place: its mode, and a link to
+ * it, stay.
+ */
 export function removeOwnLines(file: string): void {
   const handle = openSync(file, 'r+');
   try {
     const formerBytes = readFileSync(handle);
+
     // With one byte per character, invalid UTF-8 stays unchanged.
     const encoding = isUtf16(formerBytes) ? 'utf16le' : 'latin1';
     const [, mark = '', text = ''] =
       /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(formerBytes.toString(encoding)) ?? [];
-    const remaining = text.split(/(?<=\n)/u).filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
+    const remaining = text
+      .split(/(?<=\n)/u)
+      .filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
     const bytes = Buffer.from(mark + remaining.join(''), encoding);
     for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at, at);
     ftruncateSync(handle, bytes.length);
@@ -63,12 +70,16 @@ function readOrEmpty(file: string): Buffer {
 function listCandidateFiles(env: Env): string[] {
   const home = findHomeDirectory(env);
   if (home === undefined) return [];
+
   const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
   const zsh = env['ZDOTDIR'] || home;
-  const inHome = ['.bashrc', '.bash_profile', '.bash_login', '.profile'].map(name => path.join(home, name));
+  const inHome = ['.bashrc', '.bash_profile', '.bash_login', '.profile'].map(name =>
+    path.join(home, name),
+  );
   const ofZsh = [...new Set([zsh, home])].flatMap(folder =>
     ['.zshrc', '.zprofile', '.zshenv', '.zlogin'].map(name => path.join(folder, name)),
   );
+
   // The documents may be in OneDrive.
   const documents = [home, env['OneDrive'] || home].map(folder => path.join(folder, 'Documents'));
   const ofPowerShell = [
@@ -80,6 +91,7 @@ function listCandidateFiles(env: Env): string[] {
   ].flatMap(folder =>
     ['Microsoft.PowerShell_profile.ps1', 'profile.ps1'].map(name => path.join(folder, name)),
   );
+
   return [
     ...inHome,
     ...ofZsh,

@@ -1,6 +1,9 @@
 import { existsSync, lstatSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { readInstalledText, resolveInstalledFile } from '../../../files/installed/installed-file.ts';
+import {
+  readInstalledText,
+  resolveInstalledFile,
+} from '../../../files/installed/installed-file.ts';
 import { isSingleFile, resolveExecutablePath } from '../../../files/installed/single-file.ts';
 import { findHomeDirectory } from '../../../files/user-folders.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
@@ -38,9 +41,11 @@ export async function uninstall(
 ): Promise<void> {
   const plan = planRemoval(ctx);
   await presentPlan(ctx, plan);
+
   if (!dryRun && !yes && !ctx.interactive) {
     throw usageError('uninstall asks before it removes anything', 'Confirm it with --yes.');
   }
+
   if (!dryRun && plan.items.length > 0) {
     await refuseWhileInUse(ctx);
     if (!yes && !(await confirmUninstall(ctx))) {
@@ -50,6 +55,7 @@ export async function uninstall(
     await removeAll(plan.items);
     ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
+
   for (const line of plan.left) ctx.io.note(`left: ${toOneLine(line)}`);
   ctx.io.note(`To remove the package itself: ${buildPackageRemoval(detectShell(ctx.env))}`);
 }
@@ -92,6 +98,7 @@ async function removeAll(items: readonly RemovableItem[]): Promise<void> {
       faults.push(`${place}: ${getErrorMessage(error)}`);
     }
   }
+
   if (faults.length === 0) return;
   throw new CliError(`some of it could not be removed: ${faults.join('; ')}`, {
     status: 'FILE_ERROR',
@@ -108,6 +115,7 @@ function planRemoval(ctx: Context): RemovalPlan {
     holds,
     content: listOwnFolder(folder, OWN_FOLDERS[name]),
   }));
+
   return {
     items: [
       ...listKeychainItems(ctx),
@@ -118,7 +126,9 @@ function planRemoval(ctx: Context): RemovalPlan {
     left: [
       ...folders.flatMap(({ folder, content }) => listRemaining(folder, content)),
       ...startup.flatMap(({ path: file, otherLines }) =>
-        isFishScript(file) ? [] : otherLines.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
+        isFishScript(file)
+          ? []
+          : otherLines.map(({ line, text }) => `${file}:${line}: ${text.trim()}`),
       ),
     ],
   };
@@ -184,31 +194,50 @@ interface ListedFolder {
   readonly holds: string;
 }
 
-/** Returns the items of a folder: its files, then its folders. The folder itself stays if the user named it. */
-function listFolderItems({ env }: Context, { folder, content, holds }: ListedFolder): RemovableItem[] {
-  const namedFolders = [env['PROMPTRUN_CONFIG_DIR'], env['PROMPTRUN_STATE_DIR'], env['PROMPTRUN_DATA_DIR']];
+/**
+ * Returns the items of a folder: its files, then its folders. The folder itself stays if the user
+ * named it.
+ */
+function listFolderItems(
+  { env }: Context,
+  { folder, content, holds }: ListedFolder,
+): RemovableItem[] {
+  const namedFolders = [
+    env['PROMPTRUN_CONFIG_DIR'],
+    env['PROMPTRUN_STATE_DIR'],
+    env['PROMPTRUN_DATA_DIR'],
+  ];
   const isNamed = namedFolders.some(name => name && path.resolve(name) === folder);
+
   const filesByEntry = new Map<string, string[]>();
   for (const file of content.ownFiles) {
     const [entry = ''] = path.relative(folder, file).split(path.sep);
     const entryPath = path.join(folder, entry);
     filesByEntry.set(entryPath, [...(filesByEntry.get(entryPath) ?? []), file]);
   }
+
   const removeFolders = (): void => {
     for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
     // On Windows, the program's folders are inside one more folder.
     if (process.platform === 'win32' && !isNamed) removeIfEmpty(path.dirname(folder));
   };
+
   const items = [...filesByEntry].map(([place, files]) => ({
     place,
-    holds: files.length === 1 && files[0] === place ? holds : `${holds} (${pluralize(files.length, 'file')})`,
+    holds:
+      files.length === 1 && files[0] === place
+        ? holds
+        : `${holds} (${pluralize(files.length, 'file')})`,
     remove: () => {
       for (const file of files) rmSync(file, { force: true });
       removeFolders();
     },
   }));
+
   const isEmpty = content.ownFiles.length === 0 && content.folders.includes(folder) && !isNamed;
-  return isEmpty ? [{ place: folder, holds: 'nothing: it is empty', remove: removeFolders }] : items;
+  return isEmpty
+    ? [{ place: folder, holds: 'nothing: it is empty', remove: removeFolders }]
+    : items;
 }
 
 function removeIfEmpty(folder: string): void {

@@ -28,7 +28,12 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
       'Group by something else: --by prompt, --by day or --by status.',
     );
   }
-  const groups = await withSpinner(ctx, 'asking for the runs', groupRuns(ctx, connection, by, period));
+
+  const groups = await withSpinner(
+    ctx,
+    'asking for the runs',
+    groupRuns(ctx, connection, by, period),
+  );
   const rows = [...groups].map(([key, sum]) => sum.toGroupUsage(key));
   const sortedRows = rows.toSorted(by === 'day' ? compareKeys : compareMostFirst);
   await presentList(ctx, sortedRows, {
@@ -36,9 +41,13 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
     cells: formatPlainUsageCells,
     nothing: 'no runs',
   });
+
   if (sortedRows.some(({ estimated }) => estimated)) {
-    ctx.io.note(`note: some costs are estimates, based on prices of ${connection.costs?.tableDate ?? ''}`);
+    ctx.io.note(
+      `note: some costs are estimates, based on prices of ${connection.costs?.tableDate ?? ''}`,
+    );
   }
+
   const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
   if (unpriced > 0) {
     ctx.io.note(
@@ -54,8 +63,11 @@ async function groupRuns(
   period: Period,
 ): Promise<Map<string, UsageTotal>> {
   const groupName =
-    by === 'prompt' ? await createPromptNamer(ctx, connection) : (row: RunRow) => getUsageKey(row, by);
+    by === 'prompt'
+      ? await createPromptNamer(ctx, connection)
+      : (row: RunRow) => getUsageKey(row, by);
   const groups = new Map<string, UsageTotal>();
+
   const buffer = createRowBuffer<string>('runs');
   const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
@@ -65,10 +77,14 @@ async function groupRuns(
     groups.set(key, sum);
     sum.add(row);
   }
+
   return groups;
 }
 
-/** Returns the names of prompts: slug or title if known on this machine, otherwise the name of a run. */
+/**
+ * Returns the names of prompts: slug or title if known on this machine, otherwise the name of a
+ * run.
+ */
 async function createPromptNamer(
   ctx: Context,
   { prompts, client, embedded }: Connection,
@@ -78,25 +94,30 @@ async function createPromptNamer(
   const slugsOfTitles = findUniqueSlugs(prompts.listVersions(), slugs);
   const names = new Map<string, string>();
   const buffer = createRowBuffer<string>('runs');
+
   return async ({ promptVersionId, runName }) => {
     const cached = names.get(promptVersionId);
     if (cached !== undefined) return cached;
+
     // Other services would need a request per prompt.
     const version =
       prompts.get(promptVersionId) ??
-      (embedded ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined) : undefined);
+      (embedded
+        ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined)
+        : undefined);
     const slug = version && slugs.get(version.promptId);
     const title = version?.title ?? (runName || promptVersionId);
     const name = slug ?? slugsOfTitles.get(title) ?? title;
     buffer.add([promptVersionId, name]);
     names.set(promptVersionId, name);
+
     return name;
   };
 }
 
 /**
- * Returns the slugs of titles that only one known prompt has. Runs are named after their prompt, so that this finds the
- * prompt of a version that nothing on this machine has read.
+ * Returns the slugs of titles that only one known prompt has. Runs are named after their prompt, so
+ * that this finds the prompt of a version that nothing on this machine has read.
  */
 function findUniqueSlugs(
   versions: readonly KnownVersion[],
@@ -106,11 +127,13 @@ function findUniqueSlugs(
   for (const { title, promptId } of versions) {
     promptsOfTitles.set(title, (promptsOfTitles.get(title) ?? new Set()).add(promptId));
   }
+
   const slugsByTitle = new Map<string, string>();
   for (const [title, [promptId = '', ...others]] of promptsOfTitles) {
     const slug = slugs.get(promptId);
     if (slug !== undefined && others.length === 0) slugsByTitle.set(title, slug);
   }
+
   return slugsByTitle;
 }
 
@@ -119,7 +142,9 @@ async function fetchPublishedSlugs(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
   const slugs = new Map<string, string>();
-  for await (const { promptId, slug } of client.prompts.all({}, { signal })) slugs.set(promptId, slug);
+  for await (const { promptId, slug } of client.prompts.all({}, { signal })) {
+    slugs.set(promptId, slug);
+  }
   return slugs;
 }
 
@@ -128,10 +153,15 @@ function compareKeys(one: GroupUsage, other: GroupUsage): number {
 }
 
 function compareMostFirst(one: GroupUsage, other: GroupUsage): number {
-  return (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs;
+  return (
+    (other.cost ?? 0) - (one.cost ?? 0) || other.credits - one.credits || other.runs - one.runs
+  );
 }
 
-/** Returns the cells for programs: key, runs, failed, credits, tokens in, out and cached, cost, estimated or not. */
+/**
+ * Returns the cells for programs: key, runs, failed, credits, tokens in, out and cached, cost,
+ * estimated or not.
+ */
 function formatPlainUsageCells({
   key,
   runs,
@@ -142,7 +172,13 @@ function formatPlainUsageCells({
   estimated,
 }: GroupUsage): string[] {
   const counts = [tokens?.input, tokens?.output, tokens?.cached].map(count => String(count ?? '-'));
-  return [key, ...[runs, failed, credits].map(String), ...counts, String(cost ?? '-'), String(estimated)];
+  return [
+    key,
+    ...[runs, failed, credits].map(String),
+    ...counts,
+    String(cost ?? '-'),
+    String(estimated),
+  ];
 }
 
 // Fits into 80 columns together with all figures.
@@ -154,12 +190,18 @@ function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColu
   const largestWeight = rows.reduce((most, row) => Math.max(most, getWeight(row)), 0);
   const drawBar = (part: number): string =>
     '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * USAGE_BAR_WIDTH)));
+
   return [
     { title: by[0]?.toUpperCase() + by.slice(1), min: 8, cell: ({ key }) => key },
     { title: 'Runs', align: 'right', cell: ({ runs }) => String(runs) },
     { title: 'Failed', align: 'right', cell: ({ failed }) => String(failed) },
     { title: 'Credits', align: 'right', cell: ({ credits }) => String(credits) },
-    { title: 'Tokens in', align: 'right', dropOrder: 1, cell: ({ tokens }) => String(tokens?.input ?? '–') },
+    {
+      title: 'Tokens in',
+      align: 'right',
+      dropOrder: 1,
+      cell: ({ tokens }) => String(tokens?.input ?? '–'),
+    },
     {
       title: 'Tokens out',
       align: 'right',
@@ -171,6 +213,10 @@ function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColu
       align: 'right',
       cell: ({ cost, estimated: isEstimated }) => formatCost(cost, { isEstimated, unknown: '–' }),
     },
-    { title: '', dropOrder: 2, cell: row => drawBar(getWeight(row) && getWeight(row) / largestWeight) },
+    {
+      title: '',
+      dropOrder: 2,
+      cell: row => drawBar(getWeight(row) && getWeight(row) / largestWeight),
+    },
   ];
 }

@@ -37,5 +37,9 @@ export const USERS_SET = {
     ['--plan <plan>', 'the new plan', { choices: ['pro', 'none'] }],
     DATABASE_FLAG,
   ],
-  examples: ['users set ci --credits 5000', 'users set ci --credits +500', 'users set ci --plan none'],
+  examples: [
+    'users set ci --credits 5000',
+    'users set ci --credits +500',
+    'users set ci --plan none',
+  ],
 } as const satisfies CommandSpec;

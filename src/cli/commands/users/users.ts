@@ -52,10 +52,13 @@ function readUserChanges({ credits, plan }: UsersSetFlags): UserChanges {
   if (credits === undefined && plan === undefined) {
     throw usageError('nothing to set', 'Give --credits or --plan.');
   }
+
   if (credits !== undefined && !/^[+-]?\d{1,12}$/.test(credits)) {
     throw usageError('--credits is a whole number, or +n or -n');
   }
+
   if (credits === undefined) return { plan };
+
   const amount = Number(credits);
   return { plan, credits: /^[+-]/.test(credits) ? { by: amount } : { to: amount } };
 }

@@ -15,19 +15,33 @@ import { askOfPrompt, readPrompt, resolvePrompt } from '../../targets/prompt-nam
 import { resolveListedVersion } from '../../targets/version-name.ts';
 import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 
-/** Shows the changes between two versions of a prompt: title, inputs, and on the local service the whole file. */
-export async function diffVersions(ctx: Context, prompt: string, versions: readonly string[]): Promise<void> {
+/**
+ * Shows the changes between two versions of a prompt: title, inputs, and on the local service the
+ * whole file.
+ */
+export async function diffVersions(
+  ctx: Context,
+  prompt: string,
+  versions: readonly string[],
+): Promise<void> {
   const isFile = findPromptFile(ctx, prompt, 'command line') !== undefined;
   if (versions.length > (isFile ? 1 : 2)) {
     throw usageError('at most two versions can be compared, and a file counts as one');
   }
+
   const connection = await getTargetConnection(ctx, prompt);
-  const { promptId, entries, pair } = await chooseVersions(ctx, connection, { prompt, versions, isFile });
+  const { promptId, entries, pair } = await chooseVersions(ctx, connection, {
+    prompt,
+    versions,
+    isFile,
+  });
+
   if (pair === undefined) {
     await present(ctx, { changes: [] }, { plain: () => '' });
     ctx.io.note(explainNothingToCompare(entries.length));
     return;
   }
+
   const [one, other] = await Promise.all([
     readPrompt(connection, { promptId, promptVersionId: pair[0] }, ctx.signal),
     readPrompt(connection, { promptId, promptVersionId: pair[1] }, ctx.signal),
@@ -53,7 +67,9 @@ function explainNothingToCompare(count: number): string {
     : 'These are the same version.';
 }
 
-/** Returns the whole file on the embedded service, otherwise the template if the service returns it. */
+/**
+ * Returns the whole file on the embedded service, otherwise the template if the service returns it.
+ */
 async function readVersionSource(
   ctx: Context,
   { embedded }: Connection,
@@ -78,12 +94,23 @@ async function chooseVersions(
   { prompt, versions, isFile }: { prompt: string; versions: readonly string[]; isFile: boolean },
 ): Promise<ChosenVersions> {
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const listing = askOfPrompt(connection, namedPrompt, ctx.signal, async ({ promptId, promptVersionId }) => {
-    const list = await connection.client.versions.list(promptId, { signal: ctx.signal });
-    return { ...list, namedId: promptVersionId };
-  });
+  const listing = askOfPrompt(
+    connection,
+    namedPrompt,
+    ctx.signal,
+    async ({ promptId, promptVersionId }) => {
+      const list = await connection.client.versions.list(promptId, { signal: ctx.signal });
+      return { ...list, namedId: promptVersionId };
+    },
+  );
+
   // A file may have no published version yet.
-  const unpublished = { promptId: namedPrompt.promptId, versions: [], namedId: namedPrompt.promptVersionId };
+  const unpublished = {
+    promptId: namedPrompt.promptId,
+    versions: [],
+    namedId: namedPrompt.promptVersionId,
+  };
+
   const {
     promptId,
     versions: entries,
@@ -94,6 +121,7 @@ async function chooseVersions(
   for (const version of versions) {
     requestedIds.push(await resolveListedVersion(connection, listedPrompt, version, ctx.signal));
   }
+
   const pair =
     isFile && namedId !== undefined
       ? pairWithFile(entries, requestedIds, namedId)
@@ -112,7 +140,8 @@ function pairWithFile(
 }
 
 /**
- * Returns the two requested versions, or one with the version in the prompt's name or the latest, or the latest two.
+ * Returns the two requested versions, or one with the version in the prompt's name or the latest,
+ * or the latest two.
  */
 function pairPublished(
   entries: readonly PromptVersionEntry[],
@@ -122,7 +151,9 @@ function pairPublished(
   const [latest, secondLatest] = entries.map(({ promptVersionId }) => promptVersionId);
   const namedOlderId = namedId === latest ? undefined : namedId;
   const [one, other] =
-    first === undefined ? [namedOlderId ?? secondLatest, latest] : [first, second ?? namedId ?? latest];
+    first === undefined
+      ? [namedOlderId ?? secondLatest, latest]
+      : [first, second ?? namedId ?? latest];
   return one === undefined || other === undefined || one === other ? undefined : [one, other];
 }
 
@@ -162,12 +193,15 @@ function formatChanges(
       return line.startsWith('+') ? paint.green(text) : text;
     }),
   ]);
+
   return `${[...head, ...(changes.length === 0 ? ['', 'no differences'] : parts)].join('\n')}\n`;
 }
 
 function formatVersionHeadline(ctx: Context, version: PromptVersion): string {
   const age = formatIsoAge(toTextOrEmpty(version.publishedAt), ctx.clock.now());
-  return toOneLine(`${toTextOrEmpty(version.promptVersionId)}  ${toTextOrEmpty(version.title)}  ${age}`);
+  return toOneLine(
+    `${toTextOrEmpty(version.promptVersionId)}  ${toTextOrEmpty(version.title)}  ${age}`,
+  );
 }
 
 /** A difference between two versions of a prompt. */
@@ -179,19 +213,27 @@ interface VersionChange {
   readonly before?: unknown;
   /** The newer value; left out if it was removed. */
   readonly after?: unknown;
-  /** The two values as lines that begin with `-` or `+`; unchanged lines of a file begin with a blank. */
+  /**
+   * The two values as lines that begin with `-` or `+`; unchanged lines of a file begin with a
+   * blank.
+   */
   readonly lines: readonly string[];
 }
 
 /** A version, and on the local service the text of its file or template. */
 type Version = PromptVersion & { readonly text: string | undefined };
 
-/** Returns the changes of the title, each input, other fields of the config, and the prompt's text if it is known. */
+/**
+ * Returns the changes of the title, each input, other fields of the config, and the prompt's text
+ * if it is known.
+ */
 async function listVersionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
   const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
-  const mapInputs = ({ text }: InputFields) => new Map(text.map(({ key, ...field }) => [key, field]));
+  const mapInputs = ({ text }: InputFields) =>
+    new Map(text.map(({ key, ...field }) => [key, field]));
   const mapImages = (fields: InputFields) =>
     new Map(fields.images.map((image, index) => [String(index + 1), image]));
+
   return [
     ...listChangedKeys('title', new Map([['', older.title]]), new Map([['', newer.title]])),
     ...listChangedKeys('input', mapInputs(before), mapInputs(after)),
@@ -243,7 +285,13 @@ async function listFileChanges(
   return [{ what: 'prompt', before: olderText, after: newerText, lines }];
 }
 
-function getChangeMark({ added, removed }: { readonly added: boolean; readonly removed: boolean }): string {
+function getChangeMark({
+  added,
+  removed,
+}: {
+  readonly added: boolean;
+  readonly removed: boolean;
+}): string {
   if (added) return '+';
   return removed ? '-' : ' ';
 }

@@ -19,9 +19,11 @@ export async function changeLabel(
   { remove }: FlagsOf<typeof VERSIONS_LABEL.flags>,
 ): Promise<void> {
   const [version, label] = parseVersionAndLabel(words, remove === true);
+
   if (findPromptFile(ctx, prompt, 'command line') !== undefined) {
     throw usageError('a label belongs to a published prompt: give its slug, not a file');
   }
+
   const connection = await ctx.connection();
   if (!(await isLocalService(connection, ctx.signal))) {
     throw usageError(
@@ -29,6 +31,7 @@ export async function changeLabel(
       'Only the embedded service (--profile local) and a promptrun serve have labels.',
     );
   }
+
   const { slug, promptId } = await fetchPublishedPrompt(ctx, connection, prompt);
   const { prompts } = connection.client;
   const options = { signal: ctx.signal };
@@ -52,10 +55,13 @@ function parseVersionAndLabel(
   const isComplete = (second === undefined) === isRemoval && others.length === 0;
   if (!isComplete) {
     throw usageError(
-      isRemoval ? '--remove takes a prompt and a label' : 'a label takes a prompt, a version and the label',
+      isRemoval
+        ? '--remove takes a prompt and a label'
+        : 'a label takes a prompt, a version and the label',
       'For example: promptrun versions label hello 9b1f7c4e production',
     );
   }
+
   const label = second ?? first;
   const fault = findLabelFault(label);
   if (fault !== undefined) throw usageError(`${JSON.stringify(label)} is not a label: ${fault}`);
@@ -71,12 +77,14 @@ async function fetchPublishedPrompt(
   const { prompts } = connection.client;
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
+
   const { promptId } = await askOfPrompt(connection, namedPrompt, signal, found =>
     prompts.get(found.promptId, { signal }),
   );
   for await (const row of prompts.all({}, { signal })) {
     if (row.promptId === promptId.toLowerCase()) return row;
   }
+
   throw notFoundError(`the published prompt ${prompt} does not exist`, formatFindHint(connection));
 }
 
@@ -88,7 +96,13 @@ function describeLabelChange(labelChange: {
 }) {
   const { label, slug, promptVersionId, previous } = labelChange;
   const name = `${slug}@${label}`;
-  if (promptVersionId === null) return `removed ${name}, which pointed to ${toTextOrEmpty(previous)}`;
-  if (previous === null || previous === promptVersionId) return `${name} points to ${promptVersionId}`;
+  if (promptVersionId === null) {
+    return `removed ${name}, which pointed to ${toTextOrEmpty(previous)}`;
+  }
+
+  if (previous === null || previous === promptVersionId) {
+    return `${name} points to ${promptVersionId}`;
+  }
+
   return `${name} points to ${promptVersionId}, no longer to ${previous}`;
 }

@@ -4,7 +4,11 @@ export const VERSIONS = {
   path: 'versions',
   aliases: ['version'],
   summary: 'list, compare and label the published versions of a prompt',
-  examples: ['versions list hello', 'versions label hello 9b1f7c4e production', 'versions diff hello'],
+  examples: [
+    'versions list hello',
+    'versions label hello 9b1f7c4e production',
+    'versions diff hello',
+  ],
   notes: "The program's own version: promptrun --version",
 } as const satisfies CommandSpec;
 
@@ -21,9 +25,16 @@ export const VERSIONS_GET = {
   path: 'versions get',
   summary: 'show a version and its inputs',
   arguments: [
-    ['<promptVersionId>', 'the id of a version, an alias, slug@<beginning of the id>, or a slug', 'prompts'],
+    [
+      '<promptVersionId>',
+      'the id of a version, an alias, slug@<beginning of the id>, or a slug',
+      'prompts',
+    ],
   ],
-  examples: ['versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77', 'versions get hello@9b1f7c4e --json'],
+  examples: [
+    'versions get 9b1f7c4e-1d0a-4a52-8f4c-2b6f3f1f0d77',
+    'versions get hello@9b1f7c4e --json',
+  ],
 } as const satisfies CommandSpec;
 
 export const VERSIONS_LABEL = {

@@ -24,8 +24,15 @@ export async function listVersions(ctx: Context, prompt: string): Promise<void> 
   await presentList(ctx, versions, { columns });
 }
 
-/** Fetches the published versions of a prompt. @throws {CliError} exit 4 if nothing is published under the slug of a file */
-async function fetchPublishedVersions(ctx: Context, prompt: string): Promise<readonly PromptVersionEntry[]> {
+/**
+ * Fetches the published versions of a prompt.
+ *
+ * @throws {CliError} exit 4 if nothing is published under the slug of a file
+ */
+async function fetchPublishedVersions(
+  ctx: Context,
+  prompt: string,
+): Promise<readonly PromptVersionEntry[]> {
   const connection = await getTargetConnection(ctx, prompt);
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
   const listing = askOfPrompt(connection, namedPrompt, ctx.signal, ({ promptId }) =>
@@ -34,6 +41,7 @@ async function fetchPublishedVersions(ctx: Context, prompt: string): Promise<rea
   const file = findPromptFile(ctx, prompt, 'command line');
   const versionList = file === undefined ? await listing : await unlessNotFound(listing);
   if (versionList !== undefined) return versionList.versions;
+
   throw notFoundError(
     `nothing is published under the slug of ${prompt}`,
     `To publish the file: ${connection.advise('prompts', 'publish', formatPath(ctx, file?.path ?? prompt))}`,
@@ -42,7 +50,11 @@ async function fetchPublishedVersions(ctx: Context, prompt: string): Promise<rea
 
 function createVersionColumns(now: number): ListColumn<PromptVersionEntry>[] {
   return [
-    { title: 'PROMPT VERSION', ids: true, cell: ({ promptVersionId }) => toTextOrEmpty(promptVersionId) },
+    {
+      title: 'PROMPT VERSION',
+      ids: true,
+      cell: ({ promptVersionId }) => toTextOrEmpty(promptVersionId),
+    },
     {
       title: 'PUBLISHED',
       min: 8,
@@ -84,7 +96,9 @@ function formatMove(move: unknown, formatTime: (at: string) => string): string {
 export async function showVersion(ctx: Context, promptVersionId: string): Promise<void> {
   const connection = await getTargetConnection(ctx, promptVersionId);
   const target = await resolveTarget(ctx, connection, promptVersionId, { source: 'command line' });
-  const version = await connection.client.versions.get(target.promptVersionId, { signal: ctx.signal });
+  const version = await connection.client.versions.get(target.promptVersionId, {
+    signal: ctx.signal,
+  });
   connection.prompts.put(version);
   await presentPromptVersion(ctx, version, connection);
 }

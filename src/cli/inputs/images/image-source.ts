@@ -19,7 +19,11 @@ export type ImageSource =
       readonly size: number;
       /** Hexadecimal. */
       readonly sha256: string;
-      /** Yields the bytes in pieces, each valid until the next. @throws {CliError} USAGE_ERROR if the file has changed since the check */
+      /**
+       * Yields the bytes in pieces, each valid until the next.
+       *
+       * @throws {CliError} USAGE_ERROR if the file has changed since the check
+       */
       chunks(): AsyncIterable<Buffer>;
     };
 
@@ -43,13 +47,15 @@ export function createImageFinder(ctx: Context): ImageFinder {
 }
 
 /**
- * Opens an image from a file, an https URL, a data URL or `-` for standard input. Checks it before anything is sent.
+ * Opens an image from a file, an https URL, a data URL or `-` for standard input. Checks it before
+ * anything is sent.
  *
  * @throws {CliError} USAGE_ERROR
  */
 export async function openImage(ctx: Context, source: string): Promise<ImageSource> {
-  if (source === '-')
+  if (source === '-') {
     return createMemoryImage(await readStandardInput(ctx, MAX_IMAGE_BYTES), 'standard input');
+  }
   if (isImageUrl(source)) {
     const { readImageUrl } = await import('./image-url.ts');
     const urlOrBytes = readImageUrl(source);
@@ -62,15 +68,19 @@ export async function openImage(ctx: Context, source: string): Promise<ImageSour
 
 async function openImageFile(ctx: Context, source: string): Promise<ImageSource> {
   const file = path.resolve(ctx.cwd, source);
+
   const explainFileFault = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
       throw fileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
+
   if (source.startsWith('@') && !existsSync(file)) {
     throw usageError(`image: ${source} does not exist`, 'Give the name of the image without @.');
   }
+
   const stats: Stats = await explainFileFault(stat(file));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
+
   // A pipe or a device has no size and can be read only once.
   if (!stats.isFile()) {
     return createMemoryImage(
@@ -78,10 +88,12 @@ async function openImageFile(ctx: Context, source: string): Promise<ImageSource>
       source,
     );
   }
+
   checkSize(stats.size, source);
   const { size, sha256, beginning } = await explainFileFault(summarise(file));
   checkSize(size, source);
   await checkContent(beginning, source);
+
   return {
     kind: 'bytes',
     name: source,
@@ -96,7 +108,9 @@ async function openImageFile(ctx: Context, source: string): Promise<ImageSource>
 const CHUNK_BYTES = 3 * 128 * 1024;
 
 /** Reads a file's size, digest and the beginning that shows its type, without holding the file. */
-async function summarise(file: string): Promise<{ size: number; sha256: string; beginning: Buffer }> {
+async function summarise(
+  file: string,
+): Promise<{ size: number; sha256: string; beginning: Buffer }> {
   const hash = createHash('sha256');
   let size = 0;
   let firstBytes = Buffer.alloc(0);
@@ -104,14 +118,22 @@ async function summarise(file: string): Promise<{ size: number; sha256: string; 
     hash.update(chunk);
     size += chunk.length;
     if (firstBytes.length < IMAGE_HEAD_BYTES) {
-      firstBytes = Buffer.concat([firstBytes, chunk.subarray(0, IMAGE_HEAD_BYTES - firstBytes.length)]);
+      firstBytes = Buffer.concat([
+        firstBytes,
+        chunk.subarray(0, IMAGE_HEAD_BYTES - firstBytes.length),
+      ]);
     }
   }
+
   return { size, sha256: hash.digest('hex'), beginning: firstBytes };
 }
 
 /** Reads a file again, and throws at its end if it has changed since the check. */
-async function* readUnchangedBytes(file: string, source: string, sha256: string): AsyncGenerator<Buffer> {
+async function* readUnchangedBytes(
+  file: string,
+  source: string,
+  sha256: string,
+): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   try {
     for await (const chunk of readFileChunks(file)) {
@@ -121,8 +143,12 @@ async function* readUnchangedBytes(file: string, source: string, sha256: string)
   } catch (error) {
     throw fileFault(error, source, 'image');
   }
+
   if (hash.digest('hex') === sha256) return;
-  throw usageError(`image ${source} changed while it was being sent`, 'Nothing was started. Run it again.');
+  throw usageError(
+    `image ${source} changed while it was being sent`,
+    'Nothing was started. Run it again.',
+  );
 }
 
 /** Yields a file in pieces; each is overwritten by the next. */
@@ -141,7 +167,9 @@ async function* readFileChunks(file: string): AsyncGenerator<Buffer> {
 }
 
 /** Reads a whole image into memory. @throws {CliError} like `chunks` */
-export async function readImageBytes(image: Extract<ImageSource, { kind: 'bytes' }>): Promise<Buffer> {
+export async function readImageBytes(
+  image: Extract<ImageSource, { kind: 'bytes' }>,
+): Promise<Buffer> {
   const pieces: Buffer[] = [];
   for await (const piece of image.chunks()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces);
@@ -175,23 +203,34 @@ function checkSize(size: number, name: string): void {
   if (size === 0) throw usageError(`image ${name} is empty`);
   if (size > MAX_IMAGE_BYTES) {
     const mebibytes = (size / 1024 / 1024).toFixed(1);
-    throw usageError(`image ${name} is ${mebibytes} MiB; the service takes at most 20 MiB per image`);
+    throw usageError(
+      `image ${name} is ${mebibytes} MiB; the service takes at most 20 MiB per image`,
+    );
   }
 }
 
-/** The beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats loads slowly. */
-const USUAL_BEGINNING = /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
+/**
+ * The beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats loads
+ * slowly.
+ */
+const USUAL_BEGINNING =
+  /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
+
 /** Number of bytes that show a file's type. */
 const IMAGE_HEAD_BYTES = 4100;
 
 /** Refuses bytes that are not an image, whatever the file's name. */
 async function checkContent(bytes: Buffer, name: string): Promise<void> {
   if (USUAL_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
+
   const { fileTypeFromBuffer } = await import('file-type');
   const type = await fileTypeFromBuffer(bytes.subarray(0, IMAGE_HEAD_BYTES));
   if (type?.mime.startsWith('image/') === true) return;
+
   throw usageError(
-    type === undefined ? `image ${name} is not an image` : `image ${name} is ${type.mime}, not an image`,
+    type === undefined
+      ? `image ${name} is not an image`
+      : `image ${name} is ${type.mime}, not an image`,
     'Use a PNG, JPEG, WebP, GIF or similar file.',
   );
 }

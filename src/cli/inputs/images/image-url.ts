@@ -18,16 +18,21 @@ export function readImageUrl(source: string): Buffer | string {
 function decodeDataUrl(source: string): Buffer {
   const comma = source.indexOf(',');
   if (comma === -1) throw usageError('the data URL has no comma, and so no data');
+
   const [head, data] = [source.slice(0, comma), source.slice(comma + 1)];
   if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
+
   const base64 = data.replace(/\s+/gu, '');
   if (!/^[A-Za-z0-9+/]*={0,2}$/u.test(base64) || base64.replace(/={1,2}$/u, '').length % 4 === 1) {
     throw usageError('the data URL does not contain valid base64');
   }
+
   return Buffer.from(base64, 'base64');
 }
 
 /** Decodes percent-encoded bytes to one character each. */
 function decodePercent(data: string): string {
-  return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return data.replace(/%([0-9a-f]{2})/giu, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }

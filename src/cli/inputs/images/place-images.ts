@@ -5,7 +5,9 @@ import { type InputWay, refuseInputFault } from '../check-inputs.ts';
 import type { InputFields } from '../input-fields.ts';
 import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';
 
-/** An image, with the name of its input if it has one; the prompt's config then decides its place. */
+/**
+ * An image, with the name of its input if it has one; the prompt's config then decides its place.
+ */
 export interface UnplacedImage<Image = ImageSource> {
   readonly name?: string;
   readonly image: Image;
@@ -33,7 +35,8 @@ export async function openImages<Image>(
   const images: UnplacedImage<Image>[] = [];
   for (const text of sources) {
     const { name, file } = NAMED_IMAGE.exec(text)?.groups ?? {};
-    const isFile = (): boolean => statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
+    const isFile = (): boolean =>
+      statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
     images.push(
       name === undefined || file === undefined || isFile()
         ? { image: await open(text) }
@@ -51,6 +54,7 @@ export async function takeNamedImages<Image>(
 ): Promise<UnplacedInputs<Image>> {
   const names = new Set(fields.images.map(({ name }) => name));
   for (const { key } of fields.text) names.delete(key);
+
   const texts = new Map(text);
   const namedImages: UnplacedImage<Image>[] = [];
   for (const [name, file] of text) {
@@ -59,6 +63,7 @@ export async function takeNamedImages<Image>(
     if (file.includes('\n') && !isImageUrl(file)) throw textForImageError(name);
     if (file !== '') namedImages.push({ name, image: await open(file) });
   }
+
   return { text: texts, images: [...namedImages, ...images] };
 }
 
@@ -70,8 +75,14 @@ function textForImageError(name: string): Error {
   );
 }
 
-/** Adds the inputs that all runs share. They win over a run's own inputs, and their images come first. */
-export function withCommonInputs(commonInputs: UnplacedInputs, rowInputs: UnplacedInputs): UnplacedInputs {
+/**
+ * Adds the inputs that all runs share. They win over a run's own inputs, and their images come
+ * first.
+ */
+export function withCommonInputs(
+  commonInputs: UnplacedInputs,
+  rowInputs: UnplacedInputs,
+): UnplacedInputs {
   const isCommon = ({ name }: UnplacedImage): boolean =>
     name !== undefined && commonInputs.images.some(image => image.name === name);
   return {
@@ -94,12 +105,17 @@ export function placeImages<Image>(
     if (placedImages[index] !== undefined) throw usageError(`the image ${name} is given twice`);
     placedImages[index] = image;
   }
+
   for (const { name, image } of images) {
     if (name !== undefined) continue;
     const freeIndex = placedImages.indexOf(undefined);
-    if (freeIndex < 0) placedImages.push(image);
-    else placedImages[freeIndex] = image;
+    if (freeIndex < 0) {
+      placedImages.push(image);
+    } else {
+      placedImages[freeIndex] = image;
+    }
   }
+
   while (placedImages.length > 0 && placedImages.at(-1) === undefined) placedImages.pop();
   return { text, images: placedImages };
 }
@@ -112,7 +128,11 @@ function unknownImageError(name: string, names: readonly (string | undefined)[])
   );
 }
 
-/** Returns the complete inputs of a run, always checked. @throws {CliError} USAGE_ERROR if the config refuses them */
+/**
+ * Returns the complete inputs of a run, always checked.
+ *
+ * @throws {CliError} USAGE_ERROR if the config refuses them
+ */
 export function checkInputs(
   fields: InputFields,
   namedInputs: UnplacedInputs,

@@ -32,17 +32,19 @@ type RowPosition = Pick<SourceRow, 'row' | 'line'>;
  * Yields the rows of a CSV file with a header, however long the file is.
  *
  * @param name the file's name, for messages
- * @param delimiter the separator of cells; default: that of Excel's line `sep=;`, else the most frequent of comma,
- *   semicolon and tab in the header
+ * @param delimiter the separator of cells; default: that of Excel's line `sep=;`, else the most
+ * frequent of comma, semicolon and tab in the header
  */
 export async function* readCsv(
   text: AsyncIterable<string>,
   { name, delimiter }: { readonly name: string; readonly delimiter: string | undefined },
 ): AsyncGenerator<SourceRow> {
-  const [separator, whole] = delimiter === undefined ? await detectDelimiter(text) : [delimiter, text];
+  const [separator, whole] =
+    delimiter === undefined ? await detectDelimiter(text) : [delimiter, text];
   const { records, findFault } = parseRecords(whole, separator);
   let header: CsvHeader | undefined;
   let line = 1;
+
   let row = 0;
   let recordCount = 0;
   for await (const { record: cells, raw } of records) {
@@ -51,14 +53,20 @@ export async function* readCsv(
     const position = { row: row + 1, line: line + countLines(getLeadingLines(raw)) };
     line += countLines(raw);
     recordCount += 1;
+
     if (header === undefined) {
       header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(record, name);
     } else if (!isBlank(raw)) {
       row += 1;
-      yield { ...readRecord(header, { record, raw }, position), cells: toRecordCells(header, record) };
+      yield {
+        ...readRecord(header, { record, raw }, position),
+        cells: toRecordCells(header, record),
+      };
     }
+
     if (findFault()?.after === recordCount) break;
   }
+
   const fault = findFault();
   if (fault !== undefined) {
     yield toBrokenRow(fault, { row: row + 1, line: line + countLines(getLeadingLines(fault.raw)) });
@@ -72,7 +80,9 @@ export const DELIMITERS = [',', ';', '\t'] as const;
 const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
 
 /** Returns the separator in the header, and the text including the part that was read. */
-async function detectDelimiter(text: AsyncIterable<string>): Promise<[string, AsyncIterable<string>]> {
+async function detectDelimiter(
+  text: AsyncIterable<string>,
+): Promise<[string, AsyncIterable<string>]> {
   const pieces = text[Symbol.asyncIterator]();
   let textRead = '';
   let piece = await pieces.next();
@@ -81,18 +91,29 @@ async function detectDelimiter(text: AsyncIterable<string>): Promise<[string, As
     if (/[\r\n]/u.test(textRead.trimStart()) || textRead.length > MAX_BODY_BYTES) break;
     piece = await pieces.next();
   }
+
   const [, namedSeparator] = SEPARATOR_LINE.exec(textRead) ?? [];
   if (namedSeparator !== undefined) return [namedSeparator, prependText(textRead, pieces)];
+
   const [header = ''] = /\S[^\r\n]*/u.exec(textRead) ?? [];
   const unquotedHeader = header.replaceAll(/"[^"]*"/gu, '');
   const count = (delimiter: string): number => unquotedHeader.split(delimiter).length;
-  const bestDelimiter = DELIMITERS.reduce((one, other) => (count(other) > count(one) ? other : one), ',');
+  const bestDelimiter = DELIMITERS.reduce(
+    (one, other) => (count(other) > count(one) ? other : one),
+    ',',
+  );
+
   return [bestDelimiter, prependText(textRead, pieces)];
 }
 
-async function* prependText(beginning: string, rest: AsyncIterator<string>): AsyncGenerator<string> {
+async function* prependText(
+  beginning: string,
+  rest: AsyncIterator<string>,
+): AsyncGenerator<string> {
   yield beginning;
-  for (let piece = await rest.next(); piece.done !== true; piece = await rest.next()) yield piece.value;
+  for (let piece = await rest.next(); piece.done !== true; piece = await rest.next()) {
+    yield piece.value;
+  }
 }
 
 function parseRecords(
@@ -119,6 +140,7 @@ function parseRecords(
     // Otherwise rows that were already parsed would be lost with the faulty one.
     skip_records_with_error: true,
   } as Options);
+
   // Faults of either stream reach the reader of the parser.
   pipeline(Readable.from(text), parser, () => {});
   return { records: parser as AsyncIterable<CsvRecord>, findFault: () => firstFault };
@@ -147,18 +169,26 @@ function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPos
   if (tornColumn !== -1) {
     return toFaultyRow(place, `the quotes in column ${tornColumn + 1} don't enclose all of it`);
   }
+
   if (record.length !== header.columns) {
-    return toFaultyRow(place, `${pluralize(record.length, 'column')}, but the header has ${header.columns}`);
+    return toFaultyRow(
+      place,
+      `${pluralize(record.length, 'column')}, but the header has ${header.columns}`,
+    );
   }
+
   const getCell = (column: number): string => record[column] ?? '';
   const strayColumn = header.unnamed.find(column => getCell(column) !== '');
   if (strayColumn !== undefined) {
     return toFaultyRow(place, `a value in column ${strayColumn + 1}, which has no name`);
   }
+
   const id = header.id === undefined ? '' : getCell(header.id);
   return toReadableRow(place, id === '' ? undefined : id, {
     // An empty cell leaves the input out, so that the prompt's default applies.
-    text: new Map(header.texts.map(([key, column]) => [key, getCell(column)] as const).filter(isFilledCell)),
+    text: new Map(
+      header.texts.map(([key, column]) => [key, getCell(column)] as const).filter(isFilledCell),
+    ),
     images: header.images.map(getCell).filter(image => image !== ''),
   });
 }
@@ -205,7 +235,13 @@ function readCsvHeader(fields: readonly string[], file: string) {
       'Give each column its own name.',
     );
   }
-  const columns = names.map((name, column) => ({ name, column, order: findImageColumnOrder(name) }));
+
+  const columns = names.map((name, column) => ({
+    name,
+    column,
+    order: findImageColumnOrder(name),
+  }));
+
   const id = names.indexOf(ID_COLUMN);
   return {
     columns: names.length,

@@ -1,7 +1,9 @@
 import { describeEncodingFault } from '../../../files/read-text.ts';
 import { usageError } from '../../core/errors.ts';
 
-/** Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled. */
+/**
+ * Decodes UTF-8 and drops a byte order mark. Refuses other encodings, which would arrive garbled.
+ */
 export async function* decodeUtf8Stream(
   chunks: AsyncIterable<Uint8Array | string>,
   what: string,
@@ -14,8 +16,10 @@ export async function* decodeUtf8Stream(
       throw usageError(`${what} is ${describeEncodingFault(bytes)}`);
     }
   };
+
   for await (const chunk of chunks) {
     yield decode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, true);
   }
+
   yield decode();
 }

@@ -1,14 +1,25 @@
 import { splitIntoLines } from '../../../files/formats/text-lines.ts';
-import { isJsonObject, JsonLimitExceeded, type UncheckedObject } from '../../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  JsonLimitExceeded,
+  type UncheckedObject,
+} from '../../../utils/bounded-json.ts';
 import { CliError } from '../../core/errors.ts';
 import { Literal, parseJsonAsWritten } from '../json-as-written.ts';
 import { type CollectedInputs, isNested, readJsonInputs } from '../text-inputs.ts';
-import { findImageColumnOrder, ID_COLUMN, type SourceRow, toFaultyRow, toReadableRow } from './row.ts';
+import {
+  findImageColumnOrder,
+  ID_COLUMN,
+  type SourceRow,
+  toFaultyRow,
+  toReadableRow,
+} from './row.ts';
 
 /**
  * Yields the rows of a file with one JSON object per line; skips blank lines.
  *
- * @param options `unwraps`: true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in `item`; default false
+ * @param options `unwraps`: true to take `{"item": {…}}`, the form of OpenAI's Evals, as the row in
+ * `item`; default false
  */
 export async function* readJsonl(
   text: AsyncIterable<string>,
@@ -35,17 +46,24 @@ function readObject(
     if (error instanceof JsonLimitExceeded) return toFaultyRow(place, `it ${error.message}`);
     throw error;
   }
+
   const value = unwraps ? unwrapItem(parsedLine) : parsedLine;
   if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
-    return toFaultyRow(place, 'it is a JSON list; write each object on its own line, without the list');
+    return toFaultyRow(
+      place,
+      'it is a JSON list; write each object on its own line, without the list',
+    );
   }
+
   if (value === undefined) return toFaultyRow(place, 'it is not valid JSON');
   if (!isJsonObject(value)) return toFaultyRow(place, 'it is not a JSON object');
+
   const { [ID_COLUMN]: rowId, ...fields } = value;
   const id = rowId instanceof Literal ? rowId.source : rowId;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
     return toFaultyRow(place, 'its id is neither text nor a number');
   }
+
   try {
     const inputs = separateImages(fields, readJsonInputs(fields, ''));
     return { ...toReadableRow(place, id, inputs), cells: toInputCells(id, inputs) };
@@ -55,15 +73,23 @@ function readObject(
   }
 }
 
-/** Returns the item of a row of OpenAI's Evals, which may also have a recorded answer (`sample`) and an id. */
+/**
+ * Returns the item of a row of OpenAI's Evals, which may also have a recorded answer (`sample`) and
+ * an id.
+ */
 function unwrapItem(value: unknown): unknown {
-  if (!isJsonObject(value) || !isJsonObject(value['item']) || value['item'] instanceof Literal) return value;
+  if (!isJsonObject(value) || !isJsonObject(value['item']) || value['item'] instanceof Literal) {
+    return value;
+  }
   const { item, sample: _, id, ...others } = value;
   if (Object.keys(others).length > 0) return value;
   return id === undefined ? item : { id, ...item };
 }
 
-function toInputCells(id: string | undefined, { text, images }: CollectedInputs): Record<string, string> {
+function toInputCells(
+  id: string | undefined,
+  { text, images }: CollectedInputs,
+): Record<string, string> {
   return Object.fromEntries([
     ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
     ...text,
@@ -80,6 +106,7 @@ function separateImages(fields: UncheckedObject, inputs: CollectedInputs): Colle
       return order === undefined ? [] : [{ image, order }];
     })
     .sort((one, other) => one.order - other.order);
+
   const text = [...inputs.text].filter(([key]) => findImageColumnOrder(key) === undefined);
   return { text: new Map(text), images: images.map(({ image }) => image) };
 }

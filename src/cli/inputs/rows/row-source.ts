@@ -39,16 +39,23 @@ export interface SourceFlags {
  * @param where the flag or argument that names it, for messages
  * @throws {CliError} if the file can't be read, or its format is unknown
  */
-export async function openSource(ctx: Context, flags: SourceFlags, where = '--from'): Promise<RowSource> {
+export async function openSource(
+  ctx: Context,
+  flags: SourceFlags,
+  where = '--from',
+): Promise<RowSource> {
   const { from, format } = flags;
   const delimiter = flags.delimiter === undefined ? undefined : parseDelimiter(flags.delimiter);
   if (from === '-') {
     if (format === undefined) throw usageError(`${where} - needs --format csv or --format jsonl`);
-    const open = (signal: AbortSignal): ReturnType<RowSource['open']> => streamStandardInput(ctx, signal);
+    const open = (signal: AbortSignal): ReturnType<RowSource['open']> =>
+      streamStandardInput(ctx, signal);
     return { name: 'standard input', format, delimiter, repeatable: false, open };
   }
+
   const file = path.resolve(ctx.cwd, from);
   const { isFile } = await statFile(file, from, where);
+
   return {
     name: from,
     format: format ?? guessFormat(from, where),
@@ -110,7 +117,10 @@ function guessFormat(file: string, where: string): Format {
 }
 
 /** Yields standard input, and ends immediately if aborted, even if no more input ever comes. */
-function streamStandardInput(ctx: Context, signal: AbortSignal): AsyncIterable<Uint8Array | string> {
+function streamStandardInput(
+  ctx: Context,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array | string> {
   const { stream } = ctx.io.stdin;
   const giveUp = (): unknown => stream.destroy(signal.reason as Error);
   signal.addEventListener('abort', giveUp, { once: true });
@@ -119,13 +129,17 @@ function streamStandardInput(ctx: Context, signal: AbortSignal): AsyncIterable<U
 }
 
 /**
- * Returns a source that can be read more than once. Reads any other source into memory, so that nothing of it stays on
- * disk.
+ * Returns a source that can be read more than once. Reads any other source into memory, so that
+ * nothing of it stays on disk.
  */
-export async function toRepeatableSource(source: RowSource, signal: AbortSignal): Promise<RowSource> {
+export async function toRepeatableSource(
+  source: RowSource,
+  signal: AbortSignal,
+): Promise<RowSource> {
   if (source.repeatable) return source;
   const pieces: (Uint8Array | string)[] = [];
   for await (const piece of source.open(signal)) pieces.push(piece);
+
   return {
     ...source,
     repeatable: true,
@@ -138,7 +152,8 @@ export async function toRepeatableSource(source: RowSource, signal: AbortSignal)
 /**
  * Yields the rows of a source. A fault in one row is a fault of that row alone.
  *
- * @param fields the inputs of the prompt: unless it takes an `item`, rows of OpenAI's Evals are unwrapped; default none
+ * @param fields the inputs of the prompt: unless it takes an `item`, rows of OpenAI's Evals are
+ * unwrapped; default none
  * @throws {CliError} for a fault of the whole source, such as its encoding or header
  */
 export async function* readRows(
@@ -149,14 +164,22 @@ export async function* readRows(
   const text = decodeUtf8Stream(openWhenRead(source, signal), source.name);
   const ids = new RowIds();
   const unwraps = fields?.isKnown === true && !fields.text.some(({ key }) => key === 'item');
-  const rows = source.format === 'csv' ? await readCsvRows(text, source) : readJsonl(text, { unwraps });
+
+  const rows =
+    source.format === 'csv' ? await readCsvRows(text, source) : readJsonl(text, { unwraps });
   for await (const row of rows) {
     yield isFaulty(row) ? row : (findImageFault(row) ?? findDuplicateIdFault(row, ids) ?? row);
   }
 }
 
-/** Opens the source only when it is read: a stream without a reader would end the process if it failed. */
-async function* openWhenRead(source: RowSource, signal: AbortSignal): AsyncGenerator<Uint8Array | string> {
+/**
+ * Opens the source only when it is read: a stream without a reader would end the process if it
+ * failed.
+ */
+async function* openWhenRead(
+  source: RowSource,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array | string> {
   yield* source.open(signal);
 }
 
@@ -173,11 +196,15 @@ function findImageFault({ row, line, id, inputs }: ReadableRow): SourceRow | und
   return toFaultyRow({ row, line }, "an image of a row can't come from standard input", id);
 }
 
-/** Gives the second of two rows with the same id another one, so that its result isn't taken for the first one's. */
+/**
+ * Gives the second of two rows with the same id another one, so that its result isn't taken for the
+ * first one's.
+ */
 function findDuplicateIdFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
   const holder = ids.take(twin);
   if (holder === undefined) return undefined;
   const { row, line, id } = twin;
+
   return toFaultyRow(
     { row, line },
     `its id ${JSON.stringify(id)} is already the id of row ${holder}`,

@@ -47,7 +47,9 @@ export function toFaultyRow(
 /** The column or field that names a row. */
 export const ID_COLUMN = 'id';
 
-/** Returns the order of an image column: `image` first, then by number; undefined for a text column. */
+/**
+ * Returns the order of an image column: `image` first, then by number; undefined for a text column.
+ */
 export function findImageColumnOrder(name: string): number | undefined {
   const [, number] = /^image(\d*)$/u.exec(name) ?? [];
   if (number === undefined) return undefined;

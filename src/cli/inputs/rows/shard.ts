@@ -17,6 +17,7 @@ export function parseShard(text: string): Shard {
       'For example: --shard 1/4 on the first of four machines',
     );
   }
+
   return shard;
 }
 

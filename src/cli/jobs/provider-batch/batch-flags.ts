@@ -5,7 +5,10 @@ interface ProviderBatchFlags {
   readonly cancel?: boolean;
 }
 
-/** Returns true if creations go through their provider's batches. `--cancel` creates no others; a replay sends nothing. */
+/**
+ * Returns true if creations go through their provider's batches. `--cancel` creates no others; a
+ * replay sends nothing.
+ */
 export function usesProviderBatch(
   { isReplay }: Pick<Context, 'isReplay'>,
   { providerBatch = false, cancel = false }: ProviderBatchFlags,

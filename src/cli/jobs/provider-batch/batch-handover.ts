@@ -76,7 +76,9 @@ export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): B
 }
 
 /** Returns the handed-over rows by their ids, each from its last handover. */
-export function collectHandedRows(journal: Pick<BatchJournal, 'handovers'>): Map<string, HandedOverRow> {
+export function collectHandedRows(
+  journal: Pick<BatchJournal, 'handovers'>,
+): Map<string, HandedOverRow> {
   const rows = readHandovers(journal).flatMap(handed => [...handed.rows]);
   return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN)));
 }

@@ -65,15 +65,18 @@ export class BatchPacker {
   /** Adds a job. Returns the rows of a full batch to hand over before it, or none. */
   async add(job: Job): Promise<PreparedRow[]> {
     if (this.#isCapped) return [];
+
     const { limits } = this.#provider;
     this.#reportPreparing();
     const row = await this.prepare(job);
     if (!row) return [];
+
     const bytes = row.parameters.length + ROW_OVERHEAD_BYTES;
     const isFull = this.#rows.length >= limits.requests || this.#bytes + bytes > limits.bytes;
     const full = isFull ? this.takeRest() : [];
     this.#rows.push(row);
     this.#bytes += bytes;
+
     return full;
   }
 
@@ -88,18 +91,26 @@ export class BatchPacker {
   #reportPreparing(): void {
     const { clock, io } = this.#parts.ctx;
     const { rows, reportedAt } = this.#prepared;
+
     const isDue = rows === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
     if (isDue) {
-      io.note(`note: preparing rows for ${this.#provider.name}${rows === 0 ? '' : `: ${rows} so far`}`);
+      io.note(
+        `note: preparing rows for ${this.#provider.name}${rows === 0 ? '' : `: ${rows} so far`}`,
+      );
     }
+
     this.#prepared = { rows: rows + 1, reportedAt: isDue ? clock.now() : reportedAt };
   }
 
-  /** Prepares a row; undefined if it can't be handed over. Settles such a row, unless a cap refuses it. */
+  /**
+   * Prepares a row; undefined if it can't be handed over. Settles such a row, unless a cap refuses
+   * it.
+   */
   async prepare(job: Job): Promise<PreparedRow | undefined> {
     const { ctx, connection, budget, estimatedCredits, cancel, settle } = this.#parts;
     try {
       if (cancel) throw usageError('the row was not uploaded before the batch was cancelled');
+
       const request = buildRunBody(await job.request());
       const parameters = await this.#batches.prepare(await request.creation());
       const reservation = await budget.reserve(connection, request, {

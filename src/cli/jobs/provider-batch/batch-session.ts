@@ -16,15 +16,22 @@ import { type BatchHandover, writeHandoverProgress } from './batch-handover.ts';
 
 const FIRST_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;
+
 /** Maximum time of consecutive 404s before the command gives up, in milliseconds. */
 const MAX_MISSING_MS = 60_000;
-/** Time for which a batch must be missing from the provider's list, which may lag behind, in milliseconds. */
+
+/**
+ * Time for which a batch must be missing from the provider's list, which may lag behind, in
+ * milliseconds.
+ */
 const LIST_LAG_MS = 5000;
+
 /** The interval of notes about an unchanged batch, in milliseconds. */
 const NOTE_EVERY_MS = 30_000;
 
 const DENIED = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
 const BUSY = { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited };
+
 /** The status and exit code of the command by the HTTP status of the provider's answer. */
 const FAILURES: Readonly<Record<number, Pick<CliError, 'status' | 'exitCode'> | undefined>> = {
   401: DENIED,
@@ -40,7 +47,11 @@ export interface BatchSessionParts {
   readonly stop: StopControl;
 }
 
-/** Returns the provider of a version's model. @throws {CliError} if it has no batches, or can't be reached */
+/**
+ * Returns the provider of a version's model.
+ *
+ * @throws {CliError} if it has no batches, or can't be reached
+ */
 export async function findBatchProvider(
   { providerBatches }: Connection,
   promptVersionId: string,
@@ -48,6 +59,7 @@ export async function findBatchProvider(
   if (!providerBatches) {
     throw usageError('--provider-batch works only on the embedded service', 'Add --profile local.');
   }
+
   const batches = await providerBatches();
   const provider = await batches.forVersion(promptVersionId).catch((error: unknown) => {
     throw toCliError(error);
@@ -55,7 +67,10 @@ export async function findBatchProvider(
   return { batches, provider };
 }
 
-/** Submits, finds, awaits, collects and cancels batches at a provider; writes each step to the journal. */
+/**
+ * Submits, finds, awaits, collects and cancels batches at a provider; writes each step to the
+ * journal.
+ */
 export class BatchSession {
   readonly #parts: BatchSessionParts;
   readonly #provider: BatchProvider;
@@ -65,10 +80,17 @@ export class BatchSession {
     this.#provider = provider;
   }
 
-  /** Submits journaled requests as a batch. Returns the provider's refusal; undefined if it accepted them. */
-  async create(handover: BatchHandover, requests: readonly BatchRequest[]): Promise<CliError | undefined> {
+  /**
+   * Submits journaled requests as a batch. Returns the provider's refusal; undefined if it accepted
+   * them.
+   */
+  async create(
+    handover: BatchHandover,
+    requests: readonly BatchRequest[],
+  ): Promise<CliError | undefined> {
     const { ctx, journal } = this.#parts;
-    const onUploaded = (file: string): Promise<void> => writeHandoverProgress(journal, handover, { file });
+    const onUploaded = (file: string): Promise<void> =>
+      writeHandoverProgress(journal, handover, { file });
     try {
       const upload = { id: handover.file, onUploaded };
       const batch = await this.#provider.create(requests, handover.key, upload, ctx.signal);
@@ -83,8 +105,8 @@ export class BatchSession {
   }
 
   /**
-   * Searches for a batch whose creation was not answered. Returns true if the provider does not have it, and false also if
-   * the command stops before that is certain.
+   * Searches for a batch whose creation was not answered. Returns true if the provider does not
+   * have it, and false also if the command stops before that is certain.
    */
   async isMissing(handover: BatchHandover): Promise<boolean> {
     const { journal, stop } = this.#parts;
@@ -92,6 +114,7 @@ export class BatchSession {
     const note = this.#createChangeNote();
     const { key, time, rows, file } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
+
     const wanted = { key, since, requests: rows.size, file };
     let waitedMs = 0;
     for (const pause of pollPauses(2)) {
@@ -101,14 +124,17 @@ export class BatchSession {
         return 'unanswered' as const;
       });
       if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
+
       if (typeof batch === 'object') {
         await writeHandoverProgress(journal, handover, { batch: batch.id });
         return false;
       }
+
       note(this.#describeSearch(batch));
       if (!(await this.#pause(pause))) break;
       waitedMs += pause;
     }
+
     return false;
   }
 
@@ -132,7 +158,8 @@ export class BatchSession {
   }
 
   /**
-   * Waits for the end of a batch. Returns `gone` if the provider no longer has it; undefined if the command stops first.
+   * Waits for the end of a batch. Returns `gone` if the provider no longer has it; undefined if the
+   * command stops first.
    *
    * @throws {CliError} if the provider refuses to report its state, or answers 404 for a minute
    */
@@ -149,10 +176,13 @@ export class BatchSession {
       );
       if (!(await this.#pause(pause))) break;
     }
+
     return undefined;
   }
 
-  /** Returns a function that prints a line if it differs from the last one, or if that is 30 s old. */
+  /**
+   * Returns a function that prints a line if it differs from the last one, or if that is 30 s old.
+   */
   #createChangeNote(): (line: string) => void {
     const { io, clock } = this.#parts.ctx;
     let lastNote = { line: '', at: 0 };
@@ -173,8 +203,8 @@ export class BatchSession {
   }
 
   /**
-   * Yields the results of an ended batch; after a temporary fault, yields them again from the first. Yields `gone` and ends
-   * if the provider no longer has them.
+   * Yields the results of an ended batch; after a temporary fault, yields them again from the
+   * first. Yields `gone` and ends if the provider no longer has them.
    *
    * @throws {CliError} if the provider refuses them, or answers 404 for a minute
    */
@@ -189,7 +219,9 @@ export class BatchSession {
           yield 'gone';
           return;
         }
-        if (!missingTimeout.mayRetry(error, pause) || !(await this.#pause(pause))) throw toBatchError(error);
+        if (!missingTimeout.mayRetry(error, pause) || !(await this.#pause(pause))) {
+          throw toBatchError(error);
+        }
       }
     }
   }
@@ -224,12 +256,18 @@ export class BatchSession {
   }
 }
 
-/** Converts a provider's fault to the error that ends the command. @throws any other error unchanged */
+/**
+ * Converts a provider's fault to the error that ends the command.
+ *
+ * @throws any other error unchanged
+ */
 function toBatchError(error: unknown): CliError {
   if (!isBatchFault(error)) throw error;
   return new CliError(error.message, {
     ...(FAILURES[error.status ?? 0] ?? { status: 'NETWORK_ERROR', exitCode: EXIT.fault }),
-    hints: ['Add --resume to continue: it searches for the batch before it uploads anything again.'],
+    hints: [
+      'Add --resume to continue: it searches for the batch before it uploads anything again.',
+    ],
   });
 }
 
@@ -239,6 +277,7 @@ function* pollPauses(growth: number): Generator<number> {
 
 /** The provider does not know the batch, or not yet. */
 const BATCH_NOT_FOUND = 404;
+
 /** The provider no longer has the batch. */
 const HTTP_GONE = 410;
 
@@ -248,7 +287,9 @@ class MissingTimeout {
 
   /** Returns true if the request may be retried after the pause. */
   mayRetry(error: unknown, pauseMs: number): boolean {
-    if (findFaultStatus(error) !== BATCH_NOT_FOUND || this.#waitedMs >= MAX_MISSING_MS) return false;
+    if (findFaultStatus(error) !== BATCH_NOT_FOUND || this.#waitedMs >= MAX_MISSING_MS) {
+      return false;
+    }
     this.#waitedMs += pauseMs;
     return true;
   }

@@ -4,8 +4,8 @@ import { findBatchProvider } from './batch-session.ts';
 import { VersionHandover } from './version-handover.ts';
 
 /**
- * Hands jobs over to their model's provider as its batches, waits for the batches, and yields the jobs with their answers
- * ready. Never hands over jobs of earlier batches again.
+ * Hands jobs over to their model's provider as its batches, waits for the batches, and yields the
+ * jobs with their answers ready. Never hands over jobs of earlier batches again.
  *
  * @throws {CliError} if the model's provider has no batches, or can't be reached
  */
@@ -17,7 +17,8 @@ export async function* handOverJobs(
 }
 
 /**
- * Hands over the jobs of several versions, each version in its own batches: all before it waits for any.
+ * Hands over the jobs of several versions, each version in its own batches: all before it waits for
+ * any.
  *
  * @param groups the jobs by version
  */
@@ -28,7 +29,10 @@ export async function* handOverByVersion(
   const handovers: { readonly handover: VersionHandover; readonly jobs: PlannedJobs }[] = [];
   for (const [promptVersionId, jobs] of groups) {
     const provider = await findBatchProvider(parts.connection, promptVersionId);
-    handovers.push({ handover: new VersionHandover({ ...parts, promptVersionId }, provider), jobs });
+    handovers.push({
+      handover: new VersionHandover({ ...parts, promptVersionId }, provider),
+      jobs,
+    });
   }
   try {
     for (const { handover, jobs } of handovers) yield* handover.handOver(jobs);

@@ -10,8 +10,18 @@ import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Job, toFailedOutcome } from '../job.ts';
 import type { PlannedJob, PlannedJobs } from '../job-engine.ts';
 import { noteSecondPayments } from '../second-payments.ts';
-import { type BatchHandover, createHandover, readHandovers, writeHandover } from './batch-handover.ts';
-import { type AwaitedRow, BatchPacker, type PreparedRow, type ProviderBatchParts } from './batch-packer.ts';
+import {
+  type BatchHandover,
+  createHandover,
+  readHandovers,
+  writeHandover,
+} from './batch-handover.ts';
+import {
+  type AwaitedRow,
+  BatchPacker,
+  type PreparedRow,
+  type ProviderBatchParts,
+} from './batch-packer.ts';
 import { BatchSession, type findBatchProvider } from './batch-session.ts';
 
 /** The jobs of one version, handed over to its provider in batches. */
@@ -52,9 +62,13 @@ export class VersionHandover {
         yield plannedJob;
         continue;
       }
+
       const handover = await this.#findBatch(job);
-      if (handover) this.#addAwaited(handover, { job, reservation: undefined });
-      else await this.#handOverRows(await this.#packer.add(job));
+      if (handover) {
+        this.#addAwaited(handover, { job, reservation: undefined });
+      } else {
+        await this.#handOverRows(await this.#packer.add(job));
+      }
     }
     await this.#handOverRows(this.#packer.takeRest());
   }
@@ -73,8 +87,11 @@ export class VersionHandover {
   #addAwaited(handover: BatchHandover, row: AwaitedRow): void {
     this.#open.add(handover);
     const rows = this.#awaited.get(handover);
-    if (rows) rows.push(row);
-    else this.#awaited.set(handover, [row]);
+    if (rows) {
+      rows.push(row);
+    } else {
+      this.#awaited.set(handover, [row]);
+    }
   }
 
   /** Returns the batch that answers a job, if the job's request is unchanged. */
@@ -123,17 +140,29 @@ export class VersionHandover {
     customId: string,
     facts: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>,
   ): JournalEntry {
-    return { id: customId, time: this.#getTime(), baseUrl: this.#parts.connection.service, ...facts };
+    return {
+      id: customId,
+      time: this.#getTime(),
+      baseUrl: this.#parts.connection.service,
+      ...facts,
+    };
   }
 
   #getTime(): string {
     return new Date(this.#parts.ctx.clock.now()).toISOString();
   }
 
-  /** Journals a batch, then hands it over. Returns the rows that it will answer; none if the provider refused it. */
-  async #send(handover: BatchHandover, preparedRows: readonly PreparedRow[]): Promise<AwaitedRow[]> {
+  /**
+   * Journals a batch, then hands it over. Returns the rows that it will answer; none if the
+   * provider refused it.
+   */
+  async #send(
+    handover: BatchHandover,
+    preparedRows: readonly PreparedRow[],
+  ): Promise<AwaitedRow[]> {
     const { ctx, journal, settle } = this.#parts;
     await writeHandover(journal, handover);
+
     // A row that failed earlier counts as open again.
     const earlierRows = preparedRows.filter(({ job }) => journal.states.has(job.id));
     await Promise.all(earlierRows.map(({ job }) => journal.waiting(job)));
@@ -145,35 +174,52 @@ export class VersionHandover {
     });
     const refusal = await this.#session.create(handover, requests);
     if (!refusal) return preparedRows.map(({ job, reservation }) => ({ job, reservation }));
+
     for (const { job, reservation } of preparedRows) {
       reservation?.refused();
       await settle(job, toFailedOutcome(ctx, refusal));
     }
+
     return [];
   }
 
-  async *#waitForAnswers(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
+  async *#waitForAnswers(
+    handover: BatchHandover,
+    rows: readonly AwaitedRow[],
+  ): AsyncGenerator<PlannedJob> {
     if (rows.length === 0) return;
+
     this.#open.add(handover);
     if (this.#parts.stop.isStopping()) return;
+
     const wasUnknown = handover.batch === undefined;
     if (wasUnknown && (await this.#session.isMissing(handover))) {
       yield* this.#sendAgain(handover, rows);
       return;
     }
+
     const { batch } = handover;
     if (batch === undefined) return;
+
     if (wasUnknown && this.#parts.cancel) await this.#session.cancel(batch);
     const endState = await this.#session.wait(batch, rows.length);
     if (endState === undefined) return;
+
     yield* this.#takeResults(handover, { batch, endState }, rows);
     this.#open.delete(handover);
   }
 
-  /** Hands over a batch that was journaled but never created; as a new batch if some of its rows are no longer wanted. */
-  async *#sendAgain(handover: BatchHandover, rows: readonly AwaitedRow[]): AsyncGenerator<PlannedJob> {
+  /**
+   * Hands over a batch that was journaled but never created; as a new batch if some of its rows are
+   * no longer wanted.
+   */
+  async *#sendAgain(
+    handover: BatchHandover,
+    rows: readonly AwaitedRow[],
+  ): AsyncGenerator<PlannedJob> {
     this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
     const preparedRows = await this.#prepareAll(rows);
+
     // An uploaded file of requests can't be used with another interface.
     const isSame =
       preparedRows.length === handover.rows.size && handover.interface === this.#provider.endpoint;
@@ -193,21 +239,32 @@ export class VersionHandover {
       yield* this.#giveUpResults(handover, batch, openRows);
       return;
     }
+
     for await (const result of this.#session.collect(batch)) {
       if (result === 'gone') {
         yield* this.#giveUpResults(handover, batch, openRows);
         return;
       }
+
       const { customId, answer } = result;
       const row = openRows.get(customId);
+
       // A result with an unknown name, or a second one with the same name, is ignored.
-      if (row && openRows.delete(customId)) yield* this.#takeAnswer(row, { handover, customId, answer });
+      if (row && openRows.delete(customId)) {
+        yield* this.#takeAnswer(row, { handover, customId, answer });
+      }
     }
+
     const answer = { fault: missingResultText(endState) };
-    for (const [customId, row] of openRows) yield* this.#takeAnswer(row, { handover, customId, answer });
+    for (const [customId, row] of openRows) {
+      yield* this.#takeAnswer(row, { handover, customId, answer });
+    }
   }
 
-  /** Abandons results that the provider no longer has. They were paid for, so only `--retry-unknown` pays again. */
+  /**
+   * Abandons results that the provider no longer has. They were paid for, so only `--retry-unknown`
+   * pays again.
+   */
   async *#giveUpResults(
     handover: BatchHandover,
     batch: string,
@@ -218,13 +275,16 @@ export class VersionHandover {
     ctx.io.error(
       `error: the results of batch ${batch} at ${this.#provider.name} are gone: ${count} may have been paid for`,
     );
+
     if (!retryUnknown) {
       await this.#leaveInDoubt(handover, openRows);
       return;
     }
+
     noteSecondPayments(ctx, openRows.size);
     const preparedRows = await this.#prepareAll(openRows.values());
     if (preparedRows.length === 0) return;
+
     const nextHandover = this.#createHandover(preparedRows);
     yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
   }
@@ -244,7 +304,11 @@ export class VersionHandover {
   /** Yields a job whose creation, sent under the name of its request, takes the answer. */
   async *#takeAnswer(
     { job, reservation: earlierReservation }: AwaitedRow,
-    { handover, customId, answer }: { handover: BatchHandover; customId: string; answer: BatchAnswer },
+    {
+      handover,
+      customId,
+      answer,
+    }: { handover: BatchHandover; customId: string; answer: BatchAnswer },
   ): AsyncGenerator<PlannedJob> {
     const { ctx, connection, promptVersionId, budget } = this.#parts;
     const request = await this.#findUnchangedRequest(handover, job);
@@ -254,6 +318,7 @@ export class VersionHandover {
       );
       return;
     }
+
     this.#batches.offer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
     const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
@@ -273,6 +338,8 @@ function missingResultText({ state, fault }: BatchState): string {
   return isComplete ? 'the batch has no result for the row' : `the batch is ${state}`;
 }
 
-function listRowDigests(prepared: readonly PreparedRow[]): (readonly [id: string, inputsDigest: string])[] {
+function listRowDigests(
+  prepared: readonly PreparedRow[],
+): (readonly [id: string, inputsDigest: string])[] {
   return prepared.map(({ job, inputsDigest }) => [job.id, inputsDigest]);
 }

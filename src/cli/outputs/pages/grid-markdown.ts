@@ -14,8 +14,8 @@ const ICONS = {
 } as const;
 
 /**
- * Formats a grid for a GitHub comment or summary: a table of all rows, then the faults. Uses blocks of HTML, in which
- * nothing is Markdown, and counts what doesn't fit.
+ * Formats a grid for a GitHub comment or summary: a table of all rows, then the faults. Uses blocks
+ * of HTML, in which nothing is Markdown, and counts what doesn't fit.
  *
  * @param maxLength the maximum number of characters
  */
@@ -36,12 +36,17 @@ export function renderGridMarkdown(grid: Grid, maxLength: number): string {
         .join('\n');
       return `<details><summary>${escapeForMarkdown(name)}</summary><pre>${escapeForMarkdown(text)}</pre></details>\n`;
     });
+
   const availableLength = maxLength - heading.length - head.length - 200;
   const shownLines = pickFirstFitting(lines, availableLength / 2);
   const tableLength = shownLines.reduce((sum, { length }) => sum + length, 0);
   const shownDetails = pickFirstFitting(details, availableLength - tableLength);
   const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
-  const missing = formatLeftOut(lines.length - shownLines.length, details.length - shownDetails.length);
+  const missing = formatLeftOut(
+    lines.length - shownLines.length,
+    details.length - shownDetails.length,
+  );
+
   return heading + table + shownDetails.join('\n') + missing;
 }
 
@@ -71,7 +76,10 @@ function formatDifference({ kind, text }: DiffPart): string {
   return kind === 'added' ? `{+${text}+}` : text;
 }
 
-/** Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would mention a user. */
+/**
+ * Escapes text for HTML inside Markdown: an empty line would end the block of HTML, and an @ would
+ * mention a user.
+ */
 function escapeForMarkdown(text: string): string {
   const hiddenCount = text.length - MAX_CELL_LENGTH;
   const shownText =

@@ -13,7 +13,10 @@ import {
 } from './grid.ts';
 import { type Html, html, renderHtmlPage } from './html.ts';
 
-/** Formats a grid as a page: totals of each column, then the rows, flaky and faulty ones first and open. */
+/**
+ * Formats a grid as a page: totals of each column, then the rows, flaky and faulty ones first and
+ * open.
+ */
 export function renderGridPage(grid: Grid): string {
   const rows = sortFlakyFirst(sortWorstFirst(grid.rows));
   const columns = grid.columns.map(({ name }) => name);
@@ -23,6 +26,7 @@ export function renderGridPage(grid: Grid): string {
       html`<label><input type="checkbox" value="${state}" checked> <span class="${getStateClass(state)}">${state}</span> ${count}</label>`,
   )}<input type="search" placeholder="Filter by words" aria-label="Filter by words"><output>${rows.length} of ${rows.length}</output></nav>
 <main>${rows.map(row => renderRow(row, columns))}</main>`;
+
   return renderHtmlPage({
     title: grid.title,
     style: readBuiltText('page/report.css') + renderColumnWidths(columns.length),
@@ -91,14 +95,18 @@ function renderRowInputs({ inputs }: GridRow): Html[] {
 
 function renderExpected({ expected = [] }: GridRow): Html[] {
   if (expected.length === 0) return [];
-  return [html`<section><h3>Expected</h3>${expected.map(text => html`<pre>${text}</pre>`)}</section>`];
+  return [
+    html`<section><h3>Expected</h3>${expected.map(text => html`<pre>${text}</pre>`)}</section>`,
+  ];
 }
 
 function renderCell(cell: GridCell | undefined, column: string | undefined): Html {
   const heading = column === undefined ? [] : [html`<h3>${column}</h3>`];
   if (cell === undefined) return html`<section>${heading}</section>`;
   const state =
-    column === undefined ? [] : [html`<span class="${getStateClass(cell.state)}">${cell.state}</span> `];
+    column === undefined
+      ? []
+      : [html`<span class="${getStateClass(cell.state)}">${cell.state}</span> `];
   return html`<section>${heading}<p>${state}<small>${cell.facts.join(', ')}</small></p>${renderRanges(cell)}${cell.parts.map(renderPart)}</section>`;
 }
 

@@ -16,39 +16,52 @@ import {
 
 const MAX_NAME_WIDTH = 24;
 const STATE_WIDTH = 7;
+
 /** Columns that would be narrower are stacked. */
 const MIN_CELL_WIDTH = 24;
+
 /** Maximum number of lines of a cell: of equal cells, only the beginning. */
 const MAX_CELL_LINES = { same: 3, other: 40 };
+
 /** The line between rows. */
 const SEPARATORS = { mid: '─', 'mid-mid': '──' };
+
 /** Number of characters shown on either side of a difference. */
 const CONTEXT_LENGTH = 200;
 
-/** Formats a grid for a terminal: every cell of each row, with differences marked. Long texts are cut unless `isWhole`. */
+/**
+ * Formats a grid for a terminal: every cell of each row, with differences marked. Long texts are
+ * cut unless `isWhole`.
+ */
 export async function renderGridTable(
   { stdout, paint }: Pick<Io, 'stdout' | 'paint'>,
   grid: Grid,
   { isWhole }: { readonly isWhole: boolean },
 ): Promise<string> {
   const { name, cell: width, isWide } = computeGridWidths(grid, stdout.columns);
-  const titles = grid.columns.map(column => paint.bold(wrapText(escapeControls(column.name), width)));
+  const titles = grid.columns.map(column =>
+    paint.bold(wrapText(escapeControls(column.name), width)),
+  );
   const arrange = (cells: readonly string[]): readonly string[] =>
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
+
   const formatFittedCell = (cell: GridCell | undefined, state: GridState): string => {
     const text = formatGridCell(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH);
     return isWhole ? wrapText(text, width) : cutLines(wrapText(text, width), state, paint);
   };
+
   const rows = grid.rows.map(row => [
     wrapText(escapeControls(row.name), name),
     getStateColour(row.state, paint)(row.state),
     ...arrange(row.cells.map(cell => formatFittedCell(cell, row.state))),
   ]);
+
   const totals = grid.columns.map(column =>
     wrapText(paint.dim(escapeControls(formatColumnTotals(column, grid.measures))), width),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
   const all = grid.measures.length === 0 ? [] : [['all', '', ...arrange(totals)]];
+
   return layOutTable([head, ...rows, ...all], {
     chars: SEPARATORS,
     colWidths: [name, STATE_WIDTH, ...head.slice(2).map(() => width)],
@@ -74,7 +87,9 @@ function computeGridWidths({ rows, columns }: Grid, terminalWidth: number): Grid
 /** Returns the totals of a column, each bare number with its unit. */
 function formatColumnTotals({ totals }: GridColumn, measures: Grid['measures']): string {
   return totals
-    .map((total, index) => (/^\d+$/u.test(total) ? formatTotal(total, measures[index] ?? '') : total))
+    .map((total, index) =>
+      /^\d+$/u.test(total) ? formatTotal(total, measures[index] ?? '') : total,
+    )
     .filter(text => text !== '–')
     .join(', ');
 }
@@ -93,8 +108,10 @@ function wrapText(text: string, width: number): string {
 
 /** Wraps a line and keeps its indentation; drops the blank at which it breaks. */
 function wrap(line: string, width: number): string {
+  const lines = wrapAnsi(line, width, { hard: true, trim: false });
+
   // oxlint-disable-next-line no-control-regex -- colours
-  return wrapAnsi(line, width, { hard: true, trim: false }).replace(/\n((?:\u001b\[[\d;]*m)*) /gu, '\n$1');
+  return lines.replace(/\n((?:\u001b\[[\d;]*m)*) /gu, '\n$1');
 }
 
 function formatGridCell(cell: GridCell | undefined, paint: ChalkInstance, context: number): string {
@@ -120,7 +137,8 @@ function paintPart(part: GridPart, paint: ChalkInstance, context: number): strin
 
 function cutLines(text: string, state: GridState, paint: ChalkInstance): string {
   const lines = text.split('\n');
-  const maxLines = isFaultyState(state) || state === 'changed' ? MAX_CELL_LINES.other : MAX_CELL_LINES.same;
+  const maxLines =
+    isFaultyState(state) || state === 'changed' ? MAX_CELL_LINES.other : MAX_CELL_LINES.same;
   const hiddenCount = lines.length - maxLines;
   return hiddenCount <= 0
     ? text

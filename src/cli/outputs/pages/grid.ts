@@ -1,7 +1,10 @@
 import type { DiffPart } from '../../checks/check-tasks.ts';
 import type { Interval } from '../../statistics/interval.ts';
 
-/** The content of a page or comment: the results of several models, revisions or runs for the same rows. */
+/**
+ * The content of a page or comment: the results of several models, revisions or runs for the same
+ * rows.
+ */
 export interface Grid {
   readonly title: string;
   /** The overall results, in a few words each. */
@@ -97,7 +100,9 @@ export function sortWorstFirst(rows: readonly GridRow[]): GridRow[] {
 
 /** Returns the rows with the flaky ones first, in their order. */
 export function sortFlakyFirst(rows: readonly GridRow[]): GridRow[] {
-  return rows.toSorted((one, other) => Number(other.isFlaky ?? false) - Number(one.isFlaky ?? false));
+  return rows.toSorted(
+    (one, other) => Number(other.isFlaky ?? false) - Number(one.isFlaky ?? false),
+  );
 }
 
 /** Counts the rows by state, worst first. */

@@ -6,7 +6,8 @@ import { getErrorCode } from '../../../utils/error-utils.ts';
 import { type CliError, unwritableError, usageError } from '../../core/errors.ts';
 
 /**
- * Refuses a directory that can't be written to, before anything is paid for. Does not create a missing one.
+ * Refuses a directory that can't be written to, before anything is paid for. Does not create a
+ * missing one.
  *
  * @param flag the flag that names it
  * @throws {CliError} USAGE_ERROR
@@ -16,14 +17,21 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
   let directory = path.resolve(cwd, directoryName);
   while (!existsSync(directory)) {
     checkDeviceName(directory);
+
     if (isLink(directory)) {
-      throw usageError(`${flag}: ${directory} is a link to nothing`, 'Make the folder that it names.');
+      throw usageError(
+        `${flag}: ${directory} is a link to nothing`,
+        'Make the folder that it names.',
+      );
     }
+
     const above = path.dirname(directory);
     if (above === directory) throw usageError(`${flag}: the drive ${directory} does not exist`);
     directory = above;
   }
+
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
+
   try {
     // Permissions alone don't reveal read-only file systems, so a directory is created and removed.
     rmdirSync(mkdtempSync(path.join(directory, '.promptrun-')));
@@ -33,7 +41,8 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
 }
 
 /**
- * Refuses a file that can't be written, before anything is paid for. Its directory has to exist. Devices and pipes pass.
+ * Refuses a file that can't be written, before anything is paid for. Its directory has to exist.
+ * Devices and pipes pass.
  *
  * @param flag the flag that names it
  * @throws {CliError} USAGE_ERROR
@@ -64,7 +73,10 @@ const REASONS = new Map([
   ['ENOENT', "the system doesn't allow it"],
 ]);
 
-/** Explains the error code of a failed write; without the temporary name that the system's own message has. */
+/**
+ * Explains the error code of a failed write; without the temporary name that the system's own
+ * message has.
+ */
 export function explainUnwritable(code: string): string {
   return REASONS.get(code) ?? code;
 }

@@ -75,11 +75,16 @@ function toManifestFile(
     ...(sourceUrl !== undefined && { sourceUrl }),
     sha256,
     size,
-    ...(sourceUrl !== undefined && { urlExpiresAt: formatIsoTime(findUrlExpiry(sourceUrl, endedAt)) }),
+    ...(sourceUrl !== undefined && {
+      urlExpiresAt: formatIsoTime(findUrlExpiry(sourceUrl, endedAt)),
+    }),
   };
 }
 
-/** Returns the expiry in a signed URL, else 24 hours after the run's end; undefined if neither is known. */
+/**
+ * Returns the expiry in a signed URL, else 24 hours after the run's end; undefined if neither is
+ * known.
+ */
 function findUrlExpiry(url: string, endedAt: number | undefined): number | undefined {
   const query = URL.canParse(url) ? new URL(url).searchParams : new URLSearchParams();
   const seconds = Number(query.get('expires') ?? query.get('Expires') ?? Number.NaN);

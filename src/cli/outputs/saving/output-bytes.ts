@@ -9,11 +9,16 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { stopIfInterrupted } from './save-outputs.ts';
 
 /**
- * Writes the exact bytes of a run's only output to standard output: its text, or the media at its URL.
+ * Writes the exact bytes of a run's only output to standard output: its text, or the media at its
+ * URL.
  *
  * @throws {CliError} if there are several outputs or none (exit 2), or the download fails (exit 1)
  */
-export async function writeOutputBytes(ctx: Context, connection: Connection, run: Run): Promise<void> {
+export async function writeOutputBytes(
+  ctx: Context,
+  connection: Connection,
+  run: Run,
+): Promise<void> {
   const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
   if (only === undefined || others.length > 0) {
     throw outputCountError(connection, run, only === undefined ? 0 : others.length + 1);
@@ -56,7 +61,9 @@ function notWrittenError({ advise }: Connection, { runId }: Run, cause: unknown)
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
     hints:
-      cause instanceof NotFoundError ? [] : [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
+      cause instanceof NotFoundError
+        ? []
+        : [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
     data: { runId },
     cause,
   });

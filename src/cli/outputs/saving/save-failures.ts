@@ -5,10 +5,15 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { SaveFailure } from './save-outputs.ts';
 
-/** Throws if a link was in the way of a file to save, after the results were printed. @throws {CliError} exit 2 */
+/**
+ * Throws if a link was in the way of a file to save, after the results were printed.
+ *
+ * @throws {CliError} exit 2
+ */
 export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
   const linkFailure = failures.find(({ link }) => link !== undefined);
   if (linkFailure === undefined) return;
+
   const hints = ['Remove the link, or save to another folder.'];
   const data = { runId: run.runId, notSaved: failures };
   throw new CliError(formatFailure(linkFailure), {
@@ -25,9 +30,14 @@ export function noteFailures({ io }: Context, failures: readonly SaveFailure[]):
 }
 
 /** Throws if a download failed after a good run, after the results were printed. */
-export function refuseFailures({ advise }: Connection, run: Run, failures: readonly SaveFailure[]): void {
+export function refuseFailures(
+  { advise }: Connection,
+  run: Run,
+  failures: readonly SaveFailure[],
+): void {
   const [first, ...others] = failures.map(formatFailure);
   if (first === undefined) return;
+
   const isLost = failures.every(({ isGone }) => isGone === true);
   const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
   throw new CliError(first, {

@@ -22,8 +22,11 @@ export async function saveMedia(
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!GENERIC_TYPES.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
     await body[Symbol.asyncIterator]().return?.();
-    throw new Error(`its URL returns ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`);
+    throw new Error(
+      `its URL returns ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`,
+    );
   }
+
   const chooseName = async (beginning: Uint8Array): Promise<string> =>
     `${stem}.${await chooseExtension(mediaType, item, beginning)}`;
   return writeWhole(directory, chooseName, requireBytes(body), { force });
@@ -39,14 +42,20 @@ async function* requireBytes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 }
 
 /** Returns the extension for the content type or, if that is generic, for the bytes. */
-async function chooseExtension(mediaType: string, item: OutputItem, firstBytes: Uint8Array): Promise<string> {
+async function chooseExtension(
+  mediaType: string,
+  item: OutputItem,
+  firstBytes: Uint8Array,
+): Promise<string> {
   const extension = findUsualExtension(mediaType);
   if (extension !== undefined) return extension;
+
   const { fileTypeFromBuffer } = await import('file-type');
   const sniffed = await fileTypeFromBuffer(firstBytes);
   if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;
   if (!GENERIC_TYPES.has(mediaType)) return 'bin';
   if (sniffed !== undefined) throw new Error(`its URL returns ${sniffed.mime}, not ${item.type}`);
+
   return 'bin';
 }
 
@@ -62,11 +71,18 @@ const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /** Generic types that don't describe the bytes. */
-const GENERIC_TYPES = new Set(['', 'application/octet-stream', 'binary/octet-stream', 'application/binary']);
+const GENERIC_TYPES = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/binary',
+]);
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
 function findUsualExtension(mediaType: string): string | undefined {
   const [, own] =
     /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
-  return own ?? (Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined);
+  return (
+    own ?? (Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined)
+  );
 }

@@ -29,7 +29,10 @@ export interface SavedOutputs {
   readonly failures: readonly SaveFailure[];
 }
 
-/** Writes every output of a run to its own file, and a manifest `<runId>.json` to the same directory. */
+/**
+ * Writes every output of a run to its own file, and a manifest `<runId>.json` to the same
+ * directory.
+ */
 export async function saveOutputs(
   ctx: Context,
   connection: Connection,
@@ -41,19 +44,26 @@ export async function saveOutputs(
   if (noDirectory !== undefined) {
     return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
   }
+
   const files: SavedFile[] = [];
   const paths: (string | undefined)[] = [];
   const failures: SaveFailure[] = [];
   for (const [index, item] of run.outputs.entries()) {
     stopIfInterrupted(ctx, connection, run);
+
     if (item.type === 'error') {
       paths.push(undefined);
       continue;
     }
+
     const output = index + 1;
     try {
       const stem = `${toSafeFileName(run.runId)}-${output}`;
-      const file = await saveOutput(ctx, connection, item, { directory, stem, force: options.force });
+      const file = await saveOutput(ctx, connection, item, {
+        directory,
+        stem,
+        force: options.force,
+      });
       paths.push(path.join(options.directory, file.name));
       files.push({ output, ...file });
     } catch (error) {
@@ -62,6 +72,7 @@ export async function saveOutputs(
       failures.push(toSaveFailure(output, error));
     }
   }
+
   try {
     await writeManifest(ctx, connection.baseUrl, run, files, options);
   } catch (error) {
@@ -69,6 +80,7 @@ export async function saveOutputs(
     const message = `${toSafeFileName(run.runId)}.json was not saved: ${failure.message}`;
     failures.push({ ...failure, message });
   }
+
   return { paths, failures };
 }
 
@@ -97,7 +109,8 @@ function tryToMakeDirectory(directory: string): string | undefined {
 }
 
 /**
- * Throws if the download of outputs of a run that has ended was interrupted, or can't succeed within `--timeout`.
+ * Throws if the download of outputs of a run that has ended was interrupted, or can't succeed
+ * within `--timeout`.
  *
  * @param error the fault of the download, if there was one
  * @param to the arguments that name the place of the outputs

@@ -14,14 +14,19 @@ export interface SpecialFile {
   close(): Promise<void>;
 }
 
-/** Writes a text to a file, a device or a pipe that the user named, or to standard output for `-`. On a terminal, it shows control characters. */
+/**
+ * Writes a text to a file, a device or a pipe that the user named, or to standard output for `-`.
+ * On a terminal, it shows control characters.
+ */
 export async function writeNamedFile(ctx: Context, name: string, text: string): Promise<void> {
   if (name === '-') {
     await ctx.io.out(ctx.io.stdout.isTerminal ? escapeControls(text) : text);
     return;
   }
+
   const file = path.resolve(ctx.cwd, name);
   if (!isSpecial(file)) return replaceNamedFile(file, text);
+
   const specialFile = await openSpecialFile(ctx, file);
   try {
     await specialFile.write(specialFile.isTerminal ? escapeControls(text) : text);
@@ -30,13 +35,18 @@ export async function writeNamedFile(ctx: Context, name: string, text: string): 
   }
 }
 
-/** Opens a device or a pipe. Uses the streams of the command if it is one of them. @throws file system errors */
+/**
+ * Opens a device or a pipe. Uses the streams of the command if it is one of them.
+ *
+ * @throws file system errors
+ */
 export async function openSpecialFile({ io }: Context, file: string): Promise<SpecialFile> {
   const close = async (): Promise<void> => {};
   const stream = findStandardStream(file);
   if (stream === 'stdout') {
     return { isTerminal: io.stdout.isTerminal, write: data => io.out(data), close };
   }
+
   if (stream === 'stderr') {
     const write = async (data: string | Uint8Array): Promise<boolean> => {
       io.err(typeof data === 'string' ? data : Buffer.from(data).toString());
@@ -44,6 +54,7 @@ export async function openSpecialFile({ io }: Context, file: string): Promise<Sp
     };
     return { isTerminal: io.stderr.isTerminal, write, close };
   }
+
   const handle = await openSpecial(file);
   return {
     isTerminal: process.getBuiltinModule('node:tty').isatty(handle.fd),
@@ -88,7 +99,8 @@ const STREAMS = [
 function findStandardStream(file: string): 'stdout' | 'stderr' | undefined {
   return STREAMS.find(
     ({ stream, fd }) =>
-      [`/dev/${stream}`, `/dev/fd/${fd}`, `/proc/self/fd/${fd}`].includes(file) || isSameSocket(file, fd),
+      [`/dev/${stream}`, `/dev/fd/${fd}`, `/proc/self/fd/${fd}`].includes(file) ||
+      isSameSocket(file, fd),
   )?.stream;
 }
 

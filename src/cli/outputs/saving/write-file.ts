@@ -12,7 +12,8 @@ export interface WrittenFile {
 const BEGINNING_BYTES = 4100;
 
 /**
- * Writes a file whole or not at all. An existing file is kept, and the new one gets a suffix, unless `force`.
+ * Writes a file whole or not at all. An existing file is kept, and the new one gets a suffix,
+ * unless `force`.
  *
  * @param nameFor returns the name; called with the first bytes (at most 4100)
  */
@@ -28,13 +29,18 @@ export async function writeWhole(
   const copy: FileContent = async file => {
     for await (const chunk of content) {
       if (firstBytes.length < BEGINNING_BYTES) {
-        firstBytes = Buffer.concat([firstBytes, chunk.subarray(0, BEGINNING_BYTES - firstBytes.length)]);
+        firstBytes = Buffer.concat([
+          firstBytes,
+          chunk.subarray(0, BEGINNING_BYTES - firstBytes.length),
+        ]);
       }
+
       hash.update(chunk);
       size += chunk.length;
       await file.appendFile(chunk);
     }
   };
+
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
     () => nameFor(firstBytes),

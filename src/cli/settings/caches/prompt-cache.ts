@@ -6,7 +6,11 @@ import { readCacheFile, writeCacheFile } from '../json-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
 const MAX_ENTRIES = 200;
-/** Number of changes that are written at once; those of a command with many prompts are written together at its end. */
+
+/**
+ * Number of changes that are written at once; those of a command with many prompts are written
+ * together at its end.
+ */
 const WRITTEN_AT_ONCE = 8;
 
 interface CachedVersion {
@@ -80,12 +84,17 @@ export class PromptCache {
     });
   }
 
-  /** Writes the changes that are not written yet into what other processes may have written meanwhile. */
+  /**
+   * Writes the changes that are not written yet into what other processes may have written
+   * meanwhile.
+   */
   flush(): void {
     if (this.#unwritten.length === 0) return;
+
     const content = this.#unwritten.reduce((before, change) => change(before), this.#readFile());
     this.#unwritten = [];
     this.#content = content;
+
     try {
       writeCacheFile(this.#file, { ...content });
     } catch (error) {
@@ -107,15 +116,19 @@ export class PromptCache {
 
   #hasId({ service, version }: CachedVersion, promptVersionId: string): boolean {
     return (
-      service === this.#service && version.promptVersionId.toLowerCase() === promptVersionId.toLowerCase()
+      service === this.#service &&
+      version.promptVersionId.toLowerCase() === promptVersionId.toLowerCase()
     );
   }
 
   #change(change: (content: CachedPrompts) => CachedPrompts): void {
     this.#unwritten.push(change);
     this.#changes += 1;
-    if (this.#changes <= WRITTEN_AT_ONCE) this.flush();
-    else this.#content = change(this.#read());
+    if (this.#changes <= WRITTEN_AT_ONCE) {
+      this.flush();
+    } else {
+      this.#content = change(this.#read());
+    }
   }
 
   #read(): CachedPrompts {
@@ -142,5 +155,8 @@ function isCachedVersion(entry: unknown): entry is CachedVersion {
 }
 
 function isCachedSlug(entry: unknown): entry is CachedSlug {
-  return isJsonObject(entry) && ['service', 'promptId', 'slug'].every(key => typeof entry[key] === 'string');
+  return (
+    isJsonObject(entry) &&
+    ['service', 'promptId', 'slug'].every(key => typeof entry[key] === 'string')
+  );
 }

@@ -6,14 +6,26 @@ import { isJsonObject, readListAt, type UncheckedObject } from '../../../utils/b
 import type { Model, Resources, RunOption } from '../../../wire/index.ts';
 import type { Clock } from '../../core/clock.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { type AddressSources, getServiceKey, resolveAddress, resolveKey } from '../config/address.ts';
+import {
+  type AddressSources,
+  getServiceKey,
+  resolveAddress,
+  resolveKey,
+} from '../config/address.ts';
 import { JsonFile, readCacheFile } from '../json-file.ts';
 
 /** Time limit of a refresh that a service asked for, in milliseconds. */
 const SETTLE_TIMEOUT_MS = 5000;
-/** Minimum time between refreshes for a service that understands no form of `cli-agent`, in milliseconds. */
+
+/**
+ * Minimum time between refreshes for a service that understands no form of `cli-agent`, in
+ * milliseconds.
+ */
 const UNHEARD_REFRESH_INTERVAL_MS = 3_600_000;
-/** Matches values that can be sent as a header; a hash with a line break would forge another header. */
+
+/**
+ * Matches values that can be sent as a header; a hash with a line break would forge another header.
+ */
 const SENDABLE = /^[\u0021-\u007e]{1,1024}$/u;
 
 export interface FetchLimits {
@@ -47,7 +59,10 @@ export class ResourceCache {
     this.#file = path.join(options.directory, RESOURCES_FILE);
   }
 
-  /** Returns the `cli-agent` header: the hash in the form that the service understands; undefined if none is cached. */
+  /**
+   * Returns the `cli-agent` header: the hash in the form that the service understands; undefined if
+   * none is cached.
+   */
   getCliAgent(): string | undefined {
     const { hash = '', agentForm } = this.getCached() ?? {};
     if (!SENDABLE.test(hash)) return undefined;
@@ -78,7 +93,9 @@ export class ResourceCache {
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
     const formerEntry = this.getCached();
     const answer = await this.#options.fetch(limits);
-    // A service that asks for a refresh and returns the hash that it was sent did not understand the header.
+
+    // A service that asks for a refresh and returns the hash that it was sent did not understand
+    // the header.
     const isMisunderstood = this.#isRefreshRequested && formerEntry?.hash === answer.hash;
     const agentForm = isMisunderstood ? getOtherForm(formerEntry) : formerEntry?.agentForm;
     this.#isRefreshRequested = false;
@@ -89,18 +106,24 @@ export class ResourceCache {
       fetchedAt: new Date(this.#options.clock.now()).toISOString(),
       ...(agentForm !== undefined && { agentForm }),
     });
+
     return answer;
   }
 
-  /** Records `action-require` in an answer; at most once an hour for a service that understands no form of `cli-agent`. */
+  /**
+   * Records `action-require` in an answer; at most once an hour for a service that understands no
+   * form of `cli-agent`.
+   */
   noteActionRequired(): void {
     const { agentForm, fetchedAt = '' } = this.getCached() ?? {};
-    const isTooSoon = this.#options.clock.now() - Date.parse(fetchedAt) < UNHEARD_REFRESH_INTERVAL_MS;
+    const isTooSoon =
+      this.#options.clock.now() - Date.parse(fetchedAt) < UNHEARD_REFRESH_INTERVAL_MS;
     this.#isRefreshRequested = agentForm !== 'neither' || !isTooSoon;
   }
 
   /**
-   * Refreshes if the service asked for it, after the command's result is out: one request of at most 5 s, never a fault.
+   * Refreshes if the service asked for it, after the command's result is out: one request of at
+   * most 5 s, never a fault.
    *
    * @param timeLeftMs ends the request earlier; default unlimited
    */
@@ -144,14 +167,17 @@ export interface ResourceEntry {
   /** ISO 8601. */
   readonly fetchedAt: string;
   /**
-   * The form of `cli-agent` that the service understands: `named` is `resources_hash=<hash>`, `neither` no known form;
-   * undefined is the bare hash.
+   * The form of `cli-agent` that the service understands: `named` is `resources_hash=<hash>`,
+   * `neither` no known form; undefined is the bare hash.
    */
   readonly agentForm?: 'named' | 'neither';
 }
 
 export const RESOURCES_FILE = 'resources.json';
-/** The scope of the embedded service, whose key changes with each process while its models don't. */
+
+/**
+ * The scope of the embedded service, whose key changes with each process while its models don't.
+ */
 export const LOCAL_SCOPE = 'local';
 const MAX_ENTRIES = 20;
 
@@ -217,14 +243,19 @@ export async function readCachedResources(
   return { file, service, cached: readEntry(file, scope) };
 }
 
-/** Returns only the models that have the interface's form, so that a hostile answer does no harm. */
+/**
+ * Returns only the models that have the interface's form, so that a hostile answer does no harm.
+ */
 export function pickWellFormedModels(models: readonly unknown[]): Model[] {
   return models
     .filter(isJsonObject)
     .filter(model => typeof model['model'] === 'string')
     .map(
       model =>
-        ({ ...model, availableRunOptions: pickWellFormedOptions(model['availableRunOptions']) }) as Model,
+        ({
+          ...model,
+          availableRunOptions: pickWellFormedOptions(model['availableRunOptions']),
+        }) as Model,
     );
 }
 

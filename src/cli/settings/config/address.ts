@@ -39,7 +39,8 @@ export interface AddressSources {
 }
 
 /**
- * Resolves the address from flags, then environment, then profile; `--profile` wins over the environment.
+ * Resolves the address from flags, then environment, then profile; `--profile` wins over the
+ * environment.
  *
  * @throws {CliError} CONFIG_ERROR for a wrong base URL or profile, and for a key without a base URL
  */
@@ -51,15 +52,24 @@ export function resolveAddress(sources: AddressSources): Address {
     const value = requireSecureBaseUrl(baseUrl.value, baseUrl.source, globals.insecureHttp);
     return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
-  if (profile?.value === LOCAL_PROFILE) return { embedded: true, profile: LOCAL_PROFILE, isChosen: true };
+
+  if (profile?.value === LOCAL_PROFILE) {
+    return { embedded: true, profile: LOCAL_PROFILE, isChosen: true };
+  }
+
   if (profile !== undefined) return getProfileAddress(profile, sources);
+
   if (env['PROMPTRUN_API_KEY']) {
     throw configError(
       'PROMPTRUN_API_KEY is set, but no base URL',
       'Set PROMPTRUN_BASE_URL too, or give --base-url or --profile.',
     );
   }
-  if (settings.profiles.size === 0) return { embedded: true, profile: LOCAL_PROFILE, isChosen: false };
+
+  if (settings.profiles.size === 0) {
+    return { embedded: true, profile: LOCAL_PROFILE, isChosen: false };
+  }
+
   throw configError(
     'there are profiles, but none is active',
     'Choose one with promptrun profile use <name>, or --profile <name>.',
@@ -67,7 +77,10 @@ export function resolveAddress(sources: AddressSources): Address {
   );
 }
 
-/** Returns the name of a service in the journal and the caches: its base URL, or `local` for the embedded service. */
+/**
+ * Returns the name of a service in the journal and the caches: its base URL, or `local` for the
+ * embedded service.
+ */
 export function getServiceKey(address: Address): string {
   return address.embedded ? 'local' : address.baseUrl.value;
 }
@@ -81,7 +94,10 @@ export function usesLocalService(sources: AddressSources): boolean {
   }
 }
 
-/** Returns the host of the configured service; undefined for the embedded one, or if the configuration is incomplete. */
+/**
+ * Returns the host of the configured service; undefined for the embedded one, or if the
+ * configuration is incomplete.
+ */
 export function findConfiguredHost(sources: AddressSources): string | undefined {
   try {
     const address = resolveAddress(sources);
@@ -109,7 +125,11 @@ export function requireLocalService(sources: AddressSources, what: string): void
 }
 
 /** Returns the profile chosen by flag, environment or `profile use`. */
-export function findChosenProfile({ globals, env, settings }: AddressSources): SourcedValue | undefined {
+export function findChosenProfile({
+  globals,
+  env,
+  settings,
+}: AddressSources): SourcedValue | undefined {
   if (globals.profile !== undefined) return requireProfile(globals.profile, '--profile', settings);
   const profileName = env['PROMPTRUN_PROFILE'];
   if (profileName) return requireProfile(profileName, 'PROMPTRUN_PROFILE', settings);
@@ -135,7 +155,10 @@ function requireProfile(name: string, source: string, settings: Settings): Sourc
   throw configError(`${source}: ${message}`, ...hints);
 }
 
-function getProfileAddress({ value: profile }: SourcedValue, { globals, settings }: AddressSources): Address {
+function getProfileAddress(
+  { value: profile }: SourcedValue,
+  { globals, settings }: AddressSources,
+): Address {
   const source = `profile ${profile}`;
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
   const value = requireSecureBaseUrl(baseUrl, source, globals.insecureHttp);
@@ -163,12 +186,16 @@ function parseBaseUrl(text: string, source: string): string {
     return normalizeBaseUrl(text);
   } catch (error) {
     if (!(error instanceof InvalidRequestError)) throw error;
-    throw configError(`${source}: ${error.message}`, 'Write it like https://prompts.example.com/v1.');
+    throw configError(
+      `${source}: ${error.message}`,
+      'Write it like https://prompts.example.com/v1.',
+    );
   }
 }
 
 /**
- * Returns the key for a base URL. A profile's stored key is returned only for the origin that it was stored for.
+ * Returns the key for a base URL. A profile's stored key is returned only for the origin that it
+ * was stored for.
  *
  * @param options `askKeychain`: false to leave out the system's keychain, which may ask the user
  * @throws {CliError} CONFIG_ERROR with exit 3 if there is none
@@ -182,12 +209,18 @@ export async function resolveKey(
   const readStoredKey = (): Promise<SourcedValue | undefined> =>
     findStoredKey(sources.settings, address, { askKeychain });
   const isProfileFirst = sources.globals.profile !== undefined;
-  const key = isProfileFirst ? ((await readStoredKey()) ?? variable) : (variable ?? (await readStoredKey()));
+  const key = isProfileFirst
+    ? ((await readStoredKey()) ?? variable)
+    : (variable ?? (await readStoredKey()));
   if (key === undefined) throw missingKeyError(address);
+
   return { ...key, value: requireSendableKey(key.value, key.source) };
 }
 
-/** Returns the key of the environment, which belongs to the base URL of the environment, if there is one. */
+/**
+ * Returns the key of the environment, which belongs to the base URL of the environment, if there is
+ * one.
+ */
 function findEnvironmentKey(
   { globals, env }: AddressSources,
   baseUrl: SourcedValue,
@@ -205,9 +238,15 @@ async function findStoredKey(
   { askKeychain }: { readonly askKeychain: boolean },
 ): Promise<SourcedValue | undefined> {
   if (profile === undefined) return undefined;
+
   const credential = settings.credentials.find(profile);
-  if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) return undefined;
-  const value = askKeychain ? await settings.credentials.readKey(profile, credential) : credential.key;
+  if (credential === undefined || credential.origin !== new URL(baseUrl.value).origin) {
+    return undefined;
+  }
+
+  const value = askKeychain
+    ? await settings.credentials.readKey(profile, credential)
+    : credential.key;
   return value === undefined ? undefined : { value, source: `profile ${profile}` };
 }
 

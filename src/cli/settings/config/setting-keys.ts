@@ -59,7 +59,11 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
     form: 'a command',
     parse: text => (parseSwitch(text) === false ? 'cat' : text),
   },
-  keychain: { description: 'keep keys in the system keychain if there is one', default: true, ...SWITCH },
+  keychain: {
+    description: 'keep keys in the system keychain if there is one',
+    default: true,
+    ...SWITCH,
+  },
   exclusiveKey: {
     description:
       'nobody else uses the key, so a run whose creation was not answered may be recovered from the list of runs',

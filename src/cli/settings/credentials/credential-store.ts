@@ -26,7 +26,11 @@ export class CredentialStore {
     return this.#stored.path;
   }
 
-  /** Returns the place of a profile's key; undefined if it has none. @throws {CliError} CONFIG_ERROR for a damaged file */
+  /**
+   * Returns the place of a profile's key; undefined if it has none.
+   *
+   * @throws {CliError} CONFIG_ERROR for a damaged file
+   */
   find(profile: string): Credential | undefined {
     const { keys } = this.#stored.read();
     return Object.hasOwn(keys, profile) ? keys[profile] : undefined;
@@ -42,7 +46,10 @@ export class CredentialStore {
     return key ?? (await useKeychain(profile, origin, entry => entry.getPassword())) ?? undefined;
   }
 
-  /** Stores a key in the system's keychain if requested and available, else in the file. Returns which. */
+  /**
+   * Stores a key in the system's keychain if requested and available, else in the file. Returns
+   * which.
+   */
   async store(
     profile: string,
     origin: string,
@@ -54,9 +61,11 @@ export class CredentialStore {
     await this.#stored.update(({ keys }) => {
       keys[profile] = isInKeychain ? { origin, keychain: true } : { origin, key };
     });
+
     if (formerCredential?.keychain && (!isInKeychain || formerCredential.origin !== origin)) {
       await deleteFromKeychain(profile, formerCredential.origin);
     }
+
     return isInKeychain ? 'keychain' : 'file';
   }
 
@@ -75,7 +84,9 @@ export class CredentialStore {
 function parseCredentials({ keys = {} }: JsonDocument): Credentials | string {
   if (!isJsonObject(keys)) return '`keys` is not an object';
   const invalidProfile = Object.keys(keys).find(profile => !isCredential(keys[profile]));
-  if (invalidProfile !== undefined) return `the entry of the profile \`${invalidProfile}\` is not understood`;
+  if (invalidProfile !== undefined) {
+    return `the entry of the profile \`${invalidProfile}\` is not understood`;
+  }
   return { keys: keys as Credentials['keys'] };
 }
 
@@ -108,7 +119,8 @@ async function useKeychain<T>(
 ): Promise<T | undefined> {
   try {
     const { AsyncEntry } = await import('@napi-rs/keyring');
-    // Without this, a machine with no other keychain would use the kernel's keyring, which is lost on restart.
+    // Without this, a machine with no other keychain would use the kernel's keyring, which is lost
+    // on restart.
     const options = { linux: { store: 'secret-service' as const } };
     return await use(new AsyncEntry('promptrun', `${profile} ${origin}`, options));
   } catch {

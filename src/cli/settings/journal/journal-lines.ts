@@ -2,10 +2,19 @@ import { parseJson } from '../../../files/formats/json.ts';
 import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
 
 /**
- * The outcome of a creation. `refused` (by the service's answer) and `none` (by its list) made no run; `lost`,
- * `interrupted` and `failed` (an error answer of the service) may have made one.
+ * The outcome of a creation. `refused` (by the service's answer) and `none` (by its list) made no
+ * run; `lost`, `interrupted` and `failed` (an error answer of the service) may have made one.
  */
-const CREATION_OUTCOMES = ['created', 'refused', 'none', 'lost', 'interrupted', 'failed', 'ended'] as const;
+const CREATION_OUTCOMES = [
+  'created',
+  'refused',
+  'none',
+  'lost',
+  'interrupted',
+  'failed',
+  'ended',
+] as const;
+
 type CreationOutcome = (typeof CREATION_OUTCOMES)[number];
 
 export interface JournalOutcome {
@@ -42,7 +51,10 @@ export function mayHaveMadeRun({ runId, outcome }: CreationFacts): boolean {
   return runId === undefined && outcome !== 'refused' && outcome !== 'none';
 }
 
-/** Returns true if the outcome of a creation is unknown; one that the service answered with an error has failed. */
+/**
+ * Returns true if the outcome of a creation is unknown; one that the service answered with an error
+ * has failed.
+ */
 export function isInDoubt(entry: CreationFacts): boolean {
   return mayHaveMadeRun(entry) && entry.outcome !== 'failed';
 }
@@ -59,9 +71,14 @@ export class JournalMerger {
   add(text: string): JournalEntry | undefined {
     if (text.trim() === '') return undefined;
     const line = parseLine(text);
-    if (line === undefined) this.damaged += 1;
-    else if (isStart(line)) return this.#completeEntry(line);
-    else this.#outcomes.set(line.id, { ...readOutcome(line), ...this.#outcomes.get(line.id) });
+    if (line === undefined) {
+      this.damaged += 1;
+    } else if (isStart(line)) {
+      return this.#completeEntry(line);
+    } else {
+      this.#outcomes.set(line.id, { ...readOutcome(line), ...this.#outcomes.get(line.id) });
+    }
+
     return undefined;
   }
 
@@ -85,10 +102,17 @@ function isStart(line: JournalLine): line is JournalLine & JournalEntry {
   return ['time', 'baseUrl', 'promptVersionId'].every(key => typeof line[key] === 'string');
 }
 
-function readOutcome({ outcome, recovered, clockOffsetMs, ...line }: JournalLine): Partial<JournalEntry> {
+function readOutcome({
+  outcome,
+  recovered,
+  clockOffsetMs,
+  ...line
+}: JournalLine): Partial<JournalEntry> {
   const texts = ['runId', 'runStatus', 'noted'].filter(key => typeof line[key] === 'string');
   return {
-    ...(CREATION_OUTCOMES.some(name => name === outcome) && { outcome: outcome as CreationOutcome }),
+    ...(CREATION_OUTCOMES.some(name => name === outcome) && {
+      outcome: outcome as CreationOutcome,
+    }),
     ...Object.fromEntries(texts.map(key => [key, line[key]])),
     ...(recovered === true && { recovered }),
     ...(typeof clockOffsetMs === 'number' && { clockOffsetMs }),

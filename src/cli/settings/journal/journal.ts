@@ -15,10 +15,16 @@ import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal
 
 /** Size in bytes at which a journal is archived and a new one is started. */
 const MAX_JOURNAL_BYTES = 4 * 1024 * 1024;
+
 /** Number of archived journals to keep. */
 const MAX_ARCHIVES = 16;
-/** Number of consecutive older creations after which a search ends: clocks are set back, and processes write concurrently. */
+
+/**
+ * Number of consecutive older creations after which a search ends: clocks are set back, and
+ * processes write concurrently.
+ */
 const MAX_CONSECUTIVE_OLDER = 1000;
+
 /** Number of written bytes after which a process checks if its journal was archived. */
 const LOOK_AFTER_BYTES = 1024 * 1024;
 
@@ -30,7 +36,10 @@ export type JournalStart = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'
   readonly clockOffsetMs?: number | undefined;
 };
 
-/** The runs started on this machine: a line before each creation is sent, and one for each later fact. */
+/**
+ * The runs started on this machine: a line before each creation is sent, and one for each later
+ * fact.
+ */
 export class Journal {
   readonly file: string;
   readonly #clock: Pick<Clock, 'now'>;
@@ -42,7 +51,9 @@ export class Journal {
     this.file = path.join(stateDir, 'journal.jsonl');
     this.#clock = clock;
     this.#isWritten = isWritten;
-    this.#lines = new AppendLog(() => openJournalFile(this.file), { reopenAfter: LOOK_AFTER_BYTES });
+    this.#lines = new AppendLog(() => openJournalFile(this.file), {
+      reopenAfter: LOOK_AFTER_BYTES,
+    });
   }
 
   /** Returns a new creation that is not written yet. */
@@ -65,7 +76,9 @@ export class Journal {
    */
   async begin(entry: JournalEntry, { again = false } = {}): Promise<void> {
     const { id, time, baseUrl: service } = entry;
-    await this.#append(again ? { ...this.newEntry({ ...entry, service }), id, time, again } : entry);
+    await this.#append(
+      again ? { ...this.newEntry({ ...entry, service }), id, time, again } : entry,
+    );
   }
 
   /** Adds the outcome of a creation. */
@@ -109,7 +122,10 @@ export class Journal {
     return this.#findNewest(entry => entry.baseUrl === service && entry.runId === runId);
   }
 
-  /** Returns which of these runs the journal mentions. Searches the text, which is much faster than parsing lines. */
+  /**
+   * Returns which of these runs the journal mentions. Searches the text, which is much faster than
+   * parsing lines.
+   */
   async findMentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
     await this.#lines.flush();
     const mentionedIds = new Set<string>();
@@ -119,6 +135,7 @@ export class Journal {
         if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentionedIds.add(runId);
       }
     }
+
     return mentionedIds;
   }
 
@@ -184,14 +201,19 @@ async function openJournalFile(file: string): Promise<FileHandle> {
   return openForAppend(toFileBelow(file));
 }
 
-/** Archives a journal under a unique name, so that two processes can't replace each other's archive. */
+/**
+ * Archives a journal under a unique name, so that two processes can't replace each other's archive.
+ */
 async function archiveJournal(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
   const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
   await renameOver(file, aside).catch((error: unknown) => {
     if (getErrorCode(error) !== 'ENOENT') throw error;
   });
-  for (const old of (await listArchivedFiles(file)).slice(MAX_ARCHIVES)) await rm(old, { force: true });
+
+  for (const old of (await listArchivedFiles(file)).slice(MAX_ARCHIVES)) {
+    await rm(old, { force: true });
+  }
 }
 
 async function listArchivedFiles(file: string): Promise<string[]> {

@@ -18,8 +18,8 @@ export interface Repository {
 const MAX_GIT_FILE_BYTES = 64 * 1024;
 
 /**
- * Finds the repository of a file, which need not exist any more. Refuses what a stranger may have planted on the way,
- * because older versions of git would trust its configuration.
+ * Finds the repository of a file, which need not exist any more. Refuses what a stranger may have
+ * planted on the way, because older versions of git would trust its configuration.
  *
  * @throws {CliError} USAGE_ERROR that names the folder at fault
  */
@@ -65,8 +65,10 @@ function checkRepository(top: string, env: Env): void {
   if (!hasEntry(path.join(directory, 'HEAD')) || !hasEntry(path.join(common, 'objects'))) {
     throw danglingError(git);
   }
+
   const foreign = [top, git, directory, common].find(place => !belongsToUser(place, env));
   if (foreign === undefined || isSafeDirectory(top, env)) return;
+
   throw usageError(
     `${foreign} belongs to another user`,
     `If you trust that repository: git config --global --add safe.directory ${toShellWord(top, detectShell(env))}`,
@@ -80,7 +82,10 @@ function readLinkedDirectory(file: string): string {
   return path.resolve(path.dirname(file), target);
 }
 
-/** Returns the directory that a linked worktree shares with its repository; otherwise the directory itself. */
+/**
+ * Returns the directory that a linked worktree shares with its repository; otherwise the directory
+ * itself.
+ */
 function readCommonDirectory(directory: string): string {
   const file = path.join(directory, 'commondir');
   return hasEntry(file) ? path.resolve(directory, readSmallFile(file).trim()) : directory;
@@ -98,7 +103,8 @@ function belongsToUser(file: string, env: Env): boolean {
   const user = process.geteuid?.();
   if (user === undefined) return true;
   // Like git: root through sudo may use repositories of the calling user.
-  const users = user === 0 && /^\d+$/u.test(env['SUDO_UID'] ?? '') ? [0, Number(env['SUDO_UID'])] : [user];
+  const users =
+    user === 0 && /^\d+$/u.test(env['SUDO_UID'] ?? '') ? [0, Number(env['SUDO_UID'])] : [user];
   return [lstatSync(file), statSync(file)].every(({ uid }) => users.includes(uid));
 }
 

@@ -15,15 +15,20 @@ import { findRepository } from './repository.ts';
 
 /** Time limit of one call of git, in milliseconds. */
 const GIT_TIMEOUT_MS = 30_000;
-/** Maximum number of partials in a file's folder, and total size of the file and its partials in bytes. */
+
+/**
+ * Maximum number of partials in a file's folder, and total size of the file and its partials in
+ * bytes.
+ */
 const MAX_PARTIALS = 1000;
 const MAX_REVISION_BYTES = 64 * 1024 * 1024;
 
 /**
- * Calls `use` with the path of a prompt file's content. A revision is checked out, with the partials of its folder, into a
- * directory that is removed after `use`.
+ * Calls `use` with the path of a prompt file's content. A revision is checked out, with the
+ * partials of its folder, into a directory that is removed after `use`.
  *
- * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know, and a repository that is not used
+ * @throws {CliError} USAGE_ERROR for a file or a revision that git does not know, and a repository
+ * that is not used
  */
 export async function withPromptFile<T>(
   ctx: Context,
@@ -37,7 +42,9 @@ export async function withPromptFile<T>(
   } catch (error) {
     // The message would name a file that is about to be removed.
     const isInCheckout = error instanceof Error && error.message.startsWith(checkout);
-    throw isInCheckout ? usageError(`${file.name}: ${error.message.slice(checkout.length + 1)}`) : error;
+    throw isInCheckout
+      ? usageError(`${file.name}: ${error.message.slice(checkout.length + 1)}`)
+      : error;
   } finally {
     await rm(checkout, { recursive: true, force: true });
   }
@@ -66,18 +73,25 @@ async function checkOut(
     const { top, file } = findRepository(prompt, ctx.env);
     const git = createGit(top, await buildGitEnvironment(ctx, top), ctx.signal);
     const commit = await resolveCommit(git, revision);
+
     const ownName = path.posix.basename(file);
     let bytesLeft = MAX_REVISION_BYTES;
-    for (const [base, id] of listFilesToCheckOut(await listSiblingFiles(git, commit, file), ownName)) {
+    for (const [base, id] of listFilesToCheckOut(
+      await listSiblingFiles(git, commit, file),
+      ownName,
+    )) {
       const content = await git(['cat-file', 'blob', id], bytesLeft);
       bytesLeft -= content.length;
       await writeFile(path.join(checkout, base), content);
     }
+
     return path.join(checkout, ownName);
   } catch (error) {
     ctx.signal.throwIfAborted();
     const hints =
-      error instanceof CliError ? error.hints : ['Name a file that was committed and a revision of it.'];
+      error instanceof CliError
+        ? error.hints
+        : ['Name a file that was committed and a revision of it.'];
     throw usageError(`${name}: ${toOneLine(getErrorMessage(error))}`, ...hints);
   }
 }
@@ -86,7 +100,9 @@ async function resolveCommit(git: Git, revision: string): Promise<string> {
   // Older versions of git lack `--end-of-options`.
   if (revision.startsWith('-')) throw new Error(`${JSON.stringify(revision)} is not a revision`);
   const commit = String(await git(['rev-parse', '--verify', `${revision}^{commit}`])).trim();
-  if (!/^[0-9a-f]{40,64}$/u.test(commit)) throw new Error(`${JSON.stringify(revision)} is not a revision`);
+  if (!/^[0-9a-f]{40,64}$/u.test(commit)) {
+    throw new Error(`${JSON.stringify(revision)} is not a revision`);
+  }
   return commit;
 }
 
@@ -96,10 +112,15 @@ interface CommittedFile {
 }
 
 /** Returns the files of a commit in the folder of one of them, by name. */
-async function listSiblingFiles(git: Git, commit: string, file: string): Promise<Map<string, CommittedFile>> {
+async function listSiblingFiles(
+  git: Git,
+  commit: string,
+  file: string,
+): Promise<Map<string, CommittedFile>> {
   const folder = path.posix.dirname(file);
   const paths = folder === '.' ? [] : [`${folder}/`];
   const listing = String(await git(['ls-tree', '-z', '--full-tree', '--', commit, ...paths]));
+
   return new Map(
     listing.split('\0').flatMap(line => {
       const [, mode, id, name] = /^(\d+) blob ([0-9a-f]+)\t([^]*)$/u.exec(line) ?? [];
@@ -112,19 +133,36 @@ async function listSiblingFiles(git: Git, commit: string, file: string): Promise
 /** Git's file mode of a link. */
 const LINK_MODE = '120000';
 
-/** Returns names and blob ids of the prompt file and the partials in its folder. @throws {Error} if it doesn't exist */
-function listFilesToCheckOut(files: ReadonlyMap<string, CommittedFile>, prompt: string): [string, string][] {
+/**
+ * Returns names and blob ids of the prompt file and the partials in its folder.
+ *
+ * @throws {Error} if it doesn't exist
+ */
+function listFilesToCheckOut(
+  files: ReadonlyMap<string, CommittedFile>,
+  prompt: string,
+): [string, string][] {
   const promptFile = files.get(prompt);
   if (promptFile === undefined) throw new Error(`${prompt} is not in that revision`);
   if (promptFile.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
+
   const partials = [...files].filter(
     ([name, { mode }]) => mode !== LINK_MODE && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
   );
-  if (partials.length > MAX_PARTIALS) throw new Error(`it has more than ${MAX_PARTIALS} partials next to it`);
-  return [[prompt, promptFile.id], ...partials.map(([name, { id }]): [string, string] => [name, id])];
+  if (partials.length > MAX_PARTIALS) {
+    throw new Error(`it has more than ${MAX_PARTIALS} partials next to it`);
+  }
+
+  return [
+    [prompt, promptFile.id],
+    ...partials.map(([name, { id }]): [string, string] => [name, id]),
+  ];
 }
 
-/** Settings that keep git from starting or fetching anything that a repository configures. Older versions ignore some. */
+/**
+ * Settings that keep git from starting or fetching anything that a repository configures. Older
+ * versions ignore some.
+ */
 const INERT_SETTINGS = [
   '--no-pager',
   '-c',
@@ -161,7 +199,10 @@ function createGit(top: string, env: Record<string, string>, signal: AbortSignal
   };
 }
 
-/** The variables that locate or extend the user's own git configuration. Any other GIT_ variable could redirect git. */
+/**
+ * The variables that locate or extend the user's own git configuration. Any other GIT_ variable
+ * could redirect git.
+ */
 const KEPT_VARIABLES = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALUE_\d+)$/u;
 
 async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
@@ -186,11 +227,20 @@ async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<st
 }
 
 function gitFault(error: unknown): Error {
-  const { stderr, message, killed } = error as { stderr?: Buffer; message: string; killed?: boolean };
+  const { stderr, message, killed } = error as {
+    stderr?: Buffer;
+    message: string;
+    killed?: boolean;
+  };
+
   if (getErrorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
-    return usageError('the file and the partials beside it are larger than 64 MiB in that revision');
+    return usageError(
+      'the file and the partials beside it are larger than 64 MiB in that revision',
+    );
   }
+
   if (killed === true) return usageError(`git took more than ${GIT_TIMEOUT_MS / 1000} s`);
+
   const complaint = String(stderr ?? '').trim();
   if (complaint.includes("' not allowed") || complaint.includes('lazy fetching disabled')) {
     return usageError(
@@ -198,6 +248,10 @@ function gitFault(error: unknown): Error {
       'Fetch it first, such as with: git fetch --refetch --no-filter',
     );
   }
-  if (complaint.endsWith('Needed a single revision')) return new Error('the revision does not exist');
+
+  if (complaint.endsWith('Needed a single revision')) {
+    return new Error('the revision does not exist');
+  }
+
   return new Error(complaint.split('\n')[0] || message);
 }

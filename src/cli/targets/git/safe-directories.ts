@@ -4,14 +4,18 @@ import { readIfReadable } from '../../../files/read-text.ts';
 import type { Env } from '../../../utils/env.ts';
 
 /**
- * Returns true if the user's own git configuration lists a folder under `safe.directory`: the global files and the
- * GIT_CONFIG_* variables. As in git itself, the repository's configuration doesn't count.
+ * Returns true if the user's own git configuration lists a folder under `safe.directory`: the
+ * global files and the GIT_CONFIG_* variables. As in git itself, the repository's configuration
+ * doesn't count.
  *
  * @param folder the real path
  */
 export function isSafeDirectory(folder: string, env: Env): boolean {
   let isSafe = false;
-  for (const value of [...listGlobalFiles(env).flatMap(readFileValues), ...readEnvironmentValues(env)]) {
+  for (const value of [
+    ...listGlobalFiles(env).flatMap(readFileValues),
+    ...readEnvironmentValues(env),
+  ]) {
     // An empty value resets the list.
     if (value === '') isSafe = false;
     else if (matchesFolder(value, folder, env)) isSafe = true;
@@ -66,6 +70,7 @@ function readFileValues(file: string): string[] {
     const [, value] = /^directory\s*=(.*)$/iu.exec(rest.trim()) ?? [];
     if (isInSection && value !== undefined) values.push(unquoteSetting(value.trim()));
   }
+
   return values;
 }
 

@@ -15,7 +15,10 @@ const BLOCK_PICTURE_SIZE = { width: 48, height: 32 };
 /** Maximum number of characters in a chunk of kitty's protocol. */
 const KITTY_CHUNK_LENGTH = 4096;
 
-/** Returns the protocol for pictures on standard output; undefined if the terminal is not known to support one. */
+/**
+ * Returns the protocol for pictures on standard output; undefined if the terminal is not known to
+ * support one.
+ */
 export async function detectGraphics(ctx: TerminalContext): Promise<Graphics | undefined> {
   const { env, io } = ctx;
   if (!io.stdout.isTerminal || env.ACCESSIBLE || env.TERM === 'dumb') return undefined;
@@ -53,7 +56,10 @@ export function encodeIterm2({ png, width, height }: Miniature): string {
   return `\u001B]1337;File=${facts}:${png.toString('base64')}\u0007`;
 }
 
-/** Draws a picture with half blocks in 24-bit colour, for terminals without a picture protocol: a cell is two pixels high. */
+/**
+ * Draws a picture with half blocks in 24-bit colour, for terminals without a picture protocol: a
+ * cell is two pixels high.
+ */
 export function drawHalfBlocks({ width, height, pixels }: Miniature): string {
   const findColour = (x: number, y: number): Colour | undefined => {
     const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray((y * width + x) * 4);
@@ -81,7 +87,10 @@ function drawCell(upperColour: Colour | undefined, lowerColour: Colour | undefin
 const LEVELS = 6;
 const SIXEL_BAND_HEIGHT = 6;
 
-/** Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the background. */
+/**
+ * Encodes a picture as sixels with a palette of 216 colours; transparent pixels keep the
+ * background.
+ */
 export function encodeSixel({ width, height, pixels }: Miniature): string {
   const colours = computePaletteIndices(pixels, width * height);
   const usedColours = [...new Set(colours)]
@@ -100,12 +109,14 @@ export function encodeSixel({ width, height, pixels }: Miniature): string {
 
 /** Returns the palette index of each pixel; -1 if it is mostly transparent. */
 function computePaletteIndices(pixels: Uint8Array, count: number): Int16Array {
-  const toLevel = (value: number | undefined): number => Math.round(((value ?? 0) / 255) * (LEVELS - 1));
+  const toLevel = (value: number | undefined): number =>
+    Math.round(((value ?? 0) / 255) * (LEVELS - 1));
   return Int16Array.from({ length: count }, (_, pixel) => {
     const offset = pixel * 4;
     if ((pixels[offset + 3] ?? 0) < 128) return -1;
     return (
-      (toLevel(pixels[offset]) * LEVELS + toLevel(pixels[offset + 1])) * LEVELS + toLevel(pixels[offset + 2])
+      (toLevel(pixels[offset]) * LEVELS + toLevel(pixels[offset + 1])) * LEVELS +
+      toLevel(pixels[offset + 2])
     );
   });
 }
@@ -119,7 +130,9 @@ function encodePaletteEntry(colour: number): string {
   return `#${colour};2;${red};${green};${blue}`;
 }
 
-/** Encodes six rows: for each colour, a line of characters whose bits mark the rows that have it. */
+/**
+ * Encodes six rows: for each colour, a line of characters whose bits mark the rows that have it.
+ */
 function encodeBand(colours: Int16Array, width: number, rows: number, start: number): string {
   const lines = new Map<number, Uint8Array>();
   for (let row = 0; row < rows; row += 1) {

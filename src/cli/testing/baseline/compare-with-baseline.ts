@@ -1,5 +1,9 @@
 import { usageError } from '../../core/errors.ts';
-import { compareRates, formatRateVerdict, type RateComparison } from '../../statistics/compare-rates.ts';
+import {
+  compareRates,
+  formatRateVerdict,
+  type RateComparison,
+} from '../../statistics/compare-rates.ts';
 import { formatPercent } from '../../statistics/interval.ts';
 import { areAllEqual } from '../../statistics/nearly-equal.ts';
 import { type CaseRuns, passRate } from '../../statistics/rates.ts';
@@ -33,9 +37,13 @@ export function requirePair(baseline: Baseline, entries: readonly TestEntry[]): 
 }
 
 /** Compares the results of a test with an earlier report, case by case and over all. */
-export function compareWithBaseline(baseline: Baseline, results: readonly EntryResult[]): BaselineComparison {
+export function compareWithBaseline(
+  baseline: Baseline,
+  results: readonly EntryResult[],
+): BaselineComparison {
   const byEntry = new Map(results.map(result => [result.entry, result]));
   const { pairs, added, gone } = pairUp(baseline, [...byEntry.keys()]);
+
   const changes = new Map<TestEntry, CaseChange>();
   const comparedCases: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
   for (const { entry, before } of pairs) {
@@ -45,9 +53,13 @@ export function compareWithBaseline(baseline: Baseline, results: readonly EntryR
     comparedCases.push({ before: runsBefore, after: runsAfter });
     changes.set(entry, { kind: compareCases(runsBefore, runsAfter), before: runsBefore });
   }
+
   for (const entry of added) {
-    if (byEntry.get(entry)?.caseRuns !== undefined) changes.set(entry, { kind: 'new', before: undefined });
+    if (byEntry.get(entry)?.caseRuns !== undefined) {
+      changes.set(entry, { kind: 'new', before: undefined });
+    }
   }
+
   const listCaseNames = (kind: CaseChange['kind']): CaseName[] =>
     [...changes].filter(([, change]) => change.kind === kind).map(([entry]) => toCaseName(entry));
   return {
@@ -78,31 +90,45 @@ interface Pairing {
   readonly gone: readonly BaselineCase[];
 }
 
-/** Pairs cases by file, name and model, duplicates in order; without the model if each side has only one model. */
+/**
+ * Pairs cases by file, name and model, duplicates in order; without the model if each side has only
+ * one model.
+ */
 function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
   const modelsOfSides = [cases, entries].map(side => new Set(side.map(({ model }) => model)));
   const isOneModel = modelsOfSides.every(({ size }) => size <= 1);
+
   // A baseline may come from another system.
   const getCaseKey = ({ file, name, model }: CaseName): string =>
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
   const unpairedCases = new Map<string, BaselineCase[]>();
   for (const testCase of cases) {
-    unpairedCases.set(getCaseKey(testCase), [...(unpairedCases.get(getCaseKey(testCase)) ?? []), testCase]);
+    unpairedCases.set(getCaseKey(testCase), [
+      ...(unpairedCases.get(getCaseKey(testCase)) ?? []),
+      testCase,
+    ]);
   }
+
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];
   const addedEntries: TestEntry[] = [];
   for (const entry of entries) {
     const before = unpairedCases.get(getCaseKey(toCaseName(entry)))?.shift();
-    if (before) pairs.push({ entry, before });
-    else addedEntries.push(entry);
+    if (before) {
+      pairs.push({ entry, before });
+    } else {
+      addedEntries.push(entry);
+    }
   }
+
   const goneCases = new Set([...unpairedCases.values()].flat());
   return { pairs, added: addedEntries, gone: cases.filter(testCase => goneCases.has(testCase)) };
 }
 
 const COUNTED_KINDS = ['worse', 'better', 'same', 'new', 'gone'] as const;
 
-/** Returns a line with the verdict and its certainty, then one with the numbers of changed cases. */
+/**
+ * Returns a line with the verdict and its certainty, then one with the numbers of changed cases.
+ */
 export function formatBaselineComparison(comparison: BaselineComparison): string[] {
   const { rates } = comparison;
   const verdict =
@@ -126,7 +152,10 @@ function formatCaseNames(kind: string, names: readonly CaseName[]): string {
   return `; ${kind}: ${shownNames.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Returns the change of a case as text, such as `worse than before (100 %)`; undefined if its rate is the same. */
+/**
+ * Returns the change of a case as text, such as `worse than before (100 %)`; undefined if its rate
+ * is the same.
+ */
 export function formatChange(change: CaseChange | undefined): string | undefined {
   if (change === undefined || change.kind === 'same') return undefined;
   if (change.before === undefined) return 'not in the baseline';

@@ -25,6 +25,7 @@ export interface BaselineCase extends CaseName {
 }
 
 const MAX_BASELINE_BYTES = 512 * 1024 * 1024;
+
 /** Limits on a report, enough for 100,000 cases with many expectations each. */
 const BASELINE_LIMITS = { ...MAX_JSON, values: 20_000_000 };
 const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results.json';
@@ -32,7 +33,8 @@ const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results
 /**
  * Reads a report of `--reporter json`.
  *
- * @throws {CliError} USAGE_ERROR if the file is not such a report, or the report was made with another `--sure`
+ * @throws {CliError} USAGE_ERROR if the file is not such a report, or the report was made with
+ * another `--sure`
  */
 export async function readBaseline(
   ctx: Context,
@@ -42,15 +44,22 @@ export async function readBaseline(
   const text = await readTextFile(file, ctx.cwd, '--baseline', MAX_BASELINE_BYTES);
   const json = readJson(text.replace(/^\uFEFF/u, ''), BASELINE_LIMITS);
   if ('fault' in json) throw notAReportError(file, `it ${json.fault}`);
+
   const report = json.value;
   if (!isJsonObject(report) || !Array.isArray(report['cases'])) {
     throw notAReportError(file, 'it contains no cases');
   }
+
   refuseOtherStops(file, report['sure'], repeatOptions);
-  return { cases: report['cases'].map((value, index) => parseCase(value, `cases[${index}]`, file)) };
+  return {
+    cases: report['cases'].map((value, index) => parseCase(value, `cases[${index}]`, file)),
+  };
 }
 
-/** Refuses a report with other stopping rules, because stopping early biases rates by an amount that depends on the rule. */
+/**
+ * Refuses a report with other stopping rules, because stopping early biases rates by an amount that
+ * depends on the rule.
+ */
 function refuseOtherStops(file: string, sure: unknown, repeatOptions: RepeatOptions): void {
   const maxRepeatBefore = isJsonObject(sure) ? Number(sure['maxRepeat']) : undefined;
   const maxRepeat = repeatOptions.sure ? repeatOptions.maxRepeat : undefined;
@@ -67,16 +76,24 @@ function sureFlags(maxRepeat: number | undefined): string {
 
 function parseCase(value: unknown, place: string, file: string): BaselineCase {
   if (!isJsonObject(value)) throw notAReportError(file, `${place} is not a case`);
+
   const { file: testFile, name, model = null } = value;
   if (typeof testFile !== 'string' || typeof name !== 'string') {
     throw notAReportError(file, `${place} has no file or no name`);
   }
-  if (model !== null && typeof model !== 'string')
+
+  if (model !== null && typeof model !== 'string') {
     throw notAReportError(file, `${place}.model is not a name`);
+  }
+
   return { file: testFile, name, model, caseRuns: parseCounts(value, place, file) };
 }
 
-function parseCounts({ passed, runs }: UncheckedObject, place: string, file: string): CaseRuns | undefined {
+function parseCounts(
+  { passed, runs }: UncheckedObject,
+  place: string,
+  file: string,
+): CaseRuns | undefined {
   if (passed === null && runs === null) return undefined;
   const areCounts = isCount(passed) && isCount(runs) && runs >= 1 && passed <= runs;
   if (areCounts) return { passed, runs };

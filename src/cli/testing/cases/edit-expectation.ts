@@ -30,9 +30,12 @@ export function changeExpectation(
   const document = parseDocument(source);
   const expectation = findExpectation(document, offset);
   if (expectation === undefined) return undefined;
+
   const { kind, place } = expectation;
-  const expected = kind === 'json' ? newJson(getNodeData(document, place.node), answer) : { value: answer };
+  const expected =
+    kind === 'json' ? newJson(getNodeData(document, place.node), answer) : { value: answer };
   if (expected === undefined) return undefined;
+
   const { value } = expected;
   const changedSource = listValueChanges(document, place, value).reduceRight(withChange, source);
   if (!readsBackAs(changedSource, source, offset, value)) return undefined;
@@ -57,7 +60,9 @@ interface ValuePlace {
 function findExpectation(
   document: Document,
   offset: number,
-): { readonly kind: NewValue['kind']; readonly pair: Pair; readonly place: ValuePlace } | undefined {
+):
+  | { readonly kind: NewValue['kind']; readonly pair: Pair; readonly place: ValuePlace }
+  | undefined {
   let expectation: ReturnType<typeof findExpectation>;
   visit(document, {
     Map(_, map) {
@@ -85,8 +90,15 @@ function getNodeData(document: Document, node: Node | null): unknown {
   return node?.toJS(document) ?? null;
 }
 
-/** Returns true if the changed source has the value at that place and is unchanged everywhere else. */
-function readsBackAs(changedSource: string, source: string, offset: number, value: unknown): boolean {
+/**
+ * Returns true if the changed source has the value at that place and is unchanged everywhere else.
+ */
+function readsBackAs(
+  changedSource: string,
+  source: string,
+  offset: number,
+  value: unknown,
+): boolean {
   const changedDocument = parseDocument(changedSource);
   const expectedDocument = parseDocument(source);
   const pair = findExpectation(expectedDocument, offset)?.pair;
@@ -103,22 +115,28 @@ interface ValueChange extends ValuePlace {
   readonly value: unknown;
 }
 
-/** Returns the changes that turn a value into another; in an object or list of the same size, only the differing parts. */
+/**
+ * Returns the changes that turn a value into another; in an object or list of the same size, only
+ * the differing parts.
+ */
 function listValueChanges(document: Document, place: ValuePlace, value: unknown): ValueChange[] {
   const { node } = place;
   if (isSameJson(getNodeData(document, node), value)) return [];
+
   if (isMap(node) && isJsonObject(value) && node.items.length === Object.keys(value).length) {
     return node.items.flatMap(pair => {
       const name = isScalar(pair.key) ? String(pair.key.value) : '';
       return listValueChanges(document, toValuePlace(pair, node.flow === true), value[name]);
     });
   }
+
   if (isSeq(node) && Array.isArray(value) && node.items.length === value.length) {
     return node.items.flatMap((item, index) => {
       const inner = { key: undefined, node: item as Node | null, isInFlow: node.flow === true };
       return listValueChanges(document, inner, value[index]);
     });
   }
+
   return [{ ...place, value }];
 }
 
@@ -127,6 +145,7 @@ function withChange(source: string, change: ValueChange): string {
   const { key, node } = change;
   const afterKey = (key?.range?.[1] ?? 0) + 1;
   const [start, end] = node?.range ?? [afterKey, afterKey];
+
   // Text after a block scalar belongs to the file.
   const oldText = source.slice(start, end);
   const rest = oldText.slice(oldText.trimEnd().length);
@@ -137,12 +156,15 @@ function withChange(source: string, change: ValueChange): string {
 /** Formats a value for its place: several lines as a block if that reads back unchanged. */
 function formatYaml(source: string, { key, value, isInFlow }: ValueChange): string {
   if (typeof value !== 'string') return JSON.stringify(value);
+
   if (!value.includes('\n')) {
     const scalar = stringify(value, { lineWidth: 0 }).trimEnd();
     return isInFlow && /[,[\]{}]/u.test(scalar) ? JSON.stringify(value) : scalar;
   }
+
   const isPlain = /^\S.*[^\n]\n?$/su.test(value) && !/[^\P{C}\n]|[^\S\n]\n/u.test(value);
   if (key === undefined || isInFlow || !isPlain) return JSON.stringify(value);
+
   const column = getNodeStart(key) - (source.lastIndexOf('\n', getNodeStart(key)) + 1);
   const lines = value.replace(/\n$/u, '').replaceAll(/^(?=.)/gmu, ' '.repeat(column + 2));
   const [lineBreak] = /\r?\n/u.exec(source.slice(getNodeStart(key))) ?? ['\n'];

@@ -28,12 +28,14 @@ export interface FoundTests {
 }
 
 /**
- * Finds the test files among files and below directories: `*.test.yaml`, configurations of promptfoo, and prompt files that
- * have their own tests.
+ * Finds the test files among files and below directories: `*.test.yaml`, configurations of
+ * promptfoo, and prompt files that have their own tests.
  *
  * @param paths files and directories; the working directory if empty
- * @param report called with a line for each skipped file: a link out of its directory, a pipe or a device
- * @throws {CliError} USAGE_ERROR if a path does not exist or is not a test file; NOT_FOUND_ERROR if there is no test file
+ * @param report called with a line for each skipped file: a link out of its directory, a pipe or a
+ * device
+ * @throws {CliError} USAGE_ERROR if a path does not exist or is not a test file; NOT_FOUND_ERROR if
+ * there is no test file
  */
 export async function findTestFiles(
   ctx: Context,
@@ -47,13 +49,17 @@ export async function findTestFiles(
     const { absolutePath, isDirectory } = await findNamed(ctx, name);
     if (isDirectory) {
       directories.push(absolutePath);
-      for (const file of await testFilesBelow(ctx, absolutePath, absolutePath, report)) files.add(file);
+      for (const file of await testFilesBelow(ctx, absolutePath, absolutePath, report)) {
+        files.add(file);
+      }
     } else {
       namedFiles.add(absolutePath);
       files.add(absolutePath);
     }
   }
+
   if (files.size > 0) return { files: [...files], named: namedFiles, directories };
+
   throw notFoundError(
     `no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,
     'promptrun prompts new <file> writes a prompt file with its test file.',
@@ -66,6 +72,7 @@ async function findNamed(
   name: string,
 ): Promise<{ readonly absolutePath: string; readonly isDirectory: boolean }> {
   if (name.trim() === '') throw usageError('the path of a test file or directory is empty');
+
   const absolutePath = path.resolve(ctx.cwd, name);
   const stats = await stat(absolutePath).catch((error: unknown) => {
     const code = getErrorCode(error) ?? '';
@@ -75,23 +82,27 @@ async function findNamed(
       .find(file => existsSync(path.resolve(ctx.cwd, file)));
     throw usageError(`${name} does not exist${suggest(meant)}`);
   });
-  if (stats.isDirectory())
+  if (stats.isDirectory()) {
     return { absolutePath: toPathInside(ctx.cwd, absolutePath, true), isDirectory: true };
+  }
+
   const beside = listTestFileNames(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
   if (beside !== undefined) return findNamed(ctx, beside);
+
   if (name.endsWith('.prompt')) {
     throw usageError(
       `${name} has no tests: ${path.basename(listTestFileNames(name)[0] ?? '')} does not exist next to it`,
       'promptrun help tests-and-recordings shows how to write them.',
     );
   }
+
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
   return { absolutePath: toPathInside(ctx.cwd, absolutePath, false), isDirectory: false };
 }
 
 /**
- * Returns the path of a file or directory through the working directory if its real path is in it. On macOS, /tmp is a link
- * to /private/tmp, which is what the system calls the working directory.
+ * Returns the path of a file or directory through the working directory if its real path is in it.
+ * On macOS, /tmp is a link to /private/tmp, which is what the system calls the working directory.
  */
 function toPathInside(cwd: string, absolutePath: string, isDirectory: boolean): string {
   if (!path.relative(cwd, absolutePath).startsWith('..')) return absolutePath;
@@ -105,7 +116,11 @@ function toPathInside(cwd: string, absolutePath: string, isDirectory: boolean): 
     : path.join(cwd, relativePath);
 }
 
-/** Returns the test files below a directory, sorted. @param top the directory that links may not lead out of */
+/**
+ * Returns the test files below a directory, sorted.
+ *
+ * @param top the directory that links may not lead out of
+ */
 async function testFilesBelow(
   ctx: Context,
   top: string,
@@ -121,19 +136,27 @@ async function testFilesBelow(
       files.push(...(await testFilesBelow(ctx, top, absolutePath, report)));
       continue;
     }
+
     const isOfTests = isTestFile(entry.name) || isPromptfooFile(entry.name);
     if (!isOfTests && !FOREIGN_PROMPT.test(entry.name)) continue;
+
     const reason = entry.isFile() ? undefined : leftOutReason(absolutePath, top);
     if (reason !== undefined) {
       report(`${path.relative(ctx.cwd, absolutePath)} is left out: ${reason}`);
-    } else if (isOfTests || (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, absolutePath)))) {
+    } else if (
+      isOfTests ||
+      (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, absolutePath)))
+    ) {
       files.push(absolutePath);
     }
   }
+
   return files;
 }
 
 /** Returns true if a test file for a foreign prompt file lies next to it. */
 function hasTestFile(foreignPrompt: string, names: ReadonlySet<string>): boolean {
-  return TEST_FILE_SUFFIXES.some(suffix => names.has(foreignPrompt.replace(FOREIGN_PROMPT, suffix)));
+  return TEST_FILE_SUFFIXES.some(suffix =>
+    names.has(foreignPrompt.replace(FOREIGN_PROMPT, suffix)),
+  );
 }

@@ -35,19 +35,29 @@ interface TestFileSource {
 
 export type TestFileContent = Pick<TestFile, 'cases' | 'target' | 'models'>;
 
-/** Parses the text of a test file. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
+/**
+ * Parses the text of a test file.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line if it is invalid
+ */
 export async function parseTestFile(
   ctx: Context,
   text: string,
   source: TestFileSource,
 ): Promise<TestFileContent> {
-  const root = await runFileTask(ctx, 'readYaml', { text, file: source.name }).catch((error: unknown) => {
-    throw withPlace(error);
-  });
+  const root = await runFileTask(ctx, 'readYaml', { text, file: source.name }).catch(
+    (error: unknown) => {
+      throw withPlace(error);
+    },
+  );
   return await readTestFileNode(ctx, root, source);
 }
 
-/** Reads the content of a parsed test file. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
+/**
+ * Reads the content of a parsed test file.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line if it is invalid
+ */
 export async function readTestFileNode(
   ctx: Context,
   root: YamlNode | null,
@@ -60,9 +70,11 @@ export async function readTestFileNode(
     namedFiles: new NamedFileCount(),
     texts: new Map(),
   };
-  return await readContent(inFolder, toYamlValue(root, 1, name), file, target).catch((error: unknown) => {
-    throw withPlace(error);
-  });
+  return await readContent(inFolder, toYamlValue(root, 1, name), file, target).catch(
+    (error: unknown) => {
+      throw withPlace(error);
+    },
+  );
 }
 
 function withPlace(error: unknown): unknown {
@@ -78,17 +90,24 @@ async function readContent(
   const fields = readMapFields(root, 'a test file', FILE_KEYS);
   const casesEntry = fields.get('cases');
   if (casesEntry === undefined) throw testFileError(root, 'cases is missing');
+
   const common = {
     trims: readTrim(fields),
     ...(readPass(fields) ?? { pass: ALL_RUNS }),
     ...(await readTransform(ctx, fields)),
   };
+
   const inFile = { ...ctx, judge: chooseJudge(fields, ctx) };
   const sourceTextIn = ctx.watch ? createCaseWriter(fields) : () => ({});
   const cases: TestCase[] = [];
   for (const [index, value] of readCaseItems(casesEntry).entries()) {
-    cases.push({ ...common, ...(await readCase(inFile, value, index + 1)), ...sourceTextIn(value) });
+    cases.push({
+      ...common,
+      ...(await readCase(inFile, value, index + 1)),
+      ...sourceTextIn(value),
+    });
   }
+
   return {
     cases,
     target: target ?? readTarget(ctx, root, fields, file),
@@ -104,7 +123,10 @@ function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
   throw testFileError(casesEntry, `there are more than ${formatNumber(MAX_CASES)} cases`);
 }
 
-/** Returns a function that writes a case with all keys that it shares with the others, to find the cases that change. */
+/**
+ * Returns a function that writes a case with all keys that it shares with the others, to find the
+ * cases that change.
+ */
 function createCaseWriter(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
   const others = [...fields].filter(([key]) => key !== 'cases');
   const shared = others.map(([key, { value }]) => [key, value.json()]);

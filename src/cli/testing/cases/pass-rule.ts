@@ -12,12 +12,22 @@ export type PassRule =
 
 export const ALL_RUNS: PassRule = { kind: 'all' };
 
-/** Parses `pass`. @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage */
+/**
+ * Parses `pass`.
+ *
+ * @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage
+ */
 export function readPassRule(value: YamlValue): PassRule {
   const count = value.json();
-  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 1) return { kind: 'count', count };
+  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 1) {
+    return { kind: 'count', count };
+  }
+
   const [, digits] = /^(\d{1,3}(?:\.\d{1,9})?)%$/u.exec(value.scalar ?? '') ?? [];
-  if (digits !== undefined && Number(digits) <= 100) return { kind: 'rate', rate: Number(digits) / 100 };
+  if (digits !== undefined && Number(digits) <= 100) {
+    return { kind: 'rate', rate: Number(digits) / 100 };
+  }
+
   throw testFileError(
     value,
     'pass must be a count of 1 or more, or a percentage from 0% to 100%, such as 80%',
@@ -45,5 +55,7 @@ export function formatNeeded(rule: PassRule, runs: number): string {
 
 /** Returns the rule for a report: a count, or a percentage such as `"80%"`. */
 export function toPassRuleData(rule: PassRule, runs: number): number | string {
-  return rule.kind === 'rate' ? formatPercent(rule.rate).replace(' ', '') : computeRequiredPasses(rule, runs);
+  return rule.kind === 'rate'
+    ? formatPercent(rule.rate).replace(' ', '')
+    : computeRequiredPasses(rule, runs);
 }

@@ -31,6 +31,7 @@ const CASE_KEYS = [
   'repeat',
   'pass',
 ];
+
 /** A key of promptfoo's tests. */
 const METADATA = 'metadata';
 
@@ -38,9 +39,17 @@ const METADATA = 'metadata';
 type ReadCase = Omit<TestCase, 'pass'> & Partial<Pick<TestCase, 'pass'>>;
 
 /** Reads a case. A fault that concerns only its inputs or expectations becomes part of it. */
-export async function readCase(ctx: ReadingContext, value: YamlValue, number: number): Promise<ReadCase> {
+export async function readCase(
+  ctx: ReadingContext,
+  value: YamlValue,
+  number: number,
+): Promise<ReadCase> {
   if (value.isEmpty) throw testFileError(value, 'a case must be a map of keys to values');
-  const fields = readMapFields(value, 'a case', [...CASE_KEYS, ...(ctx.isAsPromptfoo ? [METADATA] : [])]);
+
+  const fields = readMapFields(value, 'a case', [
+    ...CASE_KEYS,
+    ...(ctx.isAsPromptfoo ? [METADATA] : []),
+  ]);
   const name = fields.get('name');
   const expectations = fields.get('expect');
   const common = {
@@ -53,13 +62,17 @@ export async function readCase(ctx: ReadingContext, value: YamlValue, number: nu
     ...readPass(fields),
     ...readMetadata(fields),
   };
+
   const filesRead: string[] = [];
   const recording = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
   try {
     const judge = chooseJudge(fields, ctx);
-    const expect = expectations ? await readExpectations(expectations.value, { ...recording, judge }) : [];
+    const expect = expectations
+      ? await readExpectations(expectations.value, { ...recording, judge })
+      : [];
     const transform = await readTransform(recording, fields);
     const inputs = await readCaseInputs(recording, fields);
+
     return {
       ...common,
       ...inputs,
@@ -99,7 +112,9 @@ function readRepeat(fields: YamlEntries): number {
   const value = fields.get('repeat')?.value;
   if (value === undefined) return 1;
   const repeat = readNumber(value, 'repeat', 'a whole number of 1 or more');
-  if (repeat > MAX_REPEAT) throw testFileError(value, `repeat (${repeat}) is more than ${MAX_REPEAT}`);
+  if (repeat > MAX_REPEAT) {
+    throw testFileError(value, `repeat (${repeat}) is more than ${MAX_REPEAT}`);
+  }
   return repeat;
 }
 
@@ -116,6 +131,7 @@ async function readCaseInputs(
     });
     text.set(key, await input);
   }
+
   const images: UnplacedImage[] = [];
   for (const value of fields.get('images')?.value.items('images') ?? []) {
     const name = requireText(value, 'an image');
@@ -125,24 +141,33 @@ async function readCaseInputs(
     });
     images.push(...(await opened));
   }
+
   return { text, images };
 }
 
 const NO_STANDARD_INPUT = "a test can't read standard input";
 
 /** Reads the value of an input; a file that several cases name is read once. */
-async function readCaseValue(ctx: ReadingContext, key: string, sourceText: string): Promise<string> {
+async function readCaseValue(
+  ctx: ReadingContext,
+  key: string,
+  sourceText: string,
+): Promise<string> {
   if (sourceText === '@-') throw new Error(NO_STANDARD_INPUT);
+
   const readValue = async (): Promise<string> => {
     const { text } = await collectInputs(ctx, { inputs: [`${key}=${sourceText}`], images: [] });
     return text.get(key) ?? '';
   };
+
   if (!/^@(?!@)/u.test(sourceText)) return await readValue();
+
   const name = sourceText.slice(1);
   checkNamedFile(ctx, name);
   const file = path.resolve(ctx.cwd, name);
   const value = ctx.texts.get(file) ?? (await readValue());
   ctx.texts.set(file, value);
+
   return value;
 }
 

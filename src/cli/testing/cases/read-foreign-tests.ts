@@ -26,9 +26,11 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
       'Add rows to it, or a test file next to it.',
     );
   }
+
   for (const { line, message } of tests.notes) {
     ctx.io.note(`note: ${toOneLine(name)}:${line}: ${toOneLine(message)}`);
   }
+
   const cases = tests.cases.map(
     ({ name, line, inputs, data, expect }): TestCase => ({
       name,
@@ -60,7 +62,10 @@ function toExpectation(
   return KINDS[expectation.kind].create(expectation.text);
 }
 
-/** Returns true if a file has rows and checks for them, or can't be read; its fault is reported later. */
+/**
+ * Returns true if a file has rows and checks for them, or can't be read; its fault is reported
+ * later.
+ */
 export async function hasForeignTests(ctx: Context, file: string): Promise<boolean> {
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   if (!['testData', 'evaluators'].every(key => text.includes(key))) return false;

@@ -8,7 +8,9 @@ import { REVISION_MARK } from '../../targets/prompt-file.ts';
 import type { TestFileOptions } from './reading-context.ts';
 import { requireText, testFileError } from './test-values.ts';
 
-/** The endings of prompt files, in order of precedence: promptrun's own before those of other tools. */
+/**
+ * The endings of prompt files, in order of precedence: promptrun's own before those of other tools.
+ */
 const PROMPT_ENDINGS = ['.prompt', '.prompt.yml', '.prompt.yaml', '.yaml', '.yml', '.md', '.txt'];
 
 /** Returns the path of a prompt file, or else a name for a service or an alias to resolve. */
@@ -25,19 +27,27 @@ export function readTarget(
     ? [requireText(targetValue, 'target')]
     : PROMPT_ENDINGS.map(ending => ownStem + ending);
   const [target = ''] = targets;
+
   // Resolving the target refuses a revision later.
   if (ctx.settings.aliases.has(target) || target.includes(REVISION_MARK)) return target;
+
   if (isOnOtherComputer(target)) {
     throw testFileError(place, `the target ${target} is on another computer, or a device`);
   }
+
   if (!isTargetPath(target)) return target;
+
   const prompt = targets
     .map(target => path.resolve(path.dirname(file), target))
     .find(place => existsSync(place));
-  if (prompt === undefined)
+  if (prompt === undefined) {
     throw missingPromptFileError(place, target, { isNamed: targetValue !== undefined });
-  if (!statSync(prompt).isFile())
+  }
+
+  if (!statSync(prompt).isFile()) {
     throw testFileError(place, `the prompt file ${prompt} is not a regular file`);
+  }
+
   if (!ctx.mayTarget(file, prompt)) {
     throw testFileError(
       place,
@@ -45,7 +55,9 @@ export function readTarget(
       'If you trust the test file, name it on the command line, or add --allow-outside.',
     );
   }
-  const note = noteOnBackslashes(target) ?? (targetValue && noteOnCase(target, realpathSync.native(prompt)));
+
+  const note =
+    noteOnBackslashes(target) ?? (targetValue && noteOnCase(target, realpathSync.native(prompt)));
   if (note !== undefined) ctx.io.note(`note: ${root.file}:${targetValue?.line}: ${note}`);
   return prompt;
 }
@@ -66,7 +78,9 @@ function missingPromptFileError(
   return testFileError(
     place,
     `the prompt file ${target} does not exist`,
-    target.includes('\\') ? 'Write the path with /: a backslash in it works on Windows only.' : hint,
+    target.includes('\\')
+      ? 'Write the path with /: a backslash in it works on Windows only.'
+      : hint,
   );
 }
 
@@ -79,7 +93,10 @@ export function noteOnBackslashes(
   return `the target ${target} works on Windows only; write ${target.replaceAll('\\', '/')}`;
 }
 
-/** Returns a note if a target is found only because the file system ignores the case of letters; undefined otherwise. */
+/**
+ * Returns a note if a target is found only because the file system ignores the case of letters;
+ * undefined otherwise.
+ */
 export function noteOnCase(
   target: string,
   real: string,
@@ -87,10 +104,12 @@ export function noteOnCase(
 ): string | undefined {
   // On Linux, only a link could lead from one to the other.
   if (platform === 'linux') return undefined;
+
   const typed = target.normalize('NFC').split(/[\\/]/u);
   const names = typed.slice(typed.findLastIndex(name => name === '.' || name === '..') + 1);
   const actual = real.normalize('NFC').split(/[\\/]/u).slice(-names.length);
   const isOtherCase = actual.join('/').toLowerCase() === names.join('/').toLowerCase();
   if (!isOtherCase || actual.join('/') === names.join('/')) return undefined;
+
   return `the target ${target} is ${actual.join('/')} on disk, and is not found where the case of letters counts`;
 }

@@ -22,9 +22,13 @@ export async function readTestFile(
     const { readPromptfooTests } = await import('../promptfoo/read-promptfoo-tests.ts');
     return await readPromptfooTests(ctx, file, options);
   }
+
   if (!isTestFile(file)) return [await readForeignTests(ctx, file)];
+
   const name = toSharedPath(ctx.cwd, file);
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { judge: _, ...parseOptions } = options;
-  return [{ file, name, ...(await parseTestFile(ctx, text, { file, name, options: parseOptions })) }];
+  return [
+    { file, name, ...(await parseTestFile(ctx, text, { file, name, options: parseOptions })) },
+  ];
 }

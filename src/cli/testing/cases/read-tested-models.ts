@@ -13,30 +13,38 @@ export async function readTestedModels(
   if (one && several) throw testFileError(several, 'model and models are both set: keep one');
   if (one) return [{ model: requireText(one.value, 'model') }];
   if (several === undefined) return [{ model: undefined }];
+
   const models = new Map<string, TestedModel>();
   for (const [index, value] of several.value.items('models').entries()) {
     // In promptfoo, equal names with different interfaces are different models.
     const key = JSON.stringify(ctx.isAsPromptfoo ? [value.json(), index] : value.json());
     models.set(key, await readTestedModel(ctx, value));
   }
+
   if (models.size === 0) throw testFileError(several, 'models is empty');
   return numberEqualModels([...models.values()]);
 }
 
 const MODEL_KEYS = ['model', 'config', 'transform'];
+
 /** A key of promptfoo's providers that are programs. */
 const GIVES_RESULTS = 'givesResults';
+
 /** Keys of promptfoo's providers. Equal ones with different labels may get different prompts. */
 const PROMPTFOO_KEYS = [...MODEL_KEYS, GIVES_RESULTS, 'label'];
 
 async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<TestedModel> {
   if (!value.isMap) return { model: requireText(value, 'a model') };
+
   const fields = readMapFields(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
   const [model, config] = [fields.get('model'), fields.get('config')];
   if (model === undefined) throw testFileError(value, 'a model needs `model`');
+
   const settings = config?.value.json();
-  if (config && !isJsonObject(settings))
+  if (config && !isJsonObject(settings)) {
     throw testFileError(config, 'config must be a map of keys to values');
+  }
+
   return {
     model: requireText(model.value, 'model'),
     ...(isJsonObject(settings) && { config: settings }),

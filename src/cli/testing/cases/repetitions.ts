@@ -29,9 +29,11 @@ function repeatCase(testCase: TestCase, { repeat, sure, maxRepeat }: RepeatOptio
     // One answer is enough for a rate of 0 %; more answers would cost money for nothing.
     return { ...testCase, repeat: pass.rate === 0 ? 1 : maxRepeat, untilDecided: true };
   }
+
   const runs = repeat ?? testCase.repeat;
   if (pass.kind === 'count' && passPlace !== undefined && pass.count > runs) {
     throw testFileError(passPlace, `pass (${pass.count}) is more than repeat (${runs})`);
   }
+
   return { ...testCase, repeat: runs };
 }

@@ -4,8 +4,8 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 
 /**
- * Runs a task on a file, in another process if the file is large, because reading YAML blocks a process and takes more than
- * a hundred times the file's memory.
+ * Runs a task on a file, in another process if the file is large, because reading YAML blocks a
+ * process and takes more than a hundred times the file's memory.
  *
  * @throws the task's errors, and the signal's reason
  * @throws {CliError} USAGE_ERROR that names the file if it takes too much time or memory

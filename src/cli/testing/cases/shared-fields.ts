@@ -14,7 +14,10 @@ export async function readTransform(
 }
 
 /** Returns the judge that a file or case names, or else the inherited one. */
-export function chooseJudge(fields: YamlEntries, ctx: ExpectationsContext): ExpectationsContext['judge'] {
+export function chooseJudge(
+  fields: YamlEntries,
+  ctx: ExpectationsContext,
+): ExpectationsContext['judge'] {
   const named = fields.get('judge');
   return named ? readJudge(named.value, ctx) : ctx.judge;
 }

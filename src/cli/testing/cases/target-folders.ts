@@ -7,13 +7,18 @@ import type { FoundTests } from './find-test-files.ts';
 export type TargetCheck = (testFile: string, target: string) => boolean;
 
 /**
- * Returns a check of a test file's target. Allowed are targets below the working directory, below a directory that `test`
- * searched, or in the repository of either. A test file named on the command line may have any target.
+ * Returns a check of a test file's target. Allowed are targets below the working directory, below a
+ * directory that `test` searched, or in the repository of either. A test file named on the command
+ * line may have any target.
  */
 export function createTargetCheck(cwd: string, { named, directories }: FoundTests): TargetCheck {
   const places = [cwd, ...directories];
-  const folders = new Set([...places, ...places.flatMap(place => findNearestRepository(place) ?? [])]);
-  return (testFile, target) => named.has(testFile) || [...folders].some(folder => isBelow(folder, target));
+  const folders = new Set([
+    ...places,
+    ...places.flatMap(place => findNearestRepository(place) ?? []),
+  ]);
+  return (testFile, target) =>
+    named.has(testFile) || [...folders].some(folder => isBelow(folder, target));
 }
 
 /** Returns the nearest parent folder with a `.git`. */

@@ -42,7 +42,10 @@ export interface TestFile {
 }
 
 /** Returns a file with only the cases that `isChosen` accepts. */
-export function withChosenCases(file: TestFile, isChosen: (testCase: TestCase) => boolean): TestFile {
+export function withChosenCases(
+  file: TestFile,
+  isChosen: (testCase: TestCase) => boolean,
+): TestFile {
   const { cases, allCases = cases } = file;
   const chosen = cases.filter(isChosen);
   return chosen.length === cases.length ? file : { ...file, cases: chosen, allCases };
@@ -64,7 +67,10 @@ export interface TestedModel {
 
 export interface TestCase {
   readonly name: string;
-  /** True if its name is only its position in the file, which changes if cases are inserted before it. */
+  /**
+   * True if its name is only its position in the file, which changes if cases are inserted before
+   * it.
+   */
   readonly isNumbered?: true;
   /** The case's line in the test file. */
   readonly line: number;
@@ -81,7 +87,9 @@ export interface TestCase {
   readonly passPlace?: FilePosition;
   /** True to stop the runs once it is decided whether the case passes at the required rate. */
   readonly untilDecided?: true;
-  /** Values for the placeholders of `llm`, in addition to the inputs; the prompt never sees them. */
+  /**
+   * Values for the placeholders of `llm`, in addition to the inputs; the prompt never sees them.
+   */
   readonly data?: ReadonlyMap<string, string>;
   /** Values for expectations, in addition to the inputs; the prompt never sees them. */
   readonly vars?: Readonly<Record<string, JsonValue>>;
@@ -93,10 +101,15 @@ export interface TestCase {
   readonly trims?: boolean;
   /** The absolute paths of the files that it reads: inputs, images, schemas. */
   readonly filesRead?: readonly string[];
-  /** The text of the case in the test file if the tests are watched; an equal text means an unchanged case. */
+  /**
+   * The text of the case in the test file if the tests are watched; an equal text means an
+   * unchanged case.
+   */
   readonly sourceText?: string;
   readonly leftOutChecks?: number;
-  /** Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer. */
+  /**
+   * Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer.
+   */
   readonly turn?: TestTurn;
   /** The fault that keeps this case alone from running. */
   readonly fault?: CliError;

@@ -2,9 +2,13 @@ import { TEXT_SCHEMA } from '../expectations/expectation-kind.ts';
 import { KINDS } from '../expectations/expectation-kinds.ts';
 
 const COUNT_SCHEMA = { type: 'integer', minimum: 1 };
+
 /** A count, or a percentage such as 80%. */
 const PASS = {
-  anyOf: [COUNT_SCHEMA, { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` }],
+  anyOf: [
+    COUNT_SCHEMA,
+    { type: 'string', pattern: String.raw`^(100(\.0+)?|\d{1,2}(\.\d{1,9})?)%$` },
+  ],
 };
 
 const JUDGE_DESCRIPTION = 'the model that judges rubrics; --judge overrides it';
@@ -34,7 +38,10 @@ export function buildTestFileSchema(): object {
         description:
           'a prompt file, slug, version id or alias; by default the prompt file next to the test file',
       },
-      model: { ...TEXT_SCHEMA, description: 'run with this model instead of the one that the prompt names' },
+      model: {
+        ...TEXT_SCHEMA,
+        description: 'run with this model instead of the one that the prompt names',
+      },
       models: {
         type: 'array',
         items: { anyOf: [TEXT_SCHEMA, MODEL] },
@@ -47,7 +54,10 @@ export function buildTestFileSchema(): object {
       },
       transform: { ...TEXT_SCHEMA, description: TRANSFORM },
       judge: { ...TEXT_SCHEMA, description: JUDGE_DESCRIPTION },
-      pass: { ...PASS, description: 'how many of the repetitions of every case must pass; all by default' },
+      pass: {
+        ...PASS,
+        description: 'how many of the repetitions of every case must pass; all by default',
+      },
       cases: { type: 'array', items: { $ref: '#/$defs/case' }, minItems: 1 },
     },
     required: ['cases'],
@@ -62,7 +72,11 @@ export function buildTestFileSchema(): object {
             type: 'object',
             description: 'text inputs; "@file" reads a file, "@@x" is the literal @x',
           },
-          images: { type: 'array', items: TEXT_SCHEMA, description: 'files or https URLs, in order' },
+          images: {
+            type: 'array',
+            items: TEXT_SCHEMA,
+            description: 'files or https URLs, in order',
+          },
           options: { type: 'object', description: 'run options' },
           vars: { type: 'object', description: 'values that only expectations see' },
           transform: { ...TEXT_SCHEMA, description: TRANSFORM },
@@ -73,10 +87,15 @@ export function buildTestFileSchema(): object {
               { $ref: '#/$defs/expectation' },
             ],
           },
-          repeat: { ...COUNT_SCHEMA, maximum: 1000, description: 'how often the case runs; once by default' },
+          repeat: {
+            ...COUNT_SCHEMA,
+            maximum: 1000,
+            description: 'how often the case runs; once by default',
+          },
           pass: {
             ...PASS,
-            description: 'how many of the repetitions must pass; by default pass of the file, or else all',
+            description:
+              'how many of the repetitions must pass; by default pass of the file, or else all',
           },
         },
         additionalProperties: false,

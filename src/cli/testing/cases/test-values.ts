@@ -20,20 +20,35 @@ export function withValuePlace(
   reword: (message: string) => string,
 ): unknown {
   if (error instanceof CaseFault) return error.withPlace(formatPlace(value));
-  if (error instanceof LimitExceeded)
+
+  if (error instanceof LimitExceeded) {
     return new CaseFault(reword(error.message)).withPlace(formatPlace(value));
+  }
+
   if (!(error instanceof Error) || error.message.startsWith(value.file ?? '')) return error;
-  return testFileError(value, reword(error.message), ...(error instanceof CliError ? error.hints : []));
+  return testFileError(
+    value,
+    reword(error.message),
+    ...(error instanceof CliError ? error.hints : []),
+  );
 }
 
 /** Returns the entries of a map. @throws {CliError} if it has an unknown key */
-export function readMapFields(value: YamlValue, what: string, knownKeys?: readonly string[]): YamlEntries {
+export function readMapFields(
+  value: YamlValue,
+  what: string,
+  knownKeys?: readonly string[],
+): YamlEntries {
   const entries = value.entries(what);
   const strange = entries.find(({ key }) => knownKeys?.includes(key) === false);
   if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
+
   const key = JSON.stringify(strange.key);
   const meant = didYouMean(strange.key, knownKeys ?? []);
-  throw testFileError(strange, `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`);
+  throw testFileError(
+    strange,
+    `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`,
+  );
 }
 
 export function requireText(value: YamlValue, what: string): string {
@@ -53,7 +68,11 @@ const NUMBER_RANGES = {
   'a whole number of 1 or more': (value: number) => Number.isSafeInteger(value) && value >= 1,
 } as const;
 
-export function readNumber(value: YamlValue, what: string, form: keyof typeof NUMBER_RANGES): number {
+export function readNumber(
+  value: YamlValue,
+  what: string,
+  form: keyof typeof NUMBER_RANGES,
+): number {
   const number = value.json();
   if (typeof number === 'number' && NUMBER_RANGES[form](number)) return number;
   throw testFileError(value, `${what} must be ${form}`);
@@ -61,6 +80,8 @@ export function readNumber(value: YamlValue, what: string, form: keyof typeof NU
 
 /** Returns a value in the form of `--input`: scalars as in the source, lists and maps as JSON. */
 export function readInputText(value: YamlValue, what: string): string {
-  if (value.isEmpty) throw testFileError(value, `${what} is null; give a value, or leave the input out`);
+  if (value.isEmpty) {
+    throw testFileError(value, `${what} is null; give a value, or leave the input out`);
+  }
   return value.scalar ?? JSON.stringify(value.json());
 }

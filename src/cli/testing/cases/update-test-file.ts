@@ -31,6 +31,7 @@ interface UpdateResult {
  */
 export function checkUpdatable(ctx: Context, file: string): void {
   checkBelow(toFileBelow(file));
+
   // This checks the mode, not if the user can write, because root always can.
   const isReadOnly = (statSync(file).mode & 0o222) === 0;
   if (isReadOnly) {
@@ -42,30 +43,41 @@ export function checkUpdatable(ctx: Context, file: string): void {
       `Check it out for editing, or allow writing with: ${command} ${toShellWord(filePath, shell)}`,
     );
   }
+
   checkDirectory(path.dirname(file), '.', '--update');
 }
 
-/** Returns the error for a test file that could not be replaced; on Windows, another program may have it open. */
+/**
+ * Returns the error for a test file that could not be replaced; on Windows, another program may
+ * have it open.
+ */
 export function updateFault(name: string, cause: unknown, platform = process.platform): unknown {
   if (getErrorCode(cause) === undefined || cause instanceof PathFault) return cause;
-  const isOpen = platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(cause) ?? '');
+  const isOpen =
+    platform === 'win32' && ['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(cause) ?? '');
   return new CliError(`${name} was not updated: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: isOpen ? ['If another program has it open, close it there, and run the command again.'] : [],
+    hints: isOpen
+      ? ['If another program has it open, close it there, and run the command again.']
+      : [],
     cause,
   });
 }
 
 /**
- * Writes the actual answer as the expected one for every `equals` and `json` directly under an `expect` whose case failed.
- * Changes nothing else in the file. For a case with several models or repetitions, writes the first answer that did not
- * match and checks the others against it.
+ * Writes the actual answer as the expected one for every `equals` and `json` directly under an
+ * `expect` whose case failed. Changes nothing else in the file. For a case with several models or
+ * repetitions, writes the first answer that did not match and checks the others against it.
  */
-export async function updateTestFile(file: string, results: readonly EntryResult[]): Promise<UpdateResult> {
+export async function updateTestFile(
+  file: string,
+  results: readonly EntryResult[],
+): Promise<UpdateResult> {
   const sourceBefore = await readFile(file, 'utf8');
   let source = sourceBefore;
   const newValues = new Map<number, NewValue>();
+
   // Starts at the end, so that a change does not move the places before it.
   for (const { at, text } of listFailedAnswers(results)) {
     const change = changeExpectation(source, at, text);
@@ -73,6 +85,7 @@ export async function updateTestFile(file: string, results: readonly EntryResult
     source = change.source;
     newValues.set(at, change.expected);
   }
+
   if (source !== sourceBefore) await replaceFile(toFileBelow(file), source);
   const checkedResults = await Promise.all(results.map(result => checkAgain(result, newValues)));
   return { results: checkedResults, writtenCount: newValues.size };
@@ -95,11 +108,15 @@ function listFailedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
       }
     }
   }
+
   const failed = [...answers].map(([at, text]) => ({ at, text }));
   return failed.toSorted((one, other) => other.at - one.at);
 }
 
-/** Returns the answer as `equals` or `json` saw it, after every transform; undefined if nothing was compared. */
+/**
+ * Returns the answer as `equals` or `json` saw it, after every transform; undefined if nothing was
+ * compared.
+ */
 function findComparedAnswer({ expected, actual }: UnmetPart): string | undefined {
   return expected === undefined ? undefined : actual;
 }
@@ -123,8 +140,12 @@ async function checkAgain(
   return computeEntryResult(entry, await Promise.all(repetitions.map(checkRepetition)));
 }
 
-function compareWithNewValue(text: string, { kind, value }: NewValue): Promise<UnmetPart | undefined> {
-  const { unmet } = kind === 'json' ? KINDS.json.create(value) : KINDS.equals.create({ text: String(value) });
+function compareWithNewValue(
+  text: string,
+  { kind, value }: NewValue,
+): Promise<UnmetPart | undefined> {
+  const { unmet } =
+    kind === 'json' ? KINDS.json.create(value) : KINDS.equals.create({ text: String(value) });
   // `equals` and `json` need only the text.
   return unmet({ text } as CheckedAnswer);
 }

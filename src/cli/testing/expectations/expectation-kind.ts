@@ -29,7 +29,9 @@ export interface NamedJudge {
 }
 
 /** The properties of an expectation that come from its value. */
-type DerivedProperties = Partial<Pick<Expectation, 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'>>;
+type DerivedProperties = Partial<
+  Pick<Expectation, 'parts' | 'model' | 'rank' | 'judgeConfig' | 'isProgram'>
+>;
 
 /** An expectation without its place in the file. */
 type Unplaced = Pick<Expectation, 'text' | 'unmet'> & DerivedProperties;
@@ -44,7 +46,10 @@ interface KindParts<V> {
   readonly text?: (value: V) => string;
   readonly derived?: (value: V) => DerivedProperties;
   /** Returns the part that an answer does not meet; undefined if it meets all. */
-  readonly unmet: (value: V, answer: CheckedAnswer) => UnmetPart | undefined | Promise<UnmetPart | undefined>;
+  readonly unmet: (
+    value: V,
+    answer: CheckedAnswer,
+  ) => UnmetPart | undefined | Promise<UnmetPart | undefined>;
 }
 
 export interface ExpectationKind<V> {

@@ -10,7 +10,12 @@ import {
   requireText,
   testFileError,
 } from '../cases/test-values.ts';
-import { type CheckedAnswer, checkExpectation, type Expectation, type JudgeRank } from './expectation.ts';
+import {
+  type CheckedAnswer,
+  checkExpectation,
+  type Expectation,
+  type JudgeRank,
+} from './expectation.ts';
 import {
   createExpectationKind,
   type ExpectationKind,
@@ -43,7 +48,9 @@ export const KINDS = {
     schema: { ...ONE_EXPECTATION, description: 'an expectation that must not be met' },
     read: async (value, { inner }) => {
       const [only, ...others] = await inner(value);
-      if (only === undefined || others.length > 0) throw testFileError(value, 'not takes one expectation');
+      if (only === undefined || others.length > 0) {
+        throw testFileError(value, 'not takes one expectation');
+      }
       return only;
     },
     text: ({ text }) => text,
@@ -63,7 +70,10 @@ export const KINDS = {
     read: async (value, { inner }) => {
       const options = value.isList ? await mapInOrder(value.items('any'), inner) : [];
       if (options.length > 0) return options;
-      throw testFileError(value, 'any needs a list of expectations, at least one of which must be met');
+      throw testFileError(
+        value,
+        'any needs a list of expectations, at least one of which must be met',
+      );
     },
     text: options =>
       `of ${options
@@ -75,7 +85,9 @@ export const KINDS = {
     unmet: async (options, answer) => {
       const messages: string[] = [];
       for (const option of options) {
-        const mismatches = await mapInOrder(option, alternative => checkExpectation(alternative, answer));
+        const mismatches = await mapInOrder(option, alternative =>
+          checkExpectation(alternative, answer),
+        );
         const unmet = mismatches.flatMap(mismatch => mismatch?.message ?? []);
         if (unmet.length === 0) return undefined;
         messages.push(...unmet);
@@ -83,13 +95,16 @@ export const KINDS = {
       return { message: `matches none of these: ${messages.join('; ')}`, actual: answer.text };
     },
   }),
-  seconds: createAmountKind('the maximum time of the run, in seconds', async (maxSeconds, { seconds }) => {
-    if (seconds === null) return `the time is unknown, so it may be more than ${maxSeconds} s`;
-    const duration = Math.max(seconds, 0.001); // known to the millisecond, and no run takes none
-    return duration <= maxSeconds
-      ? undefined
-      : `took ${Number(duration.toPrecision(3))} s, more than ${maxSeconds} s`;
-  }),
+  seconds: createAmountKind(
+    'the maximum time of the run, in seconds',
+    async (maxSeconds, { seconds }) => {
+      if (seconds === null) return `the time is unknown, so it may be more than ${maxSeconds} s`;
+      const duration = Math.max(seconds, 0.001); // known to the millisecond, and no run takes none
+      return duration <= maxSeconds
+        ? undefined
+        : `took ${Number(duration.toPrecision(3))} s, more than ${maxSeconds} s`;
+    },
+  ),
   tokens: createAmountKind(
     'the maximum number of service tokens of the run',
     async (maxTokens, { tokens }) =>
@@ -110,12 +125,19 @@ export const KINDS = {
   command: createExpectationKind<Command>({
     schema: {
       anyOf: [TEXT_SCHEMA, { type: 'array', items: SCALAR_SCHEMA, minItems: 1 }],
-      description: 'a program that must end with 0; the answer is its standard input (--allow-commands)',
+      description:
+        'a program that must end with 0; the answer is its standard input (--allow-commands)',
     },
     read: (value, { key, isAsPromptfoo }) => {
-      if (!value.isList) return { argv: toShellCommand(requireText(value, key), value), isAsPromptfoo };
+      if (!value.isList) {
+        return { argv: toShellCommand(requireText(value, key), value), isAsPromptfoo };
+      }
+
       const [program, ...args] = value.items(key).map(item => readInputText(item, key));
-      if (program === undefined || program === '') throw testFileError(value, 'command names no program');
+      if (program === undefined || program === '') {
+        throw testFileError(value, 'command names no program');
+      }
+
       return { argv: [program, ...args], isAsPromptfoo };
     },
     text: ({ argv }) => formatCommand(argv),
@@ -125,7 +147,9 @@ export const KINDS = {
         ? JSON.stringify({ output, context: await context({ wantsPrompt: true }) })
         : text;
       const failure = await command(argv, input);
-      return failure && { message: `${formatCommand(argv)} ${failure.end}`, actual: failure.printed };
+      return (
+        failure && { message: `${formatCommand(argv)} ${failure.end}`, actual: failure.printed }
+      );
     },
   }),
 } as const;
@@ -147,7 +171,10 @@ function createAmountKind(
 
 function toShellCommand(line: string, value: YamlValue): readonly [string, ...string[]] {
   if (process.platform !== 'win32') return ['sh', '-c', line];
-  throw testFileError(value, 'Windows has no `sh`: write command as a list, such as [node, check.js]');
+  throw testFileError(
+    value,
+    'Windows has no `sh`: write command as a list, such as [node, check.js]',
+  );
 }
 
 /** Returns a command as the test file has it. */
@@ -160,15 +187,25 @@ export function createExpectation(
   parts: ReturnType<(typeof KINDS.equals)['create']>,
   place: Pick<Expectation, 'line' | 'at'>,
 ): Expectation {
-  return { kind: name, ...parts, text: `${name} ${parts.text}`.trimEnd(), line: place.line, at: place.at };
+  return {
+    kind: name,
+    ...parts,
+    text: `${name} ${parts.text}`.trimEnd(),
+    line: place.line,
+    at: place.at,
+  };
 }
 
 /**
- * Reads the expectations under `expect`, a list or a single one, and checks everything that needs no answer.
+ * Reads the expectations under `expect`, a list or a single one, and checks everything that needs
+ * no answer.
  *
  * @throws {CliError} USAGE_ERROR with file and line if an expectation is invalid
  */
-export async function readExpectations(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
+export async function readExpectations(
+  value: YamlValue,
+  ctx: ExpectationsContext,
+): Promise<Expectation[]> {
   const items = value.isMap ? [value] : value.items('expect');
   return (await mapInOrder(items, item => readExpectation(item, ctx))).flat();
 }
@@ -184,13 +221,17 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
   const { isAsPromptfoo } = ctx;
   const modifierKeys = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
   const entries = readMapFields(value, 'an expectation', [...names, ...modifierKeys]);
+
   const kindEntries = [...entries].filter(([key]) => !modifierKeys.includes(key));
   if (kindEntries.length === 0) {
     const hints = entries.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
     throw testFileError(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
   }
+
   const { judge, threshold, config, script } = await readModifiers(entries, ctx);
-  const inner = (part: YamlValue): Promise<Expectation[]> => readExpectation(part, { ...ctx, judge });
+  const inner = (part: YamlValue): Promise<Expectation[]> =>
+    readExpectation(part, { ...ctx, judge });
+
   return mapInOrder(kindEntries, async ([key, entry]) => {
     const name = key as keyof typeof KINDS;
     const reading = { ctx, key, inner, threshold, config, judge, isAsPromptfoo };
@@ -204,11 +245,15 @@ async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Prom
 async function readModifiers(entries: YamlEntries, ctx: ExpectationsContext) {
   const [thresholdEntry, transform, judge] = MODIFIERS.map(key => entries.get(key));
   if (thresholdEntry && !entries.has('javascript') && !entries.has('rubric')) {
-    throw testFileError(thresholdEntry, 'threshold needs an expectation with a score: javascript or rubric');
+    throw testFileError(
+      thresholdEntry,
+      'threshold needs an expectation with a score: javascript or rubric',
+    );
   }
   return {
     judge: judge ? readJudge(judge.value, ctx) : ctx.judge,
-    threshold: thresholdEntry && readNumber(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
+    threshold:
+      thresholdEntry && readNumber(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
     config: entries.get(CONFIG_KEY)?.value.json(),
     script: transform && (await readScript(transform.value, 'transform', ctx, ctx)),
   };
@@ -222,11 +267,17 @@ export function readJudge(
   if (!isAsPromptfoo || !value.isMap) return { model: requireText(value, 'judge'), rank };
   const fields = readMapFields(value, 'a judge', ['model', 'config']);
   const [model = value, config] = [fields.get('model')?.value, fields.get('config')?.value.json()];
-  return { model: requireText(model, 'judge'), rank, ...(isJsonObject(config) && { judgeConfig: config }) };
+
+  return {
+    model: requireText(model, 'judge'),
+    rank,
+    ...(isJsonObject(config) && { judgeConfig: config }),
+  };
 }
 
 /** Keys next to an expectation's own that change its check. */
 const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
+
 /** A key of promptfoo's assertions: the value that code sees as `context.config`. */
 const CONFIG_KEY = 'config';
 

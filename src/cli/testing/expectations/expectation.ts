@@ -1,7 +1,11 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
 import { LimitExceeded } from '../../../utils/past-bound.ts';
 import type { CheckRunner } from '../../checks/checks.ts';
-import type { JavaScript, JavaScriptInput, JavaScriptResult } from '../../checks/load-javascript.ts';
+import type {
+  JavaScript,
+  JavaScriptInput,
+  JavaScriptResult,
+} from '../../checks/load-javascript.ts';
 import type { NodeCheckInput, NodeVerdict } from '../../checks/node-checks.ts';
 
 export interface Expectation {
@@ -36,8 +40,8 @@ export function* flattenExpectations(expectations: readonly Expectation[]): Gene
 }
 
 /**
- * Returns the mismatch of an expectation; undefined if it was met. A check that takes too long or fails to run counts as not
- * met.
+ * Returns the mismatch of an expectation; undefined if it was met. A check that takes too long or
+ * fails to run counts as not met.
  *
  * @throws the errors of a judge, a service or a program that gives no verdict
  */
@@ -49,7 +53,9 @@ export async function checkExpectation(
     const mismatch = await unmet(answer);
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
-    if (error instanceof BrokenCheck) return { line, at, message: error.message, actual: answer.text };
+    if (error instanceof BrokenCheck) {
+      return { line, at, message: error.message, actual: answer.text };
+    }
     if (!(error instanceof LimitExceeded)) throw error;
     return { line, at, message: `${text}: ${error.message}`, actual: answer.text };
   }
@@ -76,7 +82,9 @@ export interface CheckedAnswer {
   /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: ModelQuestion) => Promise<string>;
   /** Returns the context for code; contains the prompt only if requested. */
-  readonly context: (options: { readonly wantsPrompt: boolean }) => Promise<JavaScriptInput['context']>;
+  readonly context: (options: {
+    readonly wantsPrompt: boolean;
+  }) => Promise<JavaScriptInput['context']>;
   /** Runs code on the answer, or on a transformed answer. */
   readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
   /** Lets Node check the answer, or a transformed answer, with code that only Node can run. */
@@ -111,7 +119,8 @@ export interface ModelQuestion {
 }
 
 /**
- * The precedence of the model that a question names: `first` over `--judge`, `last` after `--judge` and the setting.
+ * The precedence of the model that a question names: `first` over `--judge`, `last` after `--judge`
+ * and the setting.
  */
 export type JudgeRank = 'first' | 'last';
 

@@ -14,7 +14,10 @@ interface Scoring {
   readonly sourceText: string;
   /** The lowest score that passes; by default any score above 0. */
   readonly threshold: number | undefined;
-  /** True to treat results as promptfoo does: they need all of {pass, score, reason}, and only `pass` counts. */
+  /**
+   * True to treat results as promptfoo does: they need all of {pass, score, reason}, and only
+   * `pass` counts.
+   */
   readonly isAsPromptfoo: boolean;
   /** True for code of a configuration of promptfoo that uses what only Node has. */
   readonly isForNode: boolean;
@@ -35,7 +38,10 @@ export const javascript = createExpectationKind<Scoring>({
     sourceText: requireText(value, key),
     threshold,
     isAsPromptfoo,
-    isForNode: isAsPromptfoo && !isFileName(value) && findNodeOnlyName(requireText(value, key)) !== undefined,
+    isForNode:
+      isAsPromptfoo &&
+      !isFileName(value) &&
+      findNodeOnlyName(requireText(value, key)) !== undefined,
   }),
   text: ({ sourceText }) => quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
   unmet: async (scoring, answer) => {
@@ -64,9 +70,15 @@ async function checkWithNode(
     ...(await answer.context({ wantsPrompt: true })),
     ...(script.config !== undefined && { config: script.config }),
   };
-  const verdict = await answer.node(script, { output: answer.value, context, isAsPromptfoo, threshold });
+  const verdict = await answer.node(script, {
+    output: answer.value,
+    context,
+    isAsPromptfoo,
+    threshold,
+  });
   if ('fault' in verdict) throw new BrokenCheck(`${quoteExcerpt(sourceText)}: ${verdict.fault}`);
   if (verdict.passes) return undefined;
+
   return { message: `${quoteExcerpt(sourceText)}: ${verdict.reason}`, actual: answer.text };
 }
 
@@ -76,10 +88,14 @@ function findResultFault(
 ): string | undefined {
   const code = quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' '));
   if ('fault' in result) throw new BrokenCheck(`${code}: ${result.fault}`);
+
   const { value } = result;
   if (typeof value === 'boolean') return value ? undefined : `${code} returns false`;
   if (typeof value === 'number') return findScoreFault(value, threshold, code);
-  const [pass, score, reason] = ['pass', 'score', 'reason'].map(key => findOwnValue(value ?? null, key));
+
+  const [pass, score, reason] = ['pass', 'score', 'reason'].map(key =>
+    findOwnValue(value ?? null, key),
+  );
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
     const valueText = value === undefined ? 'nothing' : quoteExcerpt(JSON.stringify(value));
@@ -87,15 +103,21 @@ function findResultFault(
       `${code} returns ${valueText}: it must return true or false, a score, or {pass, score, reason}`,
     );
   }
+
   if (!pass) {
     if (typeof reason !== 'string' || reason === '') return `${code}: returns false`;
     return isAsPromptfoo ? reason : `${code}: ${reason}`;
   }
+
   const hasScore = threshold !== undefined && typeof score === 'number' && !isAsPromptfoo;
   return hasScore ? findScoreFault(score, threshold, code) : undefined;
 }
 
-function findScoreFault(score: number, threshold: number | undefined, code: string): string | undefined {
+function findScoreFault(
+  score: number,
+  threshold: number | undefined,
+  code: string,
+): string | undefined {
   if (threshold !== undefined) {
     return score >= threshold ? undefined : `${code} returns ${score}, less than ${threshold}`;
   }

@@ -29,8 +29,10 @@ export const JSON_KINDS = {
     text: value => JSON.stringify(value),
     unmet: (expected, { text }) => {
       const json = parseAnswerJson(text);
-      if ('fault' in json)
+      if ('fault' in json) {
         return { message: json.fault, expected: formatIndentedJson(expected), actual: text };
+      }
+
       const different = findFirstDifference(expected, json.value);
       return (
         different && {
@@ -42,7 +44,10 @@ export const JSON_KINDS = {
     },
   }),
   jmespath: createExpectationKind<string>({
-    schema: { ...TEXT_SCHEMA, description: 'a JMESPath expression that must be true of the answer' },
+    schema: {
+      ...TEXT_SCHEMA,
+      description: 'a JMESPath expression that must be true of the answer',
+    },
     read: async (value, { ctx }) => {
       const expression = requireText(value, 'jmespath');
       const fault = await findQueryFault(ctx, expression).catch((error: unknown) => {
@@ -51,15 +56,24 @@ export const JSON_KINDS = {
       if (fault !== undefined) {
         throw testFileError(value, `jmespath: ${fault.message}`, ...pointAt(expression, fault));
       }
+
       return expression;
     },
     unmet: async (expression, { text, checks }) => {
       const json = parseAnswerJson(text);
       if ('fault' in json) {
-        return { message: `${json.fault}, so ${quoteExcerpt(expression)} can't be evaluated`, actual: text };
+        return {
+          message: `${json.fault}, so ${quoteExcerpt(expression)} can't be evaluated`,
+          actual: text,
+        };
       }
       try {
-        const { isTrue, json: selectedJson } = await checks.perform('select', expression, json.value, 0);
+        const { isTrue, json: selectedJson } = await checks.perform(
+          'select',
+          expression,
+          json.value,
+          0,
+        );
         if (isTrue) return undefined;
         return {
           message: `${quoteExcerpt(expression)} returns ${selectedJson}`,
@@ -82,7 +96,8 @@ export const JSON_KINDS = {
     text: ({ file = '' }) => file,
     unmet: async ({ file = 'the schema', check }, { text }) => {
       const json = parseAnswerJson(text);
-      const mismatch = 'fault' in json ? { pointer: '', message: json.fault } : await check(json.value);
+      const mismatch =
+        'fault' in json ? { pointer: '', message: json.fault } : await check(json.value);
       return (
         mismatch && {
           message: `does not match ${file} at ${JSON.stringify(mismatch.pointer)}: ${mismatch.message}`,
@@ -92,7 +107,10 @@ export const JSON_KINDS = {
     },
   }),
   containsJson: createExpectationKind<ContainedJson>({
-    schema: { ...SCHEMA, description: 'true, or the JSON Schema of a JSON value somewhere in the answer' },
+    schema: {
+      ...SCHEMA,
+      description: 'true, or the JSON Schema of a JSON value somewhere in the answer',
+    },
     read: async (value, reading) => ({
       schema: value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,
       isLoose: reading.isAsPromptfoo === true,
@@ -124,19 +142,31 @@ interface NamedSchema {
 }
 
 /** Reads a schema, inline or from the file that the value names. */
-async function readExpectedSchema(value: YamlValue, { ctx, key }: ExpectationReading): Promise<NamedSchema> {
+async function readExpectedSchema(
+  value: YamlValue,
+  { ctx, key }: ExpectationReading,
+): Promise<NamedSchema> {
   const writtenValue = value.json();
-  const file = value.isMap || typeof writtenValue === 'boolean' ? undefined : requireText(value, key);
+  const file =
+    value.isMap || typeof writtenValue === 'boolean' ? undefined : requireText(value, key);
   try {
     if (file !== undefined) checkNamedFile(ctx, file);
     const schema = file === undefined ? writtenValue : await readJsonFile(ctx, file, key);
-    const check = await createSchemaCheck(ctx, schema, file === undefined ? key : `${key}: ${file}`);
+    const check = await createSchemaCheck(
+      ctx,
+      schema,
+      file === undefined ? key : `${key}: ${file}`,
+    );
     return { file, schema: schema as object | boolean, check };
   } catch (error) {
     if (error instanceof SchemaLoop && file === undefined) {
       throw error.withPlace(formatPlace(value.at(error.pointer)));
     }
-    throw withValuePlace(value, error, text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`);
+    throw withValuePlace(
+      value,
+      error,
+      text => `${key}: ${text.replace(new RegExp(`^${key}:? `, 'u'), '')}`,
+    );
   }
 }
 

@@ -12,6 +12,7 @@ export function parseAnswerJson(text: string): ReturnType<typeof readJson> {
       ? trimmedText.slice(fence[0].length, -3)
       : undefined;
   const json = readJson(text);
+
   return 'fault' in json && fencedText !== undefined ? readJson(fencedText) : json;
 }
 

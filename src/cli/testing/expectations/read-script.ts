@@ -11,7 +11,8 @@ import { requireText, testFileError, withValuePlace } from '../cases/test-values
 /**
  * Reads code: an expression, lines that return, or the name of a file that exports a function.
  *
- * @throws {CliError} USAGE_ERROR with file and line if the code is invalid or is a file with imports
+ * @throws {CliError} USAGE_ERROR with file and line if the code is invalid or is a file with
+ * imports
  */
 export async function readScript(
   value: YamlValue,
@@ -20,7 +21,10 @@ export async function readScript(
   { isAsPromptfoo = false }: { readonly isAsPromptfoo?: boolean | undefined },
 ): Promise<JavaScript> {
   const scriptText = requireText(value, key);
-  if (scriptText.startsWith('file://')) return readScriptFile(value, scriptText, key, ctx, { isAsPromptfoo });
+  if (scriptText.startsWith('file://')) {
+    return readScriptFile(value, scriptText, key, ctx, { isAsPromptfoo });
+  }
+
   // Reported before the answer is paid for. promptfoo reports it with the case.
   const fault = isAsPromptfoo ? undefined : findJavaScriptFault(scriptText);
   if (fault !== undefined) throw testFileError(value, `${key}: ${fault}`);
@@ -34,9 +38,13 @@ async function readScriptFile(
   ctx: Context & NamingFolder,
   { isAsPromptfoo }: { readonly isAsPromptfoo: boolean },
 ): Promise<JavaScript> {
-  const [, name = '', exported] = /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(scriptText) ?? [];
+  const [, name = '', exported] =
+    /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(scriptText) ?? [];
   if (name === '') {
-    throw testFileError(value, `${key}: ${scriptText} is not a JavaScript file, such as file://check.js`);
+    throw testFileError(
+      value,
+      `${key}: ${scriptText} is not a JavaScript file, such as file://check.js`,
+    );
   }
   try {
     checkNamedFile(ctx, name);
@@ -47,6 +55,7 @@ async function readScriptFile(
     const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : hasImports(code));
     if (!needsProcess) return script;
     if (key !== 'transform') return { ...script, file };
+
     const need = hasImports(code) ? 'imports something' : `uses ${findNodeOnlyName(code)} of Node`;
     const reason = isTypeScript
       ? 'is TypeScript, which only a check may be'

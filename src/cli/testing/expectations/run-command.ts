@@ -14,11 +14,13 @@ import type { CommandFailure } from './expectation.ts';
 
 /** Number of characters of its output to show. */
 const MAX_SHOWN_VERDICT = 2000;
+
 /** Maximum wait for a program's output after its last process has ended, in milliseconds. */
 const VERDICT_GRACE_MS = 1000;
 
 /**
- * Runs a program on an answer, which is on its standard input. Ends processes that the program leaves running.
+ * Runs a program on an answer, which is on its standard input. Ends processes that the program
+ * leaves running.
  *
  * @returns undefined if it exited with 0
  * @throws {CliError} USAGE_ERROR if it can't be started
@@ -51,13 +53,21 @@ async function awaitVerdict(
   const end = await withTimeout(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEndText(ended, over));
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
+
   await tree.end();
   await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
   return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: printed.text };
 }
 
-/** Returns a text about the end of a program; undefined after a timeout. @throws the error of starting it */
-async function awaitEndText(ended: Promise<ProgramEnd>, over: AbortSignal): Promise<string | undefined> {
+/**
+ * Returns a text about the end of a program; undefined after a timeout.
+ *
+ * @throws the error of starting it
+ */
+async function awaitEndText(
+  ended: Promise<ProgramEnd>,
+  over: AbortSignal,
+): Promise<string | undefined> {
   const end = await waitUnlessAborted(ended, over);
   if (end === undefined) return undefined;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;

@@ -18,6 +18,7 @@ interface WholeText {
 
 const endsWith: MeetsText = (text, expected) =>
   text.endsWith(expected) || withoutLastBreak(text).endsWith(expected);
+
 const startsWith: MeetsText = (text, expected) => text.startsWith(expected);
 const contains: MeetsText = (text, expected) => text.includes(expected);
 
@@ -29,7 +30,11 @@ export const TEXT_KINDS = {
     'does not contain',
     ignoreCase(contains),
   ),
-  startsWith: createTextKind('a text that must begin the answer', 'does not begin with', startsWith),
+  startsWith: createTextKind(
+    'a text that must begin the answer',
+    'does not begin with',
+    startsWith,
+  ),
   istartsWith: createTextKind(
     'a text that must begin the answer, ignoring case',
     'does not begin with',
@@ -43,7 +48,10 @@ export const TEXT_KINDS = {
   ),
   equals: createExpectationKind<WholeText>({
     schema: { ...SCALAR_SCHEMA, description: 'the whole answer' },
-    read: (value, { key, isAsPromptfoo }) => ({ text: readInputText(value, key), isExact: isAsPromptfoo }),
+    read: (value, { key, isAsPromptfoo }) => ({
+      text: readInputText(value, key),
+      isExact: isAsPromptfoo,
+    }),
     text: ({ text }) => quoteExcerpt(text),
     // Files and YAML blocks end in a line break that the author did not mean.
     unmet: ({ text: expected, isExact }, { text }) =>
@@ -70,12 +78,18 @@ export const TEXT_KINDS = {
   }),
 } as const;
 
-function createTextKind(description: string, fault: string, meets: MeetsText): ExpectationKind<string> {
+function createTextKind(
+  description: string,
+  fault: string,
+  meets: MeetsText,
+): ExpectationKind<string> {
   return createExpectationKind({
     schema: { ...SCALAR_SCHEMA, description },
     read: (value, { key }) => readWord(value, key),
     unmet: (expected, { text }) =>
-      meets(text, expected) ? undefined : { message: `${fault} ${quoteExcerpt(expected)}`, actual: text },
+      meets(text, expected)
+        ? undefined
+        : { message: `${fault} ${quoteExcerpt(expected)}`, actual: text },
   });
 }
 

@@ -11,17 +11,24 @@ export async function transformOutput(
 ): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: UnmetPart }> {
   const result = await answer.javascript(script, answer.value);
   const value = 'fault' in result ? undefined : result.value;
+
   // promptfoo treats null as no value.
   if (value === undefined || (answer.isAsPromptfoo && value === null)) {
     const why = 'fault' in result ? result.fault : 'it returns nothing';
     return {
-      unmet: { message: `transform ${quoteExcerpt(script.code.trim())}: ${why}`, actual: answer.text },
+      unmet: {
+        message: `transform ${quoteExcerpt(script.code.trim())}: ${why}`,
+        actual: answer.text,
+      },
     };
   }
+
   return { answer: { ...answer, value, text: formatValue(value, answer) } };
 }
 
-/** Returns the text of a value for expectations other than code. promptfoo writes JSON on one line. */
+/**
+ * Returns the text of a value for expectations other than code. promptfoo writes JSON on one line.
+ */
 export function formatValue(
   value: JsonValue,
   { isAsPromptfoo }: Pick<CheckedAnswer, 'isAsPromptfoo'>,

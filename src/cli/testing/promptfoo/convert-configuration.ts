@@ -19,7 +19,9 @@ import type { NamedJudge } from '../expectations/expectation-kind.ts';
 import { makePromptsByProgram, makePromptsByTemplate } from './prompts-by-case.ts';
 import { runTestPrograms } from './run-test-programs.ts';
 
-/** A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file. */
+/**
+ * A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file.
+ */
 export interface ConvertedTests {
   readonly prompt: string;
   /** The content of the test file. */
@@ -61,7 +63,8 @@ interface PromptfooFile {
 /**
  * Converts a promptfoo configuration: returns its tests, once for each of its prompts.
  *
- * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a verdict
+ * @throws {CliError} USAGE_ERROR that names every part without an equivalent that could change a
+ * verdict
  */
 export async function convertTestedConfiguration(
   ctx: Context,
@@ -75,25 +78,41 @@ export async function convertTestedConfiguration(
   const [first] = convertedPrompts;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
   for (const warning of warnings) ctx.io.noteOnce(`note: ${formatNote(warning)}`);
+
   if (!hasModels && first?.isWithoutModel) {
     throw usageError(`${name}: none of its providers is known`, 'Name a model with -m.');
   }
-  if (first?.models !== undefined && allowCommands) ctx.declaredModels.push({ text: first.models, file });
+
+  if (first?.models !== undefined && allowCommands) {
+    ctx.declaredModels.push({ text: first.models, file });
+  }
+
   const prompts: ConvertedTests[] = [];
   let leftOut = 0;
   for (const [index, prompt] of convertedPrompts.entries()) {
     leftOut += prompt.leftOut ?? 0;
     prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
   }
+
   const [firstTests] = prompts;
   if (!firstTests) throw usageError(`${name} has no tests: there is nothing to test`);
+
   if (firstTests.fault !== undefined && prompts.every(({ fault }) => fault !== undefined)) {
     throw usageError(`${name}:${firstTests.line ?? 1}: ${firstTests.fault}`);
   }
-  return { prompts, judge: await findDefaultJudges(ctx), leftOut, maxConcurrency: first?.maxConcurrency };
+
+  return {
+    prompts,
+    judge: await findDefaultJudges(ctx),
+    leftOut,
+    maxConcurrency: first?.maxConcurrency,
+  };
 }
 
-/** Forgets what the configuration declared when it was read before, so that its models get the same names again. */
+/**
+ * Forgets what the configuration declared when it was read before, so that its models get the same
+ * names again.
+ */
 function forgetDeclaredModels({ declaredModels }: Context, file: string): void {
   const at = declaredModels.findIndex(declared => declared.file === file);
   if (at !== -1) declaredModels.splice(at, 1);
@@ -116,6 +135,7 @@ async function createConverter(
   const text = await readTextFile(file, ctx.cwd, 'test', MAX_TEST_FILE_BYTES);
   const { PROVIDER_SETTINGS } = await import('../../../models/model-entry.ts');
   const { readDescribedNames } = await import('../../../models/catalogue/described-names.ts');
+
   const takenNames = await readDescribedNames(ctx);
   const createWork = (programOutputs: Outputs) => {
     const options: ConvertOptions = {
@@ -132,13 +152,18 @@ async function createConverter(
     };
     return { text, file: name, options };
   };
+
   return {
     first: outputs => runFileTask(ctx, 'convert', createWork(outputs)),
-    more: (numbers, outputs) => runFileTask(ctx, 'convertPrompts', { ...createWork(outputs), numbers }),
+    more: (numbers, outputs) =>
+      runFileTask(ctx, 'convertPrompts', { ...createWork(outputs), numbers }),
   };
 }
 
-/** Converts the configuration for each of its prompts, after the programs that make its tests have run. */
+/**
+ * Converts the configuration for each of its prompts, after the programs that make its tests have
+ * run.
+ */
 async function convertAllPrompts(
   ctx: Context,
   { file, name, skipUnsupported }: PromptfooFile,
@@ -147,8 +172,12 @@ async function convertAllPrompts(
   const programOutputs: Record<string, string> = {};
   let firstPrompt = await converter.first(programOutputs);
   if (firstPrompt.prompts === undefined) {
-    throw usageError(`${name} is not a configuration of promptfoo`, 'Rename it, or name the files to test.');
+    throw usageError(
+      `${name} is not a configuration of promptfoo`,
+      'Rename it, or name the files to test.',
+    );
   }
+
   for (let round = 0; firstPrompt.testPrograms && firstPrompt.testPrograms.length > 0; round += 1) {
     if (round === MAX_PROGRAM_ROUNDS) {
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
@@ -158,14 +187,19 @@ async function convertAllPrompts(
     await runTestPrograms(ctx, firstPrompt.testPrograms, programOutputs, { file, name });
     firstPrompt = await converter.first(programOutputs);
   }
+
   const convertedPrompts = [firstPrompt];
-  const pendingNumbers = Array.from({ length: (firstPrompt.prompts ?? 1) - 1 }, (_, index) => index + 2);
+  const pendingNumbers = Array.from(
+    { length: (firstPrompt.prompts ?? 1) - 1 },
+    (_, index) => index + 2,
+  );
   while (pendingNumbers.length > 0) {
     // Lets a signal be handled.
     await setImmediate();
     ctx.signal.throwIfAborted();
     const numbers = pendingNumbers.splice(0, PROMPTS_AT_ONCE);
     const nextPrompts = await converter.more(numbers, programOutputs);
+
     // The request bodies of two prompts may differ.
     const programs = nextPrompts.flatMap(({ testPrograms = [] }) => testPrograms);
     await runTestPrograms(ctx, programs, programOutputs, { file, name });
@@ -173,6 +207,7 @@ async function convertAllPrompts(
       ...(programs.length > 0 ? await converter.more(numbers, programOutputs) : nextPrompts),
     );
   }
+
   return convertedPrompts;
 }
 
@@ -192,55 +227,76 @@ function pickNamedEnvironment(text: string, { env }: Context): Record<string, st
 
 /** Returns promptfoo's default judge for the keys that are set; undefined if none is. */
 async function findDefaultJudges({ env }: Context): Promise<NamedJudge | undefined> {
-  const { DEFAULT_JUDGES } = await import('../../../prompts/foreign/promptfoo/providers/default-judges.ts');
+  const { DEFAULT_JUDGES } = await import(
+    '../../../prompts/foreign/promptfoo/providers/default-judges.ts'
+  );
   const judge = DEFAULT_JUDGES.find(([variable]) => Boolean(env[variable]?.trim()));
   return judge && { model: judge[1], rank: 'last' };
 }
 
-/** Returns the tests of a prompt; once for each prompt file, if a program or a template makes the prompt of each case. */
+/**
+ * Returns the tests of a prompt; once for each prompt file, if a program or a template makes the
+ * prompt of each case.
+ */
 async function readConvertedTests(
   ctx: Context,
   { prompt, test, cases = [], program, template, isPromptLeftOut = false }: ConvertedPrompt,
   source: { readonly file: string; readonly name: string; readonly number: number },
 ): Promise<ConvertedTests[]> {
   if (test === undefined || isPromptLeftOut) return [];
+
   const tests = { test, cases, number: source.number };
   if (program) {
     const prompts = await makePromptsByProgram(ctx, program, cases, source);
     return prompts.map(casePrompt => ({ ...casePrompt, ...tests }));
   }
+
   if (template) {
     const prompts = await makePromptsByTemplate(ctx, template, cases, source);
     return prompts.map(casePrompt => ({ ...casePrompt, ...tests, template }));
   }
+
   return [{ prompt, ...tests }];
 }
 
-/** Reports unsupported parts. @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them */
-function reportUnsupported(ctx: Context, convertedPrompts: readonly ConvertedPrompt[], skips: boolean): void {
+/**
+ * Reports unsupported parts.
+ *
+ * @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them
+ */
+function reportUnsupported(
+  ctx: Context,
+  convertedPrompts: readonly ConvertedPrompt[],
+  skips: boolean,
+): void {
   const notes = convertedPrompts
     .flatMap(converted => converted.notes)
     .filter(({ isHarmless }) => isHarmless !== true);
   const places = [...new Set(notes.map(formatNote))];
   const [first, ...others] = places;
   if (first === undefined) return;
+
   if (skips) {
     for (const place of places) ctx.io.noteOnce(`note: left out: ${place}`);
     return;
   }
+
   const needsPrograms = notes.some(({ needsCommands }) => needsCommands);
   const entries = convertedPrompts[0]?.models;
   if (needsPrograms && entries !== undefined) {
     ctx.io.note('note: its programs and addresses as entries of a models file:');
     for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);
   }
+
   const isSkippable = notes.some(({ needsCommands }) => needsCommands !== true);
   throw usageError(
     first,
     ...others,
     ...(needsPrograms ? ['If you trust the file, add --allow-commands.'] : []),
     ...(isSkippable
-      ? [`--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`]
+      ? [
+          `--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`,
+        ]
       : []),
     'Nothing was sent.',
   );

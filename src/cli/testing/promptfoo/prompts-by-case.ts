@@ -45,8 +45,10 @@ export async function makePromptsByProgram(
       return isAsked ? JSON.stringify({ vars, provider: { id, label }, config: {} }) : undefined;
     }),
   );
+
   const what = `${name}:${line}: the program of the prompt`;
   const uniqueInputs = [...new Set(inputs.flat())].filter(input => input !== undefined);
+
   const outputs = await runProgramOnInputs(ctx, argv, { file, inputs: uniqueInputs, what });
   const prompts: CasePrompt[] = [];
   for (const [model, inputsOfModel] of inputs.entries()) {
@@ -54,8 +56,11 @@ export async function makePromptsByProgram(
       input === undefined ? undefined : { text: outputs.get(input) ?? '' },
     );
     const promptsOfModel = await groupCasesByPrompt(texts, program, name);
-    prompts.push(...promptsOfModel.map(prompt => (labels === undefined ? prompt : { ...prompt, model })));
+    prompts.push(
+      ...promptsOfModel.map(prompt => (labels === undefined ? prompt : { ...prompt, model })),
+    );
   }
+
   return prompts;
 }
 
@@ -76,7 +81,9 @@ export async function makePromptsByTemplate(
   }));
   const renderedPrompts = await renderNunjucks(ctx, templates).catch((error: unknown) => {
     ctx.signal.throwIfAborted();
-    throw usageError(`${name}:${template.line}: Nunjucks can't render the prompt: ${getErrorMessage(error)}`);
+    throw usageError(
+      `${name}:${template.line}: Nunjucks can't render the prompt: ${getErrorMessage(error)}`,
+    );
   });
   const prompts = renderedPrompts.map(({ text, fault }) => ({ text, fault }));
   return await groupCasesByPrompt(prompts, template, name);
@@ -91,25 +98,44 @@ async function groupCasesByPrompt(
   const { convertRenderedPrompt } = await import(
     '../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts'
   );
-  const makePromptFile = await createPromptFileMaker(text => convertRenderedPrompt(text, promptSource, name));
+  const makePromptFile = await createPromptFileMaker(text =>
+    convertRenderedPrompt(text, promptSource, name),
+  );
+
   const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
   for (const [index, promptOfCase] of texts.entries()) {
     if (promptOfCase === undefined) continue;
     const key = JSON.stringify(promptOfCase);
     const last = prompts.at(-1);
-    if (last?.key === key) last.only.add(index);
-    else
-      prompts.push({ key, only: new Set([index]), line: promptSource.line, ...makePromptFile(promptOfCase) });
+    if (last?.key === key) {
+      last.only.add(index);
+    } else {
+      prompts.push({
+        key,
+        only: new Set([index]),
+        line: promptSource.line,
+        ...makePromptFile(promptOfCase),
+      });
+    }
   }
+
   return prompts;
 }
 
-/** Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is never sent. */
+/**
+ * Returns a function that makes a prompt file of a text. One with a fault has a stand-in, which is
+ * never sent.
+ */
 async function createPromptFileMaker(promptFile: (text: string) => string) {
   const { InvalidPromptFile } = await import('../../../prompts/findings.ts');
   const standIn = promptFile('-');
-  return ({ text, fault }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {
-    if (fault !== undefined) return { prompt: standIn, fault: `Nunjucks can't render its prompt: ${fault}` };
+  return ({
+    text,
+    fault,
+  }: Pick<NunjucksPrompt, 'text' | 'fault'>): Pick<CasePrompt, 'prompt' | 'fault'> => {
+    if (fault !== undefined) {
+      return { prompt: standIn, fault: `Nunjucks can't render its prompt: ${fault}` };
+    }
     try {
       return { prompt: promptFile(text) };
     } catch (error) {

@@ -11,7 +11,8 @@ import { flattenExpectations } from '../expectations/expectation.ts';
 import { type ConvertedTests, convertTestedConfiguration } from './convert-configuration.ts';
 
 /**
- * Reads a promptfoo configuration as test files, one for each of its prompts and each group of models.
+ * Reads a promptfoo configuration as test files, one for each of its prompts and each group of
+ * models.
  *
  * @throws {CliError} USAGE_ERROR with file and line if it is invalid
  */
@@ -30,14 +31,17 @@ export async function readPromptfooTests(
     options: { ...options, judge, judgeRank: 'first' as const, isAsPromptfoo: true },
     target: file,
   };
+
   // Many prompts have the same tests, which are read once.
   const contentByTests = new Map<string, TestFileContent>();
   const files: TestFile[] = [];
   for (const prompt of prompts) {
     const tests = JSON.stringify(prompt.test);
-    const content = contentByTests.get(tests) ?? (await readTestFileNode(ctx, toTestsNode(prompt), source));
+    const content =
+      contentByTests.get(tests) ?? (await readTestFileNode(ctx, toTestsNode(prompt), source));
     contentByTests.set(tests, content);
     const cases = placePromptCases(prompt, content.cases, { hasOnePrompt, file: name });
+
     const groups = options.hasModels
       ? [{ models: content.models, cases }]
       : groupByModels(content.models, cases);
@@ -46,12 +50,16 @@ export async function readPromptfooTests(
       files.push({ ...testFile, isAsPromptfoo: true, maxConcurrency });
     }
   }
+
   const [first, ...others] = files;
   noteDefaultJudge(ctx, files, options.judge);
   return first ? [{ ...first, leftOutCases: leftOut }, ...others] : [];
 }
 
-/** Returns converted tests as if their test file had been parsed, with each case at its line in the configuration. */
+/**
+ * Returns converted tests as if their test file had been parsed, with each case at its line in the
+ * configuration.
+ */
 function toTestsNode({ test, cases: places }: Pick<ConvertedTests, 'test' | 'cases'>): YamlNode {
   const { cases, ...common } = test;
   const items = isJsonList(cases)
@@ -64,7 +72,10 @@ function toTestsNode({ test, cases: places }: Pick<ConvertedTests, 'test' | 'cas
 type CasesOfModels = Pick<TestFile, 'models' | 'cases'>;
 type CaseOfModels = TestCase & Pick<ConvertedCase, 'models'>;
 
-/** Returns the cases of a prompt at their places in the configuration: the user never sees the converted text. */
+/**
+ * Returns the cases of a prompt at their places in the configuration: the user never sees the
+ * converted text.
+ */
 function placePromptCases(
   { cases: places, only, model, number, template, fault: promptFault }: ConvertedTests,
   cases: readonly TestCase[],
@@ -75,6 +86,7 @@ function placePromptCases(
     const models = model === undefined ? ownModels : [model];
     const fault =
       promptFault === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${promptFault}`);
+
     return {
       ...testCase,
       name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${number})`,
@@ -90,8 +102,15 @@ function placePromptCases(
 }
 
 /** Groups cases that run with the same models, in order. */
-function groupByModels(models: readonly TestedModel[], cases: readonly CaseOfModels[]): CasesOfModels[] {
-  const groups: { readonly key: string; readonly models: readonly TestedModel[]; cases: TestCase[] }[] = [];
+function groupByModels(
+  models: readonly TestedModel[],
+  cases: readonly CaseOfModels[],
+): CasesOfModels[] {
+  const groups: {
+    readonly key: string;
+    readonly models: readonly TestedModel[];
+    cases: TestCase[];
+  }[] = [];
   for (const { models: indices, ...testCase } of cases) {
     const key = String(indices);
     const last = groups.at(-1);
@@ -109,12 +128,20 @@ function groupByModels(models: readonly TestedModel[], cases: readonly CaseOfMod
 }
 
 /** Reports the default judge if an expectation uses it. */
-function noteDefaultJudge(ctx: Context, files: readonly TestFile[], judge: string | undefined): void {
+function noteDefaultJudge(
+  ctx: Context,
+  files: readonly TestFile[],
+  judge: string | undefined,
+): void {
   if (judge !== undefined || ctx.settings.get('judge') !== undefined) return;
   const expectations = flattenExpectations(
     files.flatMap(({ cases }) => cases).flatMap(({ expect }) => expect),
   );
+
   const defaultJudged = [...expectations].find(({ rank }) => rank === 'last');
-  if (defaultJudged)
-    ctx.io.noteOnce(`note: judged by ${defaultJudged.model}, promptfoo's default for the key that is set`);
+  if (defaultJudged) {
+    ctx.io.noteOnce(
+      `note: judged by ${defaultJudged.model}, promptfoo's default for the key that is set`,
+    );
+  }
 }

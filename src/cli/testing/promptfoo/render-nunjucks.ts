@@ -1,4 +1,9 @@
-import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+} from '../../../files/formats/json.ts';
 import { readBuiltText } from '../../../files/installed/installed-file.ts';
 import type { RenderedTemplate } from '../../../prompts/foreign/converted-prompt.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
@@ -13,8 +18,8 @@ export interface NunjucksPrompt {
 }
 
 /**
- * Renders templates as promptfoo does. It runs where JavaScript of strangers runs, because a template of Nunjucks can call any
- * function.
+ * Renders templates as promptfoo does. It runs where JavaScript of strangers runs, because a
+ * template of Nunjucks can call any function.
  *
  * @throws {Error} if the engine can't run it
  * @throws {PastBound} if it takes too much time or memory
@@ -35,6 +40,7 @@ export async function renderNunjucks(
         vars,
         isPlain,
       }));
+
     const context = { vars: {}, prompt: null, test: null };
     const result = await checks.perform(
       'rendering',
@@ -42,9 +48,11 @@ export async function renderNunjucks(
       { output, context },
     );
     if ('fault' in result) throw new Error(result.fault);
+
     const texts = result.value ?? null;
     renderedPrompts.push(...(isJsonList(texts) ? texts.map(readNunjucksPrompt) : []));
   }
+
   return renderedPrompts;
 }
 

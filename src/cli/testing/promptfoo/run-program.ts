@@ -10,6 +10,7 @@ import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
 
 const CASE_PROGRAM_LIMIT_MS = 30_000;
 const MAX_SHOWN_FAULTS = 2000;
+
 /** Marks the program's processes, so that they can be ended. */
 const CASE_PROGRAM_MARK = 'PROMPTRUN_CASE';
 
@@ -38,6 +39,7 @@ export async function runProgram(
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const env = withoutKeys(ctx.env, await collectKeyVariables(ctx));
   const refuse = (why: string) => usageError(`${what} ${why}`);
+
   let tree: ProcessTree | undefined;
   try {
     tree = new ProcessTree(
@@ -50,10 +52,12 @@ export async function runProgram(
     child.stdin.end(input);
     const end = await awaitProgramEnd(ended, output, ctx.signal);
     if (end === undefined) throw refuse(`took more than ${CASE_PROGRAM_LIMIT_MS / 1000} s`);
+
     await tree.end();
     await closed;
     if (end.code !== 0) throw refuse(`ended with ${end.code}: ${errorOutput.text.trim()}`);
     if (output.isCut) throw refuse(`printed more than ${Math.floor(maxLength / 1024 / 1024)} MiB`);
+
     return output.text;
   } catch (error) {
     ctx.signal.throwIfAborted();
@@ -66,8 +70,8 @@ export async function runProgram(
 }
 
 /**
- * Runs a program once with all inputs, and returns the text that it prints for each, as a line of JSON: starting a process
- * takes far longer than most prompts.
+ * Runs a program once with all inputs, and returns the text that it prints for each, as a line of
+ * JSON: starting a process takes far longer than most prompts.
  *
  * @param options `inputs` are texts of JSON, each different
  * @throws {CliError} USAGE_ERROR like `runProgram`
@@ -78,9 +82,14 @@ export async function runProgramOnInputs(
   { inputs, ...program }: NamedProgram & { readonly inputs: readonly string[] },
 ): Promise<ReadonlyMap<string, string>> {
   const maxLength = inputs.length * MAX_TEST_FILE_BYTES;
-  const output = await runProgram(ctx, argv, { ...program, input: `[${inputs.join(',')}]`, maxLength });
+  const output = await runProgram(ctx, argv, {
+    ...program,
+    input: `[${inputs.join(',')}]`,
+    maxLength,
+  });
   const lines = output.split('\n');
   if (lines.length !== inputs.length + 1) throw usageError(`${program.what} ended early`);
+
   return new Map(inputs.map((input, index) => [input, String(JSON.parse(lines[index] ?? ''))]));
 }
 
@@ -92,7 +101,9 @@ async function awaitProgramEnd<T>(
 ): Promise<T | undefined> {
   for (;;) {
     const { length } = output.text;
-    const end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, over => waitUnlessAborted(programEnd, over));
+    const end = await withTimeout(CASE_PROGRAM_LIMIT_MS, signal, over =>
+      waitUnlessAborted(programEnd, over),
+    );
     signal.throwIfAborted();
     if (end !== undefined || output.text.length === length) return end;
   }

@@ -28,8 +28,11 @@ export async function runTestPrograms(
   const templates = new Map<string, CaseTemplate>();
   for (const program of programs) {
     if (Object.hasOwn(outputs, program.name)) continue;
-    if ('template' in program) templates.set(program.name, program);
-    else outputs[program.name] = await runTestProgram(ctx, program, configuration);
+    if ('template' in program) {
+      templates.set(program.name, program);
+    } else {
+      outputs[program.name] = await runTestProgram(ctx, program, configuration);
+    }
   }
   await renderTemplates(ctx, [...templates.values()], outputs, configuration);
 }
@@ -58,8 +61,13 @@ async function transformVariables(
 ): Promise<string> {
   const checks = await ctx.checks();
   const context = { vars: {}, prompt: null, test: null };
-  const result = await checks.perform('rendering', { code, isFile: false }, { output: input, context });
+  const result = await checks.perform(
+    'rendering',
+    { code, isFile: false },
+    { output: input, context },
+  );
   if ('fault' in result) throw usageError(`${place}: \`transformVars\`: ${result.fault}`);
+
   return JSON.stringify(result.value ?? null);
 }
 

@@ -11,10 +11,13 @@ import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport } from './text-report.ts';
 
 /**
- * Renders the results for a GitHub workflow: plain lines without workflow commands, and an annotation with file and line for
- * each case that did not pass.
+ * Renders the results for a GitHub workflow: plain lines without workflow commands, and an
+ * annotation with file and line for each case that did not pass.
  */
-export function renderGithubReport(results: readonly ReportedResult[], summary: TestSummary): string {
+export function renderGithubReport(
+  results: readonly ReportedResult[],
+  summary: TestSummary,
+): string {
   const token = randomUUID();
   const annotations = results
     .filter(({ status }) => status !== 'passed' && status !== 'unchecked')
@@ -39,20 +42,27 @@ function renderAnnotation({ entry, repetitions, messages }: ReportedResult): str
   })
     .map(([key, value]) => `${key}=${escapeProperty(value)}`)
     .join(',');
+
   const hints = new Set(repetitions.flatMap(({ fault }) => fault?.hints ?? []));
   return `::error ${properties}::${escapeData([...messages, ...hints].join('\n'))}\n`;
 }
 
 // The escapes that the runner's own command parser decodes.
 function escapeData(text: string): string {
-  return escapeControls(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return escapeControls(text)
+    .replaceAll('%', '%25')
+    .replaceAll('\r', '%0D')
+    .replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** Adds the results to the job's summary. Reports a failed write without throwing, because the tests are over. */
+/**
+ * Adds the results to the job's summary. Reports a failed write without throwing, because the tests
+ * are over.
+ */
 export async function writeJobSummary(
   results: readonly ReportedResult[],
   material: ReportMaterial,
@@ -60,11 +70,17 @@ export async function writeJobSummary(
   note: (line: string) => void,
 ): Promise<void> {
   try {
-    await appendToNamedFile(file, renderGridMarkdown(buildTestsGrid(results, material), MAX_SUMMARY));
+    await appendToNamedFile(
+      file,
+      renderGridMarkdown(buildTestsGrid(results, material), MAX_SUMMARY),
+    );
   } catch (error) {
     note(`note: the job summary can't be written: ${getErrorMessage(error)}`);
   }
 }
 
-/** Maximum length in characters of up to four bytes. GitHub drops a step's whole summary above 1 MiB. */
+/**
+ * Maximum length in characters of up to four bytes. GitHub drops a step's whole summary above 1
+ * MiB.
+ */
 const MAX_SUMMARY = 250_000;

@@ -1,9 +1,20 @@
 import { asCount } from '../../../files/formats/json-fields.ts';
 import type { Totals } from '../../creation/totals.ts';
-import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
+import {
+  type CaseRuns,
+  isFlaky,
+  passRate,
+  type RateSummary,
+  rateInterval,
+} from '../../statistics/rates.ts';
 import type { BaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { toPassRuleData } from '../cases/pass-rule.ts';
-import { countStatuses, type EntryResult, formatModelLabel, type Repetition } from '../entry-result.ts';
+import {
+  countStatuses,
+  type EntryResult,
+  formatModelLabel,
+  type Repetition,
+} from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
 
 /** Returns the results as data: totals, spending, and each case with its repetitions. */
@@ -36,8 +47,21 @@ export function buildJsonReport(
 }
 
 /** Returns a comparison as data; figures are null if no case could be compared. */
-function toBaselineData({ rates, better, worse, same, new: added, gone }: BaselineComparison): object {
-  const { verdict = null, p = null, difference = null, interval = null, smallest = null } = rates ?? {};
+function toBaselineData({
+  rates,
+  better,
+  worse,
+  same,
+  new: added,
+  gone,
+}: BaselineComparison): object {
+  const {
+    verdict = null,
+    p = null,
+    difference = null,
+    interval = null,
+    smallest = null,
+  } = rates ?? {};
   return { verdict, p, difference, interval, smallest, better, worse, same, new: added, gone };
 }
 
@@ -49,7 +73,9 @@ function toRateData(summary: RateSummary | undefined): object {
 }
 
 function caseRunsData(caseRuns: CaseRuns | undefined): object {
-  if (caseRuns === undefined) return { passed: null, runs: null, rate: null, interval: null, flaky: false };
+  if (caseRuns === undefined) {
+    return { passed: null, runs: null, rate: null, interval: null, flaky: false };
+  }
   const { passed, runs } = caseRuns;
   return {
     passed,
@@ -69,6 +95,8 @@ function toRepetitionData({ run, seconds, mismatches, fault }: Repetition): obje
     seconds,
     mismatches,
     error:
-      fault === undefined ? null : { status: fault.status, message: fault.message, exitCode: fault.exitCode },
+      fault === undefined
+        ? null
+        : { status: fault.status, message: fault.message, exitCode: fault.exitCode },
   };
 }

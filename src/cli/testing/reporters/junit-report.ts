@@ -2,15 +2,18 @@ import { formatSpentProperties } from '../../creation/spending-text.ts';
 import type { Totals } from '../../creation/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
 import { type Html, html } from '../../outputs/pages/html.ts';
-import { type BaselineComparison, formatBaselineComparison } from '../baseline/compare-with-baseline.ts';
+import {
+  type BaselineComparison,
+  formatBaselineComparison,
+} from '../baseline/compare-with-baseline.ts';
 import { countStatuses, formatEntryName } from '../entry-result.ts';
 import type { TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
 import { listFailureDetails } from './text-report.ts';
 
 /**
- * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case that could not be run. The
- * properties of the first suite have the total spending.
+ * Renders the results as JUnit XML: `failure` for a mismatch or a failed run, `error` for a case
+ * that could not be run. The properties of the first suite have the total spending.
  */
 export function renderJunitReport(
   results: readonly ReportedResult[],
@@ -24,11 +27,16 @@ export function renderJunitReport(
         ['interval', overall.interval.join(' ')],
       ] as const)
     : [];
+
   const properties = [
     ...rates,
     ...listBaselineProperties(baseline),
     ...formatSpentProperties(spentTotals),
-  ].map(([name, value]) => html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`);
+  ].map(
+    ([name, value]) =>
+      html`      <property name="${escapeXml(name)}" value="${escapeXml(value)}"/>\n`,
+  );
+
   const suites = files.map((file, index) => {
     const resultsOfFile = results.filter(({ entry }) => entry.file.name === file);
     return html`  <testsuite name="${escapeXml(file)}" ${renderCountAttributes(resultsOfFile)}>
@@ -43,11 +51,15 @@ ${suites}</testsuites>
 }
 
 /** Returns the figures of a comparison, and its verdict in one line. */
-function listBaselineProperties(baseline: BaselineComparison | undefined): (readonly [string, string])[] {
+function listBaselineProperties(
+  baseline: BaselineComparison | undefined,
+): (readonly [string, string])[] {
   if (baseline === undefined) return [];
+
   const [line = ''] = formatBaselineComparison(baseline);
   const { rates } = baseline;
   if (rates === undefined) return [['baseline', line]];
+
   return [
     ['baseline', line],
     ['baseline.verdict', rates.verdict],
@@ -69,19 +81,23 @@ function renderTestCase(result: ReportedResult): Html {
   const file = escapeXml(entry.file.name);
   const attributes = html`classname="${file}" name="${escapeXml(formatEntryName(entry))}" file="${file}" line="${entry.testCase.line}" time="${seconds.toFixed(3)}"`;
   if (status === 'passed') return html`    <testcase ${attributes}/>\n`;
+
   if (status === 'unchecked') {
     return html`    <testcase ${attributes}>\n      <skipped message="unchecked: all of its checks were left out"/>\n    </testcase>\n`;
   }
+
   const details = escapeXml(
     listFailureDetails(result)
       .map(({ mark, text }) => mark + text)
       .join('\n'),
   );
+
   const message = html`message="${escapeXml(messages[0] ?? status)}"`;
   const fault =
     status === 'failed' || status === 'undecided'
       ? html`<failure ${message} type="mismatch">${details}</failure>`
       : html`<error ${message} type="fault">${details}</error>`;
+
   return html`    <testcase ${attributes}>
       ${fault}
       <system-out>${details}</system-out>

@@ -1,7 +1,22 @@
 import type { GridRange } from '../../outputs/pages/grid.ts';
-import { caseDifferenceInterval, formatPoints, type RateComparison } from '../../statistics/compare-rates.ts';
-import { formatInterval, formatPassRate, formatPercent, type Interval } from '../../statistics/interval.ts';
-import { type CaseRuns, isFlaky, passRate, type RateSummary, rateInterval } from '../../statistics/rates.ts';
+import {
+  caseDifferenceInterval,
+  formatPoints,
+  type RateComparison,
+} from '../../statistics/compare-rates.ts';
+import {
+  formatInterval,
+  formatPassRate,
+  formatPercent,
+  type Interval,
+} from '../../statistics/interval.ts';
+import {
+  type CaseRuns,
+  isFlaky,
+  passRate,
+  type RateSummary,
+  rateInterval,
+} from '../../statistics/rates.ts';
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
 import { computeRequiredRate, formatNeeded } from '../cases/pass-rule.ts';
 import type { EntryResult } from '../entry-result.ts';
@@ -21,12 +36,16 @@ function buildRateRange(label: string, { rate, interval }: RateSummary): GridRan
   return { label, text, value: rate, interval, min: 0, mark: undefined, tone: 'good' };
 }
 
-/** Returns the rate of a repeated case, and its difference from the baseline if either side repeats or it changed. */
+/**
+ * Returns the rate of a repeated case, and its difference from the baseline if either side repeats
+ * or it changed.
+ */
 export function buildCaseRanges(
   { caseRuns, status, entry }: Pick<EntryResult, 'caseRuns' | 'status' | 'entry'>,
   change: CaseChange | undefined,
 ): GridRange[] {
   if (caseRuns === undefined) return [];
+
   const { pass } = entry.testCase;
   const { passed, runs } = caseRuns;
   const isRepeated = runs > 1 || status === 'undecided';
@@ -40,6 +59,7 @@ export function buildCaseRanges(
     mark: computeRequiredRate(pass, runs),
     tone: status === 'passed' ? getPassedTone(caseRuns) : 'bad',
   };
+
   return [...(isRepeated ? [rate] : []), ...buildChangeRanges(caseRuns, change, isRepeated)];
 }
 

@@ -19,7 +19,9 @@ export interface ReportedResult extends EntryResult {
   readonly summary: string;
   /** The change of its rate from the baseline; undefined if there is none. */
   readonly change: string | undefined;
-  /** The messages of each repetition, each with the answer or its difference from the expected one. */
+  /**
+   * The messages of each repetition, each with the answer or its difference from the expected one.
+   */
   readonly reasons: readonly (readonly GridPart[])[];
   /** The same for all repetitions, with equal ones once. */
   readonly mergedReasons: readonly GridPart[];
@@ -37,13 +39,16 @@ export async function withReasons(
   for (const result of nameFaultOnce(results)) {
     const { repetitions, entry } = result;
     const reasonsByRun: GridPart[][] = [];
-    for (const repetition of repetitions)
+    for (const repetition of repetitions) {
       reasonsByRun.push(await buildFailureReasons(ctx, repetition, entry.file.name));
+    }
+
     const reasons =
       repetitions.length > 1
         ? reasonsByRun.map((parts, index) => withPrefix(parts, `run ${index + 1}: `))
         : reasonsByRun;
-    const mergedReasons = repetitions.length > 1 ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat();
+    const mergedReasons =
+      repetitions.length > 1 ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat();
     const undecided = explainUndecided(result);
     const messages = [...undecided, ...formatReasons(repetitions)];
     const summary = [...summariseRate(result), ...undecided].join('; ');
@@ -59,6 +64,7 @@ function summariseRate({ caseRuns, entry, status, repetitions }: EntryResult): s
     const passed = repetitions.filter(hasPassed).length;
     return repetitions.length > 1 ? [`${passed} of ${repetitions.length} passed`] : [];
   }
+
   const { passed, runs } = caseRuns;
   const needed = status === 'passed' ? '' : `, ${formatNeeded(entry.testCase.pass, runs)}`;
   return [
@@ -84,12 +90,14 @@ function nameFaultOnce(results: readonly EntryResult[]): EntryResult[] {
     repetitions: result.repetitions.map(repetition => {
       const { fault, isLeft } = repetition;
       if (!isLeft || fault === undefined) return repetition;
+
       const { status, data, exitCode } = fault;
       const message = 'not run because of the fault above';
       const shownRepetition = isReported
         ? { ...repetition, fault: { status, data, exitCode, message, hints: [] } }
         : repetition;
       isReported = true;
+
       return shownRepetition;
     }),
   }));
@@ -104,6 +112,7 @@ async function buildFailureReasons(
     const text = [`${fault.message} (${fault.status})`, ...fault.hints].join('\n');
     return [{ kind: 'error', text }];
   }
+
   const parts: GridPart[] = [];
   for (const { line, message, expected, actual } of mismatches) {
     parts.push({ kind: 'message', text: `${file}:${line}: ${message}` });
@@ -113,23 +122,34 @@ async function buildFailureReasons(
         ? { kind: 'text', text: actual }
         : {
             kind: 'difference',
-            parts: await computeDifferences(ctx, withLineEnd(expected), withLineEnd(actual), 'lines'),
+            parts: await computeDifferences(
+              ctx,
+              withLineEnd(expected),
+              withLineEnd(actual),
+              'lines',
+            ),
           },
     );
   }
+
   return parts;
 }
 
 /** Puts the numbers of runs before messages and errors. */
 function withPrefix(parts: readonly GridPart[], prefix: string): GridPart[] {
   return parts.map(part =>
-    part.kind === 'message' || part.kind === 'error' ? { ...part, text: `${prefix}${part.text}` } : part,
+    part.kind === 'message' || part.kind === 'error'
+      ? { ...part, text: `${prefix}${part.text}` }
+      : part,
   );
 }
 
 /** Joins the reasons of repetitions, equal ones under the numbers of all their runs. */
 function mergeEqualReasons(reasons: readonly (readonly GridPart[])[]): GridPart[] {
-  const groups = new Map<string, { readonly parts: readonly GridPart[]; readonly runs: number[] }>();
+  const groups = new Map<
+    string,
+    { readonly parts: readonly GridPart[]; readonly runs: number[] }
+  >();
   for (const [index, parts] of reasons.entries()) {
     const key = JSON.stringify(parts);
     const group = groups.get(key) ?? { parts, runs: [] };
@@ -146,10 +166,15 @@ function formatRanges(numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
     const last = ranges.at(-1);
-    if (last?.[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
+    if (last?.[1] === number - 1) {
+      last[1] = number;
+    } else {
+      ranges.push([number, number]);
+    }
   }
-  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(', ');
+  return ranges
+    .map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`))
+    .join(', ');
 }
 
 function withLineEnd(text: string): string {

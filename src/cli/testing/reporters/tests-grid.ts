@@ -49,6 +49,7 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
     const { testCase } = result.entry;
     byCase.set(testCase, [...(byCase.get(testCase) ?? []), result]);
   }
+
   const { budget } = material;
   return {
     title: 'Prompt tests',
@@ -81,7 +82,10 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
   };
 }
 
-function formatTestTotals(results: readonly ReportedResult[], { budget }: ReportMaterial): string[] {
+function formatTestTotals(
+  results: readonly ReportedResult[],
+  { budget }: ReportMaterial,
+): string[] {
   const { passed, failed, faults } = countStatuses(results);
   const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.totals(listRunIds(results.flatMap(({ repetitions }) => repetitions)));
@@ -103,8 +107,9 @@ function buildCaseGridRow(
 ): GridRow {
   const states = results.map(({ status }) => STATES[status]);
   const state: GridState =
-    (['not run', 'failed', 'undecided', 'unchecked'] as const).find(state => states.includes(state)) ??
-    'passed';
+    (['not run', 'failed', 'undecided', 'unchecked'] as const).find(state =>
+      states.includes(state),
+    ) ?? 'passed';
   return {
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,
@@ -112,7 +117,9 @@ function buildCaseGridRow(
     isFlaky: results.some(({ caseRuns: runs }) => runs !== undefined && isFlaky(runs)),
     inputs: [
       ...testCase.text,
-      ...testCase.images.map(({ name, image }, index) => [name ?? `image ${index + 1}`, image.name] as const),
+      ...testCase.images.map(
+        ({ name, image }, index) => [name ?? `image ${index + 1}`, image.name] as const,
+      ),
       ...testCase.options,
     ],
     expected: testCase.expect.map(({ text }) => text),
@@ -127,8 +134,12 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
   const { status, seconds, repetitions, summary, change, reasons } = result;
   const { cost } = material.budget.totals(listRunIds(repetitions));
   const tokens = repetitions
-    .map(({ run }) => findFailedRunTokens(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens)
+    .map(
+      ({ run }) =>
+        findFailedRunTokens(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens,
+    )
     .filter(count => count !== undefined);
+
   const summaries: GridPart[] =
     summary === '' ? [] : [{ kind: status === 'passed' ? 'text' : 'message', text: summary }];
   return {
@@ -142,7 +153,9 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
     ranges: buildCaseRanges(result, material.summary.baseline?.changes.get(result.entry)),
     parts: [
       ...summaries,
-      ...repetitions.flatMap(({ run }, index) => buildRepetitionParts(run, reasons[index] ?? [], material)),
+      ...repetitions.flatMap(({ run }, index) =>
+        buildRepetitionParts(run, reasons[index] ?? [], material),
+      ),
     ],
   };
 }
@@ -155,7 +168,9 @@ function formatTokens(tokens: readonly unknown[]): string[] {
   return shown.map(count => pluralize(toTextOrEmpty(count), 'token'));
 }
 
-/** Returns the mismatches of a repetition, then its answer, unless a difference already shows it. */
+/**
+ * Returns the mismatches of a repetition, then its answer, unless a difference already shows it.
+ */
 function buildRepetitionParts(
   run: Run | undefined,
   reasons: readonly GridPart[],
@@ -168,6 +183,8 @@ function buildRepetitionParts(
     return isShown ? [] : [{ kind: 'text', text: formatOutputData(output.data) }];
   });
   const answer = joinTextOutputs(run?.outputs ?? []);
-  const isAnswer = (part: GridPart): boolean => part.kind === 'text' && part.text.trim() === answer.trim();
+  const isAnswer = (part: GridPart): boolean =>
+    part.kind === 'text' && part.text.trim() === answer.trim();
+
   return [...reasons.filter(part => !isAnswer(part)), ...outputs];
 }

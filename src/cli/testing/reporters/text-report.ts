@@ -5,7 +5,10 @@ import { formatEntryName, formatTotals } from '../entry-result.ts';
 import { formatSummary, type TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
 
-/** Renders the results as a tree of files and cases, with the reasons below each case that did not pass. */
+/**
+ * Renders the results as a tree of files and cases, with the reasons below each case that did not
+ * pass.
+ */
 export function renderTreeReport(
   results: readonly ReportedResult[],
   paint: ChalkInstance,
@@ -18,6 +21,7 @@ export function renderTreeReport(
     unchecked: paint.dim('-'),
     fault: paint.yellow('!'),
   };
+
   const lines: string[] = [];
   let file = '';
   for (const result of results) {
@@ -26,12 +30,14 @@ export function renderTreeReport(
       file = entry.file.name;
       lines.push(paint.bold(escapeControls(file)));
     }
+
     const time = paint.dim(`(${seconds.toFixed(1)} s)`);
     lines.push(
       `  ${marks[status]} ${escapeControls(formatEntryName(entry))}${paint.dim(formatPassedRate(result))} ${time}`,
     );
     lines.push(...paintDetails(result, paint).map(line => `      ${line}`));
   }
+
   const isGood = results.every(({ status }) => status === 'passed' || status === 'unchecked');
   const totals = (isGood ? paint.green : paint.red)(formatTotals(results));
   const rates = formatSummary(summary).map(line => paint.dim(escapeControls(line)));
@@ -44,7 +50,9 @@ function paintDetails(result: ReportedResult, paint: ChalkInstance): string[] {
   const colours = { '- ': paint.red, '+ ': paint.green, '  ': paint.dim, '': String };
   const lines = details.map(({ mark, text }) => colours[mark](mark + text));
   const hasDifference = details.some(({ mark }) => mark === '- ');
-  return hasDifference ? [`${paint.red('- expected')}  ${paint.green('+ actual')}`, ...lines] : lines;
+  return hasDifference
+    ? [`${paint.red('- expected')}  ${paint.green('+ actual')}`, ...lines]
+    : lines;
 }
 
 const STATUS_WORDS = {
@@ -56,7 +64,10 @@ const STATUS_WORDS = {
 } as const;
 
 /** Renders a line for each case, with the reasons below each one that did not pass. */
-export function renderLinesReport(results: readonly ReportedResult[], summary: TestSummary): string {
+export function renderLinesReport(
+  results: readonly ReportedResult[],
+  summary: TestSummary,
+): string {
   const lines = results.flatMap(result => {
     const { entry, status, seconds } = result;
     const name = escapeControls(`${entry.file.name}: ${formatEntryName(entry)}`);
@@ -66,11 +77,15 @@ export function renderLinesReport(results: readonly ReportedResult[], summary: T
       ...details,
     ];
   });
-  const rates = summary.isRepeated || summary.baseline ? formatSummary(summary).map(escapeControls) : [];
+  const rates =
+    summary.isRepeated || summary.baseline ? formatSummary(summary).map(escapeControls) : [];
   return `${[...lines, ...rates, formatTotals(results)].join('\n')}\n`;
 }
 
-/** Returns the pass rate of a repeated case that passed, and its change. A failed case has its rate in the details. */
+/**
+ * Returns the pass rate of a repeated case that passed, and its change. A failed case has its rate
+ * in the details.
+ */
 function formatPassedRate({ status, summary, change }: ReportedResult): string {
   const rate = status === 'passed' && summary !== '' ? ` ${summary}` : '';
   return change === undefined ? rate : `${rate}, ${change}`;
@@ -85,20 +100,30 @@ interface DetailLine {
 
 /** Maximum number of lines of a difference or an answer to show, unless it is short. */
 const MAX_DIFFERENCE_LINES = 40;
+
 /** Length of a text that is shown whole: all that is kept of a program's output. */
 const SHORT_LENGTH = 2000;
 
 /** Returns the reasons that a result did not pass, line by line; nothing if it passed. */
-export function listFailureDetails({ status, summary, mergedReasons }: ReportedResult): DetailLine[] {
+export function listFailureDetails({
+  status,
+  summary,
+  mergedReasons,
+}: ReportedResult): DetailLine[] {
   if (status === 'passed') return [];
-  return [...(summary === '' ? [] : toDetailLines(summary, '')), ...mergedReasons.flatMap(toPartLines)];
+  return [
+    ...(summary === '' ? [] : toDetailLines(summary, '')),
+    ...mergedReasons.flatMap(toPartLines),
+  ];
 }
 
 const DIFFERENCE_MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
 
 function toPartLines(part: GridPart): DetailLine[] {
   if (part.kind === 'difference') {
-    const lines = part.parts.flatMap(({ kind, text }) => toDetailLines(text, DIFFERENCE_MARKS[kind]));
+    const lines = part.parts.flatMap(({ kind, text }) =>
+      toDetailLines(text, DIFFERENCE_MARKS[kind]),
+    );
     return part.parts[0]?.kind === 'note' ? lines : cutDetailLines(lines);
   }
   if (part.kind === 'text') return cutDetailLines(toDetailLines(part.text, '+ '));
@@ -115,5 +140,8 @@ function cutDetailLines(lines: DetailLine[]): DetailLine[] {
   const length = lines.reduce((sum, { text }) => sum + text.length + 1, -1);
   const hiddenCount = length <= SHORT_LENGTH ? 0 : lines.length - MAX_DIFFERENCE_LINES;
   if (hiddenCount <= 0) return lines;
-  return [...lines.slice(0, MAX_DIFFERENCE_LINES), { mark: '', text: `… ${hiddenCount} more lines` }];
+  return [
+    ...lines.slice(0, MAX_DIFFERENCE_LINES),
+    { mark: '', text: `… ${hiddenCount} more lines` },
+  ];
 }

@@ -1,4 +1,9 @@
-import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonValue,
+  parseJson,
+} from '../../../files/formats/json.ts';
 import { CUT_SHORT } from '../../../wire/error-words.ts';
 import type { Run } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
@@ -28,28 +33,47 @@ export async function checkRun(
 ): Promise<Repetition> {
   const { run } = result;
   if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
+
   const { testCase, file, tested } = checkedEntry.entry;
   const isCut = file.isAsPromptfoo === true && isCutShort(run);
-  if (run.runStatus === 'failed' && !isCut)
+  if (run.runStatus === 'failed' && !isCut) {
     return { ...result, mismatches: [toFailedRunMismatch(run, testCase)] };
+  }
+
   const answeredRun: AnsweredRun = tested?.givesResults ? readProviderResult(run) : { run };
   const shownResult = { ...result, run: answeredRun.run, ...(isCut && { isCut }) };
   if (hasNoOutput(answeredRun)) {
     const mismatch = toCaseMismatch(testCase, { message: 'the provider returned no output' });
     return { ...shownResult, mismatches: [mismatch] };
   }
+
   const mismatches: UnmetExpectation[] = [];
   try {
     const { response } = answeredRun;
-    const untransformed = await createCheckedAnswer(ctx, checkedEntry, { ...shownResult, response }, tools);
+    const untransformed = await createCheckedAnswer(
+      ctx,
+      checkedEntry,
+      { ...shownResult, response },
+      tools,
+    );
     const { output, transformed } = await transformAnswer(untransformed, checkedEntry);
     tools.onAnswer?.(output, 'unmet' in transformed ? undefined : transformed.answer.value);
-    if ('unmet' in transformed) mismatches.push(toCaseMismatch(testCase, transformed.unmet));
-    else await checkAnswer(testCase, transformed.answer, tools, mismatches);
+
+    if ('unmet' in transformed) {
+      mismatches.push(toCaseMismatch(testCase, transformed.unmet));
+    } else {
+      await checkAnswer(testCase, transformed.answer, tools, mismatches);
+    }
+
     return { ...shownResult, mismatches };
   } catch (error) {
     const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
-    return { ...shownResult, mismatches, fault: withoutCapHint(toFailure(error)), ...(isLeft && { isLeft }) };
+    return {
+      ...shownResult,
+      mismatches,
+      fault: withoutCapHint(toFailure(error)),
+      ...(isLeft && { isLeft }),
+    };
   }
 }
 
@@ -63,7 +87,10 @@ function hasNoOutput({ response }: AnsweredRun): boolean {
   return response !== undefined && (findOwnValue(response, 'output') ?? null) === null;
 }
 
-/** Adds the expectations that an answer does not meet to `mismatches`, which keeps those found before an error. */
+/**
+ * Adds the expectations that an answer does not meet to `mismatches`, which keeps those found
+ * before an error.
+ */
 async function checkAnswer(
   { expect }: TestCase,
   answer: CheckedAnswer,
@@ -87,7 +114,10 @@ function isAddress({ declaration }: CheckedEntry): boolean {
   return isJsonList(entries) && entries.some(entry => findOwnValue(entry, 'address') !== undefined);
 }
 
-/** Removes the hint of a cap: a higher cap without `--resume` would pay for the other cases again. The summary has the whole hint. */
+/**
+ * Removes the hint of a cap: a higher cap without `--resume` would pay for the other cases again.
+ * The summary has the whole hint.
+ */
 function withoutCapHint(fault: Failure): Failure {
   return fault.exitCode === EXIT.capReached ? { ...fault, hints: [] } : fault;
 }
@@ -100,7 +130,10 @@ function withRetryHint({ isInDoubt = false, fault }: RequestResult): Pick<Reques
   return { fault: { ...fault, hints: [...fault.hints, hint] } };
 }
 
-/** Applies the transform of the tested provider to an answer, then that of its case. `output` is what the provider gave. */
+/**
+ * Applies the transform of the tested provider to an answer, then that of its case. `output` is
+ * what the provider gave.
+ */
 async function transformAnswer(
   answer: CheckedAnswer,
   checkedEntry: CheckedEntry,
@@ -118,6 +151,7 @@ async function transformAnswer(
     const isPartOfProvider = script === tested?.transform && isAddress(checkedEntry);
     if (isPartOfProvider && 'answer' in transformed) output = transformed.answer.value;
   }
+
   return { output, transformed };
 }
 
@@ -126,7 +160,10 @@ function toCaseMismatch({ line }: TestCase, unmet: UnmetPart): UnmetExpectation 
   return { line, at: -1, ...unmet };
 }
 
-/** Returns true if a model gave text up to its token limit, which promptfoo judges like any other answer. */
+/**
+ * Returns true if a model gave text up to its token limit, which promptfoo judges like any other
+ * answer.
+ */
 function isCutShort(run: Run): boolean {
   const errors = listErrorTexts(run);
   const [, what = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];

@@ -20,7 +20,9 @@ export interface CheckTools {
   readonly budget: Budget;
   /** The log of the judge's questions about this repetition. */
   readonly log: JudgeLog;
-  /** Collects the questions of several repetitions into one round; if undefined, each is sent alone. */
+  /**
+   * Collects the questions of several repetitions into one round; if undefined, each is sent alone.
+   */
   readonly rounds?: QuestionRounds | undefined;
   /** Called with the answer before and after its transforms; undefined if these fail. */
   readonly onAnswer?: (output: JsonValue, transformed: JsonValue | undefined) => void;
@@ -39,6 +41,7 @@ export async function createCheckedAnswer(
   const { file, testCase } = checkedEntry.entry;
   const output = joinTextOutputs(run.outputs);
   const text = testCase.trims ? output.trim() : output;
+
   return {
     text,
     value: findOwnValue(response ?? null, 'output') ?? text,
@@ -58,7 +61,11 @@ export async function createCheckedAnswer(
 function codeRunners(
   ctx: Context,
   checkedEntry: CheckedEntry,
-  { response, output, text }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
+  {
+    response,
+    output,
+    text,
+  }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
   rounds: QuestionRounds | undefined,
 ): Pick<CheckedAnswer, 'context' | 'javascript' | 'node' | 'command'> {
   const createLocalContext: CheckedAnswer['context'] = ({ wantsPrompt }) =>
@@ -69,7 +76,9 @@ function codeRunners(
     context: createLocalContext,
     javascript: async (script, value) => {
       const checks = await ctx.checks();
-      const commonContext = await createLocalContext({ wantsPrompt: /\bprompt\b/u.test(script.code) });
+      const commonContext = await createLocalContext({
+        wantsPrompt: /\bprompt\b/u.test(script.code),
+      });
       const { config } = script;
       const scriptContext = { ...commonContext, ...(config !== undefined && { config }) };
       return await checks.perform('javascript', script, { output: value, context: scriptContext });
@@ -118,8 +127,18 @@ async function buildCodeContext(
   const { metadata = {} } = testCase;
   const vars = { ...Object.fromEntries(testCase.text), ...testCase.vars };
   const prompt = wantsPrompt ? await renderModelRequest(ctx, request) : undefined;
-  const test = { description: testCase.name, vars, ...(isAsPromptfoo && { metadata, options: {} }) };
-  return { vars, prompt: prompt ?? null, test, ...(isAsPromptfoo && toResponseContext(response, output)) };
+  const test = {
+    description: testCase.name,
+    vars,
+    ...(isAsPromptfoo && { metadata, options: {} }),
+  };
+
+  return {
+    vars,
+    prompt: prompt ?? null,
+    test,
+    ...(isAsPromptfoo && toResponseContext(response, output)),
+  };
 }
 
 /** Returns the cost of a run in US dollars; undefined if it is unknown. */
@@ -141,13 +160,16 @@ async function describeForPrograms(
   output: string,
 ): Promise<[CommandCase, CaseProgramOptions]> {
   const { promptVersionId } = request;
-  const definition = connection.embedded ? await findVersionDefinition(ctx, promptVersionId) : undefined;
+  const definition = connection.embedded
+    ? await findVersionDefinition(ctx, promptVersionId)
+    : undefined;
   const facts = {
     name: testCase.name,
     inputs: Object.fromEntries(request.text),
     model: model ?? definition?.model ?? null,
     output,
   };
+
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const secrets = new Set(await collectKeyVariables(ctx));
   return [facts, { directory: path.dirname(file.file), env: ctx.env, secrets, signal: ctx.signal }];
@@ -162,13 +184,17 @@ function toResponseContext(
   return { providerResponse: response ?? { output }, ...(metadata !== undefined && { metadata }) };
 }
 
-/** Returns the request to the model in promptfoo's form for code: one message as its text, several as JSON. */
+/**
+ * Returns the request to the model in promptfoo's form for code: one message as its text, several
+ * as JSON.
+ */
 async function renderModelRequest(
   ctx: Context,
   { promptVersionId, text }: PreparedEntry['request'],
 ): Promise<string | undefined> {
   const definition = await findVersionDefinition(ctx, promptVersionId);
   if (definition === undefined || definition.imageInputs.length > 0) return undefined;
+
   const { previewFromTexts } = await import('../../../prompts/render/preview-prompt.ts');
   const { messages } = await previewFromTexts(definition, {
     inputs: {},
@@ -180,5 +206,6 @@ async function renderModelRequest(
     content: content.map(part => ('text' in part ? part.text : '')).join(''),
   }));
   const [first, ...others] = turns;
+
   return first?.role === 'user' && others.length === 0 ? first.content : JSON.stringify(turns);
 }

@@ -5,7 +5,8 @@ import type { TestFile } from '../cases/test-case.ts';
 import { isUnchecked, type TestEntry } from '../entry-result.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 
-type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> & Partial<Pick<TestEntry, 'model' | 'tested'>>;
+type CaseOfFile = Pick<TestEntry, 'file' | 'testCase'> &
+  Partial<Pick<TestEntry, 'model' | 'tested'>>;
 
 /** Returns the chosen cases, and those before them whose answers they take. */
 export function withEarlierTurns<T extends CaseOfFile>(
@@ -19,7 +20,9 @@ export function withEarlierTurns<T extends CaseOfFile>(
     const key = getTurnKey(caseOfFile, turn.prompt, turn.index);
     casesByTurn.set(key, [...(casesByTurn.get(key) ?? []), caseOfFile]);
   }
+
   const neededCases = new Set(chosenCases);
+
   // Cases that are added during the loop are visited too.
   for (const neededCase of neededCases) {
     const { turn } = neededCase.testCase;
@@ -36,6 +39,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
       }
     }
   }
+
   return neededCases;
 }
 
@@ -49,13 +53,19 @@ export function addEarlierTurns(ctx: Context, files: readonly TestFile[]): reado
     (file.allCases ?? file.cases).map(testCase => ({ file, testCase })),
   );
   const isChosen = ({ file, testCase }: CaseOfFile): boolean => file.cases.includes(testCase);
-  if (!casesOfFiles.some(candidate => candidate.testCase.turn && !isChosen(candidate))) return files;
+  if (!casesOfFiles.some(candidate => candidate.testCase.turn && !isChosen(candidate))) {
+    return files;
+  }
+
   const chosenCases = casesOfFiles.filter(isChosen);
   const withTurns = withEarlierTurns(casesOfFiles, chosenCases);
   const neededCases = new Set([...withTurns].map(({ testCase }) => testCase));
   noteEarlierTurns(ctx, neededCases.size - chosenCases.length);
+
   return files.map(file =>
-    file.allCases ? { ...file, cases: file.allCases.filter(testCase => neededCases.has(testCase)) } : file,
+    file.allCases
+      ? { ...file, cases: file.allCases.filter(testCase => neededCases.has(testCase)) }
+      : file,
   );
 }
 
@@ -65,10 +75,15 @@ export function noteEarlierTurns({ io }: Context, count: number): void {
   io.note(`note: also running ${pluralize(count, 'case')} whose answers the selected ones use`);
 }
 
-/** Returns entries with a fault for each that takes the answer of one that is not run, because its checks are left out. */
+/**
+ * Returns entries with a fault for each that takes the answer of one that is not run, because its
+ * checks are left out.
+ */
 export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): PreparedEntry[] {
   const testEntries = entries.map(({ entry }) => entry);
-  if (!testEntries.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) return [...entries];
+  if (!testEntries.some(({ testCase }) => testCase.turn && isUnchecked(testCase))) {
+    return [...entries];
+  }
   return entries.map(preparedEntry => {
     const { entry } = preparedEntry;
     const { file, testCase } = entry;
@@ -76,12 +91,16 @@ export function withoutUncheckedTurns(entries: readonly PreparedEntry[]): Prepar
       earlier => earlier !== entry && isUnchecked(earlier.testCase),
     );
     if (!uncheckedTurn || isUnchecked(testCase)) return preparedEntry;
+
     const what = `it uses the answer of ${uncheckedTurn.testCase.name}, whose checks are all left out`;
     const fault = new CaseFault(`${file.name}:${testCase.line}: ${what}`);
     return { ...preparedEntry, entry: { ...entry, testCase: { ...testCase, fault } } };
   });
 }
 
-export function getTestedModelKey({ model, tested }: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
+export function getTestedModelKey({
+  model,
+  tested,
+}: Partial<Pick<TestEntry, 'model' | 'tested'>>): string {
   return JSON.stringify([model ?? null, tested?.number ?? null]);
 }

@@ -8,12 +8,21 @@ import type { TestEntry } from '../entry-result.ts';
 export interface KeyedEntry {
   readonly entry: TestEntry;
   readonly request: RunRequest;
-  /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
+  /**
+   * The entry of its model in the configuration, as JSON; undefined if that declares no such model.
+   */
   readonly declaration: string | undefined;
 }
 
-/** Returns a key of a case from its target, model, inputs and options, but not from its number or name. */
-export function computeContentKey({ entry: { file, model }, request, declaration }: KeyedEntry): string {
+/**
+ * Returns a key of a case from its target, model, inputs and options, but not from its number or
+ * name.
+ */
+export function computeContentKey({
+  entry: { file, model },
+  request,
+  declaration,
+}: KeyedEntry): string {
   return hashContent([
     file.target,
     request.promptVersionId,
@@ -24,10 +33,13 @@ export function computeContentKey({ entry: { file, model }, request, declaration
 }
 
 /**
- * Returns a key of the file, name and model of a case, which stays the same if the prompt or the case is edited; without a
- * name, its inputs and options stand for it.
+ * Returns a key of the file, name and model of a case, which stays the same if the prompt or the
+ * case is edited; without a name, its inputs and options stand for it.
  */
-export function computeNameKey({ entry: { file, testCase, model, tested }, request }: KeyedEntry): string {
+export function computeNameKey({
+  entry: { file, testCase, model, tested },
+  request,
+}: KeyedEntry): string {
   const name = testCase.isNumbered ? getRequestContent(request) : testCase.name;
   return hashContent([file.file, name, model ?? null, tested?.number ?? null]);
 }
@@ -39,8 +51,8 @@ function hashContent(content: readonly unknown[]): string {
 const MAX_COMPARED = 1000;
 
 /**
- * Returns a key, made before the case is prepared, that equal cases share, and few others. The length of a long input
- * stands for it, to save a copy.
+ * Returns a key, made before the case is prepared, that equal cases share, and few others. The
+ * length of a long input stands for it, to save a copy.
  */
 export function computeRoughKey({ target }: TestFile, { text, images, options }: TestCase): string {
   const abbreviate = (value: string): string =>

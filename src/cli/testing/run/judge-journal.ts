@@ -56,9 +56,11 @@ export class JudgeJournal implements JudgeLog {
     );
     const [question] = index === -1 ? [] : this.#earlier.splice(index, 1);
     if (question === undefined) return undefined;
+
     const { runId, entry } = question;
     if (runId !== undefined) return { runId };
     if (isKeyKept(this.#ctx, entry)) return { entry };
+
     throw new CliError('it is not known whether the judge answered', {
       status: 'NETWORK_ERROR',
       exitCode: EXIT.fault,

@@ -41,15 +41,18 @@ interface JudgeVersion {
   readonly declarationDigest: string | undefined;
 }
 
-/** The creations for the questions about one repetition, from earlier invocations of the test and from this one. */
+/**
+ * The creations for the questions about one repetition, from earlier invocations of the test and
+ * from this one.
+ */
 export interface JudgeLog {
   /** The id of the repetition that the questions are about. */
   readonly repetitionId: string;
   /** True to repeat a question whose run failed in an earlier invocation. */
   readonly repeatsFailed: boolean;
   /**
-   * Takes the result of a question from an earlier invocation, each result once: its run, or a creation to send again
-   * under its key. Returns undefined if the question must be asked again.
+   * Takes the result of a question from an earlier invocation, each result once: its run, or a
+   * creation to send again under its key. Returns undefined if the question must be asked again.
    *
    * @param declarationDigest a digest of how a configuration declares the judge
    * @throws {CliError} if a creation may have made a run of unknown id
@@ -124,7 +127,11 @@ export class Judge {
   }
 
   /** Adds the estimate of a question to a forecast. */
-  async forecast(forecast: Forecast, question: ModelQuestion, providerBatch: boolean): Promise<void> {
+  async forecast(
+    forecast: Forecast,
+    question: ModelQuestion,
+    providerBatch: boolean,
+  ): Promise<void> {
     const { estimatedCredits } = await this.#getVersion(this.#chooseJudge(question));
     await forecast.add(await this.#connect(), await this.#createBody(question), {
       estimatedCredits,
@@ -133,7 +140,8 @@ export class Judge {
   }
 
   /**
-   * Answers a question. Uses the answer of an earlier invocation that asked it about the same repetition.
+   * Answers a question. Uses the answer of an earlier invocation that asked it about the same
+   * repetition.
    *
    * @param rounds asks it together with questions about other repetitions
    * @throws {CliError} if the model does not exist, or the run failed
@@ -146,16 +154,21 @@ export class Judge {
     const earlierRun =
       runId === undefined ? undefined : await this.#readEarlierRun(runId, askedQuestion, log);
     if (earlierRun !== undefined) return getJudgeReply(earlierRun);
+
     if (rounds === undefined || entry !== undefined) {
       return getJudgeReply(await this.#askAlone({ ...askedQuestion, entry }, log));
     }
+
     const { request, estimatedCredits } = preparedQuestion;
     const result = await rounds.ask({ repetitionId: log.repetitionId, request, estimatedCredits });
     if (result.fault) throw new CliError(result.fault.message, result.fault);
     return getJudgeReply(result.run ?? (await this.#askAlone({ ...askedQuestion, entry }, log)));
   }
 
-  /** Returns the run of an earlier invocation; undefined if it failed and its question is to be asked again. */
+  /**
+   * Returns the run of an earlier invocation; undefined if it failed and its question is to be
+   * asked again.
+   */
   async #readEarlierRun(
     runId: string,
     { connection, body }: AskedQuestion,
@@ -166,12 +179,16 @@ export class Judge {
     const run = await readRun();
     if (run.runStatus !== 'succeeded' && log.repeatsFailed) return undefined;
     if (connection.recorder?.adopt === undefined) return run;
+
     // The run is read once more, because only answers that are used may be recorded.
     connection.recorder.adopt(runId, body.recorded);
     return await readRun();
   }
 
-  /** Creates a run for a question, or sends the creation `entry` of an earlier invocation again, and waits for it. */
+  /**
+   * Creates a run for a question, or sends the creation `entry` of an earlier invocation again, and
+   * waits for it.
+   */
   async #askAlone(
     {
       connection,
@@ -195,17 +212,27 @@ export class Judge {
       if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
       throw error;
     });
-    if (creationResult.kind === 'running') throw new Error('a run that was waited for has not ended');
+    if (creationResult.kind === 'running') {
+      throw new Error('a run that was waited for has not ended');
+    }
+
     const { run } = creationResult;
     const fault = findProviderFault(connection, run);
     await log.end(creation, fault === undefined ? run.runId : null);
     if (fault) throw fault;
+
     return run;
   }
 
-  /** Builds the request of a question with its connection. @throws {CliError} USAGE_ERROR if the model does not exist */
+  /**
+   * Builds the request of a question with its connection.
+   *
+   * @throws {CliError} USAGE_ERROR if the model does not exist
+   */
   async prepare(question: ModelQuestion): Promise<PreparedQuestion> {
-    const { estimatedCredits, declarationDigest } = await this.#getVersion(this.#chooseJudge(question));
+    const { estimatedCredits, declarationDigest } = await this.#getVersion(
+      this.#chooseJudge(question),
+    );
     const [connection, request] = [await this.#connect(), await this.#createRequest(question)];
     return { connection, request, estimatedCredits, declarationDigest };
   }
@@ -222,6 +249,7 @@ export class Judge {
       ['prompt', prompt],
     ]);
     const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
+
     return { ...request, ...(judge.model !== undefined && { model: judge.model }) };
   }
 
@@ -237,6 +265,7 @@ export class Judge {
         'Name a model of this machine with --judge <model>, or for good: promptrun config set judge <model>.',
       );
     }
+
     const key = JSON.stringify([model, config]);
     const version = this.#versions.get(key) ?? this.#createVersion(model, config);
     this.#versions.set(key, version);
@@ -251,7 +280,9 @@ export class Judge {
       const options = { source: 'elsewhere', model, config } as const;
       const version = await resolveTarget(this.#ctx, await this.#connect(), file, options);
       const declaration = await findModelDeclaration(this.#ctx, version.promptVersionId);
-      const declarationDigest = declaration && createHash('sha256').update(declaration).digest('hex');
+      const declarationDigest =
+        declaration && createHash('sha256').update(declaration).digest('hex');
+
       return { ...version, declarationDigest };
     } finally {
       await rm(directory, { recursive: true, force: true });

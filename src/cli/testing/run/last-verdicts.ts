@@ -26,7 +26,9 @@ export interface JudgedEntry {
 /** Keeps verdicts for `--failed`. If they can't be written, only a note says so. */
 export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[]): Promise<void> {
   const text = judged
-    .map(({ prepared, verdict }) => `${JSON.stringify({ ids: computeCaseIds(prepared), verdict })}\n`)
+    .map(
+      ({ prepared, verdict }) => `${JSON.stringify({ ids: computeCaseIds(prepared), verdict })}\n`,
+    )
     .join('');
   try {
     await appendVerdicts(ctx, getVerdictFile(ctx), text);
@@ -36,12 +38,14 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
 }
 
 /**
- * Returns a function that says if a case, even before an edit, failed when it last ran; undefined if it never ran. It
- * considers runs of the same kind, live or recorded, by default.
+ * Returns a function that says if a case, even before an edit, failed when it last ran; undefined
+ * if it never ran. It considers runs of the same kind, live or recorded, by default.
  */
 export async function loadLastFailures(
   ctx: Context,
-): Promise<(prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean | undefined> {
+): Promise<
+  (prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean | undefined
+> {
   const verdicts = new Map<unknown, unknown>();
   for (const { ids, verdict } of parseVerdictLines(await readVerdictsText(getVerdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
@@ -58,9 +62,11 @@ function getVerdictFile({ stateDir }: Context): FileBelow {
 
 async function appendVerdicts({ clock }: Context, file: FileBelow, text: string): Promise<void> {
   makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
+
   // The file's own lock is taken where a torn line is cut off.
   const release = await waitForLock({ ...file, name: `${file.name}.writer` }, clock);
   if (release === undefined) throw new Error('another test is writing its own');
+
   try {
     const handle = await openForAppend(file);
     try {
@@ -75,7 +81,10 @@ async function appendVerdicts({ clock }: Context, file: FileBelow, text: string)
   }
 }
 
-/** Returns the latest verdict of each case, without the oldest if they take more than half of the space. */
+/**
+ * Returns the latest verdict of each case, without the oldest if they take more than half of the
+ * space.
+ */
 function keepLatest(text: string): string {
   const seenKeys = new Set<unknown>();
   const keptLines: string[] = [];
@@ -89,10 +98,13 @@ function keepLatest(text: string): string {
     if (size > MAX_VERDICTS_BYTES / 2) break;
     keptLines.push(lineText);
   }
+
   return keptLines.toReversed().join('');
 }
 
-function parseVerdictLines(text: string): { readonly ids: readonly unknown[]; readonly verdict: unknown }[] {
+function parseVerdictLines(
+  text: string,
+): { readonly ids: readonly unknown[]; readonly verdict: unknown }[] {
   return text.split('\n').flatMap(source => {
     const line = parseJson(source);
     if (!isJsonObject(line) || !Array.isArray(line['ids'])) return [];
@@ -110,8 +122,8 @@ async function readVerdictsText(file: FileBelow): Promise<string> {
 }
 
 /**
- * Returns two ids of a case at its service: one by its name, which survives an edit of the case, then one by its content,
- * which survives a new name.
+ * Returns two ids of a case at its service: one by its name, which survives an edit of the case,
+ * then one by its content, which survives a new name.
  */
 function computeCaseIds(
   { connection, entry, key, nameKey, numberInFile }: PreparedEntry,
@@ -120,6 +132,7 @@ function computeCaseIds(
   const context = [isReplay ? 'replay' : connection.service, isReplay, entry.file.file];
   const byName = nameKey === undefined ? [] : [[nameKey]];
   const byContent = [key, numberInFile];
+
   return [...byName, byContent].map(identity =>
     createHash('sha256')
       .update(JSON.stringify([...context, ...identity]))

@@ -6,13 +6,22 @@ import type { InputWay } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flag-values.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
-import { checkInputs, type PlacedInputs, takeNamedImages } from '../../inputs/images/place-images.ts';
+import {
+  checkInputs,
+  type PlacedInputs,
+  takeNamedImages,
+} from '../../inputs/images/place-images.ts';
 import { createNamedImageFinder } from '../../inputs/named-file.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import type { TestCase, TestedModel, TestFile } from '../cases/test-case.ts';
 import type { FaultyTestFile, TestEntry } from '../entry-result.ts';
-import { computeContentKey, computeNameKey, computeRoughKey, type KeyedEntry } from './entry-keys.ts';
+import {
+  computeContentKey,
+  computeNameKey,
+  computeRoughKey,
+  type KeyedEntry,
+} from './entry-keys.ts';
 import { resolveTestedVersion, type TestedVersion } from './tested-version.ts';
 
 export interface PreparedEntry extends EntryRequest {
@@ -20,7 +29,10 @@ export interface PreparedEntry extends EntryRequest {
   readonly connection: Connection;
   /** A key that equal cases share, regardless of their number or name. */
   readonly key: string;
-  /** The number of its first repetition: 1, or more after equal cases, so that all repetitions have different numbers. */
+  /**
+   * The number of its first repetition: 1, or more after equal cases, so that all repetitions have
+   * different numbers.
+   */
   readonly firstRepetition: number;
   /** The number among the equal cases of its file, from 1. */
   readonly numberInFile: number;
@@ -33,7 +45,9 @@ interface EntryRequest extends KeyedEntry {
   readonly estimatedCredits: unknown;
 }
 
-/** An entry that may only be prepared so that the repetitions of equal ones get different numbers. */
+/**
+ * An entry that may only be prepared so that the repetitions of equal ones get different numbers.
+ */
 interface CountedRequest extends EntryRequest {
   /** False if it is not run. */
   readonly isChosen: boolean;
@@ -42,20 +56,24 @@ interface CountedRequest extends EntryRequest {
 type CountedEntry = CountedRequest & Omit<PreparedEntry, 'nameKey'>;
 
 /**
- * Resolves the target of every case and checks its inputs and options. Creates no run. An invalid case is a fault of its
- * whole file, so that nothing of that file is sent.
+ * Resolves the target of every case and checks its inputs and options. Creates no run. An invalid
+ * case is a fault of its whole file, so that nothing of that file is sent.
  */
 export async function prepareEntries(
   ctx: Context,
   openConnection: (target: string) => Promise<Connection>,
   files: readonly TestFile[],
-): Promise<{ readonly entries: readonly PreparedEntry[]; readonly faults: readonly FaultyTestFile[] }> {
+): Promise<{
+  readonly entries: readonly PreparedEntry[];
+  readonly faults: readonly FaultyTestFile[];
+}> {
   const entries: CountedEntry[] = [];
   const faults: FaultyTestFile[] = [];
   const repetitions = new Map<string, number>();
   const numbers = new Map<string, number>();
   const chosenKeys = collectRoughKeys(files);
   const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
+
   for (const file of files) {
     // A configuration of promptfoo is read as several files.
     if (isFaulty(file)) continue;
@@ -75,17 +93,27 @@ export async function prepareEntries(
       faults.push({ file: file.file, name: file.name, fault: toFailure(error) });
     }
   }
-  return { entries: pickChosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))), faults };
+
+  return {
+    entries: pickChosenEntries(entries.filter(({ entry }) => !isFaulty(entry.file))),
+    faults,
+  };
 }
 
 /** @throws {CliError} CONFIG_ERROR if a version's model has no price under `--max-cost` */
-export async function checkPrices(budget: Budget, entries: readonly PreparedEntry[]): Promise<void> {
+export async function checkPrices(
+  budget: Budget,
+  entries: readonly PreparedEntry[],
+): Promise<void> {
   for (const { connection, request } of pickOnePerVersion(entries)) {
     await budget.checkPrice(connection, buildRunBody(request));
   }
 }
 
-/** @throws {CliError} USAGE_ERROR if a version's model has no batches at its provider, or a case takes another's answer */
+/**
+ * @throws {CliError} USAGE_ERROR if a version's model has no batches at its provider, or a case
+ * takes another's answer
+ */
 export async function checkBatches(entries: readonly PreparedEntry[]): Promise<void> {
   const turn = entries.find(({ entry }) => entry.testCase.turn)?.entry;
   if (turn) {
@@ -101,14 +129,22 @@ function pickOnePerVersion(entries: readonly PreparedEntry[]): Iterable<Prepared
   return new Map(entries.map(entry => [entry.request.promptVersionId, entry])).values();
 }
 
-/** Returns the rough keys of the chosen cases; none if all are chosen, because then none is prepared only to be counted. */
+/**
+ * Returns the rough keys of the chosen cases; none if all are chosen, because then none is prepared
+ * only to be counted.
+ */
 function collectRoughKeys(files: readonly TestFile[]): ReadonlySet<string> {
   const areAllChosen = files.every(({ allCases }) => allCases === undefined);
   const chosen = areAllChosen ? [] : files;
-  return new Set(chosen.flatMap(file => file.cases.map(testCase => computeRoughKey(file, testCase))));
+  return new Set(
+    chosen.flatMap(file => file.cases.map(testCase => computeRoughKey(file, testCase))),
+  );
 }
 
-/** Prepares the chosen cases of a file, and others that may equal a chosen one, because their repetitions have numbers too. */
+/**
+ * Prepares the chosen cases of a file, and others that may equal a chosen one, because their
+ * repetitions have numbers too.
+ */
 async function prepareFile(
   ctx: Context,
   connection: Connection,
@@ -128,6 +164,7 @@ async function prepareFile(
       if (request) requests.push({ ...request, isChosen });
     }
   }
+
   return requests;
 }
 
@@ -142,12 +179,14 @@ async function prepareEntry(
   const { options } = testCase;
   try {
     const version =
-      versions.get(tested) ?? (await resolveTestedVersion(ctx, connection, file, { ...tested, model }));
+      versions.get(tested) ??
+      (await resolveTestedVersion(ctx, connection, file, { ...tested, model }));
     versions.set(tested, version);
     const { promptVersionId, estimatedCredits, config, declaration } = version;
     const inputs = await placeInputs(ctx, testCase, config);
     await checkOptions(ctx, connection, promptVersionId, options);
     const request = { promptVersionId, ...inputs, options, ...(model !== undefined && { model }) };
+
     return { entry, request, estimatedCredits, declaration };
   } catch (error) {
     const fault = toCaseError(entry, error);

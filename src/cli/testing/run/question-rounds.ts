@@ -27,8 +27,8 @@ interface WaitingQuestion {
 const MAX_PROGRAMS = 4;
 
 /**
- * Collects the questions of many checks and asks them together once no check can continue without an answer, because a
- * provider's batch takes minutes or hours even for a few questions.
+ * Collects the questions of many checks and asks them together once no check can continue without
+ * an answer, because a provider's batch takes minutes or hours even for a few questions.
  */
 export class QuestionRounds {
   readonly #askAll: (questions: readonly PendingQuestion[]) => Promise<void>;
@@ -84,10 +84,12 @@ export class QuestionRounds {
         this.#working += 1;
         resolve(result);
       };
+
       const fail = (error: Error): void => {
         this.#working += 1;
         reject(error);
       };
+
       this.#waiting.push({ question: { ...question, settle }, fail });
       this.#pause();
     });
@@ -138,7 +140,14 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
   return new QuestionRounds(async questions => {
     const jobs = questions.map(({ repetitionId, request, estimatedCredits, settle }, index) => {
       const id = createQuestionId(repetitionId, request);
-      return { id, row: index + 1, estimatedCredits, request: async () => request, settle, isQuestion: true };
+      return {
+        id,
+        row: index + 1,
+        estimatedCredits,
+        request: async () => request,
+        settle,
+        isQuestion: true,
+      };
     });
     await requests.run(jobs, async (job, result) => job.settle(result));
   });

@@ -31,6 +31,7 @@ export async function runEntriesByService(
 ): Promise<EntryResult[]> {
   const results: EntryResult[] = [];
   const stop = new StopControl();
+
   const { judge, budget, onChecked } = tests;
   const journalSubject = { kind: 'tests', names: tests.paths.toSorted() } as const;
   for (const [connection, entries] of groupByService(tests.entries)) {
@@ -41,10 +42,14 @@ export async function runEntriesByService(
     );
     results.push(...serviceResults);
     if (!options.outputs.some(({ reporter }) => reporter === 'html')) continue;
-    const runs = serviceResults.flatMap(({ repetitions }) => repetitions.flatMap(({ run }) => run ?? []));
+
+    const runs = serviceResults.flatMap(({ repetitions }) =>
+      repetitions.flatMap(({ run }) => run ?? []),
+    );
     const content = await fetchRunMedia(connection, runs, { forPage: true, signal: ctx.signal });
     for (const [url, medium] of content) tests.media.set(url, medium);
   }
+
   return results;
 }
 

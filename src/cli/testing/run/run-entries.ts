@@ -2,7 +2,12 @@ import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
 import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
-import { computeEntryResult, type EntryResult, findDecidingCount, type Repetition } from '../entry-result.ts';
+import {
+  computeEntryResult,
+  type EntryResult,
+  findDecidingCount,
+  type Repetition,
+} from '../entry-result.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
@@ -38,12 +43,22 @@ export async function runEntries(
     .flatMap(prepared => createRepetitionJobs(prepared, checks))
     .map((job, index) => ({ ...job, row: index + 1 }));
   const ids = new Set(jobs.map(({ id }) => id));
-  const requests = await ResumableRequests.open(ctx, connection, id => ids.has(repetitionOfJob(id)), options);
+  const requests = await ResumableRequests.open(
+    ctx,
+    connection,
+    id => ids.has(repetitionOfJob(id)),
+    options,
+  );
+
   if (options.resume) await resumeJudging(ctx, ids, options);
+
   for (const job of jobs) {
     const { fault } = job.prepared.entry.testCase;
-    if (fault !== undefined) await checks.check({ job, result: notRunResult(fault), isEarlier: false });
+    if (fault !== undefined) {
+      await checks.check({ job, result: notRunResult(fault), isEarlier: false });
+    }
   }
+
   await runIndependent(ctx, jobs, requests, checks);
   await runTurns(ctx, jobs, requests, checks);
   const judgedEntries = entries.map(prepared => ({
@@ -54,6 +69,7 @@ export async function runEntries(
     verdict === 'unchecked' ? [] : [{ prepared, verdict }],
   );
   await keepVerdicts(ctx, verdicts);
+
   return judgedEntries.map(({ result }) => result);
 }
 
@@ -80,13 +96,22 @@ class RepetitionChecks {
     tools: Pick<CheckTools, 'rounds' | 'onAnswer'> = {},
   ): Promise<Repetition> {
     const log = new JudgeJournal(this.#ctx, job.id, this.#options);
-    const repetition = await checkRun(this.#ctx, job.prepared, result, { ...this.#options, log, ...tools });
-    this.#checked.set(job.id, isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition);
+    const repetition = await checkRun(this.#ctx, job.prepared, result, {
+      ...this.#options,
+      log,
+      ...tools,
+    });
+    this.#checked.set(
+      job.id,
+      isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition,
+    );
     this.#options.onChecked();
+
     // A refusal of the judge would repeat, so nothing more is started.
     if (result.run !== undefined && repetition.isLeft) {
       this.#options.stop.register({ kind: 'postponed', error: repetition.fault });
     }
+
     return repetition;
   }
 
@@ -104,7 +129,10 @@ class RepetitionChecks {
   }
 }
 
-/** Runs the cases that take no other's answer. Those of a provider's batch are checked together, once all have ended. */
+/**
+ * Runs the cases that take no other's answer. Those of a provider's batch are checked together,
+ * once all have ended.
+ */
 async function runIndependent(
   ctx: Context,
   jobs: readonly RepetitionJob[],
@@ -116,13 +144,20 @@ async function runIndependent(
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
   await requests.run(independent, async (job, result, { isEarlier }) => {
-    if (requests.handsOver) uncheckedAnswers.push({ job, result, isEarlier });
-    else await checks.check({ job, result, isEarlier });
+    if (requests.handsOver) {
+      uncheckedAnswers.push({ job, result, isEarlier });
+    } else {
+      await checks.check({ job, result, isEarlier });
+    }
   });
+
   if (requests.handsOver) await checkTogether(ctx, requests, uncheckedAnswers, checks);
 }
 
-/** Checks answers that arrived together, so that the questions to judges go to their provider as batches too. */
+/**
+ * Checks answers that arrived together, so that the questions to judges go to their provider as
+ * batches too.
+ */
 async function checkTogether(
   ctx: Context,
   requests: ResumableRequests,
@@ -130,7 +165,9 @@ async function checkTogether(
   checks: RepetitionChecks,
 ): Promise<void> {
   const rounds = createJournaledRounds(requests);
-  await Promise.all(answers.map(answered => rounds.runCheck(() => checks.check(answered, { rounds }))));
+  await Promise.all(
+    answers.map(answered => rounds.runCheck(() => checks.check(answered, { rounds }))),
+  );
   ctx.signal.throwIfAborted();
   if (rounds.fault !== undefined) throw rounds.fault;
 }
@@ -145,15 +182,18 @@ async function runTurns(
   const turns = new TurnAnswers(ctx);
   for (const { job, turn } of sortJobsByTurn(jobs)) {
     if (job.isWanted?.() === false) continue;
+
     const { prepared } = job;
     const { fault } = prepared.entry.testCase;
     if (fault !== undefined) {
       turns.settle(prepared, turn, notRunResult(fault), { hasAnswer: false });
       continue;
     }
+
     const refusal = turns.resultWithoutAnswer(prepared, turn);
     const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(notRunResult));
     ctx.signal.throwIfAborted();
+
     if ('fault' in preparedTurn) {
       const repetition = await checks.check({ job, result: preparedTurn, isEarlier: false });
       turns.settle(prepared, turn, repetition, { hasAnswer: false });
@@ -164,7 +204,10 @@ async function runTurns(
   }
 }
 
-/** Runs and checks a case whose prompt takes earlier answers. `repetition` is undefined if it did not end. */
+/**
+ * Runs and checks a case whose prompt takes earlier answers. `repetition` is undefined if it did
+ * not end.
+ */
 async function runTurn(
   job: RepetitionJob,
   preparedTurn: PreparedTurn,
@@ -173,15 +216,21 @@ async function runTurn(
 ): Promise<{ readonly repetition: Repetition | undefined; readonly hasAnswer: boolean }> {
   const { prepared, creates } = preparedTurn;
   const request = async () => ({ ...prepared.request, repetition: job.repetition });
+
   let hasAnswer = false;
   const onAnswer: PreparedTurn['onAnswer'] = (...answer) => {
     hasAnswer = true;
     preparedTurn.onAnswer(...answer);
   };
+
   let repetition: Repetition | undefined;
-  await requests.run([{ ...job, prepared, creates, request }], async (turnJob, result, { isEarlier }) => {
-    repetition = await checks.check({ job: turnJob, result, isEarlier }, { onAnswer });
-  });
+  await requests.run(
+    [{ ...job, prepared, creates, request }],
+    async (turnJob, result, { isEarlier }) => {
+      repetition = await checks.check({ job: turnJob, result, isEarlier }, { onAnswer });
+    },
+  );
+
   return { repetition, hasAnswer };
 }
 

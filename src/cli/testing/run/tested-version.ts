@@ -13,11 +13,16 @@ export interface TestedVersion {
   readonly estimatedCredits: unknown;
   /** The config with its inputs; undefined if they are unknown. */
   readonly config: unknown;
-  /** The entry of its model in the configuration, as JSON; undefined if that declares no such model. */
+  /**
+   * The entry of its model in the configuration, as JSON; undefined if that declares no such model.
+   */
   readonly declaration: string | undefined;
 }
 
-/** Resolves the version to test. In a replay, an unrecorded version is reported later, with the nearest recording. */
+/**
+ * Resolves the version to test. In a replay, an unrecorded version is reported later, with the
+ * nearest recording.
+ */
 export async function resolveTestedVersion(
   ctx: Context,
   connection: Connection,
@@ -33,6 +38,7 @@ export async function resolveTestedVersion(
   const version = isOptional ? await reading.catch(() => undefined) : await reading;
   const promptVersionId = version?.promptVersionId ?? resolvedVersion.promptVersionId;
   await checkModelAccess(connection, promptVersionId);
+
   return {
     promptVersionId,
     estimatedCredits: resolvedVersion.estimatedCredits,
@@ -48,6 +54,8 @@ export async function resolveText(
   { model, config }: VersionOverrides,
 ): Promise<ResolvedTarget> {
   const request = { file: name, text, ...(model !== undefined && { model }), config };
-  const { promptVersionId } = await withLocalStore(ctx, store => store.ensureUnlistedVersion(request));
+  const { promptVersionId } = await withLocalStore(ctx, store =>
+    store.ensureUnlistedVersion(request),
+  );
   return { promptVersionId, mayBePrompt: false };
 }

@@ -1,4 +1,9 @@
-import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../files/formats/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../files/formats/json.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
@@ -28,7 +33,10 @@ interface EarlierAnswer {
   readonly output: JsonValue;
 }
 
-/** Sorts repetitions as promptfoo asks them: all repetitions of a test, with each model and prompt, before the next test. */
+/**
+ * Sorts repetitions as promptfoo asks them: all repetitions of a test, with each model and prompt,
+ * before the next test.
+ */
 export function sortJobsByTurn<J extends TurnEntry>(
   jobs: readonly J[],
 ): { readonly job: J; readonly turn: TestTurn }[] {
@@ -70,21 +78,32 @@ export class TurnAnswers {
     this.#ctx = ctx;
   }
 
-  /** Returns the result of a turn that an earlier one without an answer keeps from being asked; undefined if none does. */
+  /**
+   * Returns the result of a turn that an earlier one without an answer keeps from being asked;
+   * undefined if none does.
+   */
   resultWithoutAnswer({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
     const keys = [findConversationKey(entry, turn), ...turn.takes.map(getStoreKey)];
     const [unansweredTurn] = keys.flatMap(key =>
       key === undefined ? [] : (this.#unanswered.get(key) ?? []),
     );
     if (!unansweredTurn) return undefined;
+
     const { name, repetition } = unansweredTurn;
     const { fault, isLeft } = repetition;
     const message = `not run: it uses the answer of ${name}, which has none`;
-    const about = { status: fault?.status ?? 'RUN_FAILED', exitCode: fault?.exitCode ?? EXIT.runFailed };
+    const about = {
+      status: fault?.status ?? 'RUN_FAILED',
+      exitCode: fault?.exitCode ?? EXIT.runFailed,
+    };
+
     return { ...notRunResult(new CliError(message, about)), ...(isLeft && { isLeft }) };
   }
 
-  /** Returns an entry with the prompt that takes the answers so far, and the function to call with its own answer. */
+  /**
+   * Returns an entry with the prompt that takes the answers so far, and the function to call with
+   * its own answer.
+   */
   async prepareTurn(preparedEntry: PreparedEntry, turn: TestTurn): Promise<PreparedTurn> {
     const { entry, request } = preparedEntry;
     const { file, testCase, model, tested } = entry;
@@ -95,12 +114,21 @@ export class TurnAnswers {
     );
     const text = convertRenderedPrompt(renderedPrompt.text, turn.template, file.name);
     const overrides = { model, config: tested?.config };
-    const { promptVersionId } = await resolveText(this.#ctx, { name: file.target, text }, overrides);
+    const { promptVersionId } = await resolveText(
+      this.#ctx,
+      { name: file.target, text },
+      overrides,
+    );
+
     const inputs = new Map(
-      [...request.text].map(([name, value]) => [name, pickRenderedText(renderedPrompt.vars[name], value)]),
+      [...request.text].map(([name, value]) => [
+        name,
+        pickRenderedText(renderedPrompt.vars[name], value),
+      ]),
     );
     const turnRequest = { ...request, promptVersionId, text: inputs };
     const vars = { ...testCase.vars, ...renderedPrompt.vars };
+
     return {
       prepared: {
         ...preparedEntry,
@@ -117,7 +145,11 @@ export class TurnAnswers {
     };
   }
 
-  /** Returns the variables of a turn with the answers so far. @param key the key of its conversation, if it continues one */
+  /**
+   * Returns the variables of a turn with the answers so far.
+   *
+   * @param key the key of its conversation, if it continues one
+   */
   #variables(turn: TestTurn, key: string | undefined): JsonObject {
     const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
     return {
@@ -140,22 +172,27 @@ export class TurnAnswers {
     ];
     for (const key of keys) {
       if (key === undefined) continue;
-      if (hasAnswer && key.startsWith(STORED)) this.#unanswered.delete(key);
-      else if (!hasAnswer && !this.#unanswered.has(key)) {
+      if (hasAnswer && key.startsWith(STORED)) {
+        this.#unanswered.delete(key);
+      } else if (!hasAnswer && !this.#unanswered.has(key)) {
         this.#unanswered.set(key, { name: entry.testCase.name, repetition });
       }
     }
   }
 
-  async #render({ template }: TestTurn, variables: JsonObject, { file }: TestEntry): Promise<NunjucksPrompt> {
+  async #render(
+    { template }: TestTurn,
+    variables: JsonObject,
+    { file }: TestEntry,
+  ): Promise<NunjucksPrompt> {
     const refuse = (what: string): CliError =>
       usageError(`${file.name}:${template.line}: Nunjucks can't render the prompt: ${what}`);
-    const [rendered] = await renderNunjucks(this.#ctx, [{ template: template.text, vars: variables }]).catch(
-      (error: unknown) => {
-        this.#ctx.signal.throwIfAborted();
-        throw refuse(getErrorMessage(error));
-      },
-    );
+    const [rendered] = await renderNunjucks(this.#ctx, [
+      { template: template.text, vars: variables },
+    ]).catch((error: unknown) => {
+      this.#ctx.signal.throwIfAborted();
+      throw refuse(getErrorMessage(error));
+    });
     if (rendered?.fault !== undefined) throw refuse(rendered.fault);
     return rendered ?? { text: '', vars: variables };
   }
@@ -175,7 +212,10 @@ export class TurnAnswers {
 }
 
 /** Returns the key of the conversation that a turn continues; undefined if it continues none. */
-function findConversationKey(entry: TestEntry, { prompt, conversation }: TestTurn): string | undefined {
+function findConversationKey(
+  entry: TestEntry,
+  { prompt, conversation }: TestTurn,
+): string | undefined {
   return conversation === undefined
     ? undefined
     : JSON.stringify([getTestedModelKey(entry), prompt, conversation]);
@@ -193,7 +233,10 @@ function isFilledIn(value: JsonValue | undefined): value is JsonValue {
   return Boolean(value);
 }
 
-/** Returns a filled-in variable as the text of an input; another value than a text leaves the input as it was. */
+/**
+ * Returns a filled-in variable as the text of an input; another value than a text leaves the input
+ * as it was.
+ */
 function pickRenderedText(value: JsonValue | undefined, before: string): string {
   return typeof value === 'string' ? value : before;
 }

@@ -40,25 +40,34 @@ export async function takeSnapshot(
   for (const prompt of new Set(prompts)) partials.set(prompt, await findPartials(prompt));
   const watchedFiles = new Set([
     ...(await findPresentTests(ctx, options)).files,
-    ...files.flatMap(({ file, cases }) => [file, ...cases.flatMap(({ filesRead = [] }) => filesRead)]),
+    ...files.flatMap(({ file, cases }) => [
+      file,
+      ...cases.flatMap(({ filesRead = [] }) => filesRead),
+    ]),
     ...prompts,
     ...[...partials.values()].flatMap(files => [...files]),
   ]);
   const fingerprints = [...watchedFiles].map(
     async file => [file, await takeFingerprint(file, former?.files.get(file))] as const,
   );
+
   return { files: new Map(await Promise.all(fingerprints)), partials };
 }
 
 const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
 
 /** Returns the fingerprint of a file, which is read only if its stats have changed. */
-async function takeFingerprint(file: string, former: Fingerprint | undefined): Promise<Fingerprint> {
+async function takeFingerprint(
+  file: string,
+  former: Fingerprint | undefined,
+): Promise<Fingerprint> {
   const fileStats = await stat(file).catch(() => undefined);
   if (fileStats === undefined) return MISSING_FILE;
+
   const stats = `${fileStats.mtimeMs} ${fileStats.size} ${fileStats.ino}`;
   if (stats === former?.stats) return former;
   if (!fileStats.isFile()) return { stats, digest: stats };
+
   const content = await readFile(file).catch(() => undefined);
   return {
     stats,
@@ -73,11 +82,16 @@ async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
   for (let file = pendingFiles.pop(); file !== undefined; file = pendingFiles.pop()) {
     const text = await readPromptOrEmpty(file, path.dirname(prompt)).catch(() => '');
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
-      const partial = path.join(path.dirname(prompt), path.dirname(name), `_${path.basename(name)}.prompt`);
+      const partial = path.join(
+        path.dirname(prompt),
+        path.dirname(name),
+        `_${path.basename(name)}.prompt`,
+      );
       if (!partials.has(partial)) pendingFiles.push(partial);
       partials.add(partial);
     }
   }
+
   return partials;
 }
 
@@ -100,7 +114,10 @@ export function listChangedFiles(
       ? filesNow.get(file)?.digest !== filesBefore.get(file)?.digest
       : filesBefore.get(file)?.digest !== '' && !existsSync(file);
   const isNew = (file: string): boolean => !filesBefore.has(file) && isYaml(file);
-  return new Set([...[...filesBefore.keys()].filter(hasChanged), ...[...filesNow.keys()].filter(isNew)]);
+  return new Set([
+    ...[...filesBefore.keys()].filter(hasChanged),
+    ...[...filesNow.keys()].filter(isNew),
+  ]);
 }
 
 /** The texts of the cases that have run, by test file. */
@@ -108,13 +125,17 @@ export type RunCases = ReadonlyMap<string, ReadonlySet<string>>;
 
 export function groupCasesByFile(files: readonly TestFile[]): RunCases {
   return new Map(
-    files.map(({ file, cases }) => [file, new Set(cases.flatMap(({ sourceText }) => sourceText ?? []))]),
+    files.map(({ file, cases }) => [
+      file,
+      new Set(cases.flatMap(({ sourceText }) => sourceText ?? [])),
+    ]),
   );
 }
 
 /**
- * Returns a function that checks if a case depends on one of these files. A case depends on its prompt, the prompt's
- * partials and the files that it reads, and on its test file if the case's text there has changed since it ran.
+ * Returns a function that checks if a case depends on one of these files. A case depends on its
+ * prompt, the prompt's partials and the files that it reads, and on its test file if the case's
+ * text there has changed since it ran.
  */
 export function createDependencyCheck(
   changedPaths: ReadonlySet<string>,
@@ -129,7 +150,9 @@ export function createDependencyCheck(
   };
 }
 
-/** Finds the present test files, which may be none. The round before has reported the skipped ones. */
+/**
+ * Finds the present test files, which may be none. The round before has reported the skipped ones.
+ */
 export async function findPresentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
   const none = { files: [], named: new Set<string>(), directories: [] };
   return findTestFiles(ctx, options.paths, () => {}).catch(() => none);

@@ -56,7 +56,9 @@ export class WatchEvents {
   /** Waits for the next key with a meaning or the next change. @throws the signal's reason */
   async waitForNext(changes: ReadChanges): Promise<NextRound> {
     const { io, signal } = this.#ctx;
-    const keys = io.stdin.isTerminal ? '; press a to run all, f to run the failed ones, q to quit' : '';
+    const keys = io.stdin.isTerminal
+      ? '; press a to run all, f to run the failed ones, q to quit'
+      : '';
     for (let isFirst = true; ; isFirst = false) {
       signal.throwIfAborted();
       const next = this.#keys.shift() ?? (await changes());
@@ -83,6 +85,7 @@ export class WatchEvents {
         signal.removeEventListener('abort', wake);
         resolve();
       };
+
       const timer = setTimeout(wake, SCAN_MS);
       this.#wake = wake;
       signal.addEventListener('abort', wake, { once: true });

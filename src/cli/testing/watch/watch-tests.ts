@@ -8,8 +8,9 @@ import { type NextRound, WatchEvents } from './watch-events.ts';
 import { WatchedTests } from './watched-tests.ts';
 
 /**
- * Runs all tests, then after each change the cases that it concerns, until the user quits. A change that concerns any case
- * ends a round that costs nothing; the cases of that round then run in the next.
+ * Runs all tests, then after each change the cases that it concerns, until the user quits. A change
+ * that concerns any case ends a round that costs nothing; the cases of that round then run in the
+ * next.
  *
  * @returns the code of the last round; 8 at a cap
  * @throws {CliError} INTERRUPTED during a round, or by a signal
@@ -17,6 +18,7 @@ import { WatchedTests } from './watched-tests.ts';
 export async function watchTests(ctx: Context, options: TestOptions): Promise<ExitCode> {
   checkOutputs(ctx, options.outputs);
   const events = new WatchEvents(ctx);
+
   // All rounds share a budget, so that caps apply to the session and each round reports its costs.
   const budget = new Budget(ctx, options.caps);
   try {
@@ -28,15 +30,21 @@ export async function watchTests(ctx: Context, options: TestOptions): Promise<Ex
   }
 }
 
-async function runRounds(ctx: Context, tests: WatchedTests, events: WatchEvents): Promise<ExitCode> {
+async function runRounds(
+  ctx: Context,
+  tests: WatchedTests,
+  events: WatchEvents,
+): Promise<ExitCode> {
   let next: NextRound = 'a';
   for (;;) {
     const { code, changed } = await runUntilChange(ctx, tests, events, next);
     if (code === EXIT.capReached) return code;
+
     if (code === undefined) {
       next = typeof next === 'string' ? 'a' : new Set([...next, ...(changed ?? [])]);
       continue;
     }
+
     const change = changed ?? (await events.waitForNext(() => tests.takeChanges()));
     if (change === 'q') return code;
     next = change;
@@ -46,7 +54,9 @@ async function runRounds(ctx: Context, tests: WatchedTests, events: WatchEvents)
 interface RoundEnd {
   /** undefined if a change ended the round. */
   readonly code: ExitCode | undefined;
-  /** The files that changed during the round; undefined if it was not watched, or none has changed. */
+  /**
+   * The files that changed during the round; undefined if it was not watched, or none has changed.
+   */
   readonly changed: ReadonlySet<string> | undefined;
 }
 
@@ -57,10 +67,13 @@ async function runUntilChange(
   events: WatchEvents,
   round: NextRound,
 ): Promise<RoundEnd> {
-  const change = new RoundEndingChange(over => events.waitForChange(() => tests.takeChanges(), over));
+  const change = new RoundEndingChange(over =>
+    events.waitForChange(() => tests.takeChanges(), over),
+  );
   const signal = AbortSignal.any([ctx.signal, change.signal]);
   let code: ExitCode | undefined;
   events.isRunning = true;
+
   try {
     code = await tests.run(round, { signal, onFree: () => change.watch() });
   } catch (error) {
@@ -69,6 +82,7 @@ async function runUntilChange(
     events.isRunning = false;
     await change.stop();
   }
+
   return { code, changed: change.files };
 }
 

@@ -22,7 +22,10 @@ import {
 } from './snapshot.ts';
 import type { NextRound } from './watch-events.ts';
 
-/** File events within this time count as one change, in milliseconds, because editors write, rename and touch. */
+/**
+ * File events within this time count as one change, in milliseconds, because editors write, rename
+ * and touch.
+ */
 const TEST_FILES_SETTLE_MS = 150;
 
 interface WatchedTestsOptions {
@@ -31,7 +34,10 @@ interface WatchedTestsOptions {
   readonly watch: (files: Snapshot['files']) => void;
 }
 
-/** The test files of a watch, the state of the files that they depend on, and the cases that have run. */
+/**
+ * The test files of a watch, the state of the files that they depend on, and the cases that have
+ * run.
+ */
 export class WatchedTests {
   readonly #ctx: Context;
   readonly #options: TestOptions;
@@ -79,23 +85,29 @@ export class WatchedTests {
       },
     );
     this.#files = withFormer(files, this.#files);
+
     // A round of failed cases does not run the changed ones.
     if (!onlyFailed) this.#runCases = groupCasesByFile(files);
     if (update) this.#snapshot = await this.#takeSnapshot();
     return code;
   }
 
-  /** Returns the files that have changed since the last call, if any concerns a case; notes them. */
+  /**
+   * Returns the files that have changed since the last call, if any concerns a case; notes them.
+   */
   async takeChanges(): Promise<ReadonlySet<string> | undefined> {
     const changedPaths = await this.#waitForChanges();
     if (changedPaths.size === 0) return undefined;
+
     const readableFiles = await this.#readFiles();
     this.#files = withFormer(readableFiles, this.#files);
     const hasFault = [...changedPaths].some(
-      file => isYaml(file) && existsSync(file) && !readableFiles.some(testFile => testFile.file === file),
+      file =>
+        isYaml(file) && existsSync(file) && !readableFiles.some(testFile => testFile.file === file),
     );
     const count = this.#countConcernedCases(changedPaths);
     noteChange(this.#ctx, changedPaths, { count, hasFault });
+
     return count > 0 || hasFault ? changedPaths : undefined;
   }
 
@@ -115,7 +127,9 @@ export class WatchedTests {
 
   #countConcernedCases(changed: ReadonlySet<string>): number {
     const isConcerned = createDependencyCheck(changed, this.#snapshot, this.#runCases);
-    const counts = this.#files.map(file => file.cases.filter(testCase => isConcerned(file, testCase)).length);
+    const counts = this.#files.map(
+      file => file.cases.filter(testCase => isConcerned(file, testCase)).length,
+    );
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
@@ -130,7 +144,10 @@ export class WatchedTests {
   }
 }
 
-/** Returns the test files; for those that can't be read now, their former state, so that their prompts stay watched. */
+/**
+ * Returns the test files; for those that can't be read now, their former state, so that their
+ * prompts stay watched.
+ */
 function withFormer(readableFiles: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
   const isLost = ({ file }: TestFile): boolean =>
     !readableFiles.some(testFile => testFile.file === file) && existsSync(file);
@@ -154,6 +171,8 @@ function noteChange(
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),
   ];
   io.note(
-    escapeControls(`${parts.join(', ')}${count === 0 ? noCasesText : `: ${pluralize(count, 'case')}`}`),
+    escapeControls(
+      `${parts.join(', ')}${count === 0 ? noCasesText : `: ${pluralize(count, 'case')}`}`,
+    ),
   );
 }

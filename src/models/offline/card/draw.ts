@@ -13,7 +13,11 @@ const EMPTY_CARD_TEXT = '(an empty prompt)';
 const FONT = 'DejaVu Sans Mono';
 const FONT_FILE = 'DejaVuSansMono.ttf';
 
-/** Draws a text as a card of 1024 × 640 pixels, scaled by `zoom`, as PNG. @throws {Error} if the font is not installed */
+/**
+ * Draws a text as a card of 1024 × 640 pixels, scaled by `zoom`, as PNG.
+ *
+ * @throws {Error} if the font is not installed
+ */
 export async function drawCard(text: string, zoom: number): Promise<Buffer> {
   const file = await resolveFontFile();
   const { renderAsync } = await import('@resvg/resvg-js');
@@ -34,6 +38,7 @@ async function resolveFontFile(): Promise<string> {
       `node_modules/dejavu-fonts-ttf/ttf/${FONT_FILE}`,
     );
   }
+
   const { getPackedFile, useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
   return useUnpacked(getPackedFile(name), file => file);
 }
@@ -44,6 +49,7 @@ function renderCard(text: string): string {
   const textBox: Box = { width: paper.width - 2 * PADDING, height: paper.height - 2 * PADDING };
   const layout = layOut(cardText, textBox);
   const top = MARGIN + PADDING + (textBox.height - layout.height) / 2;
+
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${CARD.width}" height="${CARD.height}">`,
     renderScene(cardText, CARD),
@@ -82,6 +88,7 @@ function renderScene(text: string, { width, height }: Box): string {
   const { palette, sunX, lift } = deriveTraits(text);
   const farHills = height * (0.62 - lift * 0.08);
   const nearHills = height * (0.8 - lift * 0.05);
+
   return [
     `<defs><linearGradient id="sky" x1="0" y1="0" x2="0" y2="1">`,
     `<stop offset="0" stop-color="hsl(${palette.high}, 65%, 62%)"/>`,
@@ -93,8 +100,15 @@ function renderScene(text: string, { width, height }: Box): string {
   ].join('');
 }
 
-/** Derives the palette, the sun's position as a share of the width, and the height of the hills from 0 to 1. */
-function deriveTraits(text: string): { palette: (typeof PALETTES)[number]; sunX: number; lift: number } {
+/**
+ * Derives the palette, the sun's position as a share of the width, and the height of the hills from
+ * 0 to 1.
+ */
+function deriveTraits(text: string): {
+  palette: (typeof PALETTES)[number];
+  sunX: number;
+  lift: number;
+} {
   const digest = createHash('sha256').update(text).digest();
   return {
     palette: PALETTES[digest.readUInt8(0) % PALETTES.length] ?? PALETTES[0],
@@ -103,7 +117,13 @@ function deriveTraits(text: string): { palette: (typeof PALETTES)[number]; sunX:
   };
 }
 
-function renderHills(width: number, height: number, top: number, colour: string, swing: number): string {
+function renderHills(
+  width: number,
+  height: number,
+  top: number,
+  colour: string,
+  swing: number,
+): string {
   const dip = height * swing;
   const curve = `M0 ${top} C${width * 0.25} ${top - dip * 2} ${width * 0.35} ${top + dip} ${width * 0.55} ${top}`;
   return `<path d="${curve} S${width * 0.85} ${top + dip} ${width} ${top - dip} V${height} H0 Z" fill="${colour}"/>`;

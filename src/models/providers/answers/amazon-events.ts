@@ -4,12 +4,13 @@ import { isJsonObject, readTextAt } from '../../../utils/bounded-json.ts';
 import { BodyTooLong } from '../../outgoing/read-body.ts';
 
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+
 /** Minimum length of an event, in bytes: lengths and checksums alone take this much. */
 const MIN_EVENT_BYTES = 16;
 
 /**
- * Decodes a stream in Amazon's binary format into JSON events. Events of Claude come out as Anthropic sends them, events
- * of Converse as an object under their type.
+ * Decodes a stream in Amazon's binary format into JSON events. Events of Claude come out as
+ * Anthropic sends them, events of Converse as an object under their type.
  *
  * @throws {BodyTooLong} if an event is longer than the maximum
  * @throws {Error} if an event is damaged
@@ -22,10 +23,14 @@ export async function* decodeAmazonEvents(
     const { headers, body: payload } = codec.decode(bytes);
     const text = toUtf8(payload);
     const isEvent = headers[':message-type']?.value === 'event';
-    const type = String(headers[':event-type']?.value ?? headers[':exception-type']?.value ?? 'error');
+    const type = String(
+      headers[':event-type']?.value ?? headers[':exception-type']?.value ?? 'error',
+    );
+
     const value: unknown = JSON.parse(text === '' ? '{}' : text);
     if (!isEvent) {
-      const message = readTextAt(value, 'message') ?? String(headers[':error-message']?.value ?? text);
+      const message =
+        readTextAt(value, 'message') ?? String(headers[':error-message']?.value ?? text);
       yield [JSON.stringify({ error: { type, message } })];
     } else if (type === 'chunk' && isJsonObject(value) && typeof value['bytes'] === 'string') {
       yield [Buffer.from(value['bytes'], 'base64').toString('utf8')];
@@ -44,18 +49,26 @@ async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
     pieces.push(chunk);
     bufferedBytes += chunk.length;
     if (bufferedBytes < wantedBytes) continue;
+
     let bytes: Buffer = Buffer.concat(pieces);
     for (;;) {
       wantedBytes = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
-      if (wantedBytes > MAX_EVENT_BYTES) throw new BodyTooLong(MAX_EVENT_BYTES, 'an event of its stream');
+
+      if (wantedBytes > MAX_EVENT_BYTES) {
+        throw new BodyTooLong(MAX_EVENT_BYTES, 'an event of its stream');
+      }
+
       if (bytes.length < 4) break;
       if (wantedBytes < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
       if (bytes.length < wantedBytes) break;
+
       yield bytes.subarray(0, wantedBytes);
       bytes = bytes.subarray(wantedBytes);
     }
+
     pieces = bytes.length === 0 ? [] : [bytes];
     bufferedBytes = bytes.length;
   }
+
   if (bufferedBytes > 0) throw new Error('the stream ends in the middle of an event');
 }

@@ -1,4 +1,9 @@
-import { isJsonObject, JsonLimitExceeded, MAX_JSON, parseBoundedJson } from '../../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  JsonLimitExceeded,
+  MAX_JSON,
+  parseBoundedJson,
+} from '../../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { EngineJob } from '../../engine.ts';
 import type { HttpAnswer } from '../../outgoing/open-http.ts';
@@ -12,15 +17,19 @@ import { type FaultAdvice, ProviderFault } from './provider-fault.ts';
 /** Limits for the JSON of an answer or of one event. */
 const ANSWER_BOUNDS = { ...MAX_JSON, values: 100_000 };
 const BODY_PIECE_BYTES = 64 * 1024;
-/** Maximum size of a body that is put together from its pieces, in bytes. Memory that can grow takes the system far longer. */
+
+/**
+ * Maximum size of a body that is put together from its pieces, in bytes. Memory that can grow takes
+ * the system far longer.
+ */
 const MAX_COPIED_BYTES = 1024 * 1024;
 
 /**
- * Reads the body of a successful response into an answer as it arrives. Decides by the response if it is a stream, not by
- * the request: some providers stream without being asked, others never do.
+ * Reads the body of a successful response into an answer as it arrives. Decides by the response if
+ * it is a stream, not by the request: some providers stream without being asked, others never do.
  *
- * @throws {ProviderFault} if the body is an error, a web page or not JSON, or the connection ends early; the answer then
- *   holds what had arrived
+ * @throws {ProviderFault} if the body is an error, a web page or not JSON, or the connection ends
+ * early; the answer then holds what had arrived
  */
 export async function readAnswer(
   response: HttpAnswer,
@@ -32,7 +41,11 @@ export async function readAnswer(
     if (/^image\//i.test(type)) {
       answer.pictures.push({ bytes: await readBody(response, MAX_PROVIDER_ANSWER_BYTES) });
     } else if (/^text\/event-stream/i.test(type)) {
-      await readEvents(readEventData(readBoundedBody(response, MAX_PROVIDER_ANSWER_BYTES)), answer, onText);
+      await readEvents(
+        readEventData(readBoundedBody(response, MAX_PROVIDER_ANSWER_BYTES)),
+        answer,
+        onText,
+      );
     } else if (/^application\/vnd\.amazon\.eventstream/i.test(type)) {
       const { decodeAmazonEvents } = await import('./amazon-events.ts');
       await readEvents(
@@ -49,7 +62,8 @@ export async function readAnswer(
 }
 
 /**
- * Reads the whole body. A large one is read into memory that grows in place, so that it is never held twice.
+ * Reads the whole body. A large one is read into memory that grows in place, so that it is never
+ * held twice.
  *
  * @throws {BodyTooLong} once it is longer than an answer may be
  */
@@ -64,6 +78,7 @@ async function readWholeBody(response: HttpAnswer): Promise<Buffer> {
     largeBody ??= new ArrayBuffer(0, { maxByteLength: MAX_PROVIDER_ANSWER_BYTES });
     appendPieces(largeBody, pieces.splice(0));
   }
+
   return largeBody ? Buffer.from(largeBody) : Buffer.concat(pieces);
 }
 
@@ -75,8 +90,15 @@ function appendPieces(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
   }
 }
 
-/** Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is read. */
-async function readWhole(body: Buffer, answer: ModelAnswer, onText: (piece: string) => void): Promise<void> {
+/**
+ * Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is
+ * read.
+ */
+async function readWhole(
+  body: Buffer,
+  answer: ModelAnswer,
+  onText: (piece: string) => void,
+): Promise<void> {
   const beginning = body.toString('utf8', 0, 100);
   if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
     return await readEvents(readEventData(splitIntoChunks(body)), answer, onText);
@@ -85,7 +107,10 @@ async function readWhole(body: Buffer, answer: ModelAnswer, onText: (piece: stri
   for (const object of objects) addObject(object, answer, onText);
 }
 
-/** Decodes a body and releases the memory of a large one at once, not when the garbage collector gets to it. */
+/**
+ * Decodes a body and releases the memory of a large one at once, not when the garbage collector
+ * gets to it.
+ */
 function takeText(body: Buffer): string {
   const text = body.toString('utf8');
   const { buffer } = body;
@@ -124,8 +149,11 @@ async function readEvents(
 ): Promise<void> {
   for await (const events of batches) {
     for (const data of events) {
-      if (data.trim() === '[DONE]') answer.finish();
-      else addObject(parseEvent(data), answer, onText);
+      if (data.trim() === '[DONE]') {
+        answer.finish();
+      } else {
+        addObject(parseEvent(data), answer, onText);
+      }
     }
   }
   if (!answer.isEnded) throw answer.failure ?? incompleteAnswerFault();
@@ -136,9 +164,12 @@ function parseEvent(data: string): Readonly<Record<string, unknown>> {
   try {
     event = parseBoundedJson(data, ANSWER_BOUNDS);
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) throw unreadableAnswerFault(`an event in it ${error.message}`);
+    if (error instanceof JsonLimitExceeded) {
+      throw unreadableAnswerFault(`an event in it ${error.message}`);
+    }
     throw incompleteAnswerFault();
   }
+
   if (isJsonObject(event)) return event;
   throw unreadableAnswerFault(`an event in it is not a JSON object: ${shortenReason(data)}`);
 }
@@ -191,7 +222,9 @@ function unreadableAnswerFault(why: string, advice?: FaultAdvice): ProviderFault
   });
 }
 
-/** Returns a listener that passes whole characters on: servers sometimes split one over two pieces. */
+/**
+ * Returns a listener that passes whole characters on: servers sometimes split one over two pieces.
+ */
 export function createCharacterListener(onText: EngineJob['onText']): (piece: string) => void {
   let remainder = '';
   return piece => {

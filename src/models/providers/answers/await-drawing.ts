@@ -10,7 +10,8 @@ import { ProviderFault } from './provider-fault.ts';
 const DRAWING_PAUSE_MS = 1000;
 
 /**
- * Polls for a picture until the provider has drawn it. Polling costs nothing, so network faults are retried.
+ * Polls for a picture until the provider has drawn it. Polling costs nothing, so network faults are
+ * retried.
  *
  * @throws {ProviderFault} if the picture can't be fetched; it may have been paid for
  */
@@ -25,6 +26,7 @@ export async function awaitDrawing(
     await job.sleep(DRAWING_PAUSE_MS, signal);
     const body = Buffer.from(JSON.stringify({ id: answer.drawingTaskId }));
     const poll = () => sendToProvider({ url, method: 'POST', headers, body }, access, signal);
+
     try {
       await readAnswer(await retryWhileBusy(job, poll, 'none'), answer, () => undefined);
     } catch (error) {

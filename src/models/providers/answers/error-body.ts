@@ -24,10 +24,12 @@ export function findReason(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return findReason(value[0]);
   if (!isJsonObject(value)) return undefined;
+
   for (const key of ['error', 'message', 'Message', 'detail', 'errors', 'msg', 'title']) {
     const reason = findReason(value[key]);
     if (reason !== undefined && reason !== '') return reason + formatReasonField(value);
   }
+
   const rest = JSON.stringify(value);
   return rest === '{}' ? undefined : rest;
 }

@@ -3,12 +3,14 @@ import { BodyTooLong } from '../../outgoing/read-body.ts';
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
- * Yields the data of server-sent events as they arrive: for each piece of the body, the events that end in it. Takes
- * linear time, however the body is cut into pieces.
+ * Yields the data of server-sent events as they arrive: for each piece of the body, the events that
+ * end in it. Takes linear time, however the body is cut into pieces.
  *
  * @throws {BodyTooLong} if a line is longer than the maximum
  */
-export async function* readEventData(body: AsyncIterable<Uint8Array>): AsyncGenerator<readonly string[]> {
+export async function* readEventData(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<readonly string[]> {
   const events = new EventParser();
   for await (const chunk of body) yield events.add(chunk);
   const lastEvents = events.end();
@@ -26,7 +28,10 @@ class EventParser {
     return this.#parseEvents(this.#lines.add(chunk));
   }
 
-  /** Ends the body. Some servers leave out the empty line after the last event; a truncated event fails to parse later. */
+  /**
+   * Ends the body. Some servers leave out the empty line after the last event; a truncated event
+   * fails to parse later.
+   */
   end(): string[] {
     return this.#parseEvents([...this.#lines.end(), '']);
   }
@@ -54,7 +59,9 @@ class LineSplitter {
   /** The beginning of the current line, in pieces. */
   #pieces: Uint8Array[] = [];
   #length = 0;
-  /** True if the last piece ended with CR, so that an LF at the start of the next one belongs to it. */
+  /**
+   * True if the last piece ended with CR, so that an LF at the start of the next one belongs to it.
+   */
   #isAfterCr = false;
 
   /** Adds a piece of the body; returns the lines that end in it. */
@@ -62,15 +69,23 @@ class LineSplitter {
     const lines: string[] = [];
     let start = this.#isAfterCr && chunk[0] === LF ? 1 : 0;
     if (chunk.length > 0) this.#isAfterCr = false;
+
     for (let index = start; index < chunk.length; index += 1) {
       const byte = chunk[index];
       if (byte !== LF && byte !== CR) continue;
+
       const isComment = this.#length === 0 && chunk[start] === COLON;
       if (!isComment) lines.push(this.#endLine(chunk.subarray(start, index)));
-      if (byte === CR && chunk[index + 1] === LF) index += 1;
-      else this.#isAfterCr = byte === CR && index === chunk.length - 1;
+
+      if (byte === CR && chunk[index + 1] === LF) {
+        index += 1;
+      } else {
+        this.#isAfterCr = byte === CR && index === chunk.length - 1;
+      }
+
       start = index + 1;
     }
+
     if (start < chunk.length) this.#keep(chunk.subarray(start));
     return lines;
   }
@@ -92,6 +107,8 @@ class LineSplitter {
   #keep(piece: Uint8Array): void {
     this.#pieces.push(piece);
     this.#length += piece.length;
-    if (this.#length > MAX_LINE_BYTES) throw new BodyTooLong(MAX_LINE_BYTES, 'a line of its stream');
+    if (this.#length > MAX_LINE_BYTES) {
+      throw new BodyTooLong(MAX_LINE_BYTES, 'a line of its stream');
+    }
   }
 }

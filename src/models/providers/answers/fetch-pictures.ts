@@ -26,8 +26,8 @@ const MAX_PICTURE_BYTES = 256 * 1024 * 1024;
 const PAID = 'it may have been paid for';
 
 /**
- * Fetches the pictures of an answer one after another. A picture that can't be fetched, or is not one, becomes an error
- * item.
+ * Fetches the pictures of an answer one after another. A picture that can't be fetched, or is not
+ * one, becomes an error item.
  *
  * @throws {ProviderFault} if there are more of them, or larger ones, than a run may hold
  */
@@ -39,6 +39,7 @@ export async function fetchPictures(
   if (pictures.length > MAX_PICTURES) {
     throw pastLimitFault(`${pictures.length} pictures: a run holds at most ${MAX_PICTURES}`);
   }
+
   const outputs: EngineOutput[] = [];
   let bytes = 0;
   for (const picture of pictures) {
@@ -49,6 +50,7 @@ export async function fetchPictures(
     }
     outputs.push(output);
   }
+
   return outputs;
 }
 
@@ -81,8 +83,10 @@ async function fetchPictureBytes(
 ): Promise<Buffer> {
   if (bytes !== undefined) return bytes;
   if (base64 !== undefined) return decodePicture(base64);
+
   const inline = /^data:[^,]{0,200};base64,/i.exec(url)?.[0];
   if (inline !== undefined) return decodePicture(url.slice(inline.length));
+
   const { provider, env, privateRules } = access;
   return isSameOrigin(url, provider.baseUrl)
     ? await fetchOwn(new URL(url), env, signal)
@@ -99,14 +103,19 @@ function decodePicture(text: string): Buffer {
   for (let start = 0; start < text.length; start += PICTURE_PIECE_LENGTH) {
     const piece = text.slice(start, start + PICTURE_PIECE_LENGTH);
     const isLast = start + PICTURE_PIECE_LENGTH >= text.length;
-    // Characters that are skipped, such as line breaks, would end each piece within a group of four.
+    // Characters that are skipped, such as line breaks, would end each piece within a group of
+    // four.
     if (!isLast && !/^[\w+/-]*$/.test(piece)) return Buffer.from(text, 'base64');
     length += bytes.write(piece, length, 'base64');
   }
+
   return bytes.subarray(0, length);
 }
 
-/** Fetches a picture from the provider itself: the guard for public pictures would refuse a local server. */
+/**
+ * Fetches a picture from the provider itself: the guard for public pictures would refuse a local
+ * server.
+ */
 async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
   const answer = await openHttp({ url, signal, proxy: findOutgoingProxy(url, env) });
   if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);

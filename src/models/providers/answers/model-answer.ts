@@ -101,8 +101,11 @@ export class ModelAnswer {
 
   /** Adds a tool call, or a piece of its input as JSON. */
   addToolCall(name: string | undefined, input: string | undefined, index = 0): void {
-    if (this.#hasJsonTool) this.addText(input, index);
-    else this.calledTool ??= name || '(unnamed)';
+    if (this.#hasJsonTool) {
+      this.addText(input, index);
+    } else {
+      this.calledTool ??= name || '(unnamed)';
+    }
   }
 
   addStopReason(reason: string | undefined): void {
@@ -119,7 +122,9 @@ export class ModelAnswer {
     this.#refusal += why ?? '';
   }
 
-  /** Keeps the first error of an answer, in the provider's own format; ignores null and undefined. */
+  /**
+   * Keeps the first error of an answer, in the provider's own format; ignores null and undefined.
+   */
   setError(error: unknown): void {
     if (error === undefined || error === null) return;
     this.#error ??= findReason(error) ?? 'it gave no reason';
@@ -149,7 +154,10 @@ export class ModelAnswer {
   /** Total tokens by the provider's count; undefined if it sent none. */
   get tokens(): number | undefined {
     const { usage } = this;
-    return readCountAt(this.#counts, 'total_tokens') || (usage && (usage.input + usage.output || undefined));
+    return (
+      readCountAt(this.#counts, 'total_tokens') ||
+      (usage && (usage.input + usage.output || undefined))
+    );
   }
 
   /** Stop reasons that are not in the table. */
@@ -180,16 +188,20 @@ export class ModelAnswer {
 
   #stopFault(): ProviderFault | undefined {
     if (this.failure) return this.failure;
+
     const reasons = [...this.#reasons];
-    const reason = reasons.find(candidate => (this.#findMeaning(candidate) ?? 'whole') !== 'whole') ?? '';
+    const reason =
+      reasons.find(candidate => (this.#findMeaning(candidate) ?? 'whole') !== 'whole') ?? '';
     const meaning = this.#findMeaning(reason) ?? 'whole';
     if (meaning === 'error') {
       return paidFault('ended its answer with an error: it gave no reason', 'run it again later');
     }
+
     if (this.#refusal !== '' || meaning === 'refusal') {
       const explanation = this.#refusal === '' ? '' : `: ${this.#refusal}`;
       return paidFault(`'s model refused${explanation}`, 'change the prompt or its inputs');
     }
+
     const isAllThought = meaning === 'length' && this.hasThought && this.text.trim() === '';
     const fault = isAllThought ? ALL_THOUGHT : STOP_FAULTS[meaning];
     return fault && paidFault(`${fault.what} (${reason})`, fault.advice);
@@ -198,10 +210,20 @@ export class ModelAnswer {
   #emptyFault(): ProviderFault {
     if (this.calledTool !== undefined) {
       const advice = 'prompts call no tools: ask for an answer in the prompt';
-      return paidFault(`'s model asked for the tool ${this.calledTool} instead of answering`, advice);
+      return paidFault(
+        `'s model asked for the tool ${this.calledTool} instead of answering`,
+        advice,
+      );
     }
-    if (this.hasThought) return paidFault("'s model thought, but then answered without text", 'run it again');
-    if (this.#expectsPicture) return paidFault('answered without a picture', 'is it an image model?');
+
+    if (this.hasThought) {
+      return paidFault("'s model thought, but then answered without text", 'run it again');
+    }
+
+    if (this.#expectsPicture) {
+      return paidFault('answered without a picture', 'is it an image model?');
+    }
+
     return paidFault('answered without text', 'run it again, or change the prompt');
   }
 }
@@ -245,7 +267,9 @@ function paidFault(what: string, advice: string): ProviderFault {
 /** Returns the count at a path, rounded; undefined if there is none or it is negative. */
 export function readCountAt(counts: unknown, ...path: readonly string[]): number | undefined {
   const count = readValueAt(counts, ...path);
-  return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? Math.round(count) : undefined;
+  return typeof count === 'number' && Number.isFinite(count) && count >= 0
+    ? Math.round(count)
+    : undefined;
 }
 
 /** Returns the usage of a provider that does not count cached tokens as input. */

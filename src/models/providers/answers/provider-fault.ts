@@ -1,6 +1,9 @@
 import type { EngineFault } from '../../engine.ts';
 
-/** Advice on what to do next. A function takes the name of the provider's address, and the name with its usual ending. */
+/**
+ * Advice on what to do next. A function takes the name of the provider's address, and the name with
+ * its usual ending.
+ */
 export type FaultAdvice = string | ((address: string, addressWithEnding: string) => string);
 
 /** A fault of a provider that makes the run fail. */
@@ -39,7 +42,10 @@ export class ProviderFault extends Error {
   }
 }
 
-/** Returns the provider fault in a thrown value, however often it is wrapped; undefined if there is none. */
+/**
+ * Returns the provider fault in a thrown value, however often it is wrapped; undefined if there is
+ * none.
+ */
 export function unwrapProviderFault(thrown: unknown): ProviderFault | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     if (error instanceof ProviderFault) return error;

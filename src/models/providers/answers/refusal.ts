@@ -11,9 +11,13 @@ export interface RefusedResponse {
   readonly text: string;
 }
 
-/** Returns the fault of a response that is not a success, judged by status and codes rather than by words. */
+/**
+ * Returns the fault of a response that is not a success, judged by status and codes rather than by
+ * words.
+ */
 export function refusalFault({ status, headers, text }: RefusedResponse): ProviderFault {
   if (status >= 300 && status < 400) return redirectFault(status, headers['location']);
+
   const body = parseJson(text) ?? text;
   const reason = findReason(body) ?? text;
   const reasonText = body === text ? describeErrorBody(text) : shortenReason(reason);
@@ -23,6 +27,7 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
     [401, 402, 403].includes(status) ||
     codes.some(code => INVALID_KEY_CODE.test(code)) ||
     XAI_KEY.test(reason);
+
   return new ProviderFault(`answered ${status} ${reasonText}`, {
     status,
     isRefused: status < 500 || isOverloaded(codes, reason),
@@ -83,7 +88,8 @@ const INVALID_KEY_CODE =
 
 function isOverloaded(codes: readonly string[], reason: string): boolean {
   return (
-    codes.includes('overloaded_error') || (codes.includes('UNAVAILABLE') && /\boverloaded\b/i.test(reason))
+    codes.includes('overloaded_error') ||
+    (codes.includes('UNAVAILABLE') && /\boverloaded\b/i.test(reason))
   );
 }
 
@@ -95,27 +101,38 @@ function findErrorParam(body: unknown): string | undefined {
 function redirectFault(status: number, header: string | string[] | undefined): ProviderFault {
   const location = Array.isArray(header) ? header[0] : header;
   const target =
-    location !== undefined && URL.canParse(location) ? new URL(location).origin : (location ?? 'nowhere');
-  return new ProviderFault(`redirects to ${target} (HTTP ${status}), and redirects are not followed`, {
-    isRefused: true,
-    advice: address => `if you trust that address, set ${address} to it`,
-  });
+    location !== undefined && URL.canParse(location)
+      ? new URL(location).origin
+      : (location ?? 'nowhere');
+  return new ProviderFault(
+    `redirects to ${target} (HTTP ${status}), and redirects are not followed`,
+    {
+      isRefused: true,
+      advice: address => `if you trust that address, set ${address} to it`,
+    },
+  );
 }
 
 function findRefusalAdvice(
   status: number,
   { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
 ): FaultAdvice | undefined {
-  if (quotaUsedUp || status === 402) return 'the quota of the account is used up: check its billing';
+  if (quotaUsedUp || status === 402) {
+    return 'the quota of the account is used up: check its billing';
+  }
+
   if (status === 404 || status === 405) {
     return (_, address) =>
       `check ${address}, and the model's name: promptrun models discover lists what it has`;
   }
+
   if (status === 429 || status === 529) return 'it is busy: try again later';
   if (status >= 500) return 'the fault is on its side: try again later';
+
   if (/response_format|json_schema|json_object/.test(text)) {
     return 'it does not support this way of asking for JSON: set `responseFormat: none` for the model in models.yaml, and ask for JSON in the prompt';
   }
+
   return undefined;
 }
 

@@ -49,7 +49,10 @@ export function listRefusedOptions(
   return /cannot both be/i.test(what) ? byText.slice(1) : byText;
 }
 
-/** Returns true if a text names a field. A short name, which is also an English word, needs quotes or a label. */
+/**
+ * Returns true if a text names a field. A short name, which is also an English word, needs quotes
+ * or a label.
+ */
 function isField(field: string, text: string): boolean {
   const name = field.replace(/\./g, '\\.');
   const isWord = /^(?:n|stop|seed|effort)$/.test(field);

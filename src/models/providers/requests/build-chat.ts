@@ -6,8 +6,18 @@ import type { PromptJob } from '../../engine.ts';
 import { USER_AGENT } from '../../outgoing/open-http.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderAccess } from '../provider-access.ts';
-import { type BuiltRequest, parseRequestBody, type RequestTarget, withBody } from './built-request.ts';
-import { collectClientNotes, describeLeftOut, type SortedOptions, toCallOptions } from './call-options.ts';
+import {
+  type BuiltRequest,
+  parseRequestBody,
+  type RequestTarget,
+  withBody,
+} from './built-request.ts';
+import {
+  collectClientNotes,
+  describeLeftOut,
+  type SortedOptions,
+  toCallOptions,
+} from './call-options.ts';
 import { type CapturedCall, captureRequest, streamWarnings } from './capture-request.ts';
 import { buildClientMessages } from './client-messages.ts';
 import type { JsonForm } from './json-form.ts';
@@ -33,12 +43,16 @@ export async function buildChat(
   const clientBody = parseRequestBody(request);
   const { notes, leftOut } = collectClientNotes(warnings, model, sortedOptions);
   const toFields = api.configField === undefined ? toSnakeCase : toGeminiFields;
-  const body = mergeFields({ ...api.defaultFields, ...clientBody }, toFields(buildChatFields(chat)));
+  const body = mergeFields(
+    { ...api.defaultFields, ...clientBody },
+    toFields(buildChatFields(chat)),
+  );
   const omittedSettings = [
     ...(!hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
     ...(sortedOptions.standard.has('n') && api.countField === undefined ? ['n'] : []),
     ...listDroppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
   ];
+
   return {
     ...withBody(request, body),
     answerFormat: api.answerFormat(modelId),
@@ -68,13 +82,17 @@ async function captureChat(
     strict: json.strict,
     isReasoning: target && isReasoningModel(target),
   };
+
   const isStreamed = job.onText !== undefined && canStream(sortedOptions);
   const dummyAnswer = isStreamed ? '' : JSON.stringify(api.answerFormat(modelId).empty);
+
   return await captureWithEffort(api, extras, clientOptions =>
     captureRequest(access, dummyAnswer, async settings => {
       const client = await api.languageModel(settings, modelId);
       const call = { ...buildChatCall(job, chat), ...clientOptions };
-      return isStreamed ? await streamWarnings(client, call) : (await client.doGenerate(call)).warnings;
+      return isStreamed
+        ? await streamWarnings(client, call)
+        : (await client.doGenerate(call)).warnings;
     }),
   );
 }
@@ -122,8 +140,8 @@ function isLackOfFormat(warning: SharedV4Warning): boolean {
 }
 
 /**
- * Captures a request with the effort as the provider's own option. If the client refuses it, tries the option that all
- * clients share, then none.
+ * Captures a request with the effort as the provider's own option. If the client refuses it, tries
+ * the option that all clients share, then none.
  */
 async function captureWithEffort(
   api: ProviderInterface,
@@ -133,7 +151,11 @@ async function captureWithEffort(
   const { effort } = extras;
   const withoutEffort = api.clientOptions({ ...extras, effort: undefined });
   if (effort === undefined) return { ...(await capture(withoutEffort)), hasEffort: true };
-  for (const options of [api.clientOptions(extras), { ...withoutEffort, ...toSharedEffort(effort) }]) {
+
+  for (const options of [
+    api.clientOptions(extras),
+    { ...withoutEffort, ...toSharedEffort(effort) },
+  ]) {
     if (isDeepStrictEqual(options, withoutEffort)) continue;
     try {
       return { ...(await capture(options)), hasEffort: true };
@@ -141,5 +163,6 @@ async function captureWithEffort(
       if (!(error instanceof ProviderFault)) throw error;
     }
   }
+
   return { ...(await capture(withoutEffort)), hasEffort: false };
 }

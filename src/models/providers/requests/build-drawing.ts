@@ -9,7 +9,12 @@ import { IMAGES } from '../answers/formats/images.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderAccess } from '../provider-access.ts';
 import type { ProviderRequest } from '../send-request.ts';
-import { type BuiltRequest, parseRequestBody, type RequestTarget, withBody } from './built-request.ts';
+import {
+  type BuiltRequest,
+  parseRequestBody,
+  type RequestTarget,
+  withBody,
+} from './built-request.ts';
 import { collectClientNotes, describeLeftOut, type SortedOptions } from './call-options.ts';
 import { type CapturedRequest, captureRequest } from './capture-request.ts';
 import { mergeFields, toSnakeCase } from './request-body.ts';
@@ -24,20 +29,32 @@ export async function buildDrawing(
   { api, modelId, sortedOptions }: RequestTarget,
 ): Promise<BuiltRequest> {
   const { imageModel } = api;
-  const advice = api.drawingAdvice?.(modelId) ?? (imageModel ? undefined : 'use a model of another provider');
+  const advice =
+    api.drawingAdvice?.(modelId) ?? (imageModel ? undefined : 'use a model of another provider');
   if (imageModel === undefined || advice !== undefined) {
     throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
-  const { call, others } = buildDrawingCall(job, api.ratioField?.(modelId) ?? 'ratio', sortedOptions);
-  const { request, warnings } = await captureRequest(access, JSON.stringify(IMAGES.empty), async settings => {
-    const client = await imageModel(settings, modelId);
-    if (call.files && (await client.supportsFileInputs) === false) {
-      throw new Error(`${modelId.id} can make pictures, but not change them`);
-    }
-    return (await client.doGenerate(call)).warnings;
-  });
+
+  const { call, others } = buildDrawingCall(
+    job,
+    api.ratioField?.(modelId) ?? 'ratio',
+    sortedOptions,
+  );
+
+  const { request, warnings } = await captureRequest(
+    access,
+    JSON.stringify(IMAGES.empty),
+    async settings => {
+      const client = await imageModel(settings, modelId);
+      if (call.files && (await client.supportsFileInputs) === false) {
+        throw new Error(`${modelId.id} can make pictures, but not change them`);
+      }
+      return (await client.doGenerate(call)).warnings;
+    },
+  );
   const { notes, leftOut } = collectClientNotes(warnings, job.model, sortedOptions);
   const optionNames = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
+
   return {
     ...(await withFields(request, toSnakeCase(others))),
     answerFormat: IMAGES,
@@ -47,10 +64,14 @@ export async function buildDrawing(
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...optionNames.filter(name => !DRAWING_OPTIONS.has(name)).map(name => describeLeftOut(job.model, name)),
+      ...optionNames
+        .filter(name => !DRAWING_OPTIONS.has(name))
+        .map(name => describeLeftOut(job.model, name)),
       ...collectDrawingNotes(warnings, job.model, call),
     ],
-    ...(api.drawsAsynchronously?.(modelId) && { resultUrl: new URL(`${request.url.href}/get_result`) }),
+    ...(api.drawsAsynchronously?.(modelId) && {
+      resultUrl: new URL(`${request.url.href}/get_result`),
+    }),
   };
 }
 
@@ -71,7 +92,9 @@ function buildDrawingCall(
   ratioField: 'size' | 'ratio',
   { standard, others }: Pick<SortedOptions, 'standard' | 'others'>,
 ): { call: ImageModelV4CallOptions; others: UncheckedObject } {
-  const texts = prompt.messages.map(({ parts }) => joinMessageText(parts)).filter(text => text !== '');
+  const texts = prompt.messages
+    .map(({ parts }) => joinMessageText(parts))
+    .filter(text => text !== '');
   const [n, seed] = [standard.get('n'), standard.get('seed')];
   const { size, aspectRatio, ...otherOptions } = others;
   const shape = pictureShape(size, aspectRatio, ratioField);
@@ -86,15 +109,21 @@ function buildDrawingCall(
     providerOptions: {},
     headers: { 'user-agent': USER_AGENT },
   };
+
   return { call, others: { ...otherOptions, ...shape.fields } };
 }
 
-/** Returns size and aspect ratio as a client takes them, and as fields if they have forms that it doesn't take. */
+/**
+ * Returns size and aspect ratio as a client takes them, and as fields if they have forms that it
+ * doesn't take.
+ */
 function pictureShape(wantedSize: unknown, aspectRatio: unknown, ratioField: 'size' | 'ratio') {
   const ratio = isRatio(aspectRatio) ? aspectRatio : undefined;
-  const nearestSize = ratioField === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined;
+  const nearestSize =
+    ratioField === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined;
   const size = wantedSize ?? nearestSize;
   const isSizeInstead = ratioField === 'size' && size !== undefined;
+
   return {
     size: isSize(size) ? size : undefined,
     aspectRatio: isSizeInstead ? undefined : ratio,
@@ -105,7 +134,10 @@ function pictureShape(wantedSize: unknown, aspectRatio: unknown, ratioField: 'si
   };
 }
 
-/** Returns the pictures of a prompt; undefined if there are none, since the client edits pictures even for an empty list. */
+/**
+ * Returns the pictures of a prompt; undefined if there are none, since the client edits pictures
+ * even for an empty list.
+ */
 function collectPictureFiles({ messages }: PromptJob['prompt']): ImageModelV4CallOptions['files'] {
   const pictures = messages.flatMap(({ parts }) =>
     parts.flatMap(part => ('image' in part ? [part.image] : [])),
@@ -114,7 +146,10 @@ function collectPictureFiles({ messages }: PromptJob['prompt']): ImageModelV4Cal
   return pictures.map(({ bytes, mediaType }) => ({ type: 'file', mediaType, data: bytes }));
 }
 
-/** Returns notes on what a client left out of a request for a picture, except for the common options. */
+/**
+ * Returns notes on what a client left out of a request for a picture, except for the common
+ * options.
+ */
 function collectDrawingNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,
@@ -138,14 +173,22 @@ function isRatio(value: unknown): value is `${number}:${number}` {
 }
 
 /** Adds fields to a request. One that edits pictures is a form. */
-async function withFields(request: CapturedRequest, fields: UncheckedObject): Promise<ProviderRequest> {
+async function withFields(
+  request: CapturedRequest,
+  fields: UncheckedObject,
+): Promise<ProviderRequest> {
   const { body, headers } = request;
-  if (!(body instanceof FormData)) return withBody(request, mergeFields(parseRequestBody(request), fields));
+  if (!(body instanceof FormData)) {
+    return withBody(request, mergeFields(parseRequestBody(request), fields));
+  }
+
   for (const [key, value] of Object.entries(fields)) {
     body.set(key, toTextOrJson(value));
   }
+
   const form = new Response(body);
   const type = form.headers.get('content-type') ?? '';
+
   return {
     ...request,
     headers: { ...headers, 'content-type': type },

@@ -10,8 +10,8 @@ import { chooseJsonForm } from './json-form.ts';
 import { CLIENTS } from './provider-clients.ts';
 
 /**
- * Builds the request to a provider. The client of the interface makes it and gets an empty answer back, so that it
- * reports what it left out without sending anything.
+ * Builds the request to a provider. The client of the interface makes it and gets an empty answer
+ * back, so that it reports what it left out without sending anything.
  *
  * @param refusedOptions options that this model has refused before
  * @throws {ProviderFault} if the client can't express the request
@@ -29,10 +29,14 @@ export async function buildRequest(
     sortedOptions: sortedOptions,
   };
   if (model.modality === 'image') return await buildPictureRequest(job, access, target);
+
   return await buildTextRequest(job, access, target);
 }
 
-/** Builds the request for a text. If the client can't send the format of the answer, the prompt asks for it in words. */
+/**
+ * Builds the request for a text. If the client can't send the format of the answer, the prompt asks
+ * for it in words.
+ */
 async function buildTextRequest(
   job: PromptJob,
   access: ProviderAccess,
@@ -44,7 +48,10 @@ async function buildTextRequest(
   return await buildChat(job, access, { ...target, json: chooseJsonForm(job, api, 'words') });
 }
 
-/** Builds the request for a picture: by chat or, if the model doesn't draw there, at the interface for pictures. */
+/**
+ * Builds the request for a picture: by chat or, if the model doesn't draw there, at the interface
+ * for pictures.
+ */
 async function buildPictureRequest(
   job: PromptJob,
   access: ProviderAccess,
@@ -54,13 +61,18 @@ async function buildPictureRequest(
   const { aspectRatio, ...others } = sortedOptions.others;
   const fields = api.chatDrawingFields?.(modelId, aspectRatio);
   if (fields === undefined) return await buildDrawing(job, access, target);
+
   const options = { ...sortedOptions, others: { ...others, ...fields } };
-  return await buildChat(job, access, { ...target, sortedOptions: options, json: { strict: false } });
+  return await buildChat(job, access, {
+    ...target,
+    sortedOptions: options,
+    json: { strict: false },
+  });
 }
 
 /**
- * Returns the interface; OpenAI's own client serves its own address, and the one in its variable. Tools in the form of Chat
- * Completions are sent there, since Responses takes them in another form.
+ * Returns the interface; OpenAI's own client serves its own address, and the one in its variable.
+ * Tools in the form of Chat Completions are sent there, since Responses takes them in another form.
  */
 function chooseInterface(
   { provider: { name, engine, baseUrl } }: ProviderAccess,
@@ -72,8 +84,12 @@ function chooseInterface(
   return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';
 }
 
-/** Returns true for tools as Chat Completions takes them: `{type: function, function: {name, …}}`. */
+/**
+ * Returns true for tools as Chat Completions takes them: `{type: function, function: {name, …}}`.
+ */
 function hasChatTools({ tools, functions }: SortedOptions['others']): boolean {
   if (functions !== undefined) return true;
-  return Array.isArray(tools) && tools.some(tool => isJsonObject(tool) && isJsonObject(tool['function']));
+  return (
+    Array.isArray(tools) && tools.some(tool => isJsonObject(tool) && isJsonObject(tool['function']))
+  );
 }

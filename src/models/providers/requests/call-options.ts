@@ -1,7 +1,12 @@
 import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import { withoutUndefined } from '../../../files/formats/json.ts';
 import { toTextOrJson } from '../../../files/formats/json-fields.ts';
-import { type ModelEntry, NUMBER_SETTINGS, OPTION_NAMES, type OptionName } from '../../model-entry.ts';
+import {
+  type ModelEntry,
+  NUMBER_SETTINGS,
+  OPTION_NAMES,
+  type OptionName,
+} from '../../model-entry.ts';
 import { findProviderMaximum, listOptionsLeftOut, toModelTarget } from './unsupported-options.ts';
 
 /** The options of a run, sorted by who handles them. */
@@ -29,19 +34,31 @@ export function sortOptions(
   model: ModelEntry,
   refusedOptions: ReadonlySet<OptionName>,
 ): SortedOptions {
-  const offered = Object.entries(settings).filter(([key]) => !(isOptionName(key) && refusedOptions.has(key)));
-  const leftOut = new Set([...listOptionsLeftOut(model, Object.fromEntries(offered)), ...refusedOptions]);
+  const offered = Object.entries(settings).filter(
+    ([key]) => !(isOptionName(key) && refusedOptions.has(key)),
+  );
+  const leftOut = new Set([
+    ...listOptionsLeftOut(model, Object.fromEntries(offered)),
+    ...refusedOptions,
+  ]);
   const standard = new Map<OptionName, unknown>();
   const others: Record<string, unknown> = {};
+
   const notes: OptionNote[] = [];
   let maxOutputTokens: number | undefined;
   for (const [key, value] of Object.entries(settings)) {
     if (value === null || value === undefined || value === '') continue;
-    if (key === 'maxOutputTokens') maxOutputTokens = Number(value);
-    else if (!isOptionName(key)) others[key] = value;
-    else if (leftOut.has(key)) notes.push({ option: key, note: describeLeftOut(model, key) });
-    else standard.set(key, limitToMaximum(model, key, convertOption(key, value), notes));
+    if (key === 'maxOutputTokens') {
+      maxOutputTokens = Number(value);
+    } else if (!isOptionName(key)) {
+      others[key] = value;
+    } else if (leftOut.has(key)) {
+      notes.push({ option: key, note: describeLeftOut(model, key) });
+    } else {
+      standard.set(key, limitToMaximum(model, key, convertOption(key, value), notes));
+    }
   }
+
   // Every model gives one answer by default.
   if (standard.get('n') === 1) standard.delete('n');
   return { standard, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
@@ -51,7 +68,10 @@ function isOptionName(key: string): key is OptionName {
   return OPTION_NAMES.some(name => name === key);
 }
 
-/** Returns an option in its type: those of a run arrive as text, those of a prompt have their type already. */
+/**
+ * Returns an option in its type: those of a run arrive as text, those of a prompt have their type
+ * already.
+ */
 function convertOption(key: OptionName, value: unknown): unknown {
   if (key === 'stopSequences') return Array.isArray(value) ? value.map(String) : [String(value)];
   if (!NUMBER_SETTINGS.has(key) && key !== 'n') return value;
@@ -60,7 +80,12 @@ function convertOption(key: OptionName, value: unknown): unknown {
 }
 
 /** Returns an option, lowered to the provider's maximum. Adds a note if it is lowered. */
-function limitToMaximum(model: ModelEntry, key: OptionName, value: unknown, notes: OptionNote[]): unknown {
+function limitToMaximum(
+  model: ModelEntry,
+  key: OptionName,
+  value: unknown,
+  notes: OptionNote[],
+): unknown {
   const target = toModelTarget(model);
   const maximum = target && findProviderMaximum(target, key);
   if (maximum === undefined || typeof value !== 'number' || value <= maximum) return value;
@@ -121,13 +146,19 @@ export function collectClientNotes(
   const leftOut = new Set<OptionName>();
   const effort = standard.get('reasoningEffort');
   for (const warning of warnings) {
-    if (warning.type === 'compatibility' && warning.feature.startsWith('reasoning') && effort !== undefined) {
+    if (
+      warning.type === 'compatibility' &&
+      warning.feature.startsWith('reasoning') &&
+      effort !== undefined
+    ) {
       notes.push(
         `${model.id ?? model.model} does not take reasoningEffort ${toTextOrJson(effort)}: the nearest is sent`,
       );
     }
+
     const unsupported = findUnsupportedOption(warning);
     if (unsupported === undefined) continue;
+
     const { option, maximum } = unsupported;
     if (maximum !== undefined) {
       notes.push(describeMaximum(model, option, maximum));
@@ -136,18 +167,27 @@ export function collectClientNotes(
       notes.push(describeLeftOut(model, option));
     }
   }
+
   return { notes, leftOut };
 }
 
-/** Returns the option that a client did not send, or sent with its maximum; undefined for any other warning. */
+/**
+ * Returns the option that a client did not send, or sent with its maximum; undefined for any other
+ * warning.
+ */
 function findUnsupportedOption(
   warning: SharedV4Warning,
 ): { readonly option: string; readonly maximum: number | undefined } | undefined {
-  if (warning.type === 'deprecated') return { option: optionOfFeature(warning.setting), maximum: undefined };
+  if (warning.type === 'deprecated') {
+    return { option: optionOfFeature(warning.setting), maximum: undefined };
+  }
+
   if (warning.type !== 'unsupported') return undefined;
+
   const [, clamped, limited] =
     /clamped to (\d+(?:\.\d+)?)|limited to (\d+)/.exec(warning.details ?? '') ?? [];
   const maximum = clamped ?? limited;
+
   return {
     option: optionOfFeature(warning.feature),
     maximum: maximum === undefined ? undefined : Number(maximum),

@@ -1,4 +1,8 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  SharedV4Warning,
+} from '@ai-sdk/provider';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { ProviderFault } from '../answers/provider-fault.ts';
 import type { ProviderAccess } from '../provider-access.ts';
@@ -23,7 +27,10 @@ export async function captureRequest(
   ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
 ): Promise<CapturedCall> {
   const capturedRequests: CapturedRequest[] = [];
-  const fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+  const fetch = async (
+    input: string | URL | Request,
+    init: RequestInit = {},
+  ): Promise<Response> => {
     capturedRequests.push({
       url: new URL(input instanceof Request ? input.url : input),
       method: init.method ?? 'GET',
@@ -33,6 +40,7 @@ export async function captureRequest(
     const type = answer === '' ? 'text/event-stream' : 'application/json';
     return new Response(answer, { headers: { 'content-type': type } });
   };
+
   // Without a key the client would look for one, or send an empty header.
   const settings = { baseURL: provider.baseUrl, apiKey: key ?? 'none', headers: {}, fetch };
   let warnings: readonly SharedV4Warning[] = [];
@@ -46,6 +54,7 @@ export async function captureRequest(
       });
     }
   }
+
   const [request] = capturedRequests;
   if (!request) throw new ProviderFault("'s client made no request", { isRefused: true });
   return { request, warnings };

@@ -17,11 +17,13 @@ export function buildClientMessages(
 ): LanguageModelV4Prompt {
   const allMessages = instruction === undefined ? messages : withInstruction(messages, instruction);
   if (!systemFirst) return allMessages.map(convertMessage);
+
   const texts = allMessages
     .filter(({ role }) => role === 'system')
     .map(({ parts }) => joinMessageText(parts));
   const text = texts.filter(part => part !== '').join('\n\n');
   const others = allMessages.filter(({ role }) => role !== 'system').map(convertMessage);
+
   // A prompt of system messages only is sent as the user's.
   if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
   return text === '' ? others : [{ role: 'system', content: text }, ...others];
@@ -32,19 +34,26 @@ function withInstruction(messages: readonly Message[], instruction: string): rea
   const last = messages.findLastIndex(({ role }) => role === 'system');
   if (last < 0) return [{ role: 'system', parts: [{ text: instruction }] }, ...messages];
   return messages.map((message, index) =>
-    index === last ? { ...message, parts: [...message.parts, { text: `\n\n${instruction}` }] } : message,
+    index === last
+      ? { ...message, parts: [...message.parts, { text: `\n\n${instruction}` }] }
+      : message,
   );
 }
 
-/** Converts a message. Joins parts that are all text into one, because not every server takes parts. */
+/**
+ * Converts a message. Joins parts that are all text into one, because not every server takes parts.
+ */
 function convertMessage({ role, parts }: Message): LanguageModelV4Message {
   if (role === 'system') return { role, content: joinMessageText(parts) };
+
   if (role === 'model') {
     return { role: 'assistant', content: [{ type: 'text', text: joinMessageText(parts) }] };
   }
+
   if (parts.every(part => 'text' in part)) {
     return { role: 'user', content: [{ type: 'text', text: joinMessageText(parts) }] };
   }
+
   return {
     role: 'user',
     content: parts.map(part =>

@@ -31,13 +31,16 @@ export function chooseJsonForm(
 ): JsonForm {
   const { json, model } = job;
   if (json === undefined) return { strict: false };
+
   const { schema, schemaName } = json;
   const strict = schemaName?.strict ?? isStrict(schema);
   if (way === 'schema' && isJsonObject(schema)) {
     return { responseFormat: buildResponseFormat(schema, schemaName, model.provider), strict };
   }
+
   const instruction = buildJsonInstruction(job);
   if (way === 'words') return { instruction, strict };
+
   if (model.provider?.name === 'lmstudio') {
     return {
       instruction,
@@ -45,13 +48,20 @@ export function chooseJsonForm(
       strict: false,
     };
   }
-  if (api.saysJson) return { instruction, fields: { response_format: { type: 'json_object' } }, strict };
+
+  if (api.saysJson) {
+    return { instruction, fields: { response_format: { type: 'json_object' } }, strict };
+  }
+
   return { instruction, responseFormat: { type: 'json' }, strict };
 }
 
 type WayToAsk = 'schema' | 'object' | 'words';
 
-/** Returns the way that models.yaml declares for the model, or else the one of the provider's interface. */
+/**
+ * Returns the way that models.yaml declares for the model, or else the one of the provider's
+ * interface.
+ */
 function pickWayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
   const declaredWay = BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
   return (

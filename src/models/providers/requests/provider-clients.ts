@@ -40,7 +40,11 @@ const COMPATIBLE_BASE = {
 } satisfies ProviderInterface;
 
 /** Chat Completions as most servers implement them. */
-const COMPATIBLE = { ...COMPATIBLE_BASE, topKField: 'top_k', countField: 'n' } satisfies ProviderInterface;
+const COMPATIBLE = {
+  ...COMPATIBLE_BASE,
+  topKField: 'top_k',
+  countField: 'n',
+} satisfies ProviderInterface;
 
 /** Returns an interface without pictures, and without options that only local servers take. */
 function createTextInterface(
@@ -69,14 +73,16 @@ function openAiOptions({
 
 /** OpenAI's own interfaces. Its client decides by the name of a model which options to send. */
 const OPENAI_BASE = {
-  imageModel: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
+  imageModel: async (settings, { id }) =>
+    (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
   ratioField: () => 'size',
 } satisfies Partial<ProviderInterface>;
 
 const OPENAI_CHAT: ProviderInterface = {
   ...OPENAI_BASE,
   answerFormat: () => CHAT,
-  languageModel: async (settings, { id }) => (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
+  languageModel: async (settings, { id }) =>
+    (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
   clientOptions: extras => {
     const { providerOptions } = openAiOptions(extras);
     const { reasoningSummary: _, ...openai } = providerOptions?.['openai'] ?? {};
@@ -119,7 +125,8 @@ function withApiKey(settings: ClientSettings): ClientSettings {
 
 const GOOGLE: ProviderInterface = {
   answerFormat: () => GEMINI,
-  languageModel: async (settings, { id }) => (await import('@ai-sdk/google')).createGoogle(settings)(id),
+  languageModel: async (settings, { id }) =>
+    (await import('@ai-sdk/google')).createGoogle(settings)(id),
   drawingAdvice: () => 'Google no longer offers Imagen: use a Gemini model that draws',
   chatDrawingFields: ({ id }, aspectRatio) =>
     id.includes('imagen')
@@ -134,7 +141,9 @@ const GOOGLE: ProviderInterface = {
   countField: 'candidateCount',
 };
 
-function buildClaudeOptions({ effort }: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
+function buildClaudeOptions({
+  effort,
+}: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
   // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
   return {
     providerOptions: { anthropic: withoutUndefined({ effort, toolStreaming: false }) },
@@ -205,18 +214,23 @@ export const CLIENTS = {
     ...COMPATIBLE_BASE,
     countField: 'n',
     ratioField: () => 'ratio',
-    imageModel: async (settings, { id }) => (await import('@ai-sdk/xai')).createXai(settings).image(id),
+    imageModel: async (settings, { id }) =>
+      (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },
   groq: createTextInterface({
-    languageModel: async (settings, { id }) => (await import('@ai-sdk/groq')).createGroq(settings)(id),
+    languageModel: async (settings, { id }) =>
+      (await import('@ai-sdk/groq')).createGroq(settings)(id),
     clientOptions: ({ effort, strict }) => ({
-      providerOptions: { groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }) },
+      providerOptions: {
+        groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }),
+      },
     }),
     // Other models take JSON, but refuse a schema.
     jsonMode: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
   }),
   mistral: createTextInterface({
-    languageModel: async (settings, { id }) => (await import('@ai-sdk/mistral')).createMistral(settings)(id),
+    languageModel: async (settings, { id }) =>
+      (await import('@ai-sdk/mistral')).createMistral(settings)(id),
     clientOptions: ({ effort, strict }) => ({
       ...toSharedEffort(effort),
       providerOptions: { mistral: { strictJsonSchema: strict } },

@@ -31,16 +31,26 @@ export interface ProviderInterface {
   languageModel(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
   /** Undefined if image models use the chat interface, or there are none. */
   readonly imageModel?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
-  /** Returns the extra fields for an image model that uses the chat interface; undefined for any other. */
-  chatDrawingFields?(modelId: ModelId, aspectRatio: unknown): Readonly<Record<string, unknown>> | undefined;
+  /**
+   * Returns the extra fields for an image model that uses the chat interface; undefined for any
+   * other.
+   */
+  chatDrawingFields?(
+    modelId: ModelId,
+    aspectRatio: unknown,
+  ): Readonly<Record<string, unknown>> | undefined;
   /** Returns which model to name instead if this one can't draw; undefined if it can. */
   drawingAdvice?(modelId: ModelId): string | undefined;
   /** Returns true if the provider draws asynchronously, so that the result has to be polled. */
   drawsAsynchronously?(modelId: ModelId): boolean;
   /** Returns `size` to send the nearest size instead of an aspect ratio; default `ratio`. */
   ratioField?(modelId: ModelId): 'size' | 'ratio';
-  clientOptions(extras: ClientExtras): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
-  /** The field for keys of `config` that are not options; default the body itself, in snake case. */
+  clientOptions(
+    extras: ClientExtras,
+  ): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
+  /**
+   * The field for keys of `config` that are not options; default the body itself, in snake case.
+   */
   readonly configField?: 'generationConfig';
   /** Fields of each request, unless `config` sets them. */
   readonly defaultFields?: Readonly<Record<string, unknown>>;
@@ -50,7 +60,9 @@ export interface ProviderInterface {
   readonly topKField?: string;
   /** The provider's name of `n`; undefined if it returns only one answer. */
   readonly countField?: string;
-  /** True if the client adds words about JSON to the prompt, even if the prompt has them already. */
+  /**
+   * True if the client adds words about JSON to the prompt, even if the prompt has them already.
+   */
   readonly saysJson?: true;
   /** Returns how to ask a model for JSON; default `schema`. */
   jsonMode?(modelId: ModelId): 'schema' | 'object' | 'words';
@@ -58,8 +70,12 @@ export interface ProviderInterface {
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-/** Returns the effort as an option that all clients share; empty for a word that they don't know. */
-export function toSharedEffort(effort: string | undefined): Pick<LanguageModelV4CallOptions, 'reasoning'> {
+/**
+ * Returns the effort as an option that all clients share; empty for a word that they don't know.
+ */
+export function toSharedEffort(
+  effort: string | undefined,
+): Pick<LanguageModelV4CallOptions, 'reasoning'> {
   const reasoning = EFFORTS.find(known => known === effort);
   return reasoning === undefined ? {} : { reasoning };
 }

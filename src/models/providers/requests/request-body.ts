@@ -16,7 +16,12 @@ const PROTECTED_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Fields for the format of the answer; an option replaces them only if the request has none. */
-const FORMAT_FIELDS: ReadonlySet<string> = new Set(['response_format', 'tools', 'tool_choice', 'toolConfig']);
+const FORMAT_FIELDS: ReadonlySet<string> = new Set([
+  'response_format',
+  'tools',
+  'tool_choice',
+  'toolConfig',
+]);
 
 /** Returns keys of `config` in snake case, as fields of a request's body. */
 export function toSnakeCase(config: UncheckedObject): UncheckedObject {
@@ -42,13 +47,16 @@ export function toGeminiFields(config: UncheckedObject): UncheckedObject {
   };
 }
 
-/** Returns a body with added fields. Merges objects that both have; there the body's own fields win. */
+/**
+ * Returns a body with added fields. Merges objects that both have; there the body's own fields win.
+ */
 export function mergeFields(body: UncheckedObject, fields: UncheckedObject): UncheckedObject {
   const result: Record<string, unknown> = { ...body };
   for (const [key, value] of Object.entries(fields)) {
     const bodyValue = body[key];
     if (PROTECTED_FIELDS.has(key) || (FORMAT_FIELDS.has(key) && bodyValue !== undefined)) continue;
-    result[key] = isJsonObject(value) && isJsonObject(bodyValue) ? { ...value, ...bodyValue } : value;
+    result[key] =
+      isJsonObject(value) && isJsonObject(bodyValue) ? { ...value, ...bodyValue } : value;
   }
   return result;
 }

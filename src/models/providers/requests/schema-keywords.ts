@@ -23,10 +23,20 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords that clients replace by others of the same meaning. */
-const WRITTEN_AS: Readonly<Record<string, string>> = { const: 'enum', oneOf: 'anyOf', definitions: '$defs' };
+const WRITTEN_AS: Readonly<Record<string, string>> = {
+  const: 'enum',
+  oneOf: 'anyOf',
+  definitions: '$defs',
+};
 
-/** Returns the keywords of a schema that are missing in a request's copy, each once; none if the request has no copy. */
-export function listDroppedKeywords(schema: unknown, body: Readonly<Record<string, unknown>>): string[] {
+/**
+ * Returns the keywords of a schema that are missing in a request's copy, each once; none if the
+ * request has no copy.
+ */
+export function listDroppedKeywords(
+  schema: unknown,
+  body: Readonly<Record<string, unknown>>,
+): string[] {
   const sentSchema = SCHEMA_PATHS.map(path => readValueAt(body, ...path)).find(isJsonObject);
   return sentSchema === undefined ? [] : listMissingKeywords(schema, sentSchema);
 }
@@ -39,7 +49,9 @@ function listMissingKeywords(schema: unknown, sentSchema: unknown): string[] {
 
 function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<string>): void {
   if (Array.isArray(schema) && Array.isArray(sentSchema)) {
-    for (const [index, part] of schema.entries()) collectDropped(part, sentSchema[index], droppedNames);
+    for (const [index, part] of schema.entries()) {
+      collectDropped(part, sentSchema[index], droppedNames);
+    }
   }
   if (!isJsonObject(schema) || !isJsonObject(sentSchema)) return;
   for (const [keyword, value] of Object.entries(schema)) {
@@ -73,6 +85,7 @@ const SUBSCHEMAS: ReadonlySet<string> = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
+
 /** Keywords whose values are schemas by name. */
 const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
   'properties',
@@ -93,21 +106,29 @@ function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): vo
 function withKeywords(schema: unknown, keywords: ReadonlySet<string>): unknown {
   if (Array.isArray(schema)) return schema.map(part => withKeywords(part, keywords));
   if (!isJsonObject(schema)) return schema;
+
   const isReference = schema['$ref'] !== undefined;
   const keptFields = Object.entries(schema).filter(
     ([keyword]) => keywords.has(keyword) && (!isReference || keyword.startsWith('$')),
   );
+
   return Object.fromEntries(
     keptFields.map(([keyword, value]) => {
       if (SUBSCHEMAS.has(keyword)) return [keyword, withKeywords(value, keywords)];
       if (!NAMED_SUBSCHEMAS.has(keyword) || !isJsonObject(value)) return [keyword, value];
-      const parts = Object.entries(value).map(([name, part]) => [name, withKeywords(part, keywords)]);
+      const parts = Object.entries(value).map(([name, part]) => [
+        name,
+        withKeywords(part, keywords),
+      ]);
       return [keyword, Object.fromEntries(parts)];
     }),
   );
 }
 
-/** Keywords in Google's documentation of `responseJsonSchema`, and `const`, which the client turns into an `enum`. */
+/**
+ * Keywords in Google's documentation of `responseJsonSchema`, and `const`, which the client turns
+ * into an `enum`.
+ */
 const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
   '$id',
   '$defs',
@@ -134,12 +155,20 @@ const GEMINI_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a schema without the keywords that the models of an interface ignore silently. */
-export function withoutIgnoredKeywords(schema: unknown, { engine }: Pick<Provider, 'engine'>): unknown {
-  return engine === 'google' || engine === 'vertexai' ? withKeywords(schema, GEMINI_KEYWORDS) : schema;
+export function withoutIgnoredKeywords(
+  schema: unknown,
+  { engine }: Pick<Provider, 'engine'>,
+): unknown {
+  return engine === 'google' || engine === 'vertexai'
+    ? withKeywords(schema, GEMINI_KEYWORDS)
+    : schema;
 }
 
 /** Returns the keywords of a schema that a model is known to ignore, without building a request. */
-export function listIgnoredKeywords(schema: unknown, { provider, responseFormat }: ModelEntry): string[] {
+export function listIgnoredKeywords(
+  schema: unknown,
+  { provider, responseFormat }: ModelEntry,
+): string[] {
   if (!provider || (responseFormat !== undefined && responseFormat !== 'json_schema')) return [];
   return listMissingKeywords(schema, withoutIgnoredKeywords(schema, provider));
 }

@@ -14,19 +14,23 @@ const UNSUPPORTED_KEYWORDS = [
 ];
 
 /**
- * Returns true if a schema fits the providers' strict mode: every object requires all of its properties and allows no
- * others.
+ * Returns true if a schema fits the providers' strict mode: every object requires all of its
+ * properties and allows no others.
  */
 export function isStrict(schema: unknown): boolean {
   return isJsonObject(schema) && schema['type'] === 'object' && isStrictPart(schema);
 }
 
 function isStrictPart(schema: unknown): boolean {
-  if (!isJsonObject(schema) || UNSUPPORTED_KEYWORDS.some(keyword => keyword in schema)) return false;
+  if (!isJsonObject(schema) || UNSUPPORTED_KEYWORDS.some(keyword => keyword in schema)) {
+    return false;
+  }
+
   const { type, items, anyOf, enum: values, $ref, $defs } = schema;
   const alternatives: unknown[] = Array.isArray(anyOf) ? anyOf : [];
   const definitions = isJsonObject($defs) ? Object.values($defs) : [];
   if (![...alternatives, ...definitions].every(isStrictPart)) return false;
+
   const isObject = Array.isArray(type) ? type.includes('object') : type === 'object';
   if (isObject) return isStrictObject(schema);
   if (type === 'array') return isStrictPart(items);

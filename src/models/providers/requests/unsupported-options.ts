@@ -29,25 +29,35 @@ interface Rule {
 const SAMPLING = ['temperature', 'topP'] as const;
 const PENALTIES = ['frequencyPenalty', 'presencePenalty'] as const;
 
-/** OpenAI's reasoning models: the o series, gpt-5 and later, Codex. Not gpt-oss, which runs elsewhere. */
+/**
+ * OpenAI's reasoning models: the o series, gpt-5 and later, Codex. Not gpt-oss, which runs
+ * elsewhere.
+ */
 const OPENAI_REASONING = /^(?:o\d+(?:-|$)|gpt-(?:[5-9]|1\d)(?!\d)(?!-chat)|codex-)/;
+
 /** OpenAI's other models. Azure writes 3.5 without the dot. */
 const OPENAI_OTHER = /^(?:gpt-(?:3\.?5|4)(?!\d)|gpt-5-chat|chatgpt-)/;
 const OPENAI_PICTURES = /^(?:gpt-image|chatgpt-image|dall-e)/;
+
 /** Models that take sampling options once reasoning is switched off. */
 const CAN_STOP_THINKING = /^gpt-5\.\d/;
 
 /** Claude up to 4.6. Later models take no sampling options. */
 const CLAUDE_WITH_SAMPLING =
   /^claude-(?:instant|v?2|3|(?:opus|sonnet|haiku)-4(?:[-.][0-6](?!\d)|-20\d{6}|[@:]|-v\d|$))/;
+
 const CLAUDE_WITHOUT_EFFORT =
   /^claude-(?:instant|v?2|3|(?:sonnet|haiku)-4[-.]5|(?:opus|sonnet)-4(?:[-.][01](?!\d)|-20\d{6}|[@:]|$))/;
+
 /** Claude from 4.1 on refuses temperature and topP together. */
 const CLAUDE_WITH_EITHER = /^claude-(?:opus-4[-.][1-6]|sonnet-4[-.][56]|haiku-4[-.]5)/;
 
 const RULES: readonly Rule[] = [
   // OpenAI
-  { at: ['openai-responses', 'azure'], options: ['topK', 'seed', 'stopSequences', ...PENALTIES, 'n'] },
+  {
+    at: ['openai-responses', 'azure'],
+    options: ['topK', 'seed', 'stopSequences', ...PENALTIES, 'n'],
+  },
   { at: ['groq', 'mistral', 'deepseek', 'xai', 'cerebras'], options: ['topK'] },
   { at: ['openai'], when: ({ isLocal = false }) => !isLocal, options: ['topK'] },
   { when: thinksAtOpenAi, options: [...PENALTIES, 'stopSequences', 'topK'] },
@@ -55,7 +65,10 @@ const RULES: readonly Rule[] = [
     when: (target, settings) => thinksAtOpenAi(target) && !isAskedNotToThink(target, settings),
     options: SAMPLING,
   },
-  { when: target => isOpenAi(target) && isReasoningModel(target) === false, options: ['reasoningEffort'] },
+  {
+    when: target => isOpenAi(target) && isReasoningModel(target) === false,
+    options: ['reasoningEffort'],
+  },
   {
     names: OPENAI_PICTURES,
     options: [...SAMPLING, 'topK', 'seed', ...PENALTIES, 'stopSequences', 'reasoningEffort'],
@@ -83,7 +96,11 @@ const RULES: readonly Rule[] = [
     when: ({ provider }) => provider === 'googleai',
     options: ['topK', 'seed', ...PENALTIES],
   },
-  { at: ['google', 'vertexai'], names: /^(?:gemini-(?:1|2\.0)|gemma|imagen)/, options: ['reasoningEffort'] },
+  {
+    at: ['google', 'vertexai'],
+    names: /^(?:gemini-(?:1|2\.0)|gemma|imagen)/,
+    options: ['reasoningEffort'],
+  },
   // Others
   { at: ['bedrock'], options: ['seed', ...PENALTIES, 'n'] },
   { at: ['bedrock'], names: /^(?!claude-)/, options: ['topK'] },
@@ -91,7 +108,8 @@ const RULES: readonly Rule[] = [
   { at: ['groq'], names: /llama|gemma|kimi|allam|mistral|compound/, options: ['reasoningEffort'] },
   {
     at: ['mistral'],
-    names: /^(?:open-|codestral|devstral|ministral|pixtral|voxtral|mistral-(?:large-[1-3]|tiny|nemo|saba))/,
+    names:
+      /^(?:open-|codestral|devstral|ministral|pixtral|voxtral|mistral-(?:large-[1-3]|tiny|nemo|saba))/,
     options: ['reasoningEffort'],
   },
   { at: ['deepseek'], options: ['seed', ...PENALTIES, 'n'] },
@@ -142,9 +160,15 @@ const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama
  *
  * @param settings the options to send, because some can't be sent together
  */
-export function listOptionsLeftOut(model: ModelEntry, settings: SentSettings = {}): ReadonlySet<OptionName> {
+export function listOptionsLeftOut(
+  model: ModelEntry,
+  settings: SentSettings = {},
+): ReadonlySet<OptionName> {
   const target = toModelTarget(model);
-  return new Set([...(target ? listUnsupportedOptions(target, settings) : []), ...(model.leaveOut ?? [])]);
+  return new Set([
+    ...(target ? listUnsupportedOptions(target, settings) : []),
+    ...(model.leaveOut ?? []),
+  ]);
 }
 
 /** Returns the options that the rules exclude for a model. */
@@ -173,7 +197,9 @@ export function findProviderMaximum(
   return isOpenAiAtBedrock ? undefined : MAX_TEMPERATURE[engine];
 }
 
-/** Returns true for a reasoning model, false for another one, undefined if its name doesn't show it. */
+/**
+ * Returns true for a reasoning model, false for another one, undefined if its name doesn't show it.
+ */
 export function isReasoningModel({ id, reasoning }: ModelTarget): boolean | undefined {
   if (reasoning !== undefined) return reasoning;
   const name = toBareName(id);
@@ -181,17 +207,26 @@ export function isReasoningModel({ id, reasoning }: ModelTarget): boolean | unde
   return OPENAI_OTHER.test(name) ? false : undefined;
 }
 
-/** Returns a model's name in lower case, without its maker (`openai/`, `us.anthropic.`) or a fine-tuning prefix. */
+/**
+ * Returns a model's name in lower case, without its maker (`openai/`, `us.anthropic.`) or a
+ * fine-tuning prefix.
+ */
 function toBareName(id: string): string {
   const plain = id.toLowerCase().replace(/^ft:/, '').replace(/^.*\//, '');
   return plain.replace(/^(?:[a-z]+\.)*(?=(?:claude|gpt|o\d|llama|mistral|nova|deepseek)\b)/, '');
 }
 
-/** Returns true for OpenAI's models. Deployments have any name, so `reasoning` in models.yaml marks them. */
+/**
+ * Returns true for OpenAI's models. Deployments have any name, so `reasoning` in models.yaml marks
+ * them.
+ */
 function isOpenAi(target: ModelTarget): boolean {
   const name = toBareName(target.id);
   if (OPENAI_REASONING.test(name) || OPENAI_OTHER.test(name)) return true;
-  return target.reasoning !== undefined && ['openai', 'openai-responses', 'azure'].includes(target.interface);
+  return (
+    target.reasoning !== undefined &&
+    ['openai', 'openai-responses', 'azure'].includes(target.interface)
+  );
 }
 
 function thinksAtOpenAi(target: ModelTarget): boolean {

@@ -1,5 +1,10 @@
 import { faultAt } from '../../../files/formats/file-fault.ts';
-import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+} from '../../../files/formats/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { formatNumber } from '../../../utils/grouped-digits.ts';
@@ -17,7 +22,10 @@ import { isReference, splitAtReferences, type TextPart } from './row-references.
 /** The name of this format, with its article. */
 export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";
 
-/** Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and `GET /v1/evals/…` returns it. */
+/**
+ * Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and
+ * `GET /v1/evals/…` returns it.
+ */
 export function isEvaluation(whole: JsonValue): boolean {
   return (
     isJsonList(findOwnValue(whole, 'testing_criteria')) &&
@@ -38,8 +46,12 @@ export function convertEvaluation(
     const listedCriteria = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
     const criteria = listedCriteria.flatMap(criterion => readCriterion(criterion, findings) ?? []);
     if (rows.length * Math.max(1, criteria.length) > BOUNDS.checks) {
-      throw faultAt(root, `its rows and criteria make more than ${formatNumber(BOUNDS.checks)} checks`);
+      throw faultAt(
+        root,
+        `its rows and criteria make more than ${formatNumber(BOUNDS.checks)} checks`,
+      );
     }
+
     const run = readEvaluationRun(root.json());
     const body =
       readMessagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
@@ -47,14 +59,19 @@ export function convertEvaluation(
     const schemas = collectNestedSchemas(body);
     const nestedNames = Object.keys(schemas);
     const head = evaluationHead(entries.get('name')?.scalar, run);
+
     const prompt = formatPromptFile(head, withEndMark(body), { used: nestedNames, schemas });
     if (rows.length === 0) {
-      const what = criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
+      const what =
+        criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
       findings.addNote(root, `${what}: --items <file> names them`);
       return { prompt, test: undefined };
     }
+
     const names = [...new Set([...listInputs(body), ...nestedNames])];
-    const cases = rows.map((row, index) => convertRow(row, index + 1, { names, criteria, source, findings }));
+    const cases = rows.map((row, index) =>
+      convertRow(row, index + 1, { names, criteria, source, findings }),
+    );
     return { prompt, test: buildTestFile({ cases }) };
   });
 }
@@ -94,18 +111,24 @@ function resolvePointer(whole: JsonValue, pointer: string): JsonValue | undefine
 
 /** Returns the run of a definition, which is in the definition itself or in its data source. */
 function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
-  const sources = RUN_POINTERS.map(pointer => ({ pointer, source: resolvePointer(evaluation, pointer) }));
+  const sources = RUN_POINTERS.map(pointer => ({
+    pointer,
+    source: resolvePointer(evaluation, pointer),
+  }));
   const sourceWith = (key: string) =>
     sources.find(({ source }) => (findOwnValue(source, key) ?? null) !== null) ?? {
       pointer: '',
       source: undefined,
     };
-  const findFirstValue = (key: string): JsonValue | undefined => findOwnValue(sourceWith(key).source, key);
+
+  const findFirstValue = (key: string): JsonValue | undefined =>
+    findOwnValue(sourceWith(key).source, key);
   const [model, sampling] = [findFirstValue('model'), findFirstValue('sampling_params')];
   const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
     const ours = findOwnValue(EVAL_SETTINGS, key);
     return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
   });
+
   return {
     messages: findFirstValue('input_messages'),
     pointer: sourceWith('input_messages').pointer,
@@ -118,7 +141,10 @@ function readMessagePieces(value: JsonValue | undefined, at: YamlValue): Piece[]
   return readMessages(value, at)?.flatMap(({ role, text }) => {
     const name = findChatRole(role);
     if (name === undefined) {
-      throw faultAt(at, `the role of a message is system, developer, user or assistant, not \`${role}\``);
+      throw faultAt(
+        at,
+        `the role of a message is system, developer, user or assistant, not \`${role}\``,
+      );
     }
     return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(toReferencePiece)];
   });
@@ -138,7 +164,9 @@ function toReferencePiece(part: TextPart): Piece {
 function collectNestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
   const parts = body.flatMap(piece => {
     const [, field, step = ''] = ('tag' in piece && NESTED_TAG.exec(piece.tag)) || [];
-    return field === undefined ? [] : [[field, { type: /^\d+$/u.test(step) ? 'array' : 'object' }] as const];
+    return field === undefined
+      ? []
+      : [[field, { type: /^\d+$/u.test(step) ? 'array' : 'object' }] as const];
   });
   return Object.fromEntries(parts);
 }
@@ -154,12 +182,16 @@ function listRowFields(whole: JsonValue, rows: readonly EvaluationRow[]): string
     'properties',
   );
   const propertyNames = isJsonObject(properties) ? Object.keys(properties) : [];
+
   return propertyNames.length > 0
     ? propertyNames
     : [...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))];
 }
 
-/** Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the model. */
+/**
+ * Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the
+ * model.
+ */
 function buildFieldsPrompt(
   fields: readonly string[],
   criteria: readonly YamlValue[],
@@ -179,6 +211,7 @@ function buildFieldsPrompt(
       'its rows have no field to ask for, and it has no `input_messages`: write the prompt by hand',
     );
   }
+
   const lines = shownFields.flatMap((field, index): Piece[] => [
     ...(index > 0 ? [{ text: '\n' }] : []),
     ...(shownFields.length > 1 ? [{ text: `${field}: ` }] : []),
@@ -204,16 +237,24 @@ function convertRow(
 ): TestCaseText {
   const missingNames = names.filter(name => !Object.hasOwn(row.fields, name));
   for (const name of missingNames) {
-    findings.addNote({ line: row.line, column: 1 }, `this row has no \`${name}\`: it is empty`, source?.file);
+    findings.addNote(
+      { line: row.line, column: 1 },
+      `this row has no \`${name}\`: it is empty`,
+      source?.file,
+    );
   }
+
   const inputs = Object.fromEntries(names.map(name => [name, getRowText(row, [name])]));
   const seenPaths = criteria
     .flatMap(({ placeholders }) => [...placeholders])
     .filter(([name]) => !names.includes(name));
+
   return {
     name: formatCaseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
     vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, getRowText(row, path)])),
-    expect: criteria.map(({ expect }) => expect(row)).filter(expectation => expectation !== undefined),
+    expect: criteria
+      .map(({ expect }) => expect(row))
+      .filter(expectation => expectation !== undefined),
   };
 }

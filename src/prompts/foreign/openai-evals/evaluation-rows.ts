@@ -1,4 +1,9 @@
-import { findOwnValue, type JsonObject, type JsonValue, readJson } from '../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  type JsonObject,
+  type JsonValue,
+  readJson,
+} from '../../../files/formats/json.ts';
 import { toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { formatNumber } from '../../../utils/grouped-digits.ts';
@@ -15,7 +20,11 @@ export function getRowText({ fields }: EvaluationRow, path: readonly string[]): 
   return toTextOrEmpty(path.reduce<JsonValue | undefined>(findOwnValue, fields));
 }
 
-/** Reads rows, one JSON object per line; one with `item` is unwrapped. @throws {InvalidPromptFile} with file and line */
+/**
+ * Reads rows, one JSON object per line; one with `item` is unwrapped.
+ *
+ * @throws {InvalidPromptFile} with file and line
+ */
 export function readEvaluationRows({
   file,
   text,
@@ -26,15 +35,22 @@ export function readEvaluationRows({
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
   const items = lines.flatMap((line, at): EvaluationRow[] => {
     if (line.trim() === '') return [];
+
     const json = readJson(line);
     if ('fault' in json) throw new InvalidPromptFile(file, at + 1, `this row ${json.fault}`);
+
     const fields = findOwnValue(json.value, 'item') ?? json.value;
-    if (!isJsonObject(fields)) throw new InvalidPromptFile(file, at + 1, 'a row must be a JSON object');
+    if (!isJsonObject(fields)) {
+      throw new InvalidPromptFile(file, at + 1, 'a row must be a JSON object');
+    }
+
     return [{ line: at + 1, fields }];
   });
   if (items.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
+
   if (items.length > BOUNDS.cases) {
     throw new InvalidPromptFile(file, 1, `it has more than ${formatNumber(BOUNDS.cases)} rows`);
   }
+
   return items;
 }

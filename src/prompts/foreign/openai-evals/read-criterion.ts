@@ -49,8 +49,14 @@ const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
 /** The answer, or a part of it. */
 type AnswerPart = Pick<Reference, 'path'>;
 
-/** Returns the part of the answer that some texts refer to; undefined with a note if it is none or several parts. */
-function findAnswerPart(parts: readonly TextPart[], note: (what: string) => void): AnswerPart | undefined {
+/**
+ * Returns the part of the answer that some texts refer to; undefined with a note if it is none or
+ * several parts.
+ */
+function findAnswerPart(
+  parts: readonly TextPart[],
+  note: (what: string) => void,
+): AnswerPart | undefined {
   const samples = parts.filter(part => isReference(part, 'sample'));
   const [first] = samples;
   if (!first) {
@@ -62,6 +68,7 @@ function findAnswerPart(parts: readonly TextPart[], note: (what: string) => void
   } else {
     return first;
   }
+
   return undefined;
 }
 
@@ -88,7 +95,10 @@ const OPERATIONS: {
 } = {
   eq: { expect: text => ({ equals: text }), code: (one, other) => `${one} === ${other}` },
   ne: { expect: text => ({ not: { equals: text } }), code: (one, other) => `${one} !== ${other}` },
-  like: { expect: text => ({ contains: text }), code: (one, other) => `(${one}).includes(${other})` },
+  like: {
+    expect: text => ({ contains: text }),
+    code: (one, other) => `(${one}).includes(${other})`,
+  },
   ilike: {
     expect: text => ({ icontains: text }),
     code: (one, other) => `(${one}).toLowerCase().includes((${other}).toLowerCase())`,
@@ -101,13 +111,17 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
   const name = entries.get('operation')?.scalar ?? '';
   const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
   if (!operation) {
-    note(`has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`);
+    note(
+      `has the operation \`${name}\`, which has no equivalent: there are eq, ne, like and ilike`,
+    );
     return undefined;
   }
+
   const input = readTextParts(entries, 'input');
   const reference = readTextParts(entries, 'reference');
   const answer = findAnswerPart([...input, ...reference], note);
   if (!answer) return undefined;
+
   const isComposed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
   if (isComposed) {
     const expect = (item: EvaluationRow) => ({
@@ -115,6 +129,7 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
     });
     return { placeholders: NO_PLACEHOLDERS, expect };
   }
+
   return {
     placeholders: NO_PLACEHOLDERS,
     expect: item => {
@@ -134,7 +149,9 @@ function readTextParts(entries: ReadonlyMap<string, YamlValue>, key: string): Te
 function buildTextCode(parts: readonly TextPart[], item: EvaluationRow): string {
   const codes = parts.map(part => {
     if ('text' in part) return JSON.stringify(part.text);
-    return part.of === 'item' ? JSON.stringify(getRowText(item, part.path)) : (findAnswerCode(part) ?? '');
+    return part.of === 'item'
+      ? JSON.stringify(getRowText(item, part.path))
+      : (findAnswerCode(part) ?? '');
   });
   return codes.join(' + ') || '""';
 }
@@ -143,10 +160,12 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
   const reference = readTextParts(entries, 'reference');
   const answer = findAnswerPart(readTextParts(entries, 'input'), note);
   if (!answer) return undefined;
+
   const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
     key => entries.get(key)?.scalar ?? '',
   );
   note(`measures \`${metric} >= ${threshold}\`, which becomes a rubric, ${JUDGED_NOTE}`);
+
   return {
     placeholders: NO_PLACEHOLDERS,
     expect: item => ({
@@ -156,7 +175,10 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
   };
 }
 
-/** Returns the messages of a criterion that a model judges, and the part of the answer that they refer to. */
+/**
+ * Returns the messages of a criterion that a model judges, and the part of the answer that they
+ * refer to.
+ */
 function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
   const node = entries.get('input');
   const messages = node ? (readMessages(node.json(), node) ?? []) : [];
@@ -165,12 +187,20 @@ function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
     note,
   );
   const model = entries.get('model')?.scalar;
-  return answer && { messages, answer, model: model === undefined ? undefined : qualifyOpenaiModel(model) };
+
+  return (
+    answer && {
+      messages,
+      answer,
+      model: model === undefined ? undefined : qualifyOpenaiModel(model),
+    }
+  );
 }
 
 function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
   const question = readQuestion(entries, note);
   if (!question) return undefined;
+
   const [labels = [], passing = []] = ['labels', 'passing_labels'].map(key =>
     (entries.get(key)?.items(key) ?? []).map(label => label.text(key)),
   );
@@ -178,6 +208,7 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
     note('has no `labels`: it is left out');
     return undefined;
   }
+
   const { messages, answer, model } = question;
   const isSystem = ({ role }: TextMessage): boolean => role === 'system' || role === 'developer';
   const placeholders = new Map<string, readonly string[]>();
@@ -196,10 +227,14 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
       .toSorted((one, other) => other.length - one.length)
       .map(label => ({ choice: label, score: passing.includes(label) ? 1 : 0 })),
   };
+
   return { placeholders, expect: () => ({ llm, ...toAnswerTransform(answer) }) };
 }
 
-/** Joins messages with a placeholder for each reference. Adds the fields that they name to `placeholders`. */
+/**
+ * Joins messages with a placeholder for each reference. Adds the fields that they name to
+ * `placeholders`.
+ */
 function joinJudgeText(
   messages: readonly TextMessage[],
   placeholders: Map<string, readonly string[]>,
@@ -222,17 +257,21 @@ function joinJudgeText(
 function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterion | undefined {
   const question = readQuestion(entries, note);
   if (!question) return undefined;
+
   const range = entries.get('range')?.json();
   const [lowest, highest] = isJsonList(range) ? range : [0, 1];
   const passThreshold = entries.get('pass_threshold')?.json();
+
   if (typeof lowest !== 'number' || typeof highest !== 'number' || lowest >= highest) {
     note('has a `range` that is not two numbers: it is left out');
     return undefined;
   }
+
   if (typeof passThreshold !== 'number') note('has no `pass_threshold`: half of its range is used');
   if (entries.has('sampling_params')) note('has `sampling_params`, which have no equivalent');
   const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
   const { messages, answer, model } = question;
+
   return {
     placeholders: NO_PLACEHOLDERS,
     expect: item => {
@@ -275,12 +314,16 @@ function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criter
     note('has no `source`: it is left out');
     return undefined;
   }
+
   const passThreshold = entries.get('pass_threshold')?.json();
   if (typeof passThreshold !== 'number') note('has no `pass_threshold`: 0.5 is used');
   note('is a program: `test` runs it with --allow-commands');
   const lowestPass = String(typeof passThreshold === 'number' ? passThreshold : 0.5);
+
   return {
     placeholders: NO_PLACEHOLDERS,
-    expect: ({ fields }) => ({ command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), lowestPass] }),
+    expect: ({ fields }) => ({
+      command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), lowestPass],
+    }),
   };
 }

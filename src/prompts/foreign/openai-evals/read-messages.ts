@@ -12,18 +12,28 @@ export interface TextMessage {
   readonly text: string;
 }
 
-/** Returns the messages of a list or a template; undefined if there are none. @throws {FileFault} if one is not text */
-export function readMessages(value: JsonValue | undefined, at: YamlValue): TextMessage[] | undefined {
+/**
+ * Returns the messages of a list or a template; undefined if there are none.
+ *
+ * @throws {FileFault} if one is not text
+ */
+export function readMessages(
+  value: JsonValue | undefined,
+  at: YamlValue,
+): TextMessage[] | undefined {
   const messagesValue = findOwnValue(value, 'template') ?? value;
   const reference = findOwnValue(value, 'item_reference');
   if (typeof reference === 'string') {
     const what = `takes its messages from the rows (\`${reference}\`), which a prompt file can't`;
     throw faultAt(at, `\`input_messages\` ${what}: write them as a template`);
   }
+
   if (messagesValue === undefined || messagesValue === null) return undefined;
+
   if (!isJsonList(messagesValue)) {
     throw faultAt(at, '`input_messages` must be a list of messages, or a template with one');
   }
+
   return messagesValue.map(message => {
     const [role, content] = [findOwnValue(message, 'role'), findOwnValue(message, 'content')];
     const texts = (isJsonList(content) ? content : [content]).map(part =>
@@ -32,6 +42,7 @@ export function readMessages(value: JsonValue | undefined, at: YamlValue): TextM
     if (typeof role !== 'string' || !texts.every(text => typeof text === 'string')) {
       throw faultAt(at, 'a message needs a `role`, and `content` that is text');
     }
+
     return { role, text: texts.join('\n') };
   });
 }

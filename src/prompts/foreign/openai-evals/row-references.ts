@@ -17,9 +17,13 @@ export function splitAtReferences(text: string): TextPart[] {
   let at = 0;
   for (const { 0: referenceText, index, groups } of text.matchAll(REFERENCE)) {
     const path = (groups?.['path'] ?? '').split(/[.[\]]+/u).filter(step => step !== '');
-    parts.push({ text: text.slice(at, index) }, { of: groups?.['of'] === 'item' ? 'item' : 'sample', path });
+    parts.push(
+      { text: text.slice(at, index) },
+      { of: groups?.['of'] === 'item' ? 'item' : 'sample', path },
+    );
     at = index + referenceText.length;
   }
+
   return [...parts, { text: text.slice(at) }].filter(part => !('text' in part) || part.text !== '');
 }
 
@@ -28,7 +32,11 @@ export function isReference(part: TextPart, of: Reference['of']): part is Refere
 }
 
 /** Returns a text with the fields of a row; `answer` replaces references to the answer. */
-export function fillReferences(parts: readonly TextPart[], item: EvaluationRow, answer: string): string {
+export function fillReferences(
+  parts: readonly TextPart[],
+  item: EvaluationRow,
+  answer: string,
+): string {
   const fill = (reference: Reference): string =>
     reference.of === 'item' ? getRowText(item, reference.path) : answer;
   return parts.map(part => ('text' in part ? part.text : fill(part))).join('');

@@ -35,12 +35,18 @@ interface VariableNames {
   readonly stored: readonly string[];
 }
 
-/** The shared state of one conversion: its options, the files that it reads, and the notes that it collects. */
+/**
+ * The shared state of one conversion: its options, the files that it reads, and the notes that it
+ * collects.
+ */
 export class ConversionContext {
   readonly notes: ConversionNote[] = [];
   /** The models that judge. */
   readonly judges: PromptfooProvider[] = [];
-  /** The configuration's providers with their own settings, by the names with which a judge can refer to them. */
+  /**
+   * The configuration's providers with their own settings, by the names with which a judge can
+   * refer to them.
+   */
   readonly namedProviders = new Map<string, YamlValue>();
   /** The programs that make tests and have not been run yet. */
   readonly testPrograms: TestProgram[] = [];
@@ -99,13 +105,19 @@ export class ConversionContext {
     }
   }
 
-  /** Reports the keys that are not carried out. One that promptfoo doesn't have either changes nothing. */
+  /**
+   * Reports the keys that are not carried out. One that promptfoo doesn't have either changes
+   * nothing.
+   */
   reportKeys(entries: ReadonlyMap<string, YamlValue>, keys: KnownKeys, ofWhat: string): void {
     for (const [key, entry] of entries) {
       if (keys.known.includes(key)) continue;
       const isUnsupported = key === '$ref' || keys.unsupported.includes(key);
-      if (isUnsupported) this.reportOmission(entry, `\`${key}\`${ofWhat} has no equivalent`);
-      else this.reportHarmless(entry, `\`${key}\`${ofWhat} is a key that promptfoo ignores too`);
+      if (isUnsupported) {
+        this.reportOmission(entry, `\`${key}\`${ofWhat} has no equivalent`);
+      } else {
+        this.reportHarmless(entry, `\`${key}\`${ofWhat} is a key that promptfoo ignores too`);
+      }
     }
   }
 
@@ -130,7 +142,10 @@ export class ConversionContext {
     if (!isRepeated) this.notes.push({ file, line, message, ...kind });
   }
 
-  /** Returns the output of a program; if it has not been run yet, undefined, and the caller of the conversion runs it. */
+  /**
+   * Returns the output of a program; if it has not been run yet, undefined, and the caller of the
+   * conversion runs it.
+   */
   requestOutput(program: TestProgram): string | undefined {
     const output = this.#options.programOutputs?.[program.name];
     if (output === undefined) this.testPrograms.push(program);
@@ -140,7 +155,9 @@ export class ConversionContext {
   /** Returns the name of an input for a variable or, in the cases without it, for a text. */
   inputWithDefault(variable: string, text: string): string {
     const inputs = this.inputsWithDefault;
-    const existing = [...inputs].find(([, input]) => input.variable === variable && input.text === text);
+    const existing = [...inputs].find(
+      ([, input]) => input.variable === variable && input.text === text,
+    );
     const name = existing?.[0] ?? `${variable}_or_default_${inputs.size + 1}`;
     inputs.set(name, { variable, text });
     return name;

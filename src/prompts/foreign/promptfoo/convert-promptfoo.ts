@@ -13,7 +13,12 @@ import { mergedValues } from './files/merged-values.ts';
 import { type ParsedText, resolveReferences } from './files/yaml-references.ts';
 import { reportClaudeLines } from './prompts/claude-lines.ts';
 import type { ConfiguredPrompt } from './prompts/configured-prompt.ts';
-import { type PromptBody, readPromptBody, toRenderedBody, withBlanks } from './prompts/prompt-body.ts';
+import {
+  type PromptBody,
+  readPromptBody,
+  toRenderedBody,
+  withBlanks,
+} from './prompts/prompt-body.ts';
 import { readPrompts } from './prompts/read-prompts.ts';
 import {
   buildDeclaredModels,
@@ -28,12 +33,17 @@ import type { ConfiguredTests } from './tests/configured-test.ts';
 import { findPromptNeeds } from './tests/prompt-needs.ts';
 import { readTestSettings, readTests } from './tests/read-tests.ts';
 import { reportFreshIds } from './tests/transform-variables.ts';
-import { collectJsonVariables, type JsonVariables, listStoredVariables } from './tests/variable-kinds.ts';
+import {
+  collectJsonVariables,
+  type JsonVariables,
+  listStoredVariables,
+} from './tests/variable-kinds.ts';
 
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
  *
- * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file can't express
+ * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file
+ * can't express
  */
 export async function convertPromptfoo(
   source: ParsedText,
@@ -80,13 +90,18 @@ async function convertDocument(
   const json = collectJsonVariables(tests, missableInputs(plainBody, tests, conversion));
   conversion.variables = { all: tests.names, json: json.names, stored: listStoredVariables(tests) };
   const convertedBody = toRenderedBody(prompt, plainBody, tests, conversion);
-  const models = readConfiguredModels(providersValue, { prompts, prompt, settings, tests }, conversion);
+  const models = readConfiguredModels(
+    providersValue,
+    { prompts, prompt, settings, tests },
+    conversion,
+  );
   const isLeftOut =
     convertedBody.isLeftOut ||
     reportClaudeLines(prompt, models, conversion) ||
     reportFreshIds(tests, prompt, models.allProviders, conversion);
   const body = { ...convertedBody, isLeftOut };
   const description = entries.get('description')?.scalar;
+
   return convertParts({ description, prompts, prompt, body, tests, models, json }, conversion);
 }
 
@@ -96,7 +111,10 @@ function convertParts(
 ): ConvertedPrompt {
   const head = buildFrontMatter(models.askedProviders[0], description);
   const needs = findPromptNeeds({ prompt, body, models, json }, conversion);
-  const { cases, leftOut } = models.isPromptAsked ? buildCases(models.tests, needs, conversion) : NO_CASES;
+  const { cases, leftOut } = models.isPromptAsked
+    ? buildCases(models.tests, needs, conversion)
+    : NO_CASES;
+
   return {
     prompt: buildPromptFile(head, body, needs, conversion),
     test: createTestFile(cases, models),
@@ -148,12 +166,14 @@ function choosePrompt(
         : `there are ${prompts.length} prompts, and no prompt ${promptNumber}`;
     throw faultAt(at, countText);
   }
+
   if (prompts.length > 1 && promptNumber === undefined) {
     conversion.reportHarmless(
       at,
       `there are ${prompts.length} prompts, and this is the first: --prompt <n> converts another`,
     );
   }
+
   return prompt;
 }
 
@@ -185,7 +205,8 @@ function buildFrontMatter(
   return {
     ...(description !== undefined && { description }),
     ...(firstProvider && { model: firstProvider.model }),
-    ...(firstProvider && Object.keys(firstProvider.config).length > 0 && { config: firstProvider.config }),
+    ...(firstProvider &&
+      Object.keys(firstProvider.config).length > 0 && { config: firstProvider.config }),
     ...(firstProvider?.output && { output: firstProvider.output }),
   };
 }
@@ -201,12 +222,18 @@ function buildPromptFile(
 }
 
 /** Returns the content of the test file; undefined without a case. */
-function createTestFile(cases: CasesForPrompt['cases'], models: ConfiguredModels): JsonObject | undefined {
+function createTestFile(
+  cases: CasesForPrompt['cases'],
+  models: ConfiguredModels,
+): JsonObject | undefined {
   if (cases.length === 0) return undefined;
   return buildTestFile({ ...pickTestFileModels(models), cases: cases.map(({ text }) => text) });
 }
 
-/** Returns the program or the template that makes a prompt for each case; nothing if its prompt file expresses it. */
+/**
+ * Returns the program or the template that makes a prompt for each case; nothing if its prompt file
+ * expresses it.
+ */
 function promptMaker(
   { program, readsLabel, at }: ConfiguredPrompt,
   { template }: PromptBody,

@@ -26,7 +26,10 @@ export class WorkThread {
   readonly parseBody = async (bytes: Buffer): Promise<ParsedBody> => {
     if (bytes.length <= SMALL_BYTES) return parseBodyHere(bytes);
     const own = bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-    const { value, digest } = (await this.#perform({ name: 'parseBody', bytes: own }, own.buffer)) as {
+    const { value, digest } = (await this.#perform(
+      { name: 'parseBody', bytes: own },
+      own.buffer,
+    )) as {
       value: unknown;
       digest: string;
     };
@@ -51,10 +54,12 @@ export class WorkThread {
 
   #perform(job: ThreadJob, buffer: ArrayBufferLike): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(tasksClosedError());
+
     this.#worker ??= this.#start();
     const worker = this.#worker;
     this.#lastId += 1;
     const order: ThreadOrder = { id: this.#lastId, job };
+
     return new Promise((resolve, reject) => {
       this.#waiting.set(order.id, { resolve, reject });
       worker.ref();
@@ -66,7 +71,9 @@ export class WorkThread {
     const worker = startThread('work-thread.cjs');
     worker.on('message', (reply: ThreadReply) => this.#settle(worker, reply));
     worker.on('error', error => this.#dropWorker(worker, error));
-    worker.on('exit', () => this.#dropWorker(worker, new Error('the thread for large requests ended')));
+    worker.on('exit', () =>
+      this.#dropWorker(worker, new Error('the thread for large requests ended')),
+    );
     return worker;
   }
 
@@ -74,9 +81,14 @@ export class WorkThread {
     const waitingJob = this.#waiting.get(id);
     this.#waiting.delete(id);
     if (this.#waiting.size === 0) worker.unref();
-    if (refusal) waitingJob?.reject(new ApiError(refusal.status, refusal.message));
-    else if (fault !== undefined) waitingJob?.reject(new Error(fault));
-    else waitingJob?.resolve(result);
+
+    if (refusal) {
+      waitingJob?.reject(new ApiError(refusal.status, refusal.message));
+    } else if (fault !== undefined) {
+      waitingJob?.reject(new Error(fault));
+    } else {
+      waitingJob?.resolve(result);
+    }
   }
 
   #dropWorker(worker: Worker, error: Error): void {

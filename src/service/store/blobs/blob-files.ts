@@ -33,7 +33,10 @@ export function createBlobFiles(directory: string): Blobs {
   };
 }
 
-/** Returns the entries of a directory last modified before a time, in milliseconds since the Unix epoch. */
+/**
+ * Returns the entries of a directory last modified before a time, in milliseconds since the Unix
+ * epoch.
+ */
 export async function listWrittenBefore(directory: string, time: number): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   const old = await Promise.all(

@@ -29,13 +29,16 @@ export interface ByteRange {
 export function createLayeredBlobs(former: Blobs, blobs: Blobs): Blobs {
   return {
     write: blobs.write,
-    open: async (name, range) => (await blobs.open(name, range)) ?? (await former.open(name, range)),
+    open: async (name, range) =>
+      (await blobs.open(name, range)) ?? (await former.open(name, range)),
     async remove(name) {
       await blobs.remove(name);
       await former.remove(name);
     },
     async writtenBefore(time) {
-      return [...new Set([...(await blobs.writtenBefore(time)), ...(await former.writtenBefore(time))])];
+      return [
+        ...new Set([...(await blobs.writtenBefore(time)), ...(await former.writtenBefore(time))]),
+      ];
     },
   };
 }

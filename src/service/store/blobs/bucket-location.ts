@@ -19,13 +19,15 @@ export interface BucketLocation {
 }
 
 const BUCKET_URL = /^s3:\/\/([a-z0-9](?:[\w.-]{0,61}[a-z0-9])?)((?:\/[\w.=-]+)*)\/?$/i;
+
 /** The region that self-hosted stores accept by default. */
 const DEFAULT_REGION = 'us-east-1';
 
 /**
  * Reads `s3://bucket/prefix` with the variables of the AWS tools.
  *
- * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no value of a variable
+ * @throws {MediaUrlError} if it has another form or a variable is missing; the message repeats no
+ * value of a variable
  */
 export function parseMediaUrl(text: string, env: Env): BucketLocation {
   const { bucket, path } = parseBucketUrl(text);
@@ -36,9 +38,13 @@ export function parseMediaUrl(text: string, env: Env): BucketLocation {
       '--media needs AWS_REGION, or AWS_ENDPOINT_URL_S3 for a store that is not at AWS; set one',
     );
   }
+
   const credentials = readCredentials(env);
   const bucketUrl =
-    endpoint === undefined ? buildAwsBucketUrl(bucket, region ?? DEFAULT_REGION) : `${endpoint}/${bucket}`;
+    endpoint === undefined
+      ? buildAwsBucketUrl(bucket, region ?? DEFAULT_REGION)
+      : `${endpoint}/${bucket}`;
+
   return {
     name: `s3://${bucket}${path}`,
     bucketUrl,
@@ -57,15 +63,19 @@ function parseBucketUrl(text: string): { readonly bucket: string; readonly path:
       '--media is not a place in an object store; it looks like s3://bucket/prefix, of letters, digits and - _ . =',
     );
   }
+
   if (bucket.length < 3) {
     throw new MediaUrlError(
       `--media: the name of the bucket, ${bucket}, is too short; it has at least 3 characters`,
     );
   }
+
   return { bucket, path };
 }
 
-function readCredentials(env: Env): Pick<BucketLocation, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> {
+function readCredentials(
+  env: Env,
+): Pick<BucketLocation, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> {
   const accessKeyId = env['AWS_ACCESS_KEY_ID'];
   const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
   if (!accessKeyId || !secretAccessKey) {
@@ -73,10 +83,14 @@ function readCredentials(env: Env): Pick<BucketLocation, 'accessKeyId' | 'secret
       '--media needs the key of the object store; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
     );
   }
+
   return { accessKeyId, secretAccessKey, sessionToken: env['AWS_SESSION_TOKEN'] || undefined };
 }
 
-/** Returns the URL of a bucket at AWS. A dotted name goes into the path, because the certificate covers one label only. */
+/**
+ * Returns the URL of a bucket at AWS. A dotted name goes into the path, because the certificate
+ * covers one label only.
+ */
 function buildAwsBucketUrl(bucket: string, region: string): string {
   if (!/^[a-z0-9-]+$/.test(region)) {
     throw new MediaUrlError('AWS_REGION is not a region such as eu-central-1');
@@ -90,11 +104,20 @@ function readEndpoint(env: Env): string | undefined {
   const name = env['AWS_ENDPOINT_URL_S3'] ? 'AWS_ENDPOINT_URL_S3' : 'AWS_ENDPOINT_URL';
   const text = env[name];
   if (!text) return undefined;
+
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isPlain =
-    url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+    url &&
+    /^https?:$/.test(url.protocol) &&
+    !url.username &&
+    !url.password &&
+    !url.search &&
+    !url.hash;
   if (!isPlain) {
-    throw new MediaUrlError(`${name} is not the URL of an object store, such as https://storage.example.com`);
+    throw new MediaUrlError(
+      `${name} is not the URL of an object store, such as https://storage.example.com`,
+    );
   }
+
   return withoutTrailingSlashes(url.href);
 }

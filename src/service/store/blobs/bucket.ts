@@ -19,12 +19,21 @@ export interface BucketRequest {
 }
 
 /** The retries after temporary faults. A store that doesn't answer in time is not asked again. */
-const RETRIES: RetryPolicy = { attempts: 3, firstWaitMs: 200, maxWaitMs: 1000, backoffIsMinimum: false };
+const RETRIES: RetryPolicy = {
+  attempts: 3,
+  firstWaitMs: 200,
+  maxWaitMs: 1000,
+  backoffIsMinimum: false,
+};
+
 const TEMPORARY = new Set([429, 500, 502, 503, 504]);
+
 /** Maximum time to wait for an answer or its next chunk. */
 const ANSWER_MS = 10_000;
+
 /** Assumed minimum speed of an upload. */
 const BYTES_PER_MS = 512;
+
 /** Maximum size of an XML answer. */
 const MAX_XML_BYTES = 4 * 1024 * 1024;
 const BUCKET_UNAVAILABLE = 'the object store of media is unavailable';
@@ -57,11 +66,19 @@ export class Bucket {
     }
   }
 
-  /** Sends a request and returns its XML answer. @throws {ObjectStoreError} also if the object doesn't exist */
+  /**
+   * Sends a request and returns its XML answer.
+   *
+   * @throws {ObjectStoreError} also if the object doesn't exist
+   */
   async read(request: BucketRequest): Promise<string> {
     const answer = await this.send(request);
-    if (answer === undefined) throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it has no such object`);
+    if (answer === undefined) {
+      throw new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it has no such object`);
+    }
+
     const text = await this.#readXml(answer);
+
     // Completing a multipart upload answers 200 before it is known to succeed.
     if (/<Error>/.test(text)) throw this.#refusalError(answer.status, text);
     return text;
@@ -71,6 +88,7 @@ export class Bucket {
     const { body = EMPTY_OBJECT } = request;
     const late = new AbortController();
     const limitMs = ANSWER_MS + body.byteLength / BYTES_PER_MS;
+
     const timer = setTimeout(() => late.abort(new Error('no answer in time')), limitMs);
     try {
       const answer = await this.#open(request, late.signal);
@@ -118,6 +136,7 @@ export class Bucket {
       cache: this.#signingKeys,
       datetime: new Date(this.#clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, ''),
     }).sign();
+
     return await openHttp({
       url: signed.url,
       method,
@@ -153,6 +172,7 @@ export class Bucket {
       reasons.length === 0 ? 'without a reason' : reasons.join(': '),
     );
     const mayPassSoon = TEMPORARY.has(status);
+
     return new ObjectStoreError(`${BUCKET_UNAVAILABLE}: it answered ${status}, ${message}`, {
       mayPassSoon,
       isRefusal: status < 500 && !mayPassSoon,

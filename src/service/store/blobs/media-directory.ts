@@ -8,13 +8,14 @@ import type { SettingsStore } from '../settings-store.ts';
 
 /** The name of the file with a random id that identifies the directory. */
 const ID_FILE = '.promptrun-media';
+
 /** The setting with the id of the directory that the instances use. */
 export const MEDIA_DIRECTORY_SETTING = 'mediaDirectory';
 const WRITABLE_BY_ALL = 0o002;
 
 /**
- * Checks that all instances on a database keep media in the same place: the database, or the directory of the first
- * instance.
+ * Checks that all instances on a database keep media in the same place: the database, or the
+ * directory of the first instance.
  *
  * @throws {DataDirectoryError} if this instance uses another place, or the directory can't be used
  */
@@ -29,9 +30,12 @@ export async function checkSharedDirectory(
       'the instances on this database keep media in a directory that they share; give it to this one too, with --media-dir',
     );
   }
+
   const id = await identifyDirectory(directory, sharedId).catch((error: unknown) => {
     if (error instanceof DataDirectoryError) throw error;
-    throw new DataDirectoryError(`the media directory ${directory} can't be used: ${getErrorMessage(error)}`);
+    throw new DataDirectoryError(
+      `the media directory ${directory} can't be used: ${getErrorMessage(error)}`,
+    );
   });
   const { value } = await settings.getOrCreate(MEDIA_DIRECTORY_SETTING, () => id);
   if (value !== id) throw anotherDirectoryError(directory);
@@ -40,16 +44,19 @@ export async function checkSharedDirectory(
 /** Returns the id of the directory, which gets one if no instance has chosen a directory yet. */
 async function identifyDirectory(directory: string, sharedId: string | undefined): Promise<string> {
   const { mode } = await stat(directory);
+
   // Windows has no modes, and reports one that allows everybody to write.
   if (process.platform !== 'win32' && (mode & WRITABLE_BY_ALL) !== 0) {
     throw new DataDirectoryError(
       `everybody can write to the media directory ${directory}; close it to them with \`chmod o-w ${directory}\``,
     );
   }
+
   const file = path.join(directory, ID_FILE);
   const existingId = await readId(file);
   if (existingId !== undefined) return existingId;
   if (sharedId !== undefined) throw anotherDirectoryError(directory);
+
   // If another instance was faster, its id stays.
   await createFile({ folder: directory, name: ID_FILE }, `${randomUUID()}\n`, 0o600);
   return (await readId(file)) ?? '';

@@ -8,13 +8,22 @@ import type { BucketLocation } from './bucket-location.ts';
 import { MEDIA_DIRECTORY_SETTING } from './media-directory.ts';
 import { ObjectStore } from './object-store.ts';
 
-/** The settings with the object store of all instances: its name, and its address once it has answered. */
+/**
+ * The settings with the object store of all instances: its name, and its address once it has
+ * answered.
+ */
 const NAME_SETTING = 'mediaObjects';
 const ADDRESS_SETTING = 'mediaObjectsAt';
-/** The setting with the prefix of all keys, so that two stores in one bucket never share objects. */
+
+/**
+ * The setting with the prefix of all keys, so that two stores in one bucket never share objects.
+ */
 const PREFIX_SETTING = 'mediaObjectsSpace';
 
-/** Returns a store that keeps media and input pictures in an object store, and still finds earlier ones. */
+/**
+ * Returns a store that keeps media and input pictures in an object store, and still finds earlier
+ * ones.
+ */
 export async function keepInObjectStore(
   store: Store,
   location: BucketLocation,
@@ -25,6 +34,7 @@ export async function keepInObjectStore(
   );
   const objects = new ObjectStore({ location, space: prefix, clock });
   const { media, inputs } = store.blobs;
+
   return {
     ...store,
     objects,
@@ -41,7 +51,8 @@ export async function keepInObjectStore(
 }
 
 /**
- * Checks that all instances on a store keep media in the same place, if any of them uses an object store.
+ * Checks that all instances on a store keep media in the same place, if any of them uses an object
+ * store.
  *
  * @param onNotice called if the object store can't be reached at present
  * @throws {DataDirectoryError} if this instance uses another place
@@ -58,28 +69,36 @@ export async function checkObjectStoreLocation(
       `the instances on this store keep media in ${stored}; give it to this one too, with --media ${stored}`,
     );
   }
+
   if ((await settings.get(MEDIA_DIRECTORY_SETTING)) !== undefined) {
     throw new DataDirectoryError(
       'the instances on this database keep media in a directory that they share; give it to this one, with --media-dir',
     );
   }
+
   const { name, bucketUrl } = objects.location;
   if (stored !== undefined && stored !== name) throw differentLocation(name, stored);
+
   const address = await settings.get(ADDRESS_SETTING);
   if (address !== undefined && address !== bucketUrl) {
     throw differentLocation(name, `${name} at another address`);
   }
+
   const isThere = await isStoreReachable(objects, onNotice);
   await settings.getOrCreate(NAME_SETTING, () => name);
   if (isThere) await settings.getOrCreate(ADDRESS_SETTING, () => bucketUrl);
 }
 
-async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) => void): Promise<boolean> {
+async function isStoreReachable(
+  objects: ObjectStore,
+  onNotice: (line: string) => void,
+): Promise<boolean> {
   try {
     await objects.check();
     return true;
   } catch (error) {
     if (!(error instanceof ObjectStoreError)) throw error;
+
     const { name } = objects.location;
     if (error.isRefusal) {
       throw new ObjectStoreError(`${name} can't be used: ${error.message}`, {
@@ -87,6 +106,7 @@ async function isStoreReachable(objects: ObjectStore, onNotice: (line: string) =
         cause: error,
       });
     }
+
     onNotice(`warning: ${error.message}; runs with pictures resume by themselves once it is back`);
     return false;
   }

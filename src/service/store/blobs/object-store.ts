@@ -10,10 +10,14 @@ import { findElementText, listElementTexts } from './xml.ts';
 
 /** Size of the parts of a multipart upload, in bytes, which larger objects use. */
 const UPLOAD_PART_BYTES = 16 * 1024 * 1024;
+
 /** Interval of checks if an unavailable store is back. */
 const PROBE_EVERY_MS = 1000;
 
-/** Blobs in an object store. After a fault, requests fail at once until a probe in the background succeeds. */
+/**
+ * Blobs in an object store. After a fault, requests fail at once until a probe in the background
+ * succeeds.
+ */
 export class ObjectStore {
   readonly location: BucketLocation;
   readonly #bucket: Bucket;
@@ -22,8 +26,14 @@ export class ObjectStore {
   readonly #closed = new AbortController();
   #fault: ObjectStoreError | undefined;
 
-  /** @param options.space an unguessable first part of all keys, after the prefix of the location */
-  constructor({ location, space, clock }: { location: BucketLocation; space: string; clock: Clock }) {
+  /**
+   * @param options.space an unguessable first part of all keys, after the prefix of the location
+   */
+  constructor({
+    location,
+    space,
+    clock,
+  }: { location: BucketLocation; space: string; clock: Clock }) {
     this.location = location;
     this.#bucket = new Bucket(location, clock);
     this.#clock = clock;
@@ -52,11 +62,14 @@ export class ObjectStore {
         key: key.slice(folder.length),
       }));
     return {
-      write: (name, bytes, mediaType) => this.#ask(() => this.#write(folder + name, bytes, mediaType)),
+      write: (name, bytes, mediaType) =>
+        this.#ask(() => this.#write(folder + name, bytes, mediaType)),
       open: (name, range) => this.#ask(() => this.#open(folder + name, range)),
       remove: name =>
         this.#ask(async () => {
-          const named = (await list(name)).filter(({ key }) => key === name || key.startsWith(`${name}/`));
+          const named = (await list(name)).filter(
+            ({ key }) => key === name || key.startsWith(`${name}/`),
+          );
           for (const { key } of named) await this.#delete({ key: folder + key });
         }),
       writtenBefore: time =>
@@ -72,7 +85,9 @@ export class ObjectStore {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof ObjectStoreError && !this.#closed.signal.aborted) this.#markUnavailable(error);
+      if (error instanceof ObjectStoreError && !this.#closed.signal.aborted) {
+        this.#markUnavailable(error);
+      }
       throw error;
     }
   }
@@ -101,13 +116,22 @@ export class ObjectStore {
 
   async #write(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     if (bytes.byteLength > UPLOAD_PART_BYTES) return await this.#writeParts(key, bytes, mediaType);
-    const headers = { 'content-type': mediaType, 'x-amz-checksum-sha256': await computeChecksum(bytes) };
+    const headers = {
+      'content-type': mediaType,
+      'x-amz-checksum-sha256': await computeChecksum(bytes),
+    };
     (await this.#bucket.send({ method: 'PUT', key, headers, body: bytes }))?.discard();
   }
 
   async #writeParts(key: string, bytes: Uint8Array, mediaType: string): Promise<void> {
     const headers = { 'content-type': mediaType, 'x-amz-checksum-algorithm': 'SHA256' };
-    const created = await this.#bucket.read({ method: 'POST', key, query: { uploads: '' }, headers });
+    const created = await this.#bucket.read({
+      method: 'POST',
+      key,
+      query: { uploads: '' },
+      headers,
+    });
+
     const uploadId = findElementText(created, 'UploadId') ?? '';
     try {
       const parts: string[] = [];
@@ -129,6 +153,7 @@ export class ObjectStore {
           `<Part><PartNumber>${partNumber}</PartNumber><ETag>"${etag}"</ETag><ChecksumSHA256>${digest}</ChecksumSHA256></Part>`,
         );
       }
+
       const all = `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`;
       await this.#bucket.read({ method: 'POST', key, query: { uploadId }, body: Buffer.from(all) });
     } catch (error) {
@@ -156,13 +181,17 @@ export class ObjectStore {
     let token: string | undefined;
     do {
       const page = { ...(token !== undefined && { 'continuation-token': token }) };
-      const xml = await this.#bucket.read({ method: 'GET', query: { 'list-type': '2', prefix, ...page } });
+      const xml = await this.#bucket.read({
+        method: 'GET',
+        query: { 'list-type': '2', prefix, ...page },
+      });
       found.push(...parseListedObjects(xml));
       token =
         findElementText(xml, 'IsTruncated') === 'true'
           ? findElementText(xml, 'NextContinuationToken')
           : undefined;
     } while (token !== undefined);
+
     return found;
   }
 }

@@ -8,8 +8,17 @@ export function listElementTexts(xml: string, name: string): string[] {
   return pieces.map(piece => unescapeXml(piece.split('<', 1)[0] ?? ''));
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+};
 
 function unescapeXml(text: string): string {
-  return text.replaceAll(/&(lt|gt|quot|apos|amp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+  return text.replaceAll(
+    /&(lt|gt|quot|apos|amp);/g,
+    (whole, name: string) => ENTITIES[name] ?? whole,
+  );
 }

@@ -12,7 +12,9 @@ export function createBlobRows(db: Db, collection: BlobCollection): Blobs {
     write: (name, bytes) =>
       db.transaction().execute(async trx => {
         for (let part = 0; part === 0 || part * BLOB_ROW_BYTES < bytes.byteLength; part += 1) {
-          const piece = Buffer.from(bytes.subarray(part * BLOB_ROW_BYTES, (part + 1) * BLOB_ROW_BYTES));
+          const piece = Buffer.from(
+            bytes.subarray(part * BLOB_ROW_BYTES, (part + 1) * BLOB_ROW_BYTES),
+          );
           await sql`insert into "blobs" ("collection", "name", "part", "bytes")
             values (${collection}, ${name}, ${part}, ${piece})`.execute(trx);
         }
@@ -21,7 +23,8 @@ export function createBlobRows(db: Db, collection: BlobCollection): Blobs {
       const at = Math.floor(range.from / BLOB_ROW_BYTES);
       const first = await readPart(db, collection, name, at);
       return (
-        first && Readable.from(readParts(db, { collection, name, at, first }, range), { objectMode: false })
+        first &&
+        Readable.from(readParts(db, { collection, name, at, first }, range), { objectMode: false })
       );
     },
     async remove(name) {

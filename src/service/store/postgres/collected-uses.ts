@@ -1,6 +1,9 @@
 import type { Db } from '../writer.ts';
 
-/** Interval of writing the uses of prompts. Written with each creation, they would make all users wait for each other. */
+/**
+ * Interval of writing the uses of prompts. Written with each creation, they would make all users
+ * wait for each other.
+ */
 const WRITE_USES_EVERY_MS = 1000;
 
 export type CollectedUses = ReturnType<typeof createUseCollector>;
@@ -14,6 +17,7 @@ export function createUseCollector(db: Db) {
     timer = undefined;
     const written = counts;
     counts = new Map();
+
     // Always in the same order, so that two processes that do this at once don't deadlock.
     for (const [id, uses] of [...written].sort(([a], [b]) => (a < b ? -1 : 1))) {
       await db
@@ -23,6 +27,7 @@ export function createUseCollector(db: Db) {
         .execute();
     }
   };
+
   return {
     add(promptId: string): void {
       counts.set(promptId, (counts.get(promptId) ?? 0) + 1);

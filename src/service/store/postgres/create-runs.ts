@@ -15,14 +15,22 @@ export interface RunInsert {
 /** The id of a created run, or why it was not created. */
 export type RunCreationResult = string | CreationRefused;
 
-/** Rethrows an error unless the database refused the statement, because the single steps may then succeed. */
+/**
+ * Rethrows an error unless the database refused the statement, because the single steps may then
+ * succeed.
+ */
 export function fallBackIfRefused(error: unknown): undefined {
   if (error instanceof DatabaseUnavailableError) throw error;
-  // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item among several.
+  // Refusals have a code: a unique key, a serialisation failure, a deadlock, or one invalid item
+  // among several.
   if (getErrorCode(error) === undefined) throw error;
 }
 
-/** Returns the statement that creates all runs of a user or none. @param locked the way in which it waits for a locked user */
+/**
+ * Returns the statement that creates all runs of a user or none.
+ *
+ * @param locked the way in which it waits for a locked user
+ */
 const createRunsSql = (locked: string): string => `
 with input as (
   select * from unnest(
@@ -107,7 +115,10 @@ interface CreatedRow {
   readonly taken: boolean;
 }
 
-/** Creates runs, and returns undefined for those that can't be created together with the others of their user. */
+/**
+ * Creates runs, and returns undefined for those that can't be created together with the others of
+ * their user.
+ */
 export async function createAllAtOnce(
   db: Db,
   uses: CollectedUses,
@@ -142,6 +153,7 @@ export async function createAllAtOnce(
   const creating = db.executeQuery<CreatedRow>(CompiledQuery.raw(statement, parameters));
   const answer = await creating.catch(fallBackIfRefused);
   const created = new Map(answer?.rows.map(row => [row.id, row]));
+
   return items.map(({ run }) => {
     const { runId, same, taken } = created.get(run.id) ?? { runId: null, same: null, taken: false };
     if (runId !== null) return same === true ? runId : new CreationRefused('key');
@@ -151,7 +163,10 @@ export async function createAllAtOnce(
   });
 }
 
-/** Leaves out all but the first of those with the same idempotency key, which wait for the first one's answer. */
+/**
+ * Leaves out all but the first of those with the same idempotency key, which wait for the first
+ * one's answer.
+ */
 function withoutRepeatedKeys(items: readonly RunInsert[]): readonly RunInsert[] {
   const seen = new Set<string>();
   return items.filter(({ run: { userId, idempotency } }) => {

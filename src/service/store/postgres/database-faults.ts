@@ -4,10 +4,15 @@ import { DatabaseUnavailableError } from '../store-errors.ts';
 
 /** PostgreSQL's code for a write to a read-only server, such as a standby. */
 export const READ_ONLY = /^25006$/;
-/** PostgreSQL's codes for connection faults (08, 57P), too many connections, and read-only servers. */
+
+/**
+ * PostgreSQL's codes for connection faults (08, 57P), too many connections, and read-only servers.
+ */
 const UNAVAILABLE_CODE = /^(?:08...|57P0[1-5]|53300|25006)$/;
+
 /** Node's codes for network faults. */
 const NETWORK = /^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|AI_|NOTFOUND)/;
+
 /** The driver's messages for lost connections, which have no code. */
 const LOST =
   /connection terminated|timeout exceeded|timeout expired|read timeout|not queryable|connection error|client was closed|cannot use a pool/i;
@@ -20,11 +25,15 @@ export function isUnavailable(error: unknown): boolean {
   return LOST.test(getErrorMessage(error));
 }
 
-/** Returns the reason of a fault in a few words. Node's error for a name with several addresses has only a code. */
+/**
+ * Returns the reason of a fault in a few words. Node's error for a name with several addresses has
+ * only a code.
+ */
 export function explainDatabaseFault(error: unknown): string {
   if (error instanceof DatabaseUnavailableError && error.cause !== undefined) {
     return explainDatabaseFault(error.cause);
   }
+
   const code = getErrorCode(error);
   const reason = getErrorMessage(error) || code || 'no answer';
   if (!isAboutCertificate(error)) return reason;

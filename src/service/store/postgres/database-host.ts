@@ -6,18 +6,25 @@ import type { HostAddress } from './database-url.ts';
 
 /** Maximum number of connections of one process. */
 const MAX_POOL_CONNECTIONS = 10;
+
 /** Maximum time to wait for a free connection. */
 const QUEUE_TIMEOUT_MS = 8000;
+
 /** Maximum time of a statement, longer than any of the store takes. */
 const QUERY_TIMEOUT_MS = 60_000;
+
 /** The driver's message if a server does not accept a connection in time. */
 const CONNECT_TIMEOUT = 'timeout expired';
+
 /** The driver's message if TLS is required and the server has none. */
 const NO_TLS = 'The server does not support SSL connections';
+
 /** Time without an answer after which the server is probed. */
 const SUSPICIOUS_MS = 2000;
+
 /** Maximum time to wait for the probe. */
 const PROBE_MS = 4000;
+
 /** PostgreSQL's type id of 64-bit integers. Those of the store all fit into a JavaScript number. */
 const INT8 = 20;
 
@@ -59,6 +66,7 @@ export class DatabaseHost {
       application_name: 'promptrun',
       stream: () => this.#createSocket(),
     };
+
     const own = this.#config;
     this.#pool = new pg.Pool({
       query_timeout: QUERY_TIMEOUT_MS,
@@ -72,6 +80,7 @@ export class DatabaseHost {
       },
       ...(mustWrite && { verify: (client, done) => void verifyWrites(client, done) }),
     });
+
     // The pool replaces an idle connection that breaks.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', client => client.on('error', () => {}));
@@ -82,7 +91,9 @@ export class DatabaseHost {
     try {
       return await this.#connect();
     } catch (error) {
-      if (!this.#fallsBackToPlain || !(error instanceof Error) || error.message !== NO_TLS) throw error;
+      if (!this.#fallsBackToPlain || !(error instanceof Error) || error.message !== NO_TLS) {
+        throw error;
+      }
       this.#config.ssl = false;
       return this.#connect();
     }
@@ -105,7 +116,9 @@ export class DatabaseHost {
     });
   }
 
-  /** Runs a query. If it takes long and the server doesn't answer a probe, drops all connections. */
+  /**
+   * Runs a query. If it takes long and the server doesn't answer a probe, drops all connections.
+   */
   async query(client: pg.PoolClient, config: pg.QueryConfig): Promise<unknown> {
     const watch = setInterval(() => void this.#dropIfSilent(), SUSPICIOUS_MS).unref();
     try {

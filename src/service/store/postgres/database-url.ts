@@ -1,5 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { type ConnectionOptions, checkServerIdentity, createSecureContext, rootCertificates } from 'node:tls';
+import {
+  type ConnectionOptions,
+  checkServerIdentity,
+  createSecureContext,
+  rootCertificates,
+} from 'node:tls';
 import type { ClientConfig } from 'pg';
 import type { Env } from '../../../utils/env.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
@@ -16,13 +21,18 @@ export interface HostAddress {
 
 /** A parsed database URL. */
 export interface DatabaseAddress {
-  /** The hosts in the order of the URL. If there are several, the one that accepts writes is used. */
+  /**
+   * The hosts in the order of the URL. If there are several, the one that accepts writes is used.
+   */
   readonly hosts: readonly HostAddress[];
   /** Hosts, ports and name, for messages. */
   readonly name: string;
   /** Maximum time for a host to accept a connection. */
   readonly connectTimeoutMs: number;
-  /** False if statements must not be prepared, because a pooler gives each transaction another connection. */
+  /**
+   * False if statements must not be prepared, because a pooler gives each transaction another
+   * connection.
+   */
   readonly prepares: boolean;
 }
 
@@ -39,22 +49,30 @@ const OWN_PARAMETERS = [
   'sslkey',
 ];
 
-/** The files in which Debian and Fedora keep the CAs of the system. Node has CAs of its own and doesn't read them. */
+/**
+ * The files in which Debian and Fedora keep the CAs of the system. Node has CAs of its own and
+ * doesn't read them.
+ */
 const SYSTEM_CAS = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt'];
 
 /**
- * Parses the URL of `--database` or PROMPTRUN_DATABASE_URL like libpq, with several hosts and ports.
+ * Parses the URL of `--database` or PROMPTRUN_DATABASE_URL like libpq, with several hosts and
+ * ports.
  *
- * @throws {DatabaseUrlError} if it is not PostgreSQL's or has an invalid parameter; the message never repeats the URL
+ * @throws {DatabaseUrlError} if it is not PostgreSQL's or has an invalid parameter; the message
+ * never repeats the URL
  */
 export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
   const [, scheme = '', authority = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)([^/?#]*)(.*)$/is.exec(text.trim()) ?? [];
   const user = authority.slice(0, authority.lastIndexOf('@') + 1);
   const names = authority.slice(user.length).split(',');
-  const urls = names.map(name => parseDatabaseUrl(`${scheme}${user}${name}${rest}`, names.length > 1));
+  const urls = names.map(name =>
+    parseDatabaseUrl(`${scheme}${user}${name}${rest}`, names.length > 1),
+  );
   const [first] = urls;
   if (!first) throw notPostgresError();
+
   const parameters = first.searchParams;
   if (urls.length > 1) checkAttributes(parameters.get('target_session_attrs'));
   const fallsBackToPlain = parameters.get('sslmode') === 'prefer';
@@ -63,6 +81,7 @@ export function readDatabaseUrl(text: string, env: Env = {}): DatabaseAddress {
     config: buildPoolConfig(url, env),
     fallsBackToPlain,
   }));
+
   return {
     hosts,
     name: `${hosts.map(host => host.name).join(',')}${first.pathname}`,
@@ -116,11 +135,15 @@ function buildPoolConfig(url: URL, env: Env): HostAddress['config'] {
 }
 
 /** Returns the TLS options like libpq; undefined if the URL sets none. */
-function readTls({ hostname, searchParams }: URL, env: Env): boolean | ConnectionOptions | undefined {
+function readTls(
+  { hostname, searchParams }: URL,
+  env: Env,
+): boolean | ConnectionOptions | undefined {
   const mode = searchParams.get('sslmode');
   const [root, cert, key] = ['sslrootcert', 'sslcert', 'sslkey'].map(name =>
     readCertificate(searchParams, name),
   );
+
   const files = { ...(root && { ca: root }), ...(cert && { cert }), ...(key && { key }) };
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   switch (mode) {
@@ -152,7 +175,9 @@ function readTls({ hostname, searchParams }: URL, env: Env): boolean | Connectio
   }
 }
 
-/** Adds the CAs of the system if the URL names none. They are parsed once, not for each connection. */
+/**
+ * Adds the CAs of the system if the URL names none. They are parsed once, not for each connection.
+ */
 function withSystemCertificates(files: ConnectionOptions, env: Env): ConnectionOptions {
   if (files.ca !== undefined) return files;
   const added = [...SYSTEM_CAS, env['NODE_EXTRA_CA_CERTS'] ?? '']
@@ -163,13 +188,18 @@ function withSystemCertificates(files: ConnectionOptions, env: Env): ConnectionO
 
 const acceptAnyHost = (): undefined => undefined;
 
-/** Returns the text of a certificate or key; undefined for `system`, which means the CAs of the system. */
+/**
+ * Returns the text of a certificate or key; undefined for `system`, which means the CAs of the
+ * system.
+ */
 function readCertificate(parameters: URLSearchParams, name: string): string | undefined {
   const file = parameters.get(name);
   if (file === null || file === 'system') return undefined;
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new DatabaseUrlError(`${name} in the database URL can't be read: ${getErrorMessage(error)}`);
+    throw new DatabaseUrlError(
+      `${name} in the database URL can't be read: ${getErrorMessage(error)}`,
+    );
   }
 }

@@ -48,7 +48,10 @@ with input as (
 select id from ended`;
 
 /** Ends runs of one worker, and returns the ids of those that had not ended before. */
-export async function endAllAtOnce(db: Db, items: readonly RunEnding[]): Promise<ReadonlySet<string>> {
+export async function endAllAtOnce(
+  db: Db,
+  items: readonly RunEnding[],
+): Promise<ReadonlySet<string>> {
   const [{ worker }] = items as readonly [RunEnding, ...RunEnding[]];
   const outcomes = items.map(({ outcome }) => outcome);
   const parameters = [
@@ -60,9 +63,14 @@ export async function endAllAtOnce(db: Db, items: readonly RunEnding[]): Promise
     outcomes.map(({ forgetsRequest = false }) => forgetsRequest),
     worker,
     JSON.stringify(outcomes.flatMap(({ media }) => media)),
-    JSON.stringify(items.flatMap(({ id, outcome: { usage } }) => (usage ? [{ runId: id, ...usage }] : []))),
+    JSON.stringify(
+      items.flatMap(({ id, outcome: { usage } }) => (usage ? [{ runId: id, ...usage }] : [])),
+    ),
     outcomes.map(({ endedAt }) => endedAt ?? null),
   ];
-  const { rows } = await db.executeQuery<{ id: string }>(CompiledQuery.raw(END_RUNS_SQL, parameters));
+  const { rows } = await db.executeQuery<{ id: string }>(
+    CompiledQuery.raw(END_RUNS_SQL, parameters),
+  );
+
   return new Set(rows.map(({ id }) => id));
 }

@@ -8,14 +8,19 @@ import type { Db } from '../writer.ts';
 /** Time for which a worker counts as alive after the last renewal. */
 const LEASE_DURATION = sql`interval '15 seconds'`;
 const RENEW_EVERY_MS = 4000;
-/** Time after which a renewal counts as failed, and pause before the next: several must fit into a lease. */
+
+/**
+ * Time after which a renewal counts as failed, and pause before the next: several must fit into a
+ * lease.
+ */
 const RENEW_WITHIN_MS = 4000;
 const RENEW_AGAIN_MS = 500;
 
 /**
- * Workers that hold leases, renewed while their process lives. Only the database's clock counts. No worker is declared dead
- * for the length of a lease after the database has started, because workers may be slow to reach it again; nor by a worker
- * that lost its own lease, because others may have been cut off too.
+ * Workers that hold leases, renewed while their process lives. Only the database's clock counts. No
+ * worker is declared dead for the length of a lease after the database has started, because workers
+ * may be slow to reach it again; nor by a worker that lost its own lease, because others may have
+ * been cut off too.
  */
 export class LeasedWorkers implements Workers {
   readonly #db: Db;
@@ -49,7 +54,9 @@ export class LeasedWorkers implements Workers {
 
   async release(): Promise<void> {
     this.#stop.abort();
-    if (this.#registered) await sql`delete from "workers" where "id" = ${this.#name}`.execute(this.#db);
+    if (this.#registered) {
+      await sql`delete from "workers" where "id" = ${this.#name}`.execute(this.#db);
+    }
   }
 
   async #takeLease(): Promise<void> {
@@ -69,8 +76,11 @@ export class LeasedWorkers implements Workers {
       const pauseMs = wasUnavailable ? RENEW_AGAIN_MS : RENEW_EVERY_MS;
       await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
       if (signal.aborted) return;
+
       // Other workers may reach the database again later than this one, and are not dead.
-      const isRenewed: Promise<boolean> = renew(this.#db, this.#name, { wasAway: wasUnavailable }).then(
+      const isRenewed: Promise<boolean> = renew(this.#db, this.#name, {
+        wasAway: wasUnavailable,
+      }).then(
         () => true,
         () => false,
       );
@@ -89,7 +99,10 @@ async function renew(db: Db, name: string, { wasAway = false } = {}): Promise<vo
       "expiresAt" = clock_timestamp() + ${LEASE_DURATION}`.execute(db);
 }
 
-/** Returns true if a worker is known to be dead. Deletes its lease then, so that it must take a new one. */
+/**
+ * Returns true if a worker is known to be dead. Deletes its lease then, so that it must take a new
+ * one.
+ */
 async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
   const { rows } = await sql<{ alive: boolean; trusted: boolean }>`
     select
@@ -97,8 +110,12 @@ async function isDead(db: Db, worker: string, judge: string): Promise<boolean> {
       exists (
         select from "workers" where "id" = ${judge}
           and "expiresAt" > clock_timestamp() and "aliveSince" < clock_timestamp() - ${LEASE_DURATION}
-      ) and pg_postmaster_start_time() < clock_timestamp() - ${LEASE_DURATION} as "trusted"`.execute(db);
+      ) and pg_postmaster_start_time() < clock_timestamp() - ${LEASE_DURATION} as "trusted"`.execute(
+    db,
+  );
   if (rows[0]?.alive || !rows[0]?.trusted) return false;
-  await sql`delete from "workers" where "id" = ${worker} and "expiresAt" < clock_timestamp()`.execute(db);
+  await sql`delete from "workers" where "id" = ${worker} and "expiresAt" < clock_timestamp()`.execute(
+    db,
+  );
   return true;
 }

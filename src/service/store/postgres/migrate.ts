@@ -30,14 +30,21 @@ const POSTGRES_MIGRATIONS = buildMigrations({
   byKey: '',
   own: SHARED_TABLES,
 });
-/** The difference between the number of steps and the stored version, which started later in PostgreSQL. */
+
+/**
+ * The difference between the number of steps and the stored version, which started later in
+ * PostgreSQL.
+ */
 const UNCOUNTED_STEPS = 3;
 const SCHEMA_VERSION = POSTGRES_MIGRATIONS.length - UNCOUNTED_STEPS;
+
 /**
- * The oldest schema version whose programs still work on the current schema, and the first program with that version.
- * Steps only add, so programs of the version before work; what only they need is removed one version later.
+ * The oldest schema version whose programs still work on the current schema, and the first program
+ * with that version. Steps only add, so programs of the version before work; what only they need is
+ * removed one version later.
  */
 const OLDEST = { version: 7, program: '0.2.0' } as const;
+
 /** The version of this program, for messages. */
 const PROGRAM = USER_AGENT.replace(/^.*\//, '');
 
@@ -48,33 +55,44 @@ const LOCK = 8_173_245_601;
  * Migrates the database to the newest schema, after any other instance that does the same.
  *
  * @returns true if it had an older schema; false if it was new or current
- * @throws {DataDirectoryError} if a newer version of promptrun migrated it, and this one can't work on it
+ * @throws {DataDirectoryError} if a newer version of promptrun migrated it, and this one can't work
+ * on it
  */
 export async function migratePostgres(db: Db): Promise<boolean> {
   return await db.transaction().execute(async trx => {
     await sql`select pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
     const form = await readStoreForm(trx);
+
     const version = form?.version;
     if (form !== undefined && form.version > SCHEMA_VERSION) {
       checkOldest(form);
       return false;
     }
+
     if (version === SCHEMA_VERSION && form?.program) return false;
+
     const applied = version === undefined ? 0 : version + UNCOUNTED_STEPS;
     for (const step of POSTGRES_MIGRATIONS.slice(applied)) await sql.raw(step).execute(trx);
     await sql`delete from "storeVersion"`.execute(trx);
     await sql`insert into "storeVersion" ("version", "program", "oldest", "oldestProgram")
       values (${SCHEMA_VERSION}, ${PROGRAM}, ${OLDEST.version}, ${OLDEST.program})`.execute(trx);
+
     return version !== undefined && version < SCHEMA_VERSION;
   });
 }
 
-/** The schema version of a database, and the programs that work on it. Before 0.2.0, only the version was stored. */
+/**
+ * The schema version of a database, and the programs that work on it. Before 0.2.0, only the
+ * version was stored.
+ */
 interface StoreForm {
   readonly version: number;
   /** The version of promptrun that migrated it. */
   readonly program: string | null;
-  /** The oldest schema version whose programs work on it, and the first version of promptrun with that schema. */
+  /**
+   * The oldest schema version whose programs work on it, and the first version of promptrun with
+   * that schema.
+   */
   readonly oldest: number | null;
   readonly oldestProgram: string | null;
 }
@@ -88,6 +106,7 @@ async function readStoreForm(db: Db): Promise<StoreForm | undefined> {
     await sql`alter table "storeVersion" add column "program" text, add column "oldest" integer,
       add column "oldestProgram" text`.execute(db);
   }
+
   const { rows } = await sql<StoreForm>`
     select "version", "program", "oldest", "oldestProgram" from "storeVersion"`.execute(db);
   return rows[0];

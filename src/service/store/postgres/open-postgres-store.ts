@@ -19,7 +19,8 @@ import { createRunWrites } from './run-writes.ts';
  * Opens the store in a PostgreSQL database, and creates or migrates its tables.
  *
  * @throws {DatabaseUrlError} for a URL that is not PostgreSQL's
- * @throws {DatabaseUnavailableError} if the database can't be reached or its tables can't be created
+ * @throws {DatabaseUnavailableError} if the database can't be reached or its tables can't be
+ * created
  */
 export async function openPostgresStore(
   url: string,
@@ -27,6 +28,7 @@ export async function openPostgresStore(
 ): Promise<Store> {
   const address = readDatabaseUrl(url, env);
   const pool = createConnectionPool(address);
+
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({ pool }),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
@@ -44,18 +46,24 @@ export async function openPostgresStore(
       },
     );
   }
+
   const createBlobs = (collection: BlobCollection): Blobs => {
     const rows = createBlobRows(db, collection);
     return mediaDir === undefined
       ? rows
       : createLayeredBlobs(rows, createBlobFiles(path.join(mediaDir, collection)));
   };
+
   return buildStore({
     db,
     shared: true,
     workers: new LeasedWorkers(db),
     runWrites: createRunWrites,
-    blobs: { media: createBlobs('media'), inputs: createBlobs('inputs'), texts: createBlobs('texts') },
+    blobs: {
+      media: createBlobs('media'),
+      inputs: createBlobs('inputs'),
+      texts: createBlobs('texts'),
+    },
     requestRates: perSecond => createRequestRates(db, perSecond),
     close: () => db.destroy(),
   });

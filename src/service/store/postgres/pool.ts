@@ -9,15 +9,28 @@ import { explainDatabaseFault, isUnavailable } from './database-faults.ts';
 import { DatabaseHost } from './database-host.ts';
 import type { DatabaseAddress, HostAddress } from './database-url.ts';
 
-/** Maximum time that a request waits until a lost server is found again. The search continues without it. */
+/**
+ * Maximum time that a request waits until a lost server is found again. The search continues
+ * without it.
+ */
 const LOST_WAIT_MS = 1000;
+
 /** Interval of attempts at a server that accepts no writes. */
 const RETRY_EVERY_MS = 250;
-/** Maximum number of prepared statements on each connection. Lists of different lengths make different statements. */
+
+/**
+ * Maximum number of prepared statements on each connection. Lists of different lengths make
+ * different statements.
+ */
 const MAX_PREPARED = 200;
-/** Number of connections to test, and of rounds, because a pooler under load may keep the servers of some for a while. */
+
+/**
+ * Number of connections to test, and of rounds, because a pooler under load may keep the servers of
+ * some for a while.
+ */
 const TESTED_CONNECTIONS = 2;
 const ROUNDS = 10;
+
 /** PostgreSQL's codes for a prepared statement that already exists, and for one that doesn't. */
 const STATEMENT_FAULTS: readonly (string | undefined)[] = ['42P05', '26000'];
 
@@ -32,7 +45,11 @@ export interface ConnectionPool extends PostgresPool {
 }
 
 /** Returns a pool whose connection faults are DatabaseUnavailableErrors. */
-export function createConnectionPool({ hosts, connectTimeoutMs, prepares }: DatabaseAddress): ConnectionPool {
+export function createConnectionPool({
+  hosts,
+  connectTimeoutMs,
+  prepares,
+}: DatabaseAddress): ConnectionPool {
   const primary = new PrimaryServer(hosts, connectTimeoutMs);
   const names = new StatementNames(prepares ? MAX_PREPARED : 0);
   return {
@@ -41,7 +58,9 @@ export function createConnectionPool({ hosts, connectTimeoutMs, prepares }: Data
       return wrapClient(host, client, names);
     },
     async check() {
-      if (prepares && (await losesStatements(primary).catch(rethrowUnavailable))) throw prepareFalseError();
+      if (prepares && (await losesStatements(primary).catch(rethrowUnavailable))) {
+        throw prepareFalseError();
+      }
     },
     end: () => primary.end(),
   };
@@ -79,6 +98,7 @@ class PrimaryServer {
         this.#leave(current);
       }
     }
+
     this.#search ??= this.#find().finally(() => {
       this.#search = undefined;
     });
@@ -98,8 +118,8 @@ class PrimaryServer {
   }
 
   /**
-   * Asks all servers at once. Retries those that refuse until all have answered once, because a standby may be promoted
-   * while a silent server is waited for.
+   * Asks all servers at once. Retries those that refuse until all have answered once, because a
+   * standby may be promoted while a silent server is waited for.
    */
   #find(): Promise<DatabaseHost> {
     const reasons = new Map<DatabaseHost, string>();
@@ -116,8 +136,11 @@ class PrimaryServer {
           } catch (error) {
             reasons.set(host, explainDatabaseFault(error));
             isOver ||= reasons.size === this.#hosts.length;
-            if (isOver) reject(this.#hosts.length === 1 ? error : noPrimaryError(reasons));
-            else await sleep(RETRY_EVERY_MS);
+            if (isOver) {
+              reject(this.#hosts.length === 1 ? error : noPrimaryError(reasons));
+            } else {
+              await sleep(RETRY_EVERY_MS);
+            }
           }
         }
       };
@@ -128,13 +151,17 @@ class PrimaryServer {
   #use(host: DatabaseHost): void {
     this.#current = host;
     this.#wasFound = true;
-    for (const other of this.#hosts) if (other !== host) other.drop('another server is the primary');
+    for (const other of this.#hosts) {
+      if (other !== host) other.drop('another server is the primary');
+    }
   }
 }
 
 function noPrimaryError(reasons: ReadonlyMap<DatabaseHost, string>): DatabaseUnavailableError {
   const each = [...reasons].map(([{ name }, reason]) => `${name}: ${reason}`);
-  return new DatabaseUnavailableError(`no host of the database accepts writes (${each.join('; ')})`);
+  return new DatabaseUnavailableError(
+    `no host of the database accepts writes (${each.join('; ')})`,
+  );
 }
 
 function isPoolBusy(error: unknown): boolean {
@@ -159,7 +186,10 @@ class StatementNames {
   }
 }
 
-/** Returns true if connections share or lose prepared statements, because a pooler changes their server. */
+/**
+ * Returns true if connections share or lose prepared statements, because a pooler changes their
+ * server.
+ */
 async function losesStatements(primary: PrimaryServer): Promise<boolean> {
   const clients = await Promise.all(
     Array.from({ length: TESTED_CONNECTIONS }, async () => (await primary.connect()).client),
@@ -185,7 +215,11 @@ function prepareFalseError(): DatabaseUrlError {
   );
 }
 
-function wrapClient(host: DatabaseHost, client: pg.PoolClient, names: StatementNames): PostgresPoolClient {
+function wrapClient(
+  host: DatabaseHost,
+  client: pg.PoolClient,
+  names: StatementNames,
+): PostgresPoolClient {
   const query = (text: string, parameters: readonly unknown[]): Promise<unknown> => {
     // Only transactions and migrations have statements without parameters, which need no preparing.
     const name = parameters.length > 0 ? names.nameFor(text) : undefined;
@@ -198,7 +232,10 @@ function wrapClient(host: DatabaseHost, client: pg.PoolClient, names: StatementN
 
 function rethrowUnavailable(error: unknown): never {
   if (!isUnavailable(error)) throw error;
-  throw new DatabaseUnavailableError(`the database is unavailable: ${explainDatabaseFault(error)}`, {
-    cause: error,
-  });
+  throw new DatabaseUnavailableError(
+    `the database is unavailable: ${explainDatabaseFault(error)}`,
+    {
+      cause: error,
+    },
+  );
 }

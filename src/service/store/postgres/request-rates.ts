@@ -3,8 +3,8 @@ import type { RateLimiter } from '../../core/rate-limiter.ts';
 import type { Db } from '../writer.ts';
 
 /**
- * Limits the requests of each key over all instances: bursts of up to `perSecond`, refilled over a second. `request` returns
- * the time to wait in milliseconds; 0 if the request is granted.
+ * Limits the requests of each key over all instances: bursts of up to `perSecond`, refilled over a
+ * second. `request` returns the time to wait in milliseconds; 0 if the request is granted.
  */
 export function createRequestRates(db: Db, perSecond: number): RateLimiter {
   const each = sql`${1 / perSecond} * interval '1 second'`;

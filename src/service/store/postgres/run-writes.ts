@@ -24,8 +24,9 @@ import { WriteBatches } from './write-batches.ts';
 const MAX_BATCH = 64;
 
 /**
- * Creates and ends runs in batches of one statement, which is its own transaction. All users share the statements that
- * create runs, except while another process has locked a user, who must not keep the others waiting.
+ * Creates and ends runs in batches of one statement, which is its own transaction. All users share
+ * the statements that create runs, except while another process has locked a user, who must not
+ * keep the others waiting.
  */
 export function createRunWrites(db: Db, writer: Writer): RunWrites {
   const uses = createUseCollector(db);
@@ -37,11 +38,16 @@ export function createRunWrites(db: Db, writer: Writer): RunWrites {
     items => createOfUser(db, writer, uses, items),
     MAX_BATCH,
   );
-  const endings = new WriteBatches<RunEnding, boolean>(items => endEach(db, writer, items), MAX_BATCH);
+  const endings = new WriteBatches<RunEnding, boolean>(
+    items => endEach(db, writer, items),
+    MAX_BATCH,
+  );
+
   return {
     async create(run: NewRun, limits: UserLimits, now: number): Promise<string> {
       const creation = { run, limits, now };
       const user = String(run.userId);
+
       // A run that has already ended is rare, and takes more than one statement.
       const result = run.outcome
         ? await createAlone(writer, creation)
@@ -87,8 +93,15 @@ async function createAlone(
   }
 }
 
-/** Ends runs, one by one if they can't be ended together. Returns for each if it had not ended before. */
-async function endEach(db: Db, writer: Writer, items: readonly RunEnding[]): Promise<readonly boolean[]> {
+/**
+ * Ends runs, one by one if they can't be ended together. Returns for each if it had not ended
+ * before.
+ */
+async function endEach(
+  db: Db,
+  writer: Writer,
+  items: readonly RunEnding[],
+): Promise<readonly boolean[]> {
   const ended = await endAllAtOnce(db, items).catch(fallBackIfRefused);
   if (ended) return items.map(({ id }) => ended.has(id));
   const results: boolean[] = [];

@@ -8,8 +8,9 @@ interface QueuedItem<T, R> {
 }
 
 /**
- * Batches items by lane: items that arrive while a batch of their lane is processed form the next one. A lane thus uses one
- * connection at a time, and waiting items use none. Owners who share a lane take turns.
+ * Batches items by lane: items that arrive while a batch of their lane is processed form the next
+ * one. A lane thus uses one connection at a time, and waiting items use none. Owners who share a
+ * lane take turns.
  */
 export class WriteBatches<T, R> {
   /** The waiting items of each working lane, by owner. */
@@ -35,7 +36,9 @@ export class WriteBatches<T, R> {
       own.push({ item, resolve, reject });
       waiting.set(owner, own);
       if (known) return;
+
       this.#lanes.set(lane, waiting);
+
       // Items added in the same turn of the event loop join this batch.
       setImmediate(() => void this.#work(lane, waiting));
     });

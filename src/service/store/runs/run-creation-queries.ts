@@ -13,7 +13,10 @@ interface RowOfNewRun extends Pick<NewRun, NewColumn | 'textBytes'>, Omit<EndCol
 }
 
 export const KEY_CLAIM = new PreparedQuery(
-  (db, value: ValueOf<Idempotency & { userId: number; runId: string; now: number; expired: number }>) =>
+  (
+    db,
+    value: ValueOf<Idempotency & { userId: number; runId: string; now: number; expired: number }>,
+  ) =>
     db
       .insertInto('idempotencyKeys')
       .values({
@@ -39,18 +42,24 @@ export const CALLER = new PreparedQuery((db, value: ValueOf<{ userId: number }>)
   selectCallerWithPlan(db, value('userId')),
 );
 
-export const CALLER_WITH_KEY = new PreparedQuery((db, value: ValueOf<{ userId: number; keyId: string }>) =>
-  selectCallerWithPlan(db, value('userId'))
-    .innerJoin('keys', 'keys.userId', 'users.id')
-    .where('keys.id', '=', value('keyId')),
+export const CALLER_WITH_KEY = new PreparedQuery(
+  (db, value: ValueOf<{ userId: number; keyId: string }>) =>
+    selectCallerWithPlan(db, value('userId'))
+      .innerJoin('keys', 'keys.userId', 'users.id')
+      .where('keys.id', '=', value('keyId')),
 );
 
 function selectCallerWithPlan(db: Db, userId: number) {
-  return db.selectFrom('users').select('users.id').where('users.id', '=', userId).where('plan', '<>', 'none');
+  return db
+    .selectFrom('users')
+    .select('users.id')
+    .where('users.id', '=', userId)
+    .where('plan', '<>', 'none');
 }
 
-export const RUNNABLE_VERSION = new PreparedQuery((db, value: ValueOf<{ promptVersionId: string }>) =>
-  selectRunnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
+export const RUNNABLE_VERSION = new PreparedQuery(
+  (db, value: ValueOf<{ promptVersionId: string }>) =>
+    selectRunnableVersion(db, value('promptVersionId')).select('promptVersions.id'),
 );
 
 /** Sums up the input texts of a user's unfinished runs. */
@@ -76,7 +85,8 @@ export const RESERVATION = new PreparedQuery((db, value: ValueOf<ReservedValues>
     .set(({ eb, ref }) => ({
       credits: eb('credits', '-', value('credits')),
       mediaBytes: eb('mediaBytes', '+', value('inputBytes')),
-      // Unique and growing even if the clock stands still or goes back, because the list is ordered by it.
+      // Unique and growing even if the clock stands still or goes back, because the list is ordered
+      // by it.
       lastRunAt: sql<number>`case when ${ref('lastRunAt')} < ${value('nowMicros')} then ${value('nowMicros')} else ${ref('lastRunAt')} + 1 end`,
     }))
     .where('id', '=', value('userId'))

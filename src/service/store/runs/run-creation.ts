@@ -28,20 +28,30 @@ export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
  * @returns the run's id, or the id of the run that the same idempotency key and body created before
  * @throws {CreationRefused} which must roll the transaction back
  */
-export async function writeNewRun(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<string> {
+export async function writeNewRun(
+  db: Db,
+  run: NewRun,
+  limits: UserLimits,
+  now: number,
+): Promise<string> {
   const former = run.idempotency && (await claimKey(db, run, run.idempotency, now));
   if (former !== undefined) return former;
+
   await checkCaller(db, run);
   const createdAt = await reserve(db, run, limits, now);
-  if (run.status === 'queued' && (await isQueueFull(db, run, limits))) throw new CreationRefused('queue');
+
+  if (run.status === 'queued' && (await isQueueFull(db, run, limits))) {
+    throw new CreationRefused('queue');
+  }
+
   await insertRun(db, run, createdAt);
   if (run.outcome) await writeResults(db, run, run.outcome);
   return run.id;
 }
 
 /**
- * Claims an idempotency key; returns the run that it created before, if any. Concurrent creations with the same key wait
- * here, and get the run of the first.
+ * Claims an idempotency key; returns the run that it created before, if any. Concurrent creations
+ * with the same key wait here, and get the run of the first.
  */
 async function claimKey(
   db: Db,
@@ -52,6 +62,7 @@ async function claimKey(
   const expired = now - IDEMPOTENCY_LIFETIME_MS;
   const { numAffectedRows } = await KEY_CLAIM.run(db, { userId, key, digest, runId, now, expired });
   if (numAffectedRows === 1n) return undefined;
+
   const former = await db
     .selectFrom('idempotencyKeys')
     .select(['digest', 'runId'])
@@ -62,26 +73,47 @@ async function claimKey(
   return former.runId;
 }
 
-/** Checks that the caller's key and plan, and the version, still exist since the request arrived. */
+/**
+ * Checks that the caller's key and plan, and the version, still exist since the request arrived.
+ */
 async function checkCaller(db: Db, { keyId, userId, promptVersionId }: NewRun): Promise<void> {
   const caller = await (keyId === undefined
     ? CALLER.findFirst(db, { userId })
     : CALLER_WITH_KEY.findFirst(db, { userId, keyId }));
   if (!caller) throw new CreationRefused('caller');
-  if (!(await RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) throw new CreationRefused('version');
+  if (!(await RUNNABLE_VERSION.findFirst(db, { promptVersionId }))) {
+    throw new CreationRefused('version');
+  }
 }
 
-/** The share of a user's space that is reserved for texts, so that a user whose media fill the rest can still run prompts. */
+/**
+ * The share of a user's space that is reserved for texts, so that a user whose media fill the rest
+ * can still run prompts.
+ */
 export const TEXT_SHARE = 1 / 64;
 
-/** Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's list. */
+/**
+ * Reserves credits and space of the user; returns the run's `createdAt`, which orders the user's
+ * list.
+ */
 async function reserve(db: Db, run: NewRun, limits: UserLimits, now: number): Promise<number> {
   const { userId, credits, inputBytes } = run;
   const maxBytes = await computeMaxMediaBytes(db, run, limits);
   const nowMicros = now * 1000;
-  const reservation = await RESERVATION.findFirst(db, { userId, credits, inputBytes, maxBytes, nowMicros });
+  const reservation = await RESERVATION.findFirst(db, {
+    userId,
+    credits,
+    inputBytes,
+    maxBytes,
+    nowMicros,
+  });
   if (reservation) return reservation.lastRunAt;
-  const user = await db.selectFrom('users').select('credits').where('id', '=', userId).executeTakeFirst();
+
+  const user = await db
+    .selectFrom('users')
+    .select('credits')
+    .where('id', '=', userId)
+    .executeTakeFirst();
   throw new CreationRefused(user && user.credits >= credits ? 'space' : 'credits');
 }
 
@@ -121,7 +153,18 @@ const UNENDED = { tokens: 0, outputs: '[]', warnings: null, endedAt: null } as c
 
 async function insertRun(db: Db, run: NewRun, createdAt: number): Promise<void> {
   const { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, outcome } = run;
-  const row = { id, userId, promptVersionId, name, model, credits, inputBytes, textBytes, createdAt };
+  const row = {
+    id,
+    userId,
+    promptVersionId,
+    name,
+    model,
+    credits,
+    inputBytes,
+    textBytes,
+    createdAt,
+  };
+
   const request = outcome?.forgetsRequest ? null : encodeRequest(run.request);
   const state = outcome
     ? { worker: null, ...toEndColumns(outcome) }

@@ -43,8 +43,16 @@ function updateEndedRun(db: Db, value: ValueOf<EndValues>) {
     .returning(['userId', 'credits']);
 }
 
-/** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
-export async function failRun(db: Db, id: string, message: string, endedAt?: number): Promise<boolean> {
+/**
+ * Ends an unfinished run as failed, whichever worker holds it; returns false if it has already
+ * ended.
+ */
+export async function failRun(
+  db: Db,
+  id: string,
+  message: string,
+  endedAt?: number,
+): Promise<boolean> {
   return await endRun(db, id, {
     status: 'failed',
     outputs: [{ type: 'error', data: message }],
@@ -55,21 +63,38 @@ export async function failRun(db: Db, id: string, message: string, endedAt?: num
 }
 
 /**
- * Writes the outcome of an unfinished run with its media, usage and refund; returns false if it has already ended.
+ * Writes the outcome of an unfinished run with its media, usage and refund; returns false if it has
+ * already ended.
  *
  * @param worker the worker that must hold the run; default any
  */
-export async function endRun(db: Db, id: string, outcome: RunOutcome, worker?: string): Promise<boolean> {
-  const values = { id, ...toEndColumns(outcome), forgetsRequest: outcome.forgetsRequest ? 1 : 0 } as const;
+export async function endRun(
+  db: Db,
+  id: string,
+  outcome: RunOutcome,
+  worker?: string,
+): Promise<boolean> {
+  const values = {
+    id,
+    ...toEndColumns(outcome),
+    forgetsRequest: outcome.forgetsRequest ? 1 : 0,
+  } as const;
   const run = await (worker === undefined
     ? END_RUN.findFirst(db, values)
     : END_OF_WORKER.findFirst(db, { ...values, worker }));
   if (!run) return false;
+
   await writeResults(db, { id, ...run }, outcome);
   return true;
 }
 
-export function toEndColumns({ status, tokens, outputs, warnings = [], endedAt }: RunOutcome): EndColumns {
+export function toEndColumns({
+  status,
+  tokens,
+  outputs,
+  warnings = [],
+  endedAt,
+}: RunOutcome): EndColumns {
   return {
     status,
     tokens,
@@ -88,15 +113,21 @@ export async function writeResults(
   const credits = status === 'failed' ? reserved : 0;
   const bytes = media.reduce((sum, { size }) => sum + size, 0);
   if (credits > 0) await db.updateTable('runs').set({ credits: 0 }).where('id', '=', id).execute();
+
   if (credits > 0 || bytes > 0) {
     await db
       .updateTable('users')
-      .set(({ eb }) => ({ credits: eb('credits', '+', credits), mediaBytes: eb('mediaBytes', '+', bytes) }))
+      .set(({ eb }) => ({
+        credits: eb('credits', '+', credits),
+        mediaBytes: eb('mediaBytes', '+', bytes),
+      }))
       .where('id', '=', userId)
       .execute();
   }
+
   const rows = media.map(item => ({ ...item, userId }));
   if (rows.length > 0) await db.insertInto('media').values(rows).execute();
+
   if (usage) {
     await db
       .insertInto('runUsage')

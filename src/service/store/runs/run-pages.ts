@@ -39,8 +39,8 @@ export async function readRuns(
 }
 
 /**
- * Reads the ids of a page in time proportional to its size, nearest to the cursor first; undefined if the cursor is not a run
- * of the user.
+ * Reads the ids of a page in time proportional to its size, nearest to the cursor first; undefined
+ * if the cursor is not a run of the user.
  */
 export async function readPage(db: Db, { userId, status, limit, ...filter }: RunListFilter) {
   const { startingAfter, endingBefore } = filter;
@@ -49,9 +49,13 @@ export async function readPage(db: Db, { userId, status, limit, ...filter }: Run
   if (cursor !== undefined) {
     const run = await selectUserRun(db, userId, cursor).select('createdAt').executeTakeFirst();
     if (!run) return undefined;
-    if (endingBefore === undefined) until = Math.min(until, run.createdAt);
-    else from = Math.max(from, run.createdAt + 1);
+    if (endingBefore === undefined) {
+      until = Math.min(until, run.createdAt);
+    } else {
+      from = Math.max(from, run.createdAt + 1);
+    }
   }
+
   const rows = await db
     .selectFrom('runs')
     .select('id')
@@ -65,11 +69,14 @@ export async function readPage(db: Db, { userId, status, limit, ...filter }: Run
   return { ids: rows.slice(0, limit).map(({ id }) => id), hasMore: rows.length > limit };
 }
 
-/** Returns the runs that fit, by their sizes alone, so that outputs that don't fit are never read. */
+/**
+ * Returns the runs that fit, by their sizes alone, so that outputs that don't fit are never read.
+ */
 async function selectFittingRuns(db: Db, ids: readonly string[], maxBytes: number) {
   const size = sql<number>`octet_length("outputs")`.as('bytes');
   const rows = await selectRunsWithIds(db, ids).clearSelect().select(['id', size]).execute();
   const sizes = new Map(rows.map(({ id, bytes }) => [id, bytes]));
+
   const fitting: string[] = [];
   let sum = 0;
   for (const id of ids) {
@@ -78,5 +85,6 @@ async function selectFittingRuns(db: Db, ids: readonly string[], maxBytes: numbe
     sum += bytes;
     fitting.push(id);
   }
+
   return { fitting, bytes: sum };
 }

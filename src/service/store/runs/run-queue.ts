@@ -36,34 +36,52 @@ export function createRunQueue(db: Db, writer: Writer, { shared }: { shared: boo
     /** Returns the workers that hold unfinished runs. */
     workersWithRuns: async () => {
       const workers = db.selectFrom('runs').select('worker').distinct().where(isUnfinished);
-      return (await workers.where('worker', 'is not', null).execute()).flatMap(row => row.worker ?? []);
+      return (await workers.where('worker', 'is not', null).execute()).flatMap(
+        row => row.worker ?? [],
+      );
     },
-    /** Counts a death for each running run of a dead worker, then queues its runs again or fails them. */
+    /**
+     * Counts a death for each running run of a dead worker, then queues its runs again or fails
+     * them.
+     */
     settleDeadWorker: (deadWorker: string, abandonment: DeadWorkerRules) =>
       writer.write(trx => settleDeadWorker(trx, deadWorker, abandonment)),
     /**
-     * Claims as many queued runs as the worker has capacity for, each user's oldest first, and marks them as running.
-     * `moreLeft` is true if there may be more for this worker.
+     * Claims as many queued runs as the worker has capacity for, each user's oldest first, and
+     * marks them as running. `moreLeft` is true if there may be more for this worker.
      */
     async claim(claim: QueueClaim) {
       const userQueues = await claimableRuns(db, claim)
-        .select(({ fn }) => ['userId', fn.min('createdAt').as('oldest'), fn.countAll<number>().as('count')])
+        .select(({ fn }) => [
+          'userId',
+          fn.min('createdAt').as('oldest'),
+          fn.countAll<number>().as('count'),
+        ])
         .groupBy('userId')
         .execute();
       const turns = allotTurns(userQueues, claim);
       const runs =
-        turns.size === 0 ? [] : await writer.write(trx => claimOldest(trx, turns, claim, { shared }));
+        turns.size === 0
+          ? []
+          : await writer.write(trx => claimOldest(trx, turns, claim, { shared }));
       const left = userQueues.reduce((sum, { count }) => sum + count, 0) - runs.length;
+
       return { runs, moreLeft: left > 0 };
     },
     /** Returns the number of queued runs that a worker with these models could claim. */
     countClaimable: async (models: QueueClaim['models']) => {
-      const counted = claimableRuns(db, { models }).select(({ fn }) => fn.countAll<number>().as('count'));
+      const counted = claimableRuns(db, { models }).select(({ fn }) =>
+        fn.countAll<number>().as('count'),
+      );
       return (await counted.executeTakeFirstOrThrow()).count;
     },
     /** Returns the ids of a worker's running runs, according to the store. */
     runningAt: async (worker: string) => {
-      const runs = db.selectFrom('runs').select('id').where(isUnfinished).where('worker', '=', worker);
+      const runs = db
+        .selectFrom('runs')
+        .select('id')
+        .where(isUnfinished)
+        .where('worker', '=', worker);
       return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
     },
     /** Queues these runs of the worker again, or all of them, without counting a death. */
@@ -79,13 +97,17 @@ interface UserQueue {
   readonly count: number;
 }
 
-/** Returns the number of runs to claim for each user. The user with the fewest running comes first, then the longest waiting. */
+/**
+ * Returns the number of runs to claim for each user. The user with the fewest running comes first,
+ * then the longest waiting.
+ */
 function allotTurns(
   userQueues: readonly UserQueue[],
   { capacity, running }: QueueClaim,
 ): ReadonlyMap<number, number> {
   const turns = new Map<number, number>();
-  const countRunning = (userId: number): number => (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
+  const countRunning = (userId: number): number =>
+    (running.get(userId) ?? 0) + (turns.get(userId) ?? 0);
   for (let claimed = 0; ; claimed += 1) {
     const [next] = userQueues
       .filter(({ userId, count }) => count > (turns.get(userId) ?? 0))
@@ -109,10 +131,12 @@ async function claimOldest(
       .orderBy('createdAt')
       .limit(count)
       .$if(shared, query => query.forUpdate().skipLocked());
+
   const [first, ...others] = [...turns].map(turn =>
     trx.selectFrom(selectOldest(turn).as('oldest')).select('id'),
   );
   if (!first) return [];
+
   // A CTE is evaluated once; a subselect may be evaluated for each row, with different results.
   const runs = await trx
     .with('picked', () => others.reduce((all, next) => all.unionAll(next), first))
@@ -138,6 +162,7 @@ async function settleDeadWorker(
     .where('worker', '=', worker)
     .where('status', '=', 'running')
     .execute();
+
   const diedRuns = await trx
     .selectFrom('runs')
     .select(['id', 'deaths', 'request'])
@@ -145,11 +170,15 @@ async function settleDeadWorker(
     .where('worker', '=', worker)
     .where('deaths', '>=', 1)
     .execute();
+
   for (const { id, deaths, request } of diedRuns) {
     // No instance may be left that has the model, so this does not wait for one.
     const { isProgram = false } = (JSON.parse(request ?? '{}') ?? {}) as Partial<StoredRequest>;
-    if (isProgram || deaths >= maxDeaths) await failRun(trx, id, (isProgram ? programReason : reason)(id));
+    if (isProgram || deaths >= maxDeaths) {
+      await failRun(trx, id, (isProgram ? programReason : reason)(id));
+    }
   }
+
   await queueAgain(trx, worker);
 }
 
@@ -164,7 +193,10 @@ async function queueAgain(trx: Db, worker: string, runIds?: readonly string[]): 
 }
 
 /** Selects the queued runs that a worker could claim. */
-function claimableRuns(db: Db, { models, withPictures = true }: Pick<QueueClaim, 'models' | 'withPictures'>) {
+function claimableRuns(
+  db: Db,
+  { models, withPictures = true }: Pick<QueueClaim, 'models' | 'withPictures'>,
+) {
   return db
     .selectFrom('runs')
     .where(isQueued)

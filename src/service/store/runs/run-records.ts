@@ -69,8 +69,8 @@ export interface UserLimits {
 }
 
 /**
- * A creation that the store refused: too few credits, a full queue, too little space, an idempotency key used with another
- * body, a caller without key or plan, or a withdrawn version.
+ * A creation that the store refused: too few credits, a full queue, too little space, an
+ * idempotency key used with another body, a caller without key or plan, or a withdrawn version.
  */
 export class CreationRefused extends Error {
   constructor(readonly reason: 'credits' | 'queue' | 'space' | 'key' | 'caller' | 'version') {
@@ -139,7 +139,10 @@ export function outcomeIfEnded(run: StoredRun | undefined): RunOutcome | undefin
 export interface RunWrites {
   /** @throws {CreationRefused} */
   create(run: NewRun, limits: UserLimits, now: number): Promise<string>;
-  /** Returns false if the run has already ended. Only endings that change the user's balance wait for each other. */
+  /**
+   * Returns false if the run has already ended. Only endings that change the user's balance wait
+   * for each other.
+   */
   end(id: string, userId: number, worker: string, outcome: RunOutcome): Promise<boolean>;
   /** Returns the uses of a prompt that are counted but not yet written. */
   pendingUses(promptId: string): number;

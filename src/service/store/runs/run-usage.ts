@@ -5,7 +5,11 @@ import { toNonEmpty } from './run-selections.ts';
 export type RunWithUsage = ReturnType<typeof withUsage>;
 
 /** Returns the usage of those of these runs that belong to the user. */
-export async function readRunsUsage(db: Db, userId: number, ids: readonly string[]): Promise<RunWithUsage[]> {
+export async function readRunsUsage(
+  db: Db,
+  userId: number,
+  ids: readonly string[],
+): Promise<RunWithUsage[]> {
   return (await selectUsage(db, userId, ids)).map(withUsage);
 }
 
@@ -30,7 +34,10 @@ function selectUsage(db: Db, userId: number, ids: readonly string[]) {
     .execute();
 }
 
-/** Builds the usage of a row; undefined if the model needs no provider, or the run never got an answer. */
+/**
+ * Builds the usage of a row; undefined if the model needs no provider, or the run never got an
+ * answer.
+ */
 function withUsage({ usageOf, model, input, output, cached, cost, ...row }: UsageRow) {
   const { estimated, answers, ...run } = row;
   const counts = { input, output, cached, cost, estimated: estimated ?? 0, answers: answers ?? 1 };

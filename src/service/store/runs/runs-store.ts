@@ -18,11 +18,20 @@ import { selectRunsWithIds, selectUserRun } from './run-selections.ts';
 import { readRunsUsage } from './run-usage.ts';
 
 /** Creates, reads and ends runs. Times are in milliseconds unless noted. */
-export function createRunsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
+export function createRunsStore(
+  db: Db,
+  writer: Writer,
+  runWrites?: Pick<RunWrites, 'create' | 'end'>,
+) {
   return {
-    /** Writes a run with its reservations and idempotency key, or nothing. @throws {CreationRefused} */
+    /**
+     * Writes a run with its reservations and idempotency key, or nothing.
+     *
+     * @throws {CreationRefused}
+     */
     create: (run: NewRun, limits: UserLimits, now: number) =>
-      runWrites?.create(run, limits, now) ?? writer.write(trx => writeNewRun(trx, run, limits, now)),
+      runWrites?.create(run, limits, now) ??
+      writer.write(trx => writeNewRun(trx, run, limits, now)),
     find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
       const row = await selectUserRun(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
       return row && parseStoredRun(row);
@@ -32,14 +41,18 @@ export function createRunsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrit
       const row = await selectUserRun(db, userId, id)
         .select(['promptVersionId', 'request'])
         .executeTakeFirst();
-      return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
+      return row?.request
+        ? { ...row, request: JSON.parse(row.request) as StoredRequest }
+        : undefined;
     },
     /** Returns the run that a key created in the last 24 hours, and the digest of the body. */
     createdWith: (userId: number, key: string, now: number) => findCreatedRun(db, userId, key, now),
     /** Deletes idempotency keys older than 24 hours. */
     forgetKeys: async (now: number) => {
       const before = now - IDEMPOTENCY_LIFETIME_MS;
-      await writer.write(trx => trx.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute());
+      await writer.write(trx =>
+        trx.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute(),
+      );
     },
     /** See `readPage`. */
     page: (filter: RunListFilter) => readPage(db, filter),
@@ -48,14 +61,20 @@ export function createRunsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrit
     usage: (userId: number, ids: readonly string[]) => readRunsUsage(db, userId, ids),
     /** Writes the outcome, media and refund of a run, if this worker still holds it. */
     settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) =>
-      runWrites?.end(id, userId, worker, outcome) ?? writer.write(trx => endRun(trx, id, outcome, worker)),
-    /** Ends an unfinished run as failed, whichever worker holds it; returns false if it has already ended. */
+      runWrites?.end(id, userId, worker, outcome) ??
+      writer.write(trx => endRun(trx, id, outcome, worker)),
+    /**
+     * Ends an unfinished run as failed, whichever worker holds it; returns false if it has already
+     * ended.
+     */
     fail: (id: string, message: string, endedAt?: number) =>
       writer.write(trx => failRun(trx, id, message, endedAt)),
     /** Returns those of these runs that have ended, of any user. */
     endedAmong: async (ids: readonly string[]) => {
       if (ids.length === 0) return [];
-      const rows = await selectRunsWithIds(db, ids).where('status', 'in', ['succeeded', 'failed']).execute();
+      const rows = await selectRunsWithIds(db, ids)
+        .where('status', 'in', ['succeeded', 'failed'])
+        .execute();
       return rows.map(parseStoredRun);
     },
     /** Returns those of these runs whose input images must be kept. */
@@ -76,7 +95,10 @@ export function createRunsStore(db: Db, writer: Writer, runWrites?: Pick<RunWrit
         .execute();
       return new Set(rows.map(row => row.id));
     },
-    /** Releases the space of input images of ended runs, of one user or from before a time; returns the runs. */
+    /**
+     * Releases the space of input images of ended runs, of one user or from before a time; returns
+     * the runs.
+     */
     forgetImages: (which: { before: number } | { userId: number }) =>
       writer.write(trx => forgetImages(trx, which)),
   };
@@ -97,7 +119,10 @@ async function findCreatedRun(db: Db, userId: number, key: string, now: number) 
   return { digest, run: parseStoredRun(run) };
 }
 
-async function forgetImages(db: Db, which: { before: number } | { userId: number }): Promise<string[]> {
+async function forgetImages(
+  db: Db,
+  which: { before: number } | { userId: number },
+): Promise<string[]> {
   const concerned = db
     .selectFrom('runs')
     .select(['id', 'userId', 'inputBytes'])
@@ -118,5 +143,6 @@ async function forgetImages(db: Db, which: { before: number } | { userId: number
     // Otherwise another process has released it.
     if (numUpdatedRows > 0n) await releaseSpace(db, userId, inputBytes);
   }
+
   return runs.map(({ id }) => id);
 }

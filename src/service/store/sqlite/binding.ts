@@ -20,7 +20,8 @@ export interface SqliteModule {
 }
 
 /**
- * Opens a database file with Node's built-in SQLite if it has a safe version, else with the packaged one.
+ * Opens a database file with Node's built-in SQLite if it has a safe version, else with the
+ * packaged one.
  *
  * @throws {DataDirectoryError} if no SQLite can be loaded on this platform
  */
@@ -29,7 +30,9 @@ export async function openSqlite(file: string): Promise<SqliteDatabase> {
   return new DatabaseSync(file);
 }
 
-/** Loads the SQLite binding for a Node. Falls back to an unsafe built-in one rather than to none. */
+/**
+ * Loads the SQLite binding for a Node. Falls back to an unsafe built-in one rather than to none.
+ */
 export async function loadSqlite({ sqlite }: NodeJS.ProcessVersions): Promise<SqliteModule> {
   const builtIn = sqlite === undefined ? undefined : loadBuiltInSqlite();
   if (builtIn && isSafe(sqlite ?? '')) return builtIn;
@@ -53,9 +56,11 @@ function isSafe(version: string): boolean {
 function loadBuiltInSqlite(): SqliteModule | undefined {
   const getBuiltin = (process as { getBuiltinModule?: (id: string) => unknown }).getBuiltinModule;
   if (!getBuiltin) return undefined;
+
   // Node warns on stderr that its SQLite is experimental, which doesn't concern the user.
   const emitWarning = Object.getOwnPropertyDescriptor(process, 'emitWarning');
   process.emitWarning = () => {};
+
   try {
     return getBuiltin('node:sqlite') as SqliteModule | undefined;
   } finally {
@@ -95,8 +100,12 @@ function findSqliteCode(error: unknown): number | undefined {
   return CODE_OF_MESSAGE[error.message];
 }
 
-/** Maximum time to wait for a lock, long because hundreds of processes may want it one after the other. */
+/**
+ * Maximum time to wait for a lock, long because hundreds of processes may want it one after the
+ * other.
+ */
 const BUSY_TIMEOUT_MS = 120_000;
+
 /** Maximum pause between two attempts. */
 const MAX_BUSY_PAUSE_MS = 60;
 

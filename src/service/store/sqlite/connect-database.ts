@@ -15,12 +15,17 @@ import type { LockedWorkers } from './worker-locks.ts';
 
 /** Maximum time that a statement blocks this process while it waits for another's transaction. */
 const BUSY_TIMEOUT_MS = 100;
-/** Maximum size of a database, in bytes, for a full check at every start, which takes a few milliseconds. */
+
+/**
+ * Maximum size of a database, in bytes, for a full check at every start, which takes a few
+ * milliseconds.
+ */
 const MAX_CHECKED_SIZE = 2 * 1024 * 1024;
 
 /**
- * Opens the database in WAL mode; creates or migrates it if necessary. Commits are durable once `log` has been flushed;
- * without a log they are durable at once. `migrated` is true if it had an older schema.
+ * Opens the database in WAL mode; creates or migrates it if necessary. Commits are durable once
+ * `log` has been flushed; without a log they are durable at once. `migrated` is true if it had an
+ * older schema.
  *
  * @throws {DataDirectoryError} if the file is empty, damaged or another program's
  */
@@ -40,14 +45,18 @@ async function openWhole(file: string, size: number) {
     database.exec(`pragma busy_timeout = ${BUSY_TIMEOUT_MS}`);
     const foreign = await whenUnlocked(() => isForeign(database));
     if (foreign) throw damagedStoreError(file, 'it is the database of another program');
+
     // Two processes that open a new file at once can meet a lock here despite the busy timeout.
     await whenUnlocked(() => database.exec('pragma journal_mode = wal'));
-    // On macOS, an ordinary sync leaves commits in the cache of the disk, which a power cut empties.
+
+    // On macOS, an ordinary sync leaves commits in the cache of the disk, which a power cut
+    // empties.
     database.exec('pragma synchronous = full; pragma fullfsync = on; pragma foreign_keys = on');
     const migrated = await whenUnlocked(() => migrateSqlite(database, file));
     if (size <= MAX_CHECKED_SIZE) await whenUnlocked(() => checkIntegrity(database, file));
     const log = await LogFlush.open(database);
     if (log) database.exec('pragma synchronous = normal');
+
     return { database, migrated, log };
   } catch (error) {
     database.close();
@@ -57,7 +66,9 @@ async function openWhole(file: string, size: number) {
 
 function checkIntegrity(database: SqliteDatabase, file: string): void {
   const [row] = database.prepare('pragma quick_check(1)').all() as { quick_check: string }[];
-  if (row?.quick_check !== 'ok') throw damagedStoreError(file, row?.quick_check ?? 'it could not be checked');
+  if (row?.quick_check !== 'ok') {
+    throw damagedStoreError(file, row?.quick_check ?? 'it could not be checked');
+  }
 }
 
 /** Creates the file atomically, so that an empty one is always a damaged one. Returns its size. */
@@ -72,11 +83,13 @@ async function createDatabase(file: string): Promise<number> {
     } finally {
       database.close();
     }
+
     // SQLite would apply the log of the missing file to the new one.
     const hadLog = (await readFileSize(`${file}-wal`)) !== undefined;
     if (hadLog && (await readFileSize(file)) === undefined) {
       throw damagedStoreError(file, 'it is missing, and only its log (-wal) is there');
     }
+
     // If another process was faster, its file stays.
     await placeNew(unfinished, file);
     await syncDirectory(path.dirname(file));
@@ -97,8 +110,8 @@ async function readFileSize(file: string): Promise<number | undefined> {
 const DATABASE_FILE_SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /**
- * Renames the database and its logs, so that a new one can be created. Returns the new name, which contains the time;
- * undefined without a database.
+ * Renames the database and its logs, so that a new one can be created. Returns the new name, which
+ * contains the time; undefined without a database.
  *
  * @throws {DataDirectoryError} if another process uses it
  */
@@ -108,11 +121,13 @@ export async function putStoreAside(
   clock: Clock,
 ): Promise<string | undefined> {
   if ((await readFileSize(file)) === undefined) return undefined;
+
   if (await workers.isUsedByOthers()) {
     throw new DataDirectoryError(
       `the store ${file} is in use by another process; stop that process before you start a new store`,
     );
   }
+
   const time = new Date(clock.now()).toISOString().replace(/[:.]/g, '-');
   const aside = file.replace(/\.db$/, `-aside-${time}.db`);
   for (const suffix of DATABASE_FILE_SUFFIXES) {
@@ -120,6 +135,7 @@ export async function putStoreAside(
       if (getErrorCode(error) !== 'ENOENT') throw error;
     });
   }
+
   await syncDirectory(path.dirname(file));
   return aside;
 }

@@ -6,11 +6,19 @@ import {
   SqliteDialect,
   SqliteDriver,
 } from 'kysely';
-import { type SqliteDatabase, type SqliteStatement, type SqliteValue, whenUnlocked } from './binding.ts';
+import {
+  type SqliteDatabase,
+  type SqliteStatement,
+  type SqliteValue,
+  whenUnlocked,
+} from './binding.ts';
 
 const MAX_STATEMENTS = 200;
 
-/** Returns a Kysely dialect over one connection of either SQLite binding. The caller closes the connection. */
+/**
+ * Returns a Kysely dialect over one connection of either SQLite binding. The caller closes the
+ * connection.
+ */
 export function createStoreDialect(database: SqliteDatabase): SqliteDialect {
   const config = { database: createKyselyDatabase(database) };
   const dialect = new SqliteDialect(config);
@@ -34,7 +42,10 @@ class StoreDriver extends SqliteDriver {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** Ignores a failed rollback: faults such as a full disk end the transaction, and the original error counts. */
+  /**
+   * Ignores a failed rollback: faults such as a full disk end the transaction, and the original
+   * error counts.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch(() => {});
   }
@@ -47,6 +58,7 @@ function createKyselyDatabase(database: SqliteDatabase): KyselyDatabase {
       const statement = prepared.get(sql) ?? database.prepare(sql);
       if (prepared.size >= MAX_STATEMENTS) prepared.clear();
       prepared.set(sql, statement);
+
       return {
         reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
         all: values => statement.all(...(values as SqliteValue[])),

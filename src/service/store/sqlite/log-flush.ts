@@ -15,8 +15,8 @@ interface Log {
 }
 
 /**
- * Flushes the log that SQLite commits to, in a separate thread, so that this process continues while the disk
- * works. SQLite itself would keep the process waiting for each commit.
+ * Flushes the log that SQLite commits to, in a separate thread, so that this process continues
+ * while the disk works. SQLite itself would keep the process waiting for each commit.
  */
 export class LogFlush {
   readonly #log: FileHandle;
@@ -37,7 +37,10 @@ export class LogFlush {
     return log && new LogFlush(log);
   }
 
-  /** Resolves once everything that was committed before the call is on disk. Calls that wait together share a flush. */
+  /**
+   * Resolves once everything that was committed before the call is on disk. Calls that wait
+   * together share a flush.
+   */
   flush(): Promise<void> {
     // A flush that has begun may miss the latest commit.
     this.#next ??= this.#last.then(() => {

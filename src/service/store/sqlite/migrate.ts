@@ -2,7 +2,10 @@ import { DataDirectoryError } from '../../../files/data-directory.ts';
 import { buildMigrations } from '../migrations.ts';
 import type { SqliteDatabase } from './binding.ts';
 
-/** Statistics for the query planner, which would otherwise read all runs of a user to find a rare status. */
+/**
+ * Statistics for the query planner, which would otherwise read all runs of a user to find a rare
+ * status.
+ */
 const STATISTICS = `
   analyze;
   insert into sqlite_stat1 (tbl, idx, stat) values
@@ -33,8 +36,9 @@ export function migrateSqlite(database: SqliteDatabase, file: string): boolean {
 }
 
 /**
- * Creates the schema in a new database without reading it. A statement that is not yet garbage-collected keeps the file
- * open after the database is closed, and Windows can't delete an open file.
+ * Creates the schema in a new database without reading it. A statement that is not yet
+ * garbage-collected keeps the file open after the database is closed, and Windows can't delete an
+ * open file.
  */
 export function createSchema(database: SqliteDatabase): void {
   runInTransaction(database, () => applySteps(database, 0));

@@ -17,12 +17,14 @@ export async function openSqliteStore(
     const aside = await putStoreAside(file, workers, clock);
     if (aside !== undefined) onNotice?.(`the former store is kept as ${aside}`);
   }
+
   const { database, migrated, log } = await connectDatabase(file);
   if (migrated) onNotice?.(MIGRATED);
   const db = new Kysely<Tables>({
     dialect: createStoreDialect(database),
     ...(onQuery && { log: event => onQuery(event.queryDurationMillis) }),
   });
+
   return buildStore({
     db,
     shared: false,

@@ -1,5 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { readInstalledText, resolveInstalledFile } from '../../../files/installed/installed-file.ts';
+import {
+  readInstalledText,
+  resolveInstalledFile,
+} from '../../../files/installed/installed-file.ts';
 import { DIGESTS, useUnpacked } from '../../../files/installed/unpacked-file.ts';
 
 /**
@@ -14,10 +17,12 @@ export default function loadPackedBinding(): unknown {
   >;
   const digest = digests[name];
   if (digest === undefined) throw new Error('there is no binary for this platform');
+
   const read = (): Buffer => {
     const { brotliDecompressSync } = process.getBuiltinModule('node:zlib'); // 2 ms that later starts do without
     return brotliDecompressSync(readFileSync(resolveInstalledFile(`dist/prebuilds/${name}.br`)));
   };
+
   const module: { exports: unknown } = { exports: {} };
   useUnpacked({ name: 'sqlite.node', digest, read }, file => process.dlopen(module, file));
   return module.exports;

@@ -13,14 +13,16 @@ export type LockedWorkers = ReturnType<typeof createWorkerLocks>;
 
 const FOLDER = 'workers';
 const SUFFIX = '.lock';
+
 /** Prefix of the names of commands. */
 const COMMAND = 'command-';
+
 /** Age below which a lock file is left alone, because its worker may not have locked it yet. */
 const FRESH_MS = 60_000;
 
 /**
- * Returns workers that are identified by locks, not process ids: each locks its own file, and the operating system
- * releases the lock however the process ends.
+ * Returns workers that are identified by locks, not process ids: each locks its own file, and the
+ * operating system releases the lock however the process ends.
  */
 export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Clock) {
   const directory = path.join(dataDir, FOLDER);
@@ -44,7 +46,9 @@ export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Cloc
     async sweep() {
       for (const old of await listWrittenBefore(directory, clock.now() - FRESH_MS)) {
         const file = path.join(directory, old);
-        if (isLock(old) && file !== toLockPath(name) && !(await isLocked(file))) await removeIfClosed(file);
+        if (isLock(old) && file !== toLockPath(name) && !(await isLocked(file))) {
+          await removeIfClosed(file);
+        }
       }
     },
     async release() {
@@ -56,7 +60,11 @@ export function createWorkerLocks(dataDir: string, kind: WorkerKind, clock: Cloc
   };
 }
 
-/** Returns true if a process uses the store in a data directory. @param own the lock of this process, which doesn't count */
+/**
+ * Returns true if a process uses the store in a data directory.
+ *
+ * @param own the lock of this process, which doesn't count
+ */
 export async function isInUse(dataDir: string, own?: string): Promise<boolean> {
   for (const file of await listLockFiles(path.join(dataDir, FOLDER))) {
     if (file !== own && (await isLocked(file))) return true;
@@ -73,7 +81,10 @@ async function takeWorkerLock(file: string): Promise<SqliteDatabase> {
   return database;
 }
 
-/** Returns true if a worker holds the lock. Only SQLite may open the file: closing any other handle would release our lock. */
+/**
+ * Returns true if a worker holds the lock. Only SQLite may open the file: closing any other handle
+ * would release our lock.
+ */
 async function isLocked(file: string): Promise<boolean> {
   if (!(await exists(file))) return false;
   const database = await openSqlite(file);

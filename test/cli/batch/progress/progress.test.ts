@@ -33,11 +33,18 @@ describe('the progress of a batch', () => {
   });
 
   test('does without the number of rows if it is not known', () => {
-    expect(formatTally(createTally(undefined, { succeeded: 3 }), 60_000)).toBe('3 done, 0 failed, 3.0/min');
+    expect(formatTally(createTally(undefined, { succeeded: 3 }), 60_000)).toBe(
+      '3 done, 0 failed, 3.0/min',
+    );
   });
 
   test('shows rates and times in words', () => {
-    expect([formatSpeed(25.4), formatSpeed(1.24), formatSpeed(0.5)]).toEqual(['25/s', '1.2/s', '30/min']);
+    expect([formatSpeed(25.4), formatSpeed(1.24), formatSpeed(0.5)]).toEqual([
+      '25/s',
+      '1.2/s',
+      '30/min',
+    ]);
+
     const left = (ms: number): string => formatTally(createTally(2, { succeeded: 1 }), ms);
     expect(left(125_000)).toMatch(/, 2 min 5 s left$/u);
     expect(left(11_400_000)).toMatch(/, 3 h 10 min left$/u);
@@ -45,7 +52,9 @@ describe('the progress of a batch', () => {
 
   test('shows a bar that fits the terminal', () => {
     const tally = createTally(4, { succeeded: 1 });
-    expect(formatBar(tally, 1000, 80)).toBe('█████░░░░░░░░░░░░░░░ 1 of 4 done, 0 failed, 1.0/s, 3 s left');
+    expect(formatBar(tally, 1000, 80)).toBe(
+      '█████░░░░░░░░░░░░░░░ 1 of 4 done, 0 failed, 1.0/s, 3 s left',
+    );
     expect(formatBar(tally, 1000, 30)).toBe('1 of 4 done, 0 failed, 1.0/');
   });
 });
@@ -79,15 +88,20 @@ describe('progress while a batch runs', () => {
     ['--no-spinner', { globals: { spinner: false } }],
     ['ACCESSIBLE', { env: { ACCESSIBLE: '1' } }],
   ])('is lines instead of a bar with %s', async (_, options) => {
-    const text = await printDuring({ terminal: { stderr: true }, ...options }, clock => clock.pass(10_000));
+    const text = await printDuring({ terminal: { stderr: true }, ...options }, clock =>
+      clock.pass(10_000),
+    );
     expect(text).toBe('1 of 4 done, 0 failed, 6.0/min, 30 s left\n');
   });
 
   test('is not shown with --quiet', async () => {
-    const text = await printDuring({ terminal: { stderr: true }, globals: { quiet: true } }, async clock => {
-      await clock.pass(60_000);
-      await settled();
-    });
+    const text = await printDuring(
+      { terminal: { stderr: true }, globals: { quiet: true } },
+      async clock => {
+        await clock.pass(60_000);
+        await settled();
+      },
+    );
     expect(text).toBe('');
   });
 });

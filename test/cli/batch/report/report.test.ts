@@ -61,7 +61,12 @@ function results(lines: readonly object[] = LINES): Project {
 
 describe('batch report', () => {
   it('shows totals, failures by reason and the slowest rows', async () => {
-    const { exitCode, stdout } = await results().run(['batch', 'report', 'results.jsonl', '--json']);
+    const { exitCode, stdout } = await results().run([
+      'batch',
+      'report',
+      'results.jsonl',
+      '--json',
+    ]);
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout())).toEqual({
       rows: 4,
@@ -90,7 +95,9 @@ describe('batch report', () => {
 
   it('is lines for programs in a pipe and words on a terminal', async () => {
     const argv = ['batch', 'report', 'results.jsonl'];
-    expect((await results().run(argv)).stdout()).toContain('failure\t2\tbad name (USAGE_ERROR)\tb,c\n');
+    expect((await results().run(argv)).stdout()).toContain(
+      'failure\t2\tbad name (USAGE_ERROR)\tb,c\n',
+    );
     const { stdout } = await results().run([...argv, '--no-color'], { terminal: { stdout: true } });
     expect(stdout()).toContain('4 rows: 1 succeeded, 3 failed; 10.5 s of run time\n');
     expect(stdout()).toContain('2 runs took 4 tokens, credits unknown\n');
@@ -105,12 +112,21 @@ describe('batch report', () => {
       '--html',
       '-',
     ]);
+
     expect([exitCode, stdout(), stderr()]).toEqual([
       0,
       expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u),
       '',
     ]);
-    const refused = await project.run(['batch', 'report', 'results.jsonl', '--html', '-', '--json']);
+
+    const refused = await project.run([
+      'batch',
+      'report',
+      'results.jsonl',
+      '--html',
+      '-',
+      '--json',
+    ]);
     expect([refused.exitCode, refused.stdout()]).toEqual([2, '']);
   });
 
@@ -133,6 +149,7 @@ describe('batch report', () => {
     const env = { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' };
     const argv = ['batch', 'report', 'results.jsonl', '--json'];
     const { stdout } = await results(lines).run(argv, { env });
+
     expect(JSON.parse(stdout())).toMatchObject({
       rows: 2,
       runs: 4,
@@ -146,31 +163,59 @@ describe('batch report', () => {
     const project = new Project({ 'rows.csv': 'name\nAda\nBob\n' });
     await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl']);
     const { stdout } = await project.run(['batch', 'report', 'r.jsonl', '--json']);
-    const spent = { runs: 2, credits: 2, creditsUnknown: 0, cost: 0, costUnknown: 0, estimated: false };
+    const spent = {
+      runs: 2,
+      credits: 2,
+      creditsUnknown: 0,
+      cost: 0,
+      costUnknown: 0,
+      estimated: false,
+    };
+
     expect(JSON.parse(stdout())).toMatchObject({ ...spent, models: [{ ...spent, model: 'echo' }] });
+
     await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
     const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+
     expect(page).toContain('2 runs took 18 tokens, $0.00');
     expect(page).not.toContain('credits');
   });
 
   it('says how many rows of a batch that has not ended are done', async () => {
     const project = new Project({ 'rows.csv': 'name\nAda\nBob\nEve\n' });
-    await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--max-credits', '2']);
+    await project.run([
+      'batch',
+      'hello',
+      '--from',
+      'rows.csv',
+      '--out',
+      'r.jsonl',
+      '--max-credits',
+      '2',
+    ]);
+
     const report = ['batch', 'report', 'r.jsonl'];
     expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+
     const json = await project.run([...report, '--json']);
     expect(JSON.parse(json.stdout())).toMatchObject({ unfinished: { done: 2, of: 3 }, rows: 2 });
+
     const shown = await project.run([...report, '--no-color', '--html', 'report.html'], {
       terminal: { stdout: true },
     });
     expect(shown.stdout()).toContain('2 of 3 rows are done\n2 rows: 2 succeeded');
-    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain('2 of 3 rows are done');
+    expect(readFileSync(path.join(project.home, 'report.html'), 'utf8')).toContain(
+      '2 of 3 rows are done',
+    );
+
     const file = path.join(project.home, 'r.jsonl');
     appendFileSync(file, '{"row":3,"id":"3","ru');
+
     expect((await project.run(report)).stdout()).toContain('unfinished\t2 of 3 rows are done\n');
+
     await project.run(['batch', 'hello', '--from', 'rows.csv', '--out', 'r.jsonl', '--resume']);
     expect((await project.run(report)).stdout()).not.toContain('unfinished');
+
     appendFileSync(file, '{"row":4,"id":"4","ru');
     expect((await project.run(report)).exitCode).toBe(2);
   });
@@ -179,6 +224,7 @@ describe('batch report', () => {
     const project = results();
     await project.run(['batch', 'report', 'results.jsonl', '--html', 'report.html']);
     const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+
     expect(page).toContain("default-src 'none'");
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).toContain('&lt;b&gt;Ada&lt;/b&gt;');
@@ -188,10 +234,22 @@ describe('batch report', () => {
 
   it('shows pictures that were saved', async () => {
     const project = new Project({ 'rows.csv': 'place\nOslo\n' });
-    const batch = ['batch', 'postcard', '--from', 'rows.csv', '--out', 'r.jsonl', '--save', 'pictures'];
+    const batch = [
+      'batch',
+      'postcard',
+      '--from',
+      'rows.csv',
+      '--out',
+      'r.jsonl',
+      '--save',
+      'pictures',
+    ];
+
     expect((await project.run(batch)).exitCode).toBe(0);
+
     await project.run(['batch', 'report', 'r.jsonl', '--html', 'report.html']);
     const page = readFileSync(path.join(project.home, 'report.html'), 'utf8');
+
     expect(page).toContain('<img alt="" src="data:image/png;base64,');
   });
 
@@ -217,40 +275,52 @@ describe('a saved picture of a page', () => {
     'base64',
   );
 
-  it.runIf(hasLinks)('is only taken from below the folder of the results, by its real path', async () => {
-    const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
-    const project = new Project({
-      'work/results.jsonl': saved
-        .map((savedTo, pathInHome) => ({
-          ...LINES[0],
-          row: pathInHome + 1,
-          id: String(pathInHome),
-          outputs: [{ type: 'image', data: 'https://example.com/x', savedTo }],
-        }))
-        .map(line => `${JSON.stringify(line)}\n`)
-        .join(''),
-    });
-    const at = (name: string): string => path.join(project.home, name);
-    mkdirSync(at('work/in'));
-    for (const name of ['private.png', 'work/in/a.png', 'gone.png']) writeFileSync(at(name), PIXEL);
-    symlinkSync(at('private.png'), at('work/link.png'));
-    symlinkSync(project.home, at('work/linked'));
-    const { exitCode, stderr } = await runInProcess(
-      ['batch', 'report', 'work/results.jsonl', '--html', 'page.html'],
-      { home: project.home, local: localService },
-    );
-    expect(exitCode).toBe(0);
-    expect(readFileSync(at('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(1);
-    expect(stderr()).toContain(saved.slice(1).join(', '));
-  });
+  it.runIf(hasLinks)(
+    'is only taken from below the folder of the results, by its real path',
+    async () => {
+      const saved = ['in/a.png', '../private.png', 'link.png', 'linked/private.png', 'gone.png'];
+      const project = new Project({
+        'work/results.jsonl': saved
+          .map((savedTo, pathInHome) => ({
+            ...LINES[0],
+            row: pathInHome + 1,
+            id: String(pathInHome),
+            outputs: [{ type: 'image', data: 'https://example.com/x', savedTo }],
+          }))
+          .map(line => `${JSON.stringify(line)}\n`)
+          .join(''),
+      });
+      const at = (name: string): string => path.join(project.home, name);
+      mkdirSync(at('work/in'));
+
+      for (const name of ['private.png', 'work/in/a.png', 'gone.png']) {
+        writeFileSync(at(name), PIXEL);
+      }
+
+      symlinkSync(at('private.png'), at('work/link.png'));
+      symlinkSync(project.home, at('work/linked'));
+      const { exitCode, stderr } = await runInProcess(
+        ['batch', 'report', 'work/results.jsonl', '--html', 'page.html'],
+        { home: project.home, local: localService },
+      );
+
+      expect(exitCode).toBe(0);
+      expect(readFileSync(at('page.html'), 'utf8').match(/data:image\/png/gu)).toHaveLength(1);
+      expect(stderr()).toContain(saved.slice(1).join(', '));
+    },
+  );
 
   it.runIf(isPosix)(
     'leaves out a picture that the results name on another computer, without asking the system for it',
     async () => {
       const named = '\\\\server\\share.png';
       const project = new Project({});
-      const text = JSON.stringify({ ...LINES[0], outputs: [{ type: 'image', data: 'x', savedTo: named }] });
+      const text = JSON.stringify({
+        ...LINES[0],
+        outputs: [{ type: 'image', data: 'x', savedTo: named }],
+      });
       const rows = [parseResultsLine(text)].filter(row => row !== undefined);
+
       // Here such a name is one of a file: what is asked for it would be found.
       writeFileSync(path.join(project.home, named), PIXEL);
       const { platform } = process;
@@ -264,6 +334,7 @@ describe('a saved picture of a page', () => {
           folder: project.home,
         },
       );
+
       expect([rows.length, leftOut]).toEqual([1, [named]]);
       expect(html).not.toContain('data:image/png');
     },

@@ -14,6 +14,7 @@ async function writeTable(results: readonly Given[], { sorted = false } = {}): P
     { out: 'results.csv', resume: false, excel: false },
     new Map(),
   );
+
   for (const { id, row, cells, outputs } of results) {
     await table.write(succeededLine(id, row, outputs), {
       id,
@@ -23,6 +24,7 @@ async function writeTable(results: readonly Given[], { sorted = false } = {}): P
       fault: 'is not looked at',
     });
   }
+
   await table.finish(sorted);
   await table.close();
   return readFileSync(path.join(cwd, 'results.csv'), 'utf8');
@@ -58,8 +60,16 @@ describe('a table of results', () => {
     writeFileSync(path.join(cwd, 'results.csv'), written);
     const options = { out: 'results.csv', resume: true, excel: false };
     const table = await CsvResults.open({ cwd } as Context, options, new Map());
-    table.matchRow({ id: '1', row: 1, line: 2, cells: { note: 'one\ntwo' }, fault: 'is not looked at' });
+    table.matchRow({
+      id: '1',
+      row: 1,
+      line: 2,
+      cells: { note: 'one\ntwo' },
+      fault: 'is not looked at',
+    });
+
     expect(table.states.get('1')).toMatchObject({ runStatus: 'succeeded', runId: 'r1' });
+
     await table.close();
   });
 
@@ -90,10 +100,14 @@ describe('a table of results', () => {
       { id: 'a', row: 1, cells, outputs: ['first'] },
       { id: 'b', row: 2, cells, outputs: ['new'] },
     ];
+
     const header = 'name,runId,runStatus,error,output1\n';
     const [first, second, third] = ['x,r1,ok,,first\n', 'x,r2,ok,,new\n', 'x,r3,ok,,third\n'];
+
     expect(await writeTable(results)).toBe([header, third, first, second].join(''));
-    expect(await writeTable(results, { sorted: true })).toBe([header, first, second, third].join(''));
+    expect(await writeTable(results, { sorted: true })).toBe(
+      [header, first, second, third].join(''),
+    );
   });
 
   test('may have no column of the rows', async () => {

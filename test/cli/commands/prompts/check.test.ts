@@ -3,8 +3,16 @@ import { machine, SUM } from './local-machine.ts';
 
 describe('prompts check', () => {
   it('reports a file that is not text, and checks the next one', async () => {
-    const { promptrun } = machine({ 'bytes.prompt': Buffer.from([0x48, 0xe9]), 'bad.prompt': '{{#if x}}' });
-    const { stdout, exitCode } = await promptrun(['prompts', 'check', 'bytes.prompt', 'bad.prompt']);
+    const { promptrun } = machine({
+      'bytes.prompt': Buffer.from([0x48, 0xe9]),
+      'bad.prompt': '{{#if x}}',
+    });
+    const { stdout, exitCode } = await promptrun([
+      'prompts',
+      'check',
+      'bytes.prompt',
+      'bad.prompt',
+    ]);
     expect(stdout).toMatch(
       /^bytes\.prompt:1:1: fault: the file is not valid UTF-8 text; save it as UTF-8\nbad\.prompt:1:1: fault: /u,
     );
@@ -15,6 +23,7 @@ describe('prompts check', () => {
     const { promptrun } = machine({ 'bad.prompt': '{{#if x}}' });
     const files = ['gone.prompt', 'bad.prompt', 'lost.prompt'];
     const { stdout, stderr, exitCode } = await promptrun(['prompts', 'check', ...files]);
+
     expect(stdout).toMatch(/^bad\.prompt:1:1: fault: .*\n$/u);
     expect(stderr).toBe(
       'error: prompts check: gone.prompt does not exist (USAGE_ERROR)\nprompts check: lost.prompt does not exist\n',
@@ -23,9 +32,15 @@ describe('prompts check', () => {
   });
 
   it('finds the files of a pattern, which the shells of Windows leave as it is', async () => {
-    const { promptrun } = machine({ 'a.prompt': '{{#if x}}', 'b.prompt': '{{#if x}}', 'a.txt': '{{#if x}}' });
+    const { promptrun } = machine({
+      'a.prompt': '{{#if x}}',
+      'b.prompt': '{{#if x}}',
+      'a.txt': '{{#if x}}',
+    });
     const { stdout } = await promptrun(['prompts', 'check', './*.prompt']);
+
     expect(stdout).toMatch(/^a\.prompt:1:.*\nb\.prompt:1:.*\n$/u);
+
     const { stderr, exitCode } = await promptrun(['prompts', 'publish', 'c*.prompt']);
     expect([stderr, exitCode]).toEqual([expect.stringContaining('c*.prompt does not exist'), 2]);
   });
@@ -34,9 +49,16 @@ describe('prompts check', () => {
 
   it('shows every fault with its place, and exits 2', async () => {
     const { promptrun } = machine({ 'bad.prompt': BAD, 'sum.prompt': SUM });
-    const { stdout, stderr, exitCode } = await promptrun(['prompts', 'check', 'bad.prompt', 'sum.prompt']);
+    const { stdout, stderr, exitCode } = await promptrun([
+      'prompts',
+      'check',
+      'bad.prompt',
+      'sum.prompt',
+    ]);
     const lines = stdout.trimEnd().split('\n');
+
     expect(lines.length).toBeGreaterThan(1);
+
     for (const line of lines) expect(line).toMatch(/^bad\.prompt:\d+:\d+: (fault|note): /);
     expect(stderr).toMatch(/^error: \d+ faults in 1 prompt file \(USAGE_ERROR\)\n$/);
     expect(exitCode).toBe(2);
@@ -54,7 +76,10 @@ describe('prompts check', () => {
   it('accepts what is merely unknown, with a note', async () => {
     const { promptrun } = machine({ 'x.prompt': '---\nmodel: echo\nflavour: mint\n---\nx\n' });
     const { stdout, exitCode } = await promptrun(['prompts', 'check', 'x.prompt']);
-    expect([stdout, exitCode]).toEqual([expect.stringMatching(/^x\.prompt:3:1: note: .*flavour/), 0]);
+    expect([stdout, exitCode]).toEqual([
+      expect.stringMatching(/^x\.prompt:3:1: note: .*flavour/),
+      0,
+    ]);
   });
 
   it.each([
@@ -71,9 +96,18 @@ describe('prompts check', () => {
   it('reports a model that is not on this machine as a fault only if asked to, and prints its schema', async () => {
     const { promptrun } = machine({ 'x.prompt': '---\nmodel: nowhere/x\n---\nx\n' });
     const plain = await promptrun(['prompts', 'check', 'x.prompt']);
-    expect([plain.stdout, plain.exitCode]).toEqual([expect.stringMatching(/^x\.prompt:2:8: note: /), 0]);
+
+    expect([plain.stdout, plain.exitCode]).toEqual([
+      expect.stringMatching(/^x\.prompt:2:8: note: /),
+      0,
+    ]);
+
     const strict = await promptrun(['prompts', 'check', 'x.prompt', '--models']);
-    expect([strict.stdout, strict.exitCode]).toEqual([expect.stringMatching(/^x\.prompt:2:8: fault: /), 2]);
+    expect([strict.stdout, strict.exitCode]).toEqual([
+      expect.stringMatching(/^x\.prompt:2:8: fault: /),
+      2,
+    ]);
+
     const { stdout } = await promptrun(['prompts', 'check', '--print-schema']);
     expect(JSON.parse(stdout)).toMatchObject({ properties: { model: { type: 'string' } } });
   });

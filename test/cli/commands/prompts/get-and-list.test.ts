@@ -44,7 +44,9 @@ describe('prompts list', () => {
   it('shows every prompt of the local service, with nothing to search for', async () => {
     const { promptrun } = machine();
     const { stdout, exitCode } = await promptrun(['prompts', 'list', '--query', 'sort([].slug)']);
-    expect(JSON.parse(stdout)).toEqual(expect.arrayContaining(['describe', 'hello', 'postcard', 'sandbox']));
+    expect(JSON.parse(stdout)).toEqual(
+      expect.arrayContaining(['describe', 'hello', 'postcard', 'sandbox']),
+    );
     expect(exitCode).toBe(0);
   });
 
@@ -60,7 +62,9 @@ describe('prompts list', () => {
   });
 
   it('succeeds with no output if there are no prompts', async () => {
-    const script = [{ expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) }];
+    const script = [
+      { expect: { path: '/prompts' }, answer: success({ rows: [], hasMore: false }) },
+    ];
     expect(await runWithScript(script, ['prompts', 'list', '--json'])).toMatchObject({
       stdout: '[]\n',
       exitCode: 0,

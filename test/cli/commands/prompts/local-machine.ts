@@ -25,9 +25,15 @@ testData: []
 export function machine(files: Readonly<Record<string, string | Buffer>> = {}) {
   const home = temporaryDirectory();
   for (const [name, text] of Object.entries(files)) writeFileSync(path.join(home, name), text);
+
   const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {
-    const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService, ...options });
+    const { exitCode, stdout, stderr } = await runInProcess(argv, {
+      home,
+      local: localService,
+      ...options,
+    });
     return { exitCode, stdout: stdout(), stderr: stderr() };
   };
+
   return { home, promptrun };
 }

@@ -11,9 +11,16 @@ describe('prompts new', () => {
     '%j writes a prompt that is right, its test file, and a command that runs it',
     async (flags, command) => {
       const { home, promptrun } = machine();
-      const { stdout, stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/tides', ...flags]);
+      const { stdout, stderr, exitCode } = await promptrun([
+        'prompts',
+        'new',
+        'sub/tides',
+        ...flags,
+      ]);
+
       expect([stdout, exitCode]).toEqual(['sub/tides.prompt\nsub/tides.test.yaml\n', 0]);
       expect(stderr).toContain(`run it with: ${command}\n`);
+
       const [, ...argv] = command.replaceAll("'", '').split(' ');
       expect((await promptrun(argv)).exitCode).toBe(0);
       expect(existsSync(path.join(home, 'sub', 'tides.test.yaml'))).toBe(true);
@@ -24,7 +31,9 @@ describe('prompts new', () => {
   it('refuses a name under which no prompt can run', async () => {
     const { promptrun, home } = machine();
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'sub/my tides.prompt']);
-    expect(stderr).toMatch(/^error: "sub\/my tides\.prompt": the file's name becomes the prompt's slug, /);
+    expect(stderr).toMatch(
+      /^error: "sub\/my tides\.prompt": the file's name becomes the prompt's slug, /,
+    );
     expect([existsSync(path.join(home, 'sub')), exitCode]).toEqual([false, 2]);
   });
 
@@ -46,8 +55,10 @@ describe('prompts new', () => {
       '--from',
       'sum.prompt.yml',
     ]);
+
     expect([stdout, exitCode]).toEqual(['sum.prompt\n', 0]);
     expect(stderr).not.toContain('sum.prompt.yml');
+
     const rendered = await promptrun([
       'prompts',
       'render',

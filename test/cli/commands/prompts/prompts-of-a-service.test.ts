@@ -11,6 +11,7 @@ const ON_TERMINAL = { terminal: { stdout: true }, env: { NO_COLOR: '1' } };
 
 const PLACE = { type: 'string', required: true, description: 'where it comes from' };
 const MOOD = { type: 'string', default: 'sunny', enum: ['sunny', 'rainy'] };
+
 const POSTCARD = {
   promptVersionId: VERSION,
   promptId: PROMPT,
@@ -34,7 +35,11 @@ image 1  required                         a stamp
 Run it: promptrun run ${VERSION} -i 'place=…' --image photo.png
 `;
 
-function exchange(pathname: string, data: unknown, query: Record<string, string | null> = {}): Exchange {
+function exchange(
+  pathname: string,
+  data: unknown,
+  query: Record<string, string | null> = {},
+): Exchange {
   return { expect: { method: 'GET', path: pathname, query }, answer: success(data) };
 }
 
@@ -84,7 +89,9 @@ describe('prompts get', () => {
       [exchange(`/prompts/${PROMPT}`, POSTCARD)],
       ['prompts', 'get', PROMPT],
     );
-    expect(readFileSync(path.join(home, 'config/prompts.json'), 'utf8')).toContain('where it comes from');
+    expect(readFileSync(path.join(home, 'config/prompts.json'), 'utf8')).toContain(
+      'where it comes from',
+    );
   });
 
   it.each([
@@ -112,6 +119,7 @@ describe('prompts get', () => {
         env: { ...ON_TERMINAL.env, SHELL: '/bin/sh' },
       },
     );
+
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toContain(String.raw`-i 'a'\''; touch x; '\''=$(y)' -i $'\033[2J=…'`);
   });
@@ -137,7 +145,11 @@ describe('versions', () => {
     { promptVersionId: PROMPT, publishedAt: '2025-01-02T03:04:05.000Z' },
   ];
   const script = [
-    exchange(`/prompts/${PROMPT}/versions`, { promptId: PROMPT, title: 'Postcard', versions: entries }),
+    exchange(`/prompts/${PROMPT}/versions`, {
+      promptId: PROMPT,
+      title: 'Postcard',
+      versions: entries,
+    }),
   ];
 
   it('are a table on a terminal', async () => {
@@ -167,7 +179,9 @@ describe('versions', () => {
       ...ON_TERMINAL,
       columns: 100,
     });
+
     expect(stdout).toBe(POSTCARD_PAGE);
+
     const json = await runWithScript(one, [
       'versions',
       'get',
@@ -195,6 +209,7 @@ describe('prompts search', () => {
     samples: [],
     configs: {},
   };
+
   const found = (...rows: unknown[]): Exchange[] => [
     exchange('/prompts/publish', { rows }, { q: 'post card' }),
   ];
@@ -209,13 +224,17 @@ describe('prompts search', () => {
   it('shows a table, JSON, or that there is nothing', async () => {
     const words = ['prompts', 'search', 'post card'];
     const table = await runWithScript(found(row), words, { ...ON_TERMINAL, columns: 120 });
+
     expect(table.stdout).toMatch(
       /^SLUG +TITLE +PROMPT +TYPE +CREDITS +USES +PUBLISHED +DESCRIPTION\npostcard +Postcard/u,
     );
+
     const narrow = await runWithScript(found(row), words, { ...ON_TERMINAL, columns: 60 });
     expect(narrow.stdout).toContain(PROMPT.slice(0, 8));
     expect(narrow.stdout).not.toContain(PROMPT);
-    expect(JSON.parse((await runWithScript(found(row), [...words, '--json'])).stdout)).toEqual([row]);
+    expect(JSON.parse((await runWithScript(found(row), [...words, '--json'])).stdout)).toEqual([
+      row,
+    ]);
     expect((await runWithScript(found(), words, ON_TERMINAL)).stdout).toBe('no prompts found\n');
     expect(await runWithScript(found(), words)).toMatchObject({ stdout: '', exitCode: 0 });
   });
@@ -229,6 +248,9 @@ describe('prompts search', () => {
 
   it('takes 200 characters, however many bytes', async () => {
     const q = 'ü'.repeat(200);
-    await runWithScript([exchange('/prompts/publish', { rows: [] }, { q })], ['prompts', 'search', q]);
+    await runWithScript(
+      [exchange('/prompts/publish', { rows: [] }, { q })],
+      ['prompts', 'search', q],
+    );
   });
 });

@@ -5,7 +5,8 @@ import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { TestService } from '../../../support/local-service.ts';
 
-const HAIKU = '---\ntitle: A haiku\nmodel: echo\ninput:\n  schema:\n    topic: string\n---\nOn {{topic}}.\n';
+const HAIKU =
+  '---\ntitle: A haiku\nmodel: echo\ninput:\n  schema:\n    topic: string\n---\nOn {{topic}}.\n';
 
 function withFiles(files: Record<string, string>) {
   const home = temporaryDirectory();
@@ -16,18 +17,24 @@ function withFiles(files: Record<string, string>) {
 it('publishes files, and says which were the latest already', async () => {
   const within = withFiles({ 'haiku.prompt': HAIKU, 'other.prompt': HAIKU });
   const first = await runInProcess(['prompts', 'publish', 'haiku.prompt', 'other.prompt'], within);
+
   expect(first.stdout()).toMatch(
     /^haiku\t[0-9a-f-]{36}\tA haiku\tpublished\nother\t[0-9a-f-]{36}\tA haiku\tpublished\n$/,
   );
+
   const second = await runInProcess(['prompts', 'publish', 'haiku.prompt', '--json'], within);
-  expect(JSON.parse(second.stdout())).toEqual([expect.objectContaining({ slug: 'haiku', changed: false })]);
+  expect(JSON.parse(second.stdout())).toEqual([
+    expect.objectContaining({ slug: 'haiku', changed: false }),
+  ]);
 });
 
 it('withdraws a prompt, once', async () => {
   const within = withFiles({ 'haiku.prompt': HAIKU });
   await runInProcess(['prompts', 'publish', 'haiku.prompt'], within);
   const done = await runInProcess(['prompts', 'publish', '--unpublish', 'haiku'], within);
+
   expect([done.exitCode, done.stdout()]).toEqual([0, 'haiku\t\t\tunpublished\n']);
+
   const again = await runInProcess(['prompts', 'publish', '--unpublish', 'haiku'], within);
   expect([again.exitCode, again.stderr()]).toEqual([
     4,
@@ -57,26 +64,40 @@ it('says that a file lacks the line before its front matter', async () => {
 it('uses the setting model for a file without a model, else says that echo answers', async () => {
   const within = withFiles({ 'bare.prompt': 'On tea.\n' });
   const bare = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
+
   expect([bare.exitCode, bare.stderr()]).toEqual([
     0,
     expect.stringContaining('note: no model named in bare.prompt: echo gives the prompt back'),
   ]);
+
   await runInProcess(['config', 'set', 'model', 'card'], within);
   const drawn = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
+
   expect([drawn.stdout(), drawn.stderr()]).toEqual([expect.stringMatching(/\tpublished\n$/), '']);
   expect((await runInProcess(['run', 'bare'], within)).stdout()).toMatch(/\.png\n$/);
+
   await runInProcess(['config', 'set', 'model', 'no-such-model'], within);
   const missing = await runInProcess(['prompts', 'publish', 'bare.prompt'], within);
-  expect([missing.exitCode, missing.stderr()]).toEqual([2, expect.stringContaining('no-such-model')]);
+
+  expect([missing.exitCode, missing.stderr()]).toEqual([
+    2,
+    expect.stringContaining('no-such-model'),
+  ]);
 });
 
 it('to a serve reports every fault with line and column, found here or there', async () => {
   const { service } = await startedService();
   const bad = '---\nmodel: nobody\ntitle: 3\ninput: 4\n---\nx\n';
-  const within = { ...withFiles({ 'bad.prompt': bad, 'strange.prompt': '---\nmodel: nobody\n---\nx\n' }) };
+  const within = {
+    ...withFiles({ 'bad.prompt': bad, 'strange.prompt': '---\nmodel: nobody\n---\nx\n' }),
+  };
+
   const env = { PROMPTRUN_BASE_URL: service.url, PROMPTRUN_API_KEY: service.sessionKey };
   for (const file of ['bad.prompt', 'strange.prompt']) {
-    const { exitCode, stderr } = await runInProcess(['prompts', 'publish', file], { ...within, env });
+    const { exitCode, stderr } = await runInProcess(['prompts', 'publish', file], {
+      ...within,
+      env,
+    });
     expect(exitCode).toBe(2);
     expect(stderr()).toMatch(new RegExp(`^error: ${file}:\\d+:\\d+: `));
   }

@@ -22,7 +22,9 @@ describe('prompts render', () => {
     const { promptrun } = machine();
     const { stdout } = await promptrun(['prompts', 'render', 'hello', '-i', 'name=Ada', '--json']);
     expect(JSON.parse(stdout)).toEqual({
-      messages: [{ role: 'user', content: [{ text: expect.stringContaining('Hello, Ada!') as string }] }],
+      messages: [
+        { role: 'user', content: [{ text: expect.stringContaining('Hello, Ada!') as string }] },
+      ],
       input: { schema: expect.objectContaining({ type: 'object' }) as object },
       config: {},
       model: 'echo',
@@ -47,6 +49,7 @@ describe('prompts render', () => {
           ])
         ).stdout.replace(/^(.*)\n$/, '"$1"'),
       );
+
     expect(await image('a.png')).toBe(`data:image/png;base64,${png(1, 1).toString('base64')}`);
     expect(await image('https://nowhere.invalid/b.png')).toBe('https://nowhere.invalid/b.png');
   });
@@ -64,6 +67,7 @@ describe('prompts render', () => {
     const render = (...flags: string[]): Promise<{ stderr: string; exitCode: number }> =>
       promptrun(['prompts', 'render', 'sum.prompt', ...flags]);
     const missing = await render();
+
     expect([missing.stderr, missing.exitCode]).toEqual([
       'error: missing input: count (USAGE_ERROR)\nGive it with -i count=…\n',
       2,

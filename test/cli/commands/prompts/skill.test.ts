@@ -19,44 +19,64 @@ function readFrontMatter(text: string): Record<string, string> {
 it('writes a skill whose command line runs as it stands', async () => {
   const home = temporaryDirectory();
   const { exitCode, stdout } = await skill(home, 'hello');
+
   expect([exitCode, stdout()]).toEqual([0, `${path.join('.claude/skills/hello/SKILL.md')}\n`]);
+
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
   expect(Object.keys(readFrontMatter(text))).toEqual(['name', 'description']);
   expect(readFrontMatter(text)['name']).toBe('hello');
   expect(text).toContain("promptrun run hello -i 'name=your name'");
-  const explained = [...text.slice(text.indexOf('Exit code')).matchAll(/\b(\d+)(?=[:,])/gu)].map(([code]) =>
-    Number(code),
+
+  const explained = [...text.slice(text.indexOf('Exit code')).matchAll(/\b(\d+)(?=[:,])/gu)].map(
+    ([code]) => Number(code),
   );
   expect(explained.toSorted((a, b) => a - b)).toEqual(Object.values(EXIT));
-  const run = await runInProcess(['run', 'hello', '-i', 'name=your name'], { home, local: localService });
+
+  const run = await runInProcess(['run', 'hello', '-i', 'name=your name'], {
+    home,
+    local: localService,
+  });
   expect(run.exitCode).toBe(0);
 });
 
 it('writes a command line that runs on every system', async () => {
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'in'));
-  writeFileSync(path.join(home, 'in/note.prompt'), '---\ndescription: Notes a topic\n---\nAbout {{topic}}');
+  writeFileSync(
+    path.join(home, 'in/note.prompt'),
+    '---\ndescription: Notes a topic\n---\nAbout {{topic}}',
+  );
   const { exitCode, stdout } = await skill(home, path.join('in', 'note.prompt'));
+
   expect(exitCode).toBe(0);
+
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
   expect(readFrontMatter(text)['description']).toMatch(/^Notes a topic\. /u);
   expect(text).toContain("\npromptrun run in/note.prompt -i 'topic=your topic' --profile local\n");
 });
 
-it.runIf(hasLinks)('keeps a file that differs unless --force, and writes through no link', async () => {
-  const home = temporaryDirectory();
-  await skill(home, 'hello', '--to', 'skills');
-  expect((await skill(home, 'hello', '--to', 'skills')).exitCode).toBe(0);
-  const file = path.join(home, 'skills/hello/SKILL.md');
-  writeFileSync(file, 'mine');
-  const kept = await skill(home, 'hello', '--to', 'skills');
-  expect([kept.exitCode, readFileSync(file, 'utf8')]).toEqual([2, 'mine']);
-  expect((await skill(home, 'hello', '--to', 'skills', '--force')).exitCode).toBe(0);
-  expect(readFileSync(file, 'utf8')).toContain('promptrun run hello');
-  mkdirSync(path.join(home, 'elsewhere'));
-  symlinkSync('../elsewhere', path.join(home, 'skills/sandbox'));
-  expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
-});
+it.runIf(hasLinks)(
+  'keeps a file that differs unless --force, and writes through no link',
+  async () => {
+    const home = temporaryDirectory();
+    await skill(home, 'hello', '--to', 'skills');
+
+    expect((await skill(home, 'hello', '--to', 'skills')).exitCode).toBe(0);
+
+    const file = path.join(home, 'skills/hello/SKILL.md');
+    writeFileSync(file, 'mine');
+    const kept = await skill(home, 'hello', '--to', 'skills');
+
+    expect([kept.exitCode, readFileSync(file, 'utf8')]).toEqual([2, 'mine']);
+    expect((await skill(home, 'hello', '--to', 'skills', '--force')).exitCode).toBe(0);
+    expect(readFileSync(file, 'utf8')).toContain('promptrun run hello');
+
+    mkdirSync(path.join(home, 'elsewhere'));
+    symlinkSync('../elsewhere', path.join(home, 'skills/sandbox'));
+
+    expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
+  },
+);
 
 it('refuses a place that is not a directory', async () => {
   const home = temporaryDirectory();
@@ -64,16 +84,23 @@ it('refuses a place that is not a directory', async () => {
   for (const to of ['file', path.join('file', 'skills')]) {
     const { exitCode, stderr } = await skill(home, 'hello', '--to', to);
     expect(exitCode).toBe(EXIT.usage);
-    expect(stderr()).toContain(`error: --to: ${path.join(home, 'file')} is not a directory (USAGE_ERROR)`);
+    expect(stderr()).toContain(
+      `error: --to: ${path.join(home, 'file')} is not a directory (USAGE_ERROR)`,
+    );
   }
 });
 
 it('refuses the second of two prompts that would get the same folder', async () => {
   const home = temporaryDirectory();
   mkdirSync(path.join(home, 'in'));
-  for (const name of ['My_prompt', 'in/my-prompt']) writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
+
+  for (const name of ['My_prompt', 'in/my-prompt']) {
+    writeFileSync(path.join(home, `${name}.prompt`), 'Hello');
+  }
+
   const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
   expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(' would both get the folder ')]);
+
   const file = path.join(home, '.claude/skills/my-prompt/SKILL.md');
   expect(readFileSync(file, 'utf8')).toContain('promptrun run My_prompt.prompt');
 });
@@ -99,10 +126,16 @@ it('takes what a service says of a prompt as data', async () => {
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
   });
   await service.close();
+
   expect(exitCode).toBe(0);
   expect(stderr()).toContain(`note: ${id}: the skill lacks the input "a=b", which -i can't name\n`);
-  const text = readFileSync(path.join(home, '.claude/skills/x-rm-rf-b-touch-y-b-2j/SKILL.md'), 'utf8');
+
+  const text = readFileSync(
+    path.join(home, '.claude/skills/x-rm-rf-b-touch-y-b-2j/SKILL.md'),
+    'utf8',
+  );
   const { name = '', description = '', ...others } = readFrontMatter(text);
+
   expect(name).toMatch(/^[a-z0-9]+(?:-[a-z0-9]+)*$/u);
   expect(description).not.toMatch(/[<>\u0000-\u001f]/u);
   expect(others).toEqual({});
@@ -114,10 +147,24 @@ it('takes what a service says of a prompt as data', async () => {
 it('keeps what a service says of a prompt whole, and what YAML reads as a number a text', async () => {
   const home = temporaryDirectory();
   const id = '7b2f0f5e-2c1d-4a3b-9d70-3f1f5b1f9b22';
-  const version = { promptVersionId: id, promptId: id, title: '123', publishedAt: '2026-05-01T00:00:00Z' };
+  const version = {
+    promptVersionId: id,
+    promptId: id,
+    title: '123',
+    publishedAt: '2026-05-01T00:00:00Z',
+  };
+
   const config = { textInputs: { 'a`b': { description: 'snake_case, #1', enum: ['x`y', 'z'] } } };
   const description = `Issue #7 of my_repo ${'👩‍👩‍👧'.repeat(200)}`;
-  const row = { promptId: id, promptVersionId: id, title: '123', description, slug: '123', configs: config };
+  const row = {
+    promptId: id,
+    promptVersionId: id,
+    title: '123',
+    description,
+    slug: '123',
+    configs: config,
+  };
+
   const service = await startScriptedService([
     { expect: { path: `/prompts/${id}` }, answer: success({ ...version, config }) },
     { expect: { path: '/prompts/publish' }, answer: success({ rows: [row] }) },
@@ -128,9 +175,12 @@ it('keeps what a service says of a prompt whole, and what YAML reads as a number
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'a-key' },
   });
   await service.close();
+
   expect(exitCode).toBe(0);
+
   const text = readFileSync(path.join(home, '.claude/skills/123/SKILL.md'), 'utf8');
   const { name, description: described = '' } = readFrontMatter(text);
+
   expect(name).toBe('123');
   expect(described).toMatch(/^Issue #7 of my_repo (?:👩‍👩‍👧)+$/u);
   expect(described.length).toBeLessThanOrEqual(1024);

@@ -17,13 +17,18 @@ function machine(...entries: object[]) {
   const log = path.join(home, 'asked.log');
   writeFileSync(script, SCRIPT.replace('LOG', JSON.stringify(log)));
   const bot = { program: [process.execPath, '${here}/ask.cjs'], output: 'text' };
-  const models = entries.map(entry => ({ modality: 'text', ...('address' in entry ? {} : bot), ...entry }));
+  const models = entries.map(entry => ({
+    modality: 'text',
+    ...('address' in entry ? {} : bot),
+    ...entry,
+  }));
   writeFileSync(path.join(home, 'models.yaml'), JSON.stringify({ models }));
   writeFileSync(
     path.join(home, 'say.prompt'),
     '---\nmodel: bot\ninput: {schema: {q: string}}\n---\nsay {{q}}\n',
   );
   writeFileSync(path.join(home, 'rows.csv'), 'q\none\ntwo\nthree\nfour\n');
+
   return {
     home,
     asked: () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []),
@@ -54,6 +59,7 @@ describe('a program as a model', () => {
       stdout: 'SAY IT\n',
     });
     expect(asked()).toEqual(['say it']);
+
     const { stdout } = await promptrun('usage', '--by', 'model', '--json');
     expect(JSON.parse(stdout)).toMatchObject([
       { key: 'bot', runs: 1, cost: 0.02, tokens: { input: 100, output: 10 }, estimated: false },
@@ -63,12 +69,15 @@ describe('a program as a model', () => {
   it('is known only if the file is named', async () => {
     const { promptrun } = machine({ model: 'bot' });
     expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: 2 });
-    expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({ exitCode: 2 });
+    expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({
+      exitCode: 2,
+    });
     expect(
       await promptrun('prompts', 'check', '--models', 'say.prompt', '--models-from', 'models.yaml'),
     ).toMatchObject({
       exitCode: 0,
     });
+
     const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
@@ -77,6 +86,7 @@ describe('a program as a model', () => {
   it('fails as its run does', async () => {
     const gone = { model: 'gone', program: ['no-such-program-anywhere'] };
     const { promptrun } = machine({ model: 'bot' }, gone, { model: 'odd', output: 'nothing' });
+
     expect(await promptrun(...RUN, 'q=bad', ...MODELS)).toMatchObject({
       exitCode: 5,
       stderr: expect.stringMatching(/bot ended with exit code 3: no idea/) as string,
@@ -108,29 +118,46 @@ describe('a program as a model', () => {
     writeFileSync(path.join(home, 'rows.csv'), 'q\none\nbad\nthree\nfour\n');
     const compare = ['compare', 'say.prompt', '-m', 'bot,free', '--from', 'rows.csv', ...MODELS];
     const first = await promptrun(...compare, '--max-cost', '0.05');
+
     expect(first).toMatchObject({
       exitCode: 8,
       stderr: expect.stringMatching(/To continue, add --resume/) as string,
     });
     expect(asked().length).toBeLessThan(8);
+
     const second = await promptrun(...compare, '--resume', '--max-cost', '1');
-    expect(second).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/in all: 8 runs/) as string });
+    expect(second).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/in all: 8 runs/) as string,
+    });
     expect(asked().toSorted()).toEqual(
       ['bad', 'bad', 'four', 'four', 'one', 'one', 'three', 'three'].map(q => `say ${q}`),
     );
-    expect(await promptrun(...compare, '--resume')).toMatchObject({ exitCode: 0, stdout: second.stdout });
+    expect(await promptrun(...compare, '--resume')).toMatchObject({
+      exitCode: 0,
+      stdout: second.stdout,
+    });
     expect(asked()).toHaveLength(8);
+
     await promptrun(...compare, '--resume', '--retry-failed');
     expect(asked().slice(8)).toEqual(['say bad', 'say bad']);
   });
 
   it('counts the tokens of a judge that an earlier start of the test paid for', async () => {
     const tokens = { input: 'in', output: 'out' };
-    const program = [process.execPath, '-e', "console.log(JSON.stringify({ text: 'Yes.', in: 7, out: 2 }))"];
-    const { home, promptrun, asked } = machine({ model: 'bot', tokens }, { model: 'mild', program, tokens });
+    const program = [
+      process.execPath,
+      '-e',
+      "console.log(JSON.stringify({ text: 'Yes.', in: 7, out: 2 }))",
+    ];
+    const { home, promptrun, asked } = machine(
+      { model: 'bot', tokens },
+      { model: 'mild', program, tokens },
+    );
     const cases = [{ inputs: { q: 'it' }, expect: [{ rubric: 'is loud' }] }];
     writeFileSync(path.join(home, 'say.test.yaml'), JSON.stringify({ judge: 'mild', cases }));
     const test = ['test', 'say.test.yaml', ...MODELS];
+
     expect(await promptrun(...test)).toMatchObject({
       exitCode: 0,
       stderr: expect.stringContaining('2 runs took 119 tokens') as string,
@@ -147,6 +174,7 @@ describe('a program as a model', () => {
       model,
       program: [process.execPath, '-e', script],
     });
+
     const answers = (word: string): string => `console.log(JSON.stringify({ text: '${word}.' }))`;
     const { home, promptrun, asked } = machine(
       { model: 'bot' },
@@ -154,28 +182,39 @@ describe('a program as a model', () => {
       judge('strict', answers('No')),
       judge('broken', 'process.exit(3)'),
     );
+
     const rubric = 'cases: [{inputs: {q: one}, expect: {rubric: is polite}}]\n';
     writeFileSync(path.join(home, 'say.test.yaml'), rubric);
+
     const compare = async (...flags: string[]) => {
       const targets = ['say.prompt', 'say.prompt', '-i', 'q=one', '--expect', 'say.test.yaml'];
-      const { exitCode, stdout, stderr } = await promptrun('compare', ...targets, ...MODELS, ...flags);
+      const { exitCode, stdout, stderr } = await promptrun(
+        'compare',
+        ...targets,
+        ...MODELS,
+        ...flags,
+      );
       const rates = /\d+ % passed|no row could be judged/u.exec(stdout)?.[0];
       return { exitCode, rates, stderr };
     };
+
     expect(await compare('--judge', 'mild')).toMatchObject({ exitCode: 0, rates: '100 % passed' });
     expect(await compare('--judge', 'strict', '--resume')).toMatchObject({
       exitCode: 0,
       rates: '0 % passed',
     });
+
     const failed = await compare('--judge', 'broken', '--resume');
     expect(failed).toMatchObject({ exitCode: 1, rates: 'no row could be judged' });
     expect(failed.stderr).toContain('--resume --retry-unknown');
+
     const models = readFileSync(path.join(home, 'models.yaml'), 'utf8');
     writeFileSync(
       path.join(home, 'models.yaml'),
       models.replace('process.exit(3)', answers('Yes').replaceAll('"', '')),
     );
     const again = await compare('--judge', 'broken', '--resume', '--retry-unknown');
+
     expect(again).toMatchObject({ exitCode: 0, rates: '100 % passed' });
     expect(asked()).toEqual(['say one', 'say one']);
   });
@@ -184,15 +223,27 @@ describe('a program as a model', () => {
     const { promptrun, asked } = machine({ model: 'bot' });
     const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/the price of the model bot is not known.*\n.*price: \{run: <dollars>\}/);
+    expect(stderr).toMatch(
+      /the price of the model bot is not known.*\n.*price: \{run: <dollars>\}/,
+    );
     expect(asked()).toEqual([]);
   });
 
   it('without any price is refused by the cap of a dry run too, even if its first row is faulty', async () => {
     const { promptrun, home } = machine({ model: 'bot' });
     writeFileSync(path.join(home, 'odd.jsonl'), '{"nope":"one"}\n{"q":"two"}\n');
-    const batch = ['batch', 'say.prompt', ...MODELS, '--from', 'odd.jsonl', '--dry-run', '--max-cost', '1'];
+    const batch = [
+      'batch',
+      'say.prompt',
+      ...MODELS,
+      '--from',
+      'odd.jsonl',
+      '--dry-run',
+      '--max-cost',
+      '1',
+    ];
     const { exitCode, stderr } = await promptrun(...batch);
+
     expect(exitCode).toBe(2);
     expect(stderr).toContain('odd.jsonl line 1 (row 1): the prompt has no input "nope"');
     expect(stderr).toContain('error: the price of the model bot is not known');
@@ -228,7 +279,10 @@ describe('an address as a model', () => {
 
 describe('models check', () => {
   it('asks the programs and addresses that are declared', async () => {
-    const { promptrun } = machine({ model: 'bot', cost: 'cost' }, { model: 'free', price: { run: 0 } });
+    const { promptrun } = machine(
+      { model: 'bot', cost: 'cost' },
+      { model: 'free', price: { run: 0 } },
+    );
     const { exitCode, stdout } = await promptrun('models', 'check', ...MODELS);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^bot\tanswered\t[\d.]+\t0\.02\tANSWER.*\nfree\tanswered\t[\d.]+\t0\t/i);
@@ -239,8 +293,12 @@ describe('models check', () => {
       { model: 'bot', price: { run: 0.5 } },
       { model: 'gone', program: ['no-such-one'] },
     );
-    expect(await promptrun('models', 'check', 'bot', 'gone', ...MODELS)).toMatchObject({ exitCode: 5 });
-    expect(await promptrun('models', 'check', 'bot', 'echo', ...MODELS, '--max-cost', '0.1')).toMatchObject({
+    expect(await promptrun('models', 'check', 'bot', 'gone', ...MODELS)).toMatchObject({
+      exitCode: 5,
+    });
+    expect(
+      await promptrun('models', 'check', 'bot', 'echo', ...MODELS, '--max-cost', '0.1'),
+    ).toMatchObject({
       exitCode: 8,
       stdout: expect.stringMatching(/^bot\tcapped\t.*\necho\tanswered\t/) as string,
     });
@@ -251,7 +309,9 @@ describe('models check', () => {
     const { promptrun } = machine({ model: 'bot', exec: 5 });
     expect(await promptrun('models', 'check', ...MODELS)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/no model to check \(CONFIG_ERROR\)\n.*`exec` is not a key/u) as string,
+      stderr: expect.stringMatching(
+        /no model to check \(CONFIG_ERROR\)\n.*`exec` is not a key/u,
+      ) as string,
     });
   });
 });

@@ -12,6 +12,7 @@ import { PROMPT, runAgainst, VERSION } from './run-against-service.ts';
 
 const image = `data:image/png;base64,${png(1, 1).toString('base64')}`;
 const DRY = ['run', VERSION, '--image', image, '-o', 'quality=high', '--no-validate', '--dry-run'];
+
 const bodyWith = (name: string): object => ({
   promptVersionId: VERSION,
   inputs: {
@@ -38,9 +39,11 @@ describe('--dry-run', () => {
     async () => {
       const service = await scriptedServiceForTest();
       const { exitCode, stdout, stderr } = await runAgainst(service, [...DRY, '-i', 'name=Ada']);
+
       expect(exitCode).toBe(0);
       expect(stdout()).toBe(`${JSON.stringify(bodyWith('Ada'))}\n`);
       expect(stderr()).not.toContain('key-of-the-tests');
+
       const { args, stdin } = pasted(stderr());
       expect(args).toContain(`${service.baseUrl}/runs`);
       expect(args).toContain('Authorization: Bearer k"ey');
@@ -54,7 +57,9 @@ describe('--dry-run', () => {
     const part = fc.constantFrom('END_OF_BODY', '\n', '_', "'", '$(id)', '`', '\\', '"', 'ü\u2028');
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 8 }), async parts => {
-        const { stderr } = await runAgainst(service, [...DRY, '-i', `name=${parts.join('')}`], { home });
+        const { stderr } = await runAgainst(service, [...DRY, '-i', `name=${parts.join('')}`], {
+          home,
+        });
         expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith(parts.join('')));
       }),
       { numRuns: 20 },
@@ -76,18 +81,36 @@ describe('--dry-run', () => {
   it('checks the inputs of a version, and sends nothing but GETs for its config', async () => {
     const lookUp = { path: `/prompt-versions/${VERSION}`, method: 'GET' };
     const config = { textInputs: { name: { type: 'string', required: true } }, imageInputs: [] };
-    const version = { promptVersionId: VERSION, promptId: PROMPT, title: 'Hello', publishedAt: '', config };
+    const version = {
+      promptVersionId: VERSION,
+      promptId: PROMPT,
+      title: 'Hello',
+      publishedAt: '',
+      config,
+    };
     const missing = await runAgainst(
       await scriptedServiceForTest({ expect: lookUp, answer: success(version) }),
       ['run', VERSION, '--dry-run'],
     );
+
     expect([missing.exitCode, missing.stdout()]).toEqual([2, '']);
     expect(missing.stderr()).toContain('missing input: name');
+
     const asPrompt = await scriptedServiceForTest(
-      { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
+      {
+        expect: { path: `/prompt-versions/${PROMPT}` },
+        answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
+      },
       { expect: { path: `/prompts/${PROMPT}` }, answer: success(version) },
     );
-    const { exitCode, stdout } = await runAgainst(asPrompt, ['run', PROMPT, '-i', 'name=Ada', '--dry-run']);
+
+    const { exitCode, stdout } = await runAgainst(asPrompt, [
+      'run',
+      PROMPT,
+      '-i',
+      'name=Ada',
+      '--dry-run',
+    ]);
     expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { promptVersionId: VERSION }]);
   });
 
@@ -101,7 +124,11 @@ describe('--dry-run', () => {
       'a=b',
       '--dry-run',
     ]);
-    expect([exitCode, JSON.parse(stdout())]).toMatchObject([0, { inputs: { textInputs: { a: 'b' } } }]);
+
+    expect([exitCode, JSON.parse(stdout())]).toMatchObject([
+      0,
+      { inputs: { textInputs: { a: 'b' } } },
+    ]);
     expect(stderr()).toContain('# note: the inputs were not checked');
   });
 
@@ -109,8 +136,12 @@ describe('--dry-run', () => {
     const argv = [...DRY, '-i', 'name=Ada'];
     const terminal = { stdout: true };
     const { stdout, stderr } = await runAgainst(await scriptedServiceForTest(), argv, { terminal });
+
     expect(stdout()).toContain(`"base64": "<${png(1, 1).length} bytes of the data URL>"`);
-    const json = await runAgainst(await scriptedServiceForTest(), [...argv, '--json'], { terminal });
+
+    const json = await runAgainst(await scriptedServiceForTest(), [...argv, '--json'], {
+      terminal,
+    });
     expect(json.stdout()).toBe(stdout());
     expect(JSON.parse(pasted(stderr()).stdin)).toEqual(bodyWith('Ada'));
   });
@@ -122,14 +153,27 @@ describe('--dry-run', () => {
       const file = path.join(home, "it's $(a) cat.png");
       writeFileSync(file, png(200, 200));
       const name = '`$HOME` "\\\n';
-      const argv = ['run', VERSION, '-i', `name=${name}`, '--image', file, '--image', image, '--dry-run'];
+      const argv = [
+        'run',
+        VERSION,
+        '-i',
+        `name=${name}`,
+        '--image',
+        file,
+        '--image',
+        image,
+        '--dry-run',
+      ];
+
       const options = { home, terminal: { stderr: true } };
       const { stderr } = await runAgainst(
         await scriptedServiceForTest(),
         [...argv, '--no-validate'],
         options,
       );
+
       expect(stderr().length).toBeLessThan(1000);
+
       const pictures = [png(200, 200), png(1, 1)].map(bytes => bytes.toString('base64'));
       expect(JSON.parse(pasted(stderr()).stdin)).toEqual({
         promptVersionId: VERSION,
@@ -141,19 +185,31 @@ describe('--dry-run', () => {
     },
   );
 
-  it.runIf(isPosix)('writes its notes as comments, so that standard error is a script', async () => {
-    const home = temporaryDirectory();
-    writeFileSync(path.join(home, 'bare.prompt'), 'Tea.\n');
-    const { stderr } = await runInProcess(['run', 'bare.prompt', '--dry-run'], { home, local: localService });
-    const [notes] = stderr().split('curl -sS');
-    expect(notes).toContain('# note: no model named');
-    for (const line of notes?.trimEnd().split('\n') ?? []) expect(line).toMatch(/^# /);
-  });
+  it.runIf(isPosix)(
+    'writes its notes as comments, so that standard error is a script',
+    async () => {
+      const home = temporaryDirectory();
+      writeFileSync(path.join(home, 'bare.prompt'), 'Tea.\n');
+      const { stderr } = await runInProcess(['run', 'bare.prompt', '--dry-run'], {
+        home,
+        local: localService,
+      });
+      const [notes] = stderr().split('curl -sS');
+
+      expect(notes).toContain('# note: no model named');
+
+      for (const line of notes?.trimEnd().split('\n') ?? []) expect(line).toMatch(/^# /);
+    },
+  );
 
   it.each([
     ['run', ['run', 'count.prompt', '-i', 'n=many'], ''],
     ['test', ['test', 'count.test.yaml'], 'count.test.yaml:3: '],
-    ['compare', ['compare', 'count.prompt', 'count.prompt', '-i', 'n=many'], 'row 1 (count.prompt): '],
+    [
+      'compare',
+      ['compare', 'count.prompt', 'count.prompt', '-i', 'n=many'],
+      'row 1 (count.prompt): ',
+    ],
   ])('refuses with %s an input that the embedded service would refuse', async (_, argv, place) => {
     const home = temporaryDirectory();
     const prompt = '---\nmodel: echo\ninput: {schema: {n: integer}}\n---\n{{n}}\n';
@@ -164,6 +220,7 @@ describe('--dry-run', () => {
     );
     const options = { home, local: localService };
     const { exitCode, stdout, stderr } = await runInProcess([...argv, '--dry-run'], options);
+
     expect([exitCode, stdout()]).toEqual([2, '']);
     expect(stderr()).toContain(`error: ${place}the input n must be a whole number`);
   });

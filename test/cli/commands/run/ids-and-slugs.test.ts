@@ -18,7 +18,10 @@ describe('an id that is not a version', () => {
         expect: { path: `/prompts/${PROMPT}` },
         answer: success({ promptVersionId: VERSION, promptId: PROMPT, config: {} }),
       },
-      creation(succeededRun(), { promptVersionId: VERSION, inputs: { textInputs: { name: 'Ada' } } }),
+      creation(succeededRun(), {
+        promptVersionId: VERSION,
+        inputs: { textInputs: { name: 'Ada' } },
+      }),
     );
     const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT, '-i', 'name=Ada']);
     expect({ exitCode, stderr: stderr() }).toEqual({
@@ -34,14 +37,19 @@ describe('an id that is not a version', () => {
       answer: success({ promptVersionId: VERSION, promptId: PROMPT, config }),
     });
     const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
+
     expect(exitCode).toBe(2);
     expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
   });
 
   it('is an error of one line with a remedy if it is not a prompt either', async () => {
-    const nowhere = { expect: { path: `/prompts/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') };
+    const nowhere = {
+      expect: { path: `/prompts/${PROMPT}` },
+      answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
+    };
     const service = await scriptedServiceForTest(noVersion, nowhere);
     const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
+
     expect(exitCode).toBe(4);
     expect(stderr()).toMatch(
       /^error: no published prompt or prompt version has the id 7f1d[^\n]*\n[^\n]*prompts search/,

@@ -8,8 +8,19 @@ import { anyText } from '../../../support/any-text.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { png } from '../../../support/pictures.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
-import { type Exchange, scriptedServiceForTest, success } from '../../../support/scripted-service.ts';
-import { creation, PROMPT, runAgainst, startAgainst, succeededRun, VERSION } from './run-against-service.ts';
+import {
+  type Exchange,
+  scriptedServiceForTest,
+  success,
+} from '../../../support/scripted-service.ts';
+import {
+  creation,
+  PROMPT,
+  runAgainst,
+  startAgainst,
+  succeededRun,
+  VERSION,
+} from './run-against-service.ts';
 
 const creationBody = (inputs: object, more: object = {}): object => ({
   promptVersionId: VERSION,
@@ -22,7 +33,12 @@ describe('what `run` sends', () => {
     const service = await scriptedServiceForTest(
       creation(succeededRun(), creationBody({ textInputs: { name: 'Ada' } })),
     );
-    const { exitCode, stdout, stderr } = await runAgainst(service, ['run', VERSION, '-i', 'name=Ada']);
+    const { exitCode, stdout, stderr } = await runAgainst(service, [
+      'run',
+      VERSION,
+      '-i',
+      'name=Ada',
+    ]);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
       exitCode: 0,
       stdout: 'Hello, Ada!\n',
@@ -37,14 +53,28 @@ describe('what `run` sends', () => {
       times: 'any',
       answer: call => success(succeededRun({ echo: call.body })),
     });
+
     const value = anyText({ minLength: 1 }).map(text => text.replaceAll('\0', ''));
-    const fileText = (text: string): string => text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
+    const fileText = (text: string): string =>
+      text.replace(/^\uFEFF/u, '').replaceAll('\r\n', '\n');
+
     await fc.assert(
       fc.asyncProperty(value, value, value, async (argument, file, stdin) => {
         writeFileSync(path.join(home, 'value'), file);
-        const argv = ['run', VERSION, '-i', `a=@@${argument}`, '-i', 'b=@value', '-i', 'c=@-', '--json'];
+        const argv = [
+          'run',
+          VERSION,
+          '-i',
+          `a=@@${argument}`,
+          '-i',
+          'b=@value',
+          '-i',
+          'c=@-',
+          '--json',
+        ];
         const { stdout } = await runAgainst(service, argv, { home, stdin });
         const textInputs = { a: `@${argument}`, b: fileText(file), c: stdin };
+
         expect(JSON.parse(stdout())).toMatchObject({ echo: creationBody({ textInputs }) });
       }),
       { numRuns: 40 },
@@ -55,9 +85,12 @@ describe('what `run` sends', () => {
     const home = temporaryDirectory();
     const windowsText = '\uFEFFDear Ada,\r\n\r\nyours\r\n';
     const textInputs = { a: 'Dear Ada,\n\nyours\n', b: windowsText };
-    const service = await scriptedServiceForTest(creation(succeededRun(), creationBody({ textInputs })));
+    const service = await scriptedServiceForTest(
+      creation(succeededRun(), creationBody({ textInputs })),
+    );
     writeFileSync(path.join(home, 'letter.txt'), windowsText);
     const argv = ['run', VERSION, '-i', `a=@${path.join(home, 'letter.txt')}`, '-i', 'b=@-'];
+
     expect((await runAgainst(service, argv, { home, stdin: windowsText })).exitCode).toBe(0);
   });
 
@@ -84,6 +117,7 @@ describe('what `run` sends', () => {
         ),
       ),
     );
+
     const argv = [
       'run',
       VERSION,
@@ -95,8 +129,10 @@ describe('what `run` sends', () => {
       'quality=high',
       '--no-validate',
     ];
+
     const dataUrl = `data:image/png;base64,${png(1, 1).toString('base64')}`;
     argv.push('--image', 'photo.dat', '--image', 'https://example.com/y.png', '--image', dataUrl);
+
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(0);
   });
 
@@ -106,11 +142,15 @@ describe('what `run` sends', () => {
       creation(succeededRun(), creationBody({ imageInputs: [image] })),
       creation(succeededRun(), creationBody({ textInputs: { ['__proto__']: '1' } })),
     );
-    expect((await runAgainst(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode).toBe(
+
+    expect(
+      (await runAgainst(service, ['run', VERSION, '--image', '-'], { stdin: png(3, 3) })).exitCode,
+    ).toBe(0);
+
+    const stdin = '{"__proto__": 1}';
+    expect((await runAgainst(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(
       0,
     );
-    const stdin = '{"__proto__": 1}';
-    expect((await runAgainst(service, ['run', VERSION, '--inputs', '-'], { stdin })).exitCode).toBe(0);
   });
 });
 
@@ -143,6 +183,7 @@ describe('what `run` refuses before anything is sent', () => {
     writeFileSync(path.join(directory, 'latin1.txt'), Buffer.from([0x63, 0x61, 0x66, 0xe9]));
     writeFileSync(path.join(directory, 'utf16.txt'), Buffer.from('\uFEFFtea', 'utf16le'));
     writeFileSync(path.join(directory, 'null.json'), '{"topic": null}');
+
     return directory;
   };
 
@@ -155,7 +196,10 @@ describe('what `run` refuses before anything is sent', () => {
       ['-i', 'a=@latin1.txt'],
       '--input a: latin1.txt is not valid UTF-8 text; save it as UTF-8 (USAGE_ERROR)\nInputs are text.',
     ],
-    [['-i', 'a=@utf16.txt'], '--input a: utf16.txt is UTF-16 text, as Windows PowerShell 5 writes it'],
+    [
+      ['-i', 'a=@utf16.txt'],
+      '--input a: utf16.txt is UTF-16 text, as Windows PowerShell 5 writes it',
+    ],
     [['-i', 'a=@'], '--input a names no file'],
     [['--inputs', 'missing.json'], '--inputs: missing.json does not exist'],
     [['--inputs', 'null.json'], '--inputs null.json: the value of "topic" is null'],
@@ -203,6 +247,7 @@ describe('run options', () => {
       resources: { models: [{ model: 'm', modality: 'text', availableRunOptions: options }] },
     }),
   });
+
   const quality = { key: 'quality', options: ['low', 'high'] };
 
   it('are checked against the models, which are kept', async () => {
@@ -222,7 +267,9 @@ describe('run options', () => {
       creation(),
     );
     await runAgainst(service, ['run', VERSION, '-o', 'quality=high'], { home });
-    expect((await runAgainst(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(0);
+    expect((await runAgainst(service, ['run', VERSION, '-o', 'size=s'], { home })).exitCode).toBe(
+      0,
+    );
   });
 
   it('are refused with those accepted in the JSON form of the error as well', async () => {
@@ -233,12 +280,18 @@ describe('run options', () => {
       'quality=x',
       '--json',
     ]);
-    expect(JSON.parse(stderr())).toMatchObject({ exitCode: 2, data: { accepted: ['low', 'high'] } });
+    expect(JSON.parse(stderr())).toMatchObject({
+      exitCode: 2,
+      data: { accepted: ['low', 'high'] },
+    });
   });
 
   it.each([
     ['qualty=high', ['"qualty"; did you mean quality?', 'Accepted keys: quality']],
-    ['quality=hihg', ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high']],
+    [
+      'quality=hihg',
+      ['"hihg" for the run option quality; did you mean high?', 'Accepted values: low, high'],
+    ],
     ['__proto__=x', ['"__proto__"']],
   ])('%s is refused with those accepted', async (option, said) => {
     const service = await scriptedServiceForTest(resources(quality));
@@ -255,7 +308,10 @@ describe('inputs against the config', () => {
     title: 'Hello',
     publishedAt: '2026-01-01T00:00:00.000Z',
     config: {
-      textInputs: { name: { type: 'string', required: true }, tone: { type: 'string', required: true } },
+      textInputs: {
+        name: { type: 'string', required: true },
+        tone: { type: 'string', required: true },
+      },
       imageInputs: [],
     },
   };
@@ -269,19 +325,29 @@ describe('inputs against the config', () => {
     const home = temporaryDirectory();
     const read = { expect: { path: `/prompt-versions/${VERSION}` }, answer: success(version) };
     const service = await scriptedServiceForTest(creation(), read, creation());
-    expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+
+    expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(
+      0,
+    );
+
     await runAgainst(service, ['versions', 'get', VERSION], { home });
-    expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(0);
+    expect((await runAgainst(service, ['run', VERSION, '-i', 'nmae=x'], { home })).exitCode).toBe(
+      0,
+    );
   });
 
   it('are checked for a slug, whose look-up brings it, unless --no-validate says otherwise', async () => {
     const service = await scriptedServiceForTest({ ...search, times: 3 }, creation());
     const missing = await runAgainst(service, ['run', 'greet']);
+
     expect(missing.exitCode).toBe(2);
     expect(missing.stderr()).toMatch(/^error: missing inputs: name, tone \(USAGE_ERROR\)\n/);
+
     const unknown = await runAgainst(service, ['run', 'greet', '-i', 'nmae=x']);
     expect(unknown.stderr()).toContain('did you mean name?');
-    expect((await runAgainst(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode).toBe(0);
+    expect(
+      (await runAgainst(service, ['run', 'greet', '-i', 'nmae=x', '--no-validate'])).exitCode,
+    ).toBe(0);
   });
 
   it('are not guessed if the shape of the config is not known', async () => {
@@ -301,21 +367,30 @@ describe('on the embedded service', () => {
     writeFileSync(path.join(home, 'cat.png'), png(1, 1));
     return home;
   };
+
   const run = (home: string, ...argv: string[]): ReturnType<typeof runInProcess> =>
     runInProcess(['run', ...argv], { home, local: localService });
 
   it('a named image may be passed by name', async () => {
     const home = files();
     const given = await run(home, 'two.prompt', '-i', 'photo=cat.png', '--image', 'frame=cat.png');
+
     expect([given.exitCode, given.stderr()]).toEqual([0, expect.any(String)]);
     expect(given.stdout()).toContain('seen');
+
     const missing = await run(home, 'two.prompt', '--image', 'frame=cat.png');
     expect([missing.exitCode, missing.stderr()]).toEqual([
       2,
-      expect.stringContaining('error: missing input: photo (USAGE_ERROR)\nGive it with --image photo=<file>'),
+      expect.stringContaining(
+        'error: missing input: photo (USAGE_ERROR)\nGive it with --image photo=<file>',
+      ),
     ]);
+
     const strange = await run(home, 'two.prompt', '--image', 'fram=cat.png');
-    expect([strange.exitCode, strange.stderr()]).toEqual([2, expect.stringContaining('photo, frame')]);
+    expect([strange.exitCode, strange.stderr()]).toEqual([
+      2,
+      expect.stringContaining('photo, frame'),
+    ]);
   });
 
   it.each([
@@ -326,10 +401,13 @@ describe('on the embedded service', () => {
     ],
     [['sandbox', '-o', 'delay=1'], /model sandbox: it has delaySeconds, outcome/],
     [['sandbox', '-o', 'outcome=maybe'], /outcome must be one of succeeded, failed, partial/],
-  ])('an option is refused with those that the model of the prompt accepts: %j', async (argv, message) => {
-    const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringMatching(message)]);
-  });
+  ])(
+    'an option is refused with those that the model of the prompt accepts: %j',
+    async (argv, message) => {
+      const { exitCode, stderr } = await run(temporaryDirectory(), ...argv);
+      expect([exitCode, stderr()]).toEqual([2, expect.stringMatching(message)]);
+    },
+  );
 
   it('an option that the model does not list goes to its provider as config would send it, with --no-validate', async () => {
     const provider = await FakeProvider.start();
@@ -352,14 +430,24 @@ describe('on the embedded service', () => {
         'logprobs=true',
       ];
       const refused = await runInProcess(argv, { home, env, local: localService });
+
       expect([refused.exitCode, refused.stderr()]).toEqual([
         2,
         expect.stringContaining('runOptions.service_tier'),
       ]);
       expect(provider.requests).toEqual([]);
-      const sent = await runInProcess([...argv, '--no-validate'], { home, env, local: localService });
+
+      const sent = await runInProcess([...argv, '--no-validate'], {
+        home,
+        env,
+        local: localService,
+      });
       expect([sent.exitCode, sent.stdout()]).toEqual([0, 'Bonjour\n']);
-      expect(provider.body()).toMatchObject({ service_tier: 'flex', top_logprobs: 2, logprobs: true });
+      expect(provider.body()).toMatchObject({
+        service_tier: 'flex',
+        top_logprobs: 2,
+        logprobs: true,
+      });
     } finally {
       await provider.close();
     }

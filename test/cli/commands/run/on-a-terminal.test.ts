@@ -18,6 +18,7 @@ import { type Answer, scriptedPrompter } from '../../../support/terminals/script
 import { creation, PROMPT, RUN, runAgainst, succeededRun, VERSION } from './run-against-service.ts';
 
 const PERSON = { terminal: { stdin: true, stdout: true, stderr: true } };
+
 const FLAGS: RunFlags = {
   input: [],
   image: [],
@@ -38,6 +39,7 @@ const version = (config: object) => ({
     config,
   }),
 });
+
 const CONFIG = {
   textInputs: {
     place: { type: 'string', required: true },
@@ -60,12 +62,16 @@ async function atTerminal(
   });
   const exitCode = await runTarget(ctx, target, { ...FLAGS, ...flags });
   prompter.verify();
+
   return { exitCode, stderr: stderr(), asked: prompter.asked };
 }
 
 describe('run on a terminal', () => {
   it('asks for missing inputs, and says how to repeat the run', async () => {
-    const body = { promptVersionId: VERSION, inputs: { textInputs: { place: "Land's End", mood: 'rainy' } } };
+    const body = {
+      promptVersionId: VERSION,
+      inputs: { textInputs: { place: "Land's End", mood: 'rainy' } },
+    };
     const service = await scriptedServiceForTest(version(CONFIG), creation(succeededRun(), body));
     const { exitCode, stderr } = await atTerminal(
       service,
@@ -74,6 +80,7 @@ describe('run on a terminal', () => {
       ['place', "Land's End"],
       ['mood', 'rainy'],
     );
+
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
       `To repeat it: promptrun run ${VERSION} -i 'place=Land'\\''s End' -i mood=rainy\n`,
@@ -82,7 +89,9 @@ describe('run on a terminal', () => {
 
   it('asks nothing if no input is missing', async () => {
     const service = await scriptedServiceForTest(version(CONFIG), creation());
-    const { stderr, asked } = await atTerminal(service, VERSION, { input: ['place=Here', 'mood=sunny'] });
+    const { stderr, asked } = await atTerminal(service, VERSION, {
+      input: ['place=Here', 'mood=sunny'],
+    });
     expect(asked).toEqual([]);
     expect(stderr).not.toContain('To repeat it');
   });
@@ -101,10 +110,17 @@ describe('run on a terminal', () => {
   });
 
   it('refuses --ask if nobody can be asked', async () => {
-    expect((await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode).toBe(2);
     expect(
-      (await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask', '--no-input'], PERSON))
-        .exitCode,
+      (await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode,
+    ).toBe(2);
+    expect(
+      (
+        await runAgainst(
+          await scriptedServiceForTest(),
+          ['run', VERSION, '--ask', '--no-input'],
+          PERSON,
+        )
+      ).exitCode,
     ).toBe(2);
   });
 
@@ -117,7 +133,10 @@ describe('run on a terminal', () => {
 
   it('looks an id that is not a version up as a prompt', async () => {
     const service = await scriptedServiceForTest(
-      { expect: { path: `/prompt-versions/${PROMPT}` }, answer: failure(404, 'NOT_FOUND_ERROR', 'no') },
+      {
+        expect: { path: `/prompt-versions/${PROMPT}` },
+        answer: failure(404, 'NOT_FOUND_ERROR', 'no'),
+      },
       { ...version({ textInputs: {}, imageInputs: [] }), expect: { path: `/prompts/${PROMPT}` } },
       creation(succeededRun(), { promptVersionId: VERSION, inputs: {} }),
     );
@@ -128,9 +147,12 @@ describe('run on a terminal', () => {
   it('never asks with --no-input, nor in CI', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(creation(), creation());
-    expect((await runAgainst(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode).toBe(0);
     expect(
-      (await runAgainst(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } })).exitCode,
+      (await runAgainst(service, ['run', VERSION, '--no-input'], { ...PERSON, home })).exitCode,
+    ).toBe(0);
+    expect(
+      (await runAgainst(service, ['run', VERSION], { ...PERSON, home, env: { CI: 'true' } }))
+        .exitCode,
     ).toBe(0);
   });
 });
@@ -146,8 +168,12 @@ describe('while it waits', () => {
       expect: { path: `/runs/${RUN}` },
       answer: success(succeededRun({ runStatus })),
     });
+
     const service = await scriptedServiceForTest(
-      { expect: { path: '/runs' }, answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }) },
+      {
+        expect: { path: '/runs' },
+        answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', { runId: RUN }),
+      },
       polled('queued'),
       polled('queued'),
       polled('running'),
@@ -187,7 +213,11 @@ describe('previews', () => {
   it.each([
     ['a pipe', ['run', VERSION], {}],
     ['--no-preview', ['run', VERSION, '--no-preview'], { terminal: { stdout: true } }],
-    ['a terminal that shows none', ['run', VERSION], { terminal: { stdout: true }, env: { TERM: 'dumb' } }],
+    [
+      'a terminal that shows none',
+      ['run', VERSION],
+      { terminal: { stdout: true }, env: { TERM: 'dumb' } },
+    ],
   ])('is left out with %s', async (_, argv, options) => {
     const service = await serviceWithPicture();
     const { stdout } = await runAgainst(service, argv, options);
@@ -201,8 +231,13 @@ it('run alone also offers the prompt files below the working directory, and runs
     mkdirSync(path.join(home, folder));
     writeFileSync(path.join(home, folder, 'green.prompt'), '---\nmodel: echo\n---\nGreen tea.\n');
   }
+
   writeFileSync(path.join(home, 'tea', '_partial.prompt'), 'x');
-  if (hasLinks) symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
+
+  if (hasLinks) {
+    symlinkSync(path.join(home, 'tea', 'green.prompt'), path.join(home, 'linked.prompt'));
+  }
+
   const service = await scriptedServiceForTest({
     expect: { path: '/prompts/publish', query: { q: 'GREEN' } },
     answer: success({ rows: [] }),
@@ -216,9 +251,11 @@ it('run alone also offers the prompt files below the working directory, and runs
     env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: KEY },
     prompter,
   });
+
   expect(await runTarget(ctx, undefined, FLAGS)).toBe(0);
   expect(stdout()).toBe('Green tea.\n');
   expect(await listPromptFiles(home)).toEqual([file]);
   expect(stderr()).toContain(`To repeat it: promptrun run ${file}\n`);
+
   prompter.verify();
 });

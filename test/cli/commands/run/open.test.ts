@@ -12,7 +12,9 @@ describe.runIf(isPosix)('--open', () => {
   function viewerIn(home: string): { env: Record<string, string>; opened: () => string[] } {
     const log = path.join(home, 'opened');
     for (const name of ['xdg-open', 'open']) {
-      writeFileSync(path.join(home, name), `#!/bin/sh\nprintf '%s\\n' "$1" >> '${log}'\n`, { mode: 0o755 });
+      writeFileSync(path.join(home, name), `#!/bin/sh\nprintf '%s\\n' "$1" >> '${log}'\n`, {
+        mode: 0o755,
+      });
     }
     return {
       env: { PATH: `${home}:${process.env['PATH'] ?? ''}` },
@@ -23,24 +25,37 @@ describe.runIf(isPosix)('--open', () => {
   it('hands saved files and web addresses to the viewer of the system', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
-    const service = await serviceWithOutputs([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    const service = await serviceWithOutputs([
+      { type: 'video', data: 'https://example.com/a.mp4' },
+    ]);
     await runAgainst(service, [...RUN_IT, '--open'], { home, env });
-    await runAgainst(await serviceWithOutputs([textOutput('hi')]), [...RUN_IT, '--open', '--save', 'out'], {
-      home,
-      env,
-    });
+    await runAgainst(
+      await serviceWithOutputs([textOutput('hi')]),
+      [...RUN_IT, '--open', '--save', 'out'],
+      {
+        home,
+        env,
+      },
+    );
+
     expect(opened()).toEqual(['https://example.com/a.mp4', path.join(home, 'out', `${RUN}-1.txt`)]);
   });
 
   it('hands a text that is not saved to the viewer as its own file', async () => {
     const home = temporaryDirectory();
     const { env, opened } = viewerIn(home);
-    const { stdout } = await runAgainst(await serviceWithOutputs([textOutput('hi')]), [...RUN_IT, '--open'], {
-      home,
-      env,
-    });
+    const { stdout } = await runAgainst(
+      await serviceWithOutputs([textOutput('hi')]),
+      [...RUN_IT, '--open'],
+      {
+        home,
+        env,
+      },
+    );
+
     const [file = ''] = opened();
     onTestFinished(() => rmSync(path.dirname(file), { recursive: true }));
+
     expect([stdout(), readFileSync(file, 'utf8'), path.basename(file)]).toEqual([
       'hi\n',
       'hi',
@@ -56,18 +71,27 @@ describe.runIf(isPosix)('--open', () => {
   ])('opens nothing else that a service names: %s', async data => {
     const home = temporaryDirectory();
     const { env } = viewerIn(home);
-    const service = await serviceWithOutputs([{ type: 'image', data, savedTo: '/etc/hostname' } as never]);
-    const { stdout, stderr, exitCode } = await runAgainst(service, [...RUN_IT, '--open', '--json'], {
-      home,
-      env,
-    });
+    const service = await serviceWithOutputs([
+      { type: 'image', data, savedTo: '/etc/hostname' } as never,
+    ]);
+    const { stdout, stderr, exitCode } = await runAgainst(
+      service,
+      [...RUN_IT, '--open', '--json'],
+      {
+        home,
+        env,
+      },
+    );
+
     expect([stderr(), exitCode]).toEqual([expect.stringContaining('is not opened'), 0]);
     expect(existsSync(path.join(home, 'opened'))).toBe(false);
     expect(stdout()).not.toContain('savedTo');
   });
 
   it('prints a note if the system has no viewer', async () => {
-    const service = await serviceWithOutputs([{ type: 'video', data: 'https://example.com/a.mp4' }]);
+    const service = await serviceWithOutputs([
+      { type: 'video', data: 'https://example.com/a.mp4' },
+    ]);
     const { stderr, exitCode } = await runAgainst(service, [...RUN_IT, '--open'], {
       env: { PATH: '/nowhere' },
     });

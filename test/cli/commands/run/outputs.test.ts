@@ -28,7 +28,9 @@ describe('outputs on standard output', () => {
   });
 
   it('text cannot drive a terminal', async () => {
-    const service = await serviceWithOutputs([textOutput('tab\there\n\u001b]0;x\u0007\u009b31m\u202e')]);
+    const service = await serviceWithOutputs([
+      textOutput('tab\there\n\u001b]0;x\u0007\u009b31m\u202e'),
+    ]);
     const { stdout } = await runAgainst(service, RUN_IT, { terminal: { stdout: true } });
     expect(stdout()).toBe('tab\there\n^[]0;x^G\\u009b31m\\u202e\n');
   });
@@ -43,6 +45,7 @@ describe('outputs on standard output', () => {
       textOutput('six'),
     ]);
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
+
     expect(stdout()).toBe(
       'one\nhttps://example.com/1.png\nhttps://example.com/4.mp4\nhttps://example.com/5.ogg\nsix\n',
     );
@@ -51,7 +54,11 @@ describe('outputs on standard output', () => {
   });
 
   it.each([
-    ['https://example.com/a.mp4?b=1', 'https://example.com/a.mp4?b=1', 'https://example.com/a.mp4?b=1'],
+    [
+      'https://example.com/a.mp4?b=1',
+      'https://example.com/a.mp4?b=1',
+      'https://example.com/a.mp4?b=1',
+    ],
     [
       'https://example.com/\u0007\u001b[31m',
       'https://example.com/%07%1B[31m',
@@ -69,10 +76,14 @@ describe('outputs on standard output', () => {
   it.each(['file:///etc/passwd', 'javascript:alert(1)', 'pictures/a.png'])(
     '%s from a service is not a link',
     async data => {
-      const { stdout } = await runAgainst(await serviceWithOutputs([{ type: 'video', data }]), RUN_IT, {
-        terminal: { stdout: true },
-        env: { TERM: 'xterm-kitty' },
-      });
+      const { stdout } = await runAgainst(
+        await serviceWithOutputs([{ type: 'video', data }]),
+        RUN_IT,
+        {
+          terminal: { stdout: true },
+          env: { TERM: 'xterm-kitty' },
+        },
+      );
       expect(stdout()).toBe(`${data}\n`);
     },
   );
@@ -86,9 +97,12 @@ describe('outputs on standard output', () => {
   });
 
   it('of a failed run are printed too', async () => {
-    const service = await serviceWithOutputs([textOutput('half'), { type: 'error', data: 'broke' }], {
-      runStatus: 'failed',
-    });
+    const service = await serviceWithOutputs(
+      [textOutput('half'), { type: 'error', data: 'broke' }],
+      {
+        runStatus: 'failed',
+      },
+    );
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
       exitCode: 5,
@@ -102,24 +116,37 @@ describe('outputs on standard output', () => {
       await serviceWithOutputs([], { runStatus: 'failed' }),
       RUN_IT,
     );
-    expect({ exitCode, stderr: stderr() }).toEqual({ exitCode: 5, stderr: `error: run ${RUN} failed\n` });
+    expect({ exitCode, stderr: stderr() }).toEqual({
+      exitCode: 5,
+      stderr: `error: run ${RUN} failed\n`,
+    });
   });
 
   it('a failed run whose error has no text is reported without a reason', async () => {
     const outputs = [{ type: 'error', data: null }] as unknown as OutputItem[];
-    const { stderr } = await runAgainst(await serviceWithOutputs(outputs, { runStatus: 'failed' }), RUN_IT);
+    const { stderr } = await runAgainst(
+      await serviceWithOutputs(outputs, { runStatus: 'failed' }),
+      RUN_IT,
+    );
     expect(stderr()).toBe(`error: null (the service gave no reason)\nnote: run ${RUN} failed\n`);
   });
 
   it('are equal in value to the data of the service with --json, and nothing else', async () => {
     const run = succeededRun({
-      outputs: [{ type: 'text', data: '\u001bx', extra: [1] } as OutputItem, { type: 'error', data: 'no' }],
+      outputs: [
+        { type: 'text', data: '\u001bx', extra: [1] } as OutputItem,
+        { type: 'error', data: 'no' },
+      ],
       later: { field: null },
       ['__proto__']: 'kept',
     });
     const raw = JSON.stringify({ status: 'SUCCESS', data: run });
-    const service = await scriptedServiceForTest({ expect: { path: '/runs' }, answer: { body: raw } });
+    const service = await scriptedServiceForTest({
+      expect: { path: '/runs' },
+      answer: { body: raw },
+    });
     const { stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json']);
+
     expect(JSON.parse(stdout())).toEqual(run);
     expect(stderr()).toBe('');
   });

@@ -12,12 +12,17 @@ it.each([
 });
 
 describe('a run of a file of another tool', () => {
-  it.each(['_a.prompt.yml', 'a (2).prompt.yaml', '_b.md'])('takes a file of any name: %s', async file => {
-    const text = file.endsWith('.md') ? 'hello' : 'model: echo\nmessages: [{ role: user, content: hello }]\n';
-    const { promptrun } = machine({ [file]: text });
-    const { stdout, exitCode } = await promptrun(['run', file, '-m', 'echo']);
-    expect([stdout, exitCode]).toEqual([expect.stringContaining('hello'), 0]);
-  });
+  it.each(['_a.prompt.yml', 'a (2).prompt.yaml', '_b.md'])(
+    'takes a file of any name: %s',
+    async file => {
+      const text = file.endsWith('.md')
+        ? 'hello'
+        : 'model: echo\nmessages: [{ role: user, content: hello }]\n';
+      const { promptrun } = machine({ [file]: text });
+      const { stdout, exitCode } = await promptrun(['run', file, '-m', 'echo']);
+      expect([stdout, exitCode]).toEqual([expect.stringContaining('hello'), 0]);
+    },
+  );
 
   it.each([
     [
@@ -45,7 +50,10 @@ describe('a run of a file of another tool', () => {
     const { promptrun } = machine({ [file]: text });
     const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
     const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
-    expect([exitCode, notes]).toEqual([0, note === undefined ? [] : [expect.stringContaining(note)]]);
+    expect([exitCode, notes]).toEqual([
+      0,
+      note === undefined ? [] : [expect.stringContaining(note)],
+    ]);
   });
 });
 
@@ -53,14 +61,24 @@ describe('run --model', () => {
   it('runs a prompt with another model, and publishes nothing', async () => {
     const { promptrun } = machine({ 'sum.prompt': SUM });
     const card = await promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'card']);
+
     expect(card.stdout).toMatch(/^file:\S+\.png\n$/);
-    expect((await promptrun(['run', 'sum.prompt', '-i', 'count=1', '-m', 'card'])).stdout).toMatch(/^file:/);
+    expect((await promptrun(['run', 'sum.prompt', '-i', 'count=1', '-m', 'card'])).stdout).toMatch(
+      /^file:/,
+    );
     expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(4);
     expect((await promptrun(['run', 'hello', '-i', 'name=Ada'])).stdout).toContain('Hello, Ada!');
   });
 
   it("lists the models if the model doesn't exist", async () => {
-    const { stderr, exitCode } = await machine().promptrun(['run', 'hello', '-i', 'name=Ada', '-m', 'nope']);
+    const { stderr, exitCode } = await machine().promptrun([
+      'run',
+      'hello',
+      '-i',
+      'name=Ada',
+      '-m',
+      'nope',
+    ]);
     expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*nope/m), 2]);
   });
 
@@ -76,21 +94,27 @@ it('runs a file that names no model with the setting model, else with echo, and 
     'own.prompt': '---\nmodel: echo\n---\nTea.\n',
   });
   const note = 'note: no model named: echo gives the prompt back';
+
   expect(await promptrun(['run', 'bare.prompt'])).toMatchObject({
     exitCode: 0,
     stdout: 'Tea.\n',
     stderr: expect.stringContaining(note) as string,
   });
+
   expect((await promptrun(['run', 'own.prompt'])).stderr).not.toContain(note);
   expect((await promptrun(['run', 'bare.prompt', '-m', 'echo'])).stderr).not.toContain(note);
+
   const hint = 'is set: name a model with -m';
   expect((await promptrun(['run', 'bare.prompt'])).stderr).not.toContain(hint);
+
   const withKey = { env: { ANTHROPIC_API_KEY: 'key-of-a-test' } };
   const { stderr } = await promptrun(['run', 'bare.prompt'], withKey);
+
   expect(stderr).toContain(
     'note: ANTHROPIC_API_KEY is set: name a model with -m anthropic/<model>, or for all files: promptrun config set model anthropic/<model>',
   );
   expect((await promptrun(['run', 'own.prompt'], withKey)).stderr).not.toContain(hint);
+
   await promptrun(['config', 'set', 'model', 'ecko']);
   expect(await promptrun(['run', 'bare.prompt'])).toMatchObject({
     exitCode: 2,
@@ -98,15 +122,19 @@ it('runs a file that names no model with the setting model, else with echo, and 
       /^error: the setting `model`: the model `ecko` does not exist; did you mean echo\? The models are [\w, ]+ \(USAGE_ERROR\)$/mu,
     ) as string,
   });
+
   await promptrun(['config', 'set', 'model', 'card']);
   const drawn = await promptrun(['run', 'bare.prompt']);
+
   expect([drawn.stdout, drawn.stderr]).toEqual([
     expect.stringMatching(/\.png\n$/u),
     expect.not.stringContaining(note),
   ]);
   expect((await promptrun(['run', 'own.prompt'])).stdout).toBe('Tea.\n');
+
   await promptrun(['config', 'set', 'model', 'no-such-model']);
   const missing = await promptrun(['run', 'bare.prompt']);
+
   expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('no-such-model')]);
 });
 

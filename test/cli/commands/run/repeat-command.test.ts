@@ -7,10 +7,12 @@ import { isPosix } from '../../../support/system.ts';
 
 describe('the command that repeats a run', () => {
   it('quotes only what needs it', () => {
-    expect(repeatCommand(['promptrun', 'run', 'hello', '-i', 'name=Ada', '-i', "who=it's me"], 'posix')).toBe(
-      "promptrun run hello -i name=Ada -i 'who=it'\\''s me'",
+    expect(
+      repeatCommand(['promptrun', 'run', 'hello', '-i', 'name=Ada', '-i', "who=it's me"], 'posix'),
+    ).toBe("promptrun run hello -i name=Ada -i 'who=it'\\''s me'");
+    expect(repeatCommand(['', '~', '=ls', '$(x)', 'a b'], 'posix')).toBe(
+      "'' '~' '=ls' '$(x)' 'a b'",
     );
-    expect(repeatCommand(['', '~', '=ls', '$(x)', 'a b'], 'posix')).toBe("'' '~' '=ls' '$(x)' 'a b'");
   });
 
   it('stays one line that drives no terminal', () => {
@@ -27,11 +29,27 @@ describe('the command that repeats a run', () => {
     const word = fc.oneof(
       anyText(),
       fc.string({
-        unit: fc.constantFrom("'", '"', '\\', '$', '`', '!', '\n', '\t', '\u0085', 'é', '%', '0', '晴'),
+        unit: fc.constantFrom(
+          "'",
+          '"',
+          '\\',
+          '$',
+          '`',
+          '!',
+          '\n',
+          '\t',
+          '\u0085',
+          'é',
+          '%',
+          '0',
+          '晴',
+        ),
       }),
     );
     const words = fc.sample(fc.array(word.filter(isArgument), { minLength: 1, maxLength: 4 }), 300);
-    const lines = words.map(list => `printf '%s\\0' ${repeatCommand(list, 'posix')}; printf '\\1\\0'`);
+    const lines = words.map(
+      list => `printf '%s\\0' ${repeatCommand(list, 'posix')}; printf '\\1\\0'`,
+    );
     const read = execFileSync('bash', ['-s'], {
       input: lines.join('\n'),
       env: { ...process.env, LC_ALL: 'C' },
@@ -39,6 +57,7 @@ describe('the command that repeats a run', () => {
       .toString()
       .split('\u0001\0')
       .map(list => list.split('\0').slice(0, -1));
+
     expect(read.slice(0, -1)).toEqual(words);
   });
 });

@@ -42,7 +42,13 @@ export function textOutput(data: string): Run['outputs'][number] {
 }
 
 export function succeededRun(more: Partial<Run> & Record<string, unknown> = {}): Run {
-  return { runId: RUN, outputs: [textOutput('Hello, Ada!')], runStatus: 'succeeded', tokens: 3, ...more };
+  return {
+    runId: RUN,
+    outputs: [textOutput('Hello, Ada!')],
+    runStatus: 'succeeded',
+    tokens: 3,
+    ...more,
+  };
 }
 
 /** Returns the creation of a run, answered at once. */

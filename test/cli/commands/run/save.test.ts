@@ -28,6 +28,7 @@ describe('--save', () => {
     expect: { method: 'GET', path: /^\/media/, headers: { authorization: null, cookie: null } },
     answer,
   });
+
   const picture = (body: Uint8Array = PICTURE, type = 'image/png'): PlainAnswer => ({
     headers: { 'content-type': type },
     body,
@@ -64,16 +65,19 @@ describe('--save', () => {
       { type: 'error', data: 'no' },
       { type: 'video', data: '/media/b' },
     ];
+
     const service = await serviceWith(
       outputs,
       media(picture()),
       media(picture(Buffer.from('film'), 'video/mp4')),
     );
     const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
+
     expect(exitCode).toBe(0);
     expect(stdout()).toBe(
       `words\n${path.join('out', `${RUN}-2.png`)}\n${path.join('out', `${RUN}-4.mp4`)}\n`,
     );
+
     const read = (name: string): Buffer => readFileSync(path.join(home, 'out', name));
     expect(read(`${RUN}-1.txt`).toString()).toBe('words');
     expect(read(`${RUN}-2.png`)).toEqual(PICTURE);
@@ -105,11 +109,17 @@ describe('--save', () => {
     const out = path.join(home, `${RUN}-1.png`);
     writeFileSync(out, 'mine');
     const outputs = [{ type: 'image', data: '/media/a' }];
-    const kept = await runAgainst(await serviceWith(outputs, media(picture())), [...RUN_IT, '--save'], {
-      home,
-    });
+    const kept = await runAgainst(
+      await serviceWith(outputs, media(picture())),
+      [...RUN_IT, '--save'],
+      {
+        home,
+      },
+    );
+
     expect(kept.stdout()).toBe(`${RUN}-1_1.png\n`);
     expect(readFileSync(out, 'utf8')).toBe('mine');
+
     const forced = await runAgainst(
       await serviceWith(outputs, media(picture())),
       [...RUN_IT, '--save', '--force'],
@@ -121,7 +131,13 @@ describe('--save', () => {
 
   it('has the path of each saved output in JSON', async () => {
     const service = await serviceWith([{ type: 'image', data: '/media/a' }], media(picture()));
-    const { stdout } = await runAgainst(service, [...RUN_IT, '--save', 'x', '--query', 'outputs[0].savedTo']);
+    const { stdout } = await runAgainst(service, [
+      ...RUN_IT,
+      '--save',
+      'x',
+      '--query',
+      'outputs[0].savedTo',
+    ]);
     expect(stdout()).toBe(`${path.join('x', `${RUN}-1.png`)}\n`);
   });
 
@@ -142,21 +158,33 @@ describe('--save', () => {
         ...media(answer),
         times: 'any',
       });
-      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
+      const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], {
+        home,
+      });
+
       expect({ exitCode, stdout: stdout() }).toEqual({
         exitCode: 1,
         stdout: `good\n${service.origin}/media/a\n`,
       });
-      expect(stderr()).toMatch(/^note: saved to out[\\/].*-1\.txt\nerror: output 2 was not saved: /);
+      expect(stderr()).toMatch(
+        /^note: saved to out[\\/].*-1\.txt\nerror: output 2 was not saved: /,
+      );
       expect(stderr()).toContain(why);
       expect(stderr().includes('Try again with')).toBe(why !== 'live 24 hours');
-      expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([`${RUN}-1.txt`, `${RUN}.json`]);
+      expect(readdirSync(path.join(home, 'out')).toSorted()).toEqual([
+        `${RUN}-1.txt`,
+        `${RUN}.json`,
+      ]);
     },
   );
 
   it("names the run if the query doesn't fit it", async () => {
     const service = await serviceWith([textOutput('good')]);
-    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--query', 'length(tokens)']);
+    const { exitCode, stdout, stderr } = await runAgainst(service, [
+      ...RUN_IT,
+      '--query',
+      'length(tokens)',
+    ]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
     expect(JSON.parse(stderr())).toMatchObject({
       status: 'USAGE_ERROR',
@@ -169,10 +197,12 @@ describe('--save', () => {
     ['out', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
     ['out/pictures', /^error: --save: \S+out is not a directory \(USAGE_ERROR\)\n/],
     ...(process.platform === 'linux'
-      ? ([['/proc/x', /^error: --save: files can't be created in \/proc: the system doesn't allow it /]] as [
-          string,
-          RegExp,
-        ][])
+      ? ([
+          [
+            '/proc/x',
+            /^error: --save: files can't be created in \/proc: the system doesn't allow it /,
+          ],
+        ] as [string, RegExp][])
       : []),
   ])('refuses --save %s before anything is sent', async (place, message) => {
     const home = temporaryDirectory();
@@ -182,6 +212,7 @@ describe('--save', () => {
       [...RUN_IT, '--save', place],
       { home },
     );
+
     expect(exitCode).toBe(2);
     expect(stderr()).toMatch(message);
     expect(readdirSync(home)).toEqual(['out']);
@@ -196,7 +227,10 @@ describe('--save', () => {
         return success(succeededRun({ outputs: [textOutput('good')] }));
       },
     });
-    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], { home });
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--save', 'out'], {
+      home,
+    });
+
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
     expect(stderr()).toBe(
       `error: nothing was saved: ${path.join(home, 'out')} is not a directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
@@ -239,11 +273,10 @@ describe('--save', () => {
 
 describe('--save -', () => {
   it('writes a text unchanged, without its own newline', async () => {
-    const { stdoutBytes, stderr } = await runAgainst(await serviceWithOutputs([textOutput('a\u0000b')]), [
-      ...RUN_IT,
-      '--save',
-      '-',
-    ]);
+    const { stdoutBytes, stderr } = await runAgainst(
+      await serviceWithOutputs([textOutput('a\u0000b')]),
+      [...RUN_IT, '--save', '-'],
+    );
     expect([stdoutBytes(), stderr()]).toEqual([Buffer.from('a\u0000b'), '']);
   });
 
@@ -252,9 +285,14 @@ describe('--save -', () => {
       {
         ...creation(),
         answer: () =>
-          success(succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+          success(
+            succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] }),
+          ),
       },
-      { expect: { path: '/media/1' }, answer: { headers: { 'content-type': 'image/png' }, body: PICTURE } },
+      {
+        expect: { path: '/media/1' },
+        answer: { headers: { 'content-type': 'image/png' }, body: PICTURE },
+      },
     );
     const { stdoutBytes, exitCode } = await runAgainst(service, [...RUN_IT, '--save', '-']);
     expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
@@ -266,22 +304,30 @@ describe('--save -', () => {
     [50, 'out'],
     [90, 'out'],
   ])('names the run if the media is due after --timeout: %i s, --save %s', async (asked, place) => {
-    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': String(asked) });
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
+      'retry-after': String(asked),
+    });
     const service = await scriptedServiceForTest(
       {
         ...creation(),
         answer: () =>
-          success(succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] })),
+          success(
+            succeededRun({ outputs: [{ type: 'image', data: `${service.baseUrl}/media/1` }] }),
+          ),
       },
       { expect: { path: '/media/1' }, answer: busy },
     );
+
     const args = [...RUN_IT, '--timeout', '40s', '--save', place];
+
     const sleep = (_: number, signal?: AbortSignal): Promise<void> =>
       new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason as Error));
       });
+
     const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
     const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
+
     expect([exitCode, stderr()]).toEqual([6, expect.stringContaining(again)]);
   });
 
@@ -300,7 +346,12 @@ describe('--save -', () => {
   });
 
   it('is refused with --json and on a terminal, before anything is sent', async () => {
-    const json = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-', '--json']);
+    const json = await runAgainst(await scriptedServiceForTest(), [
+      ...RUN_IT,
+      '--save',
+      '-',
+      '--json',
+    ]);
     const terminal = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-'], {
       terminal: { stdout: true },
     });
@@ -313,6 +364,10 @@ describe('--save -', () => {
       await serviceWithOutputs(outputs, { runStatus: 'failed' }),
       [...RUN_IT, '--save', '-'],
     );
-    expect([stdout(), stderr(), exitCode]).toEqual(['', `error: broke\nnote: run ${RUN} failed\n`, 5]);
+    expect([stdout(), stderr(), exitCode]).toEqual([
+      '',
+      `error: broke\nnote: run ${RUN} failed\n`,
+      5,
+    ]);
   });
 });

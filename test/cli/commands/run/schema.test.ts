@@ -3,7 +3,14 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CommandResult, temporaryDirectory } from '../../../support/context.ts';
 import { scriptedServiceForTest } from '../../../support/scripted-service.ts';
-import { creation, RUN, runAgainst, succeededRun, textOutput, VERSION } from './run-against-service.ts';
+import {
+  creation,
+  RUN,
+  runAgainst,
+  succeededRun,
+  textOutput,
+  VERSION,
+} from './run-against-service.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -19,8 +26,14 @@ function schemaFile(schema: unknown): string {
   return file;
 }
 
-async function runWithSchema(data: string, schema: unknown, ...more: string[]): Promise<CommandResult> {
-  const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [textOutput(data)] })));
+async function runWithSchema(
+  data: string,
+  schema: unknown,
+  ...more: string[]
+): Promise<CommandResult> {
+  const service = await scriptedServiceForTest(
+    creation(succeededRun({ outputs: [textOutput(data)] })),
+  );
   return runAgainst(service, ['run', VERSION, '--schema', schemaFile(schema), ...more]);
 }
 
@@ -31,7 +44,10 @@ describe('--schema', () => {
   });
 
   it('names the first mismatch, still prints the output, and exits with 5', async () => {
-    const { exitCode, stdout, stderr } = await runWithSchema('{"items":[{"price":1},{"price":"2"}]}', SCHEMA);
+    const { exitCode, stdout, stderr } = await runWithSchema(
+      '{"items":[{"price":1},{"price":"2"}]}',
+      SCHEMA,
+    );
     expect(exitCode).toBe(5);
     expect(stdout()).toBe('{"items":[{"price":1},{"price":"2"}]}\n');
     expect(stderr()).toBe(
@@ -42,14 +58,20 @@ describe('--schema', () => {
   it('says that an answer is nested too deeply to be checked', async () => {
     const data = '['.repeat(10_000) + ']'.repeat(10_000);
     const { exitCode, stderr } = await runWithSchema(data, true);
-    expect([exitCode, stderr()]).toEqual([5, expect.stringContaining('it has more than 500 levels')]);
+    expect([exitCode, stderr()]).toEqual([
+      5,
+      expect.stringContaining('it has more than 500 levels'),
+    ]);
   });
 
-  it.each(['Here it is: {}', '```json\n{"items":[]}\n```', ''])('says that %j is not JSON', async data => {
-    const { exitCode, stderr } = await runWithSchema(data, SCHEMA);
-    expect(exitCode).toBe(5);
-    expect(stderr()).toContain('does not match the schema at "": it is not JSON');
-  });
+  it.each(['Here it is: {}', '```json\n{"items":[]}\n```', ''])(
+    'says that %j is not JSON',
+    async data => {
+      const { exitCode, stderr } = await runWithSchema(data, SCHEMA);
+      expect(exitCode).toBe(5);
+      expect(stderr()).toContain('does not match the schema at "": it is not JSON');
+    },
+  );
 
   it('reports the mismatch in one JSON line with --json', async () => {
     const { exitCode, stdout, stderr } = await runWithSchema('{}', SCHEMA, '--json');
@@ -82,7 +104,10 @@ describe('--schema', () => {
   });
 
   it('knows draft-07 as well as 2020-12', async () => {
-    const tuple = { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] };
+    const tuple = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      items: [{ type: 'string' }],
+    };
     expect((await runWithSchema('[1]', tuple)).exitCode).toBe(5);
     expect((await runWithSchema('[1]', { prefixItems: [{ type: 'string' }] })).exitCode).toBe(5);
   });

@@ -3,7 +3,12 @@ import path from 'node:path';
 import type { Clock } from '../../../../src/cli/core/clock.ts';
 import type { Run } from '../../../../src/wire/index.ts';
 import { TEST_NOW } from '../../../support/context.ts';
-import { type Exchange, failure, type PlainAnswer, success } from '../../../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  type PlainAnswer,
+  success,
+} from '../../../support/scripted-service.ts';
 import { PROMPT, RUN, succeededRun, VERSION } from './run-against-service.ts';
 
 /** A creation that is answered before its run has ended. */
@@ -11,16 +16,20 @@ export const stillRunning: Exchange = {
   expect: { method: 'POST', path: '/runs' },
   answer: failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }),
 };
+
 /** Returns a poll and its answer, a run with these fields. */
 export const pollOf = (run: Partial<Run>): Exchange => ({
   expect: { path: `/runs/${RUN}` },
   answer: success(succeededRun(run)),
 });
+
 export const running = pollOf({ runStatus: 'running', outputs: [], tokens: 0 });
+
 export const noSuchRun: Exchange = {
   expect: { path: `/runs/${RUN}` },
   answer: failure(404, 'NOT_FOUND_ERROR', 'gone'),
 };
+
 /** Returns a poll that is answered until the time is over. */
 export const outlasting = (runOut: () => void): Exchange => ({
   expect: { path: `/runs/${RUN}` },
@@ -30,6 +39,7 @@ export const outlasting = (runOut: () => void): Exchange => ({
     return success(succeededRun({ runStatus: 'queued', outputs: [] }));
   },
 });
+
 /** Returns a creation with this answer, which is a fault or lacks a run. */
 export const unanswered = (answer: Exchange['answer']): Exchange => ({
   expect: { method: 'POST', path: '/runs' },
@@ -41,12 +51,14 @@ export const answerDated = (time: number, answer: PlainAnswer): PlainAnswer => (
   ...answer,
   headers: { ...answer.headers, date: new Date(time).toUTCString() },
 });
+
 /** Returns a creation that gets no answer, and calls `runOut` when it comes. */
 export const silentUntil = (runOut: () => void): Exchange =>
   unanswered(() => {
     runOut();
     return 'silence';
   });
+
 /** Returns a row of the list of runs. */
 export const listedRun = (runId: string, more: object = {}): object => ({
   runId,
@@ -58,6 +70,7 @@ export const listedRun = (runId: string, more: object = {}): object => ({
   createdAt: new Date(TEST_NOW + 1000).toISOString(),
   ...more,
 });
+
 /** Returns a look at the list of runs, which has these rows. */
 export const runList = (...rows: object[]): Exchange => ({
   expect: { method: 'GET', path: '/runs' },
@@ -67,6 +80,7 @@ export const runList = (...rows: object[]): Exchange => ({
 /** Says that nobody else uses the key. */
 export const EXCLUSIVE = { env: { PROMPTRUN_EXCLUSIVE_KEY: '1' } };
 export const RUN_IT = ['run', VERSION, '-i', 'name=Ada'];
+
 export const readJournal = (home: string): unknown[] =>
   readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')
     .trim()
@@ -85,7 +99,10 @@ export function promptSearch(...slugs: string[]): Exchange {
   };
 }
 
-/** Returns a clock on which every wait is over at once, except the hour, which ends when `runOut` is called. */
+/**
+ * Returns a clock on which every wait is over at once, except the hour, which ends when `runOut` is
+ * called.
+ */
 export function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void } {
   let runOut = (): void => {};
   const over = new Promise<void>(resolve => (runOut = resolve));
@@ -94,5 +111,6 @@ export function hourglass(): { clock: Pick<Clock, 'sleep'>; runOut: () => void }
     await new Promise(resolve => setImmediate(resolve));
     signal?.throwIfAborted();
   };
+
   return { clock: { sleep }, runOut };
 }

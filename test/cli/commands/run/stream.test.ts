@@ -6,7 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { localService } from '../../../../src/main.ts';
 import { type Captured, startInProcess, temporaryDirectory } from '../../../support/context.ts';
 
-/** Starts a model that answers in pieces; each but the first is sent once the test has looked at the command. */
+/**
+ * Starts a model that answers in pieces; each but the first is sent once the test has looked at the
+ * command.
+ */
 async function streamingModel(
   pieces: readonly string[],
 ): Promise<{ home: string; answer: () => Promise<void> }> {
@@ -20,6 +23,7 @@ async function streamingModel(
     open.write(chunk({}, 'stop'));
     open.end('data: [DONE]\n\n');
   };
+
   const server = createServer((request, opened) => {
     request.resume();
     opened.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -38,6 +42,7 @@ async function streamingModel(
     path.join(home, 'data', 'models.yaml'),
     `models: [{model: llama, modality: text, provider: here}]\nproviders: {here: {baseUrl: "http://127.0.0.1:${port}/v1"}}\n`,
   );
+
   return { home, answer };
 }
 
@@ -61,12 +66,16 @@ describe('a text that comes in pieces', () => {
       terminal: { stdout: true, stderr: true },
     });
     await until(running, 'Good ^[[2J');
+
     expect(running.stdout()).toBe('Good ^[[2J');
+
     await answer();
     expect(await running.ended).toBe(0);
     expect(running.stdout()).toBe('Good ^[[2Jmorning, Ada!\n');
+
     const again = startInProcess(['runs', 'get', '--last'], { home, local: localService });
     await again.ended;
+
     expect(again.stdout()).toBe('Good \u001b[2Jmorning, Ada!\n');
   });
 

@@ -42,18 +42,22 @@ describe('a creation that is not answered', () => {
     ["an intermediary's 502, whose clock is another", answerDated(TEST_NOW + 3_600_000, html(502))],
     ["an intermediary's 504, whose clock is another", answerDated(TEST_NOW - 3_600_000, html(504))],
     ['a 504 without a run id', answerDated(TEST_NOW, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'hm'))],
-  ])('after %s is looked for, never sent again, and the run that fits is only named', async (_, answer) => {
-    const home = temporaryDirectory();
-    const fitting = runList(listedRun(RUN), listedRun(OTHER_RUN, { promptVersionId: PROMPT }));
-    const service = await scriptedServiceForTest(unanswered(answer), fitting);
-    const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr()).toContain(`It may be ${RUN}`);
-    expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
-    expect(stderr()).not.toContain(OTHER_RUN);
-    expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET']);
-    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
-  });
+  ])(
+    'after %s is looked for, never sent again, and the run that fits is only named',
+    async (_, answer) => {
+      const home = temporaryDirectory();
+      const fitting = runList(listedRun(RUN), listedRun(OTHER_RUN, { promptVersionId: PROMPT }));
+      const service = await scriptedServiceForTest(unanswered(answer), fitting);
+      const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
+
+      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+      expect(stderr()).toContain(`It may be ${RUN}`);
+      expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
+      expect(stderr()).not.toContain(OTHER_RUN);
+      expect(service.calls.map(({ method }) => method)).toEqual(['POST', 'GET']);
+      expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
+    },
+  );
 
   it.each([
     ['the environment', EXCLUSIVE, []],
@@ -66,18 +70,33 @@ describe('a creation that is not answered', () => {
       pollOf({}),
     );
     for (const argv of before) await runAgainst(service, argv, { home });
-    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], { ...more, home });
+    const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, '--json'], {
+      ...more,
+      home,
+    });
+
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
     expect(stderr()).toContain(`continuing with run ${RUN}`);
-    expect(readJournal(home)).toContainEqual(expect.objectContaining({ runId: RUN, recovered: true }));
-    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: RUN, runStatus: 'succeeded' });
+    expect(readJournal(home)).toContainEqual(
+      expect.objectContaining({ runId: RUN, recovered: true }),
+    );
+    expect(readJournal(home).at(-1)).toMatchObject({
+      outcome: 'ended',
+      runId: RUN,
+      runStatus: 'succeeded',
+    });
   });
 
   it('has the status of the list with --no-wait, and is marked as recovered', async () => {
     const failed = runList(listedRun(RUN, { runStatus: 'failed' }));
     const service = await scriptedServiceForTest(unanswered('reset-after-body'), failed);
-    const { exitCode, stdout } = await runAgainst(service, [...RUN_IT, '--no-wait', '--json'], EXCLUSIVE);
+    const { exitCode, stdout } = await runAgainst(
+      service,
+      [...RUN_IT, '--no-wait', '--json'],
+      EXCLUSIVE,
+    );
+
     expect(JSON.parse(stdout())).toEqual({ runId: RUN, runStatus: 'failed', recovered: true });
     expect(exitCode).toBe(5);
   });
@@ -90,7 +109,9 @@ describe('a creation that is not answered', () => {
       unanswered('reset-after-body'),
       runList(listedRun(RUN)),
     );
+
     expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
     expect(exitCode).toBe(1);
     expect(stderr()).toContain(`It may be ${RUN}`);
@@ -98,8 +119,11 @@ describe('a creation that is not answered', () => {
 
   it.each([500, 502, 503])("is not looked for after the service's own %i", async status => {
     const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(unanswered(failure(status, 'SERVER_ERROR', 'oops')));
+    const service = await scriptedServiceForTest(
+      unanswered(failure(status, 'SERVER_ERROR', 'oops')),
+    );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
+
     expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('oops (SERVER_ERROR)')]);
     expect(service.calls.map(({ method }) => method)).toEqual(['POST']);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
@@ -112,8 +136,10 @@ describe('a creation that is not answered', () => {
       unanswered('reset-before-body'),
       runList(listedRun(RUN)),
     );
+
     expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
+
     const { exitCode, stdout } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
   });
@@ -127,9 +153,13 @@ describe('a creation that is not answered', () => {
     const noteKey = (call: { headers: Record<string, unknown> }): void => {
       keys.push(call.headers['idempotency-key']);
     };
+
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
-      { ...promptSearch('hello'), answer: keepingKeys(promptSearch('hello').answer as PlainAnswer) },
+      {
+        ...promptSearch('hello'),
+        answer: keepingKeys(promptSearch('hello').answer as PlainAnswer),
+      },
       {
         expect: { method: 'POST', path: '/runs' },
         answer: call => {
@@ -145,7 +175,10 @@ describe('a creation that is not answered', () => {
         },
       },
     );
-    const { exitCode, stdout } = await runAgainst(service, ['run', 'hello', '-i', 'name=Ada'], { home });
+    const { exitCode, stdout } = await runAgainst(service, ['run', 'hello', '-i', 'name=Ada'], {
+      home,
+    });
+
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(new Set(keys)).toEqual(new Set([(readJournal(home)[0] as { id: string }).id]));
   });
@@ -154,7 +187,9 @@ describe('a creation that is not answered', () => {
     const service = await scriptedServiceForTest(
       unanswered('reset-after-body'),
       { ...runList(), answer: keepingKeys(success({ rows: [listedRun(RUN)], hasMore: false })) },
-      unanswered(keepingKeys(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN }))),
+      unanswered(
+        keepingKeys(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: RUN })),
+      ),
       pollOf({}),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT);
@@ -170,6 +205,7 @@ describe('a creation that is not answered', () => {
         runList(listedRun(RUN), listedRun(OTHER_RUN)),
       );
       const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, ...flags]);
+
       expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
       expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
       expect(stderr()).toContain(`promptrun runs wait ${OTHER_RUN}`);
@@ -181,8 +217,11 @@ describe('a creation that is not answered', () => {
     const old = listedRun(RUN, { createdAt: new Date(TEST_NOW - 60_000).toISOString() });
     const service = await scriptedServiceForTest(unanswered('reset-after-body'), runList(old));
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
+
     expect(exitCode).toBe(1);
-    expect(stderr()).toMatch(/^error: the answer to the creation was lost[^\n]*\(NETWORK_ERROR\)$/m);
+    expect(stderr()).toMatch(
+      /^error: the answer to the creation was lost[^\n]*\(NETWORK_ERROR\)$/m,
+    );
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'lost' });
   });
 
@@ -202,7 +241,11 @@ describe('a creation that is not answered', () => {
     const service = await scriptedServiceForTest(
       unanswered(answerDated(TEST_NOW - 3_600_000, failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x'))),
       {
-        expect: { method: 'GET', path: '/runs', query: { since: String((TEST_NOW - 3_600_000) / 1000) } },
+        expect: {
+          method: 'GET',
+          path: '/runs',
+          query: { since: String((TEST_NOW - 3_600_000) / 1000) },
+        },
         answer: answerDated(
           TEST_NOW - 3_600_000,
           success({
@@ -227,8 +270,10 @@ describe('a creation that is not answered', () => {
     const first = startAgainst(service, RUN_IT, { home });
     while (service.calls.length === 0) await new Promise(resolve => setImmediate(resolve));
     const second = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
+
     expect(second.exitCode).toBe(1);
     expect(second.stderr()).toContain(`It may be ${RUN}`);
+
     release();
     expect(await first.ended).toBe(0);
   });
@@ -239,6 +284,7 @@ describe('a creation that is not answered', () => {
       unanswered(failure(422, 'VALIDATION_ERROR', 'name is missing')),
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
+
     expect({ exitCode, stderr: stderr() }).toEqual({
       exitCode: 2,
       stderr: expect.stringMatching(
@@ -248,26 +294,35 @@ describe('a creation that is not answered', () => {
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('may continue after %s, which says how to get it', async signal => {
-    const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(
-      unanswered(() => {
-        running.raise(signal);
-        return 'silence';
-      }),
-    );
-    const running = startAgainst(service, RUN_IT, { home });
-    expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
-    expect(running.stderr()).toContain('a run may have been started and may continue (INTERRUPTED)');
-    expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
-    expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
-  });
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'may continue after %s, which says how to get it',
+    async signal => {
+      const home = temporaryDirectory();
+      const service = await scriptedServiceForTest(
+        unanswered(() => {
+          running.raise(signal);
+          return 'silence';
+        }),
+      );
+      const running = startAgainst(service, RUN_IT, { home });
+
+      expect(await running.ended).toBe(signal === 'SIGINT' ? 130 : 143);
+      expect(running.stderr()).toContain(
+        'a run may have been started and may continue (INTERRUPTED)',
+      );
+      expect(running.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+      expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'interrupted' });
+    },
+  );
 
   it('has made no run at Ctrl-C while it waits to be sent again after a 429', async () => {
     const home = temporaryDirectory();
     const service = await scriptedServiceForTest(
-      unanswered(failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' })),
+      unanswered(
+        failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' }),
+      ),
     );
+
     const clock: Clock = {
       now: () => TEST_NOW,
       random: () => 0,
@@ -277,6 +332,7 @@ describe('a creation that is not answered', () => {
       },
     };
     const running = startAgainst(service, RUN_IT, { home, clock });
+
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe('error: interrupted; no run was started (INTERRUPTED)\n');
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'refused' });
@@ -294,6 +350,7 @@ describe('a creation that is not answered', () => {
   it('is asked for by its key if the service keeps it, which settles the journal', async () => {
     const home = temporaryDirectory();
     const id = (): string => (readJournal(home)[0] as { id: string }).id;
+
     const listByKey = (rows: () => object[]): Exchange => ({
       expect: { path: '/runs' },
       answer: call => {
@@ -301,6 +358,7 @@ describe('a creation that is not answered', () => {
         return keepingKeys(success({ rows: rows(), hasMore: false }));
       },
     });
+
     const service = await scriptedServiceForTest(
       unanswered(keepingKeys(html(502))),
       unanswered(() => {
@@ -312,13 +370,16 @@ describe('a creation that is not answered', () => {
       { ...pollOf({ runId: OTHER_RUN }), expect: { path: `/runs/${OTHER_RUN}` }, times: 2 },
     );
     const running = startAgainst(service, RUN_IT, { home });
+
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toContain('promptrun runs wait --last\n');
+
     const early = await runAgainst(service, ['runs', 'wait', '--last'], { home });
     expect([early.exitCode, early.stderr()]).toEqual([
       4,
       expect.stringContaining('did not reach the service'),
     ]);
+
     const arrived = await runAgainst(service, ['runs', 'wait', '--last'], { home });
     expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
@@ -339,6 +400,7 @@ describe('a creation that is not answered', () => {
     );
     await runAgainst(service, RUN_IT, { home });
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'wait', '--last'], { home });
+
     expect([exitCode, stderr()]).toEqual([1, expect.stringContaining(`It may be ${RUN}`)]);
   });
 
@@ -353,8 +415,10 @@ describe('a creation that is not answered', () => {
       pollOf({}),
     );
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { home, clock });
+
     expect(given.exitCode).toBe(6);
     expect(given.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
+
     const later = await runAgainst(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });
     expect({ exitCode: later.exitCode, stdout: later.stdout() }).toEqual({
       exitCode: 0,
@@ -378,6 +442,7 @@ describe('a creation that is not answered', () => {
     await runAgainst(service, RUN_IT, { home });
     const argv = ['runs', verb, '--last', '--json', ...(verb === 'save' ? ['--to', home] : [])];
     const { stdout } = await runAgainst(service, argv, { ...EXCLUSIVE, home });
+
     expect(JSON.parse(stdout())).toMatchObject({ runId: RUN, recovered: true });
   });
 });

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { Run } from '../../../../src/wire/index.ts';
 import { TEST_NOW, testClock } from '../../../support/context.ts';
 import { failure, html, scriptedServiceForTest } from '../../../support/scripted-service.ts';
-import { creation, RUN, runAgainst, startAgainst, succeededRun, textOutput } from './run-against-service.ts';
+import {
+  creation,
+  RUN,
+  runAgainst,
+  startAgainst,
+  succeededRun,
+  textOutput,
+} from './run-against-service.ts';
 import {
   HOUR,
   hourglass,
@@ -22,7 +29,10 @@ describe('a run that takes long', () => {
       { expect: { path: `/runs/${RUN}` }, answer: failure(500, 'SERVER_ERROR', 'oops') },
       { expect: { path: `/runs/${RUN}` }, answer: 'reset-after-body' },
       { expect: { path: `/runs/${RUN}` }, answer: html(502) },
-      { expect: { path: `/runs/${RUN}` }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
+      {
+        expect: { path: `/runs/${RUN}` },
+        answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down'),
+      },
       pollOf({ outputs: [textOutput('done')] }),
     );
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
@@ -53,9 +63,12 @@ describe('a run that takes long', () => {
       { ...stillRunning },
       { ...gone, times: 'any' },
     );
+
     expect((await runAgainst(service, RUN_IT)).exitCode).toBe(0);
+
     const clock = testClock();
     const { exitCode, stdout } = await runAgainst(service, RUN_IT, { clock });
+
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 4, stdout: '' });
     expect(clock.now() - TEST_NOW).toBeGreaterThanOrEqual(60_000);
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
@@ -91,35 +104,50 @@ describe('a run that takes long', () => {
     ['succeeded', 0],
     ['failed', 5],
     ['queued', 0],
-  ] as const)('with --no-wait prints its id too if it is %s immediately', async (runStatus, code) => {
-    const run = succeededRun({ runStatus });
-    const service = await scriptedServiceForTest(creation(run), creation(run));
-    const plain = await runAgainst(service, [...RUN_IT, '--no-wait']);
-    expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
-      exitCode: code,
-      stdout: `${RUN}\n`,
-    });
-    const json = await runAgainst(service, [...RUN_IT, '--no-wait', '--json']);
-    expect(JSON.parse(json.stdout())).toEqual({ runId: RUN, runStatus });
-    expect(json.exitCode).toBe(code);
-  });
+  ] as const)(
+    'with --no-wait prints its id too if it is %s immediately',
+    async (runStatus, code) => {
+      const run = succeededRun({ runStatus });
+      const service = await scriptedServiceForTest(creation(run), creation(run));
+      const plain = await runAgainst(service, [...RUN_IT, '--no-wait']);
 
-  it.each([[[]], [['--json']], [['--query', 'tokens']]])('that fails ends in 5 with %j', async flags => {
-    const failed: Partial<Run> = { runStatus: 'failed', outputs: [{ type: 'error', data: 'no luck' }] };
-    const service = await scriptedServiceForTest(
-      stillRunning,
-      pollOf(failed),
-      creation(succeededRun(failed)),
-    );
-    expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
-    expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
-  });
+      expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
+        exitCode: code,
+        stdout: `${RUN}\n`,
+      });
+
+      const json = await runAgainst(service, [...RUN_IT, '--no-wait', '--json']);
+      expect(JSON.parse(json.stdout())).toEqual({ runId: RUN, runStatus });
+      expect(json.exitCode).toBe(code);
+    },
+  );
+
+  it.each([[[]], [['--json']], [['--query', 'tokens']]])(
+    'that fails ends in 5 with %j',
+    async flags => {
+      const failed: Partial<Run> = {
+        runStatus: 'failed',
+        outputs: [{ type: 'error', data: 'no luck' }],
+      };
+      const service = await scriptedServiceForTest(
+        stillRunning,
+        pollOf(failed),
+        creation(succeededRun(failed)),
+      );
+      expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+      expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+    },
+  );
 
   it('ends the wait after --timeout, with its id in the error', async () => {
     const { clock, runOut } = hourglass();
     const service = await scriptedServiceForTest(stillRunning, running, outlasting(runOut));
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
-    expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({ exitCode: 6, stdout: '' });
+
+    expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({
+      exitCode: 6,
+      stdout: '',
+    });
     expect(given.stderr()).toBe(
       `error: gave up waiting; run ${RUN} continues (WAIT_TIMEOUT)\nGet it with: promptrun runs wait ${RUN}\n`,
     );
@@ -146,6 +174,7 @@ describe('a run that takes long', () => {
       },
     });
     const running = startAgainst(service, RUN_IT);
+
     expect(await running.ended).toBe(130);
     expect(running.stderr()).toBe(
       `error: interrupted; run ${RUN} continues (INTERRUPTED)\nGet it with: promptrun runs wait ${RUN}\n`,
@@ -158,7 +187,9 @@ it.each([[[]], [['--json']], [['--no-wait']]])(
   'a result that standard output refuses is not a silent success: %j',
   async flags => {
     const service = await scriptedServiceForTest(creation());
-    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], { readerTakes: 3 });
+    const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], {
+      readerTakes: 3,
+    });
     expect(exitCode).toBe(1);
     expect(stderr()).toContain(`the result of run ${RUN} was not printed`);
   },

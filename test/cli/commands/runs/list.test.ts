@@ -3,10 +3,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunRow } from '../../../../src/wire/index.ts';
 import { startInProcess, TEST_NOW, type TestOptions } from '../../../support/context.ts';
 import { runWithScript, type ScriptedOutcome } from '../../../support/run-with-script.ts';
-import { type Exchange, failure, startScriptedService, success } from '../../../support/scripted-service.ts';
+import {
+  type Exchange,
+  failure,
+  startScriptedService,
+  success,
+} from '../../../support/scripted-service.ts';
 
 const VERSION = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 const HOUR = 3600_000;
+
 /** Two of these are more than a list may hold. */
 const LARGE = { outputs: [{ type: 'text', data: 'x'.repeat(34_000_000) }] };
 
@@ -34,7 +40,10 @@ function rows(from: number, count: number): RunRow[] {
 }
 
 function page(query: Record<string, string | null>, answer: RunRow[], hasMore: boolean): Exchange {
-  return { expect: { method: 'GET', path: '/runs', query }, answer: success({ rows: answer, hasMore }) };
+  return {
+    expect: { method: 'GET', path: '/runs', query },
+    answer: success({ rows: answer, hasMore }),
+  };
 }
 
 function list(
@@ -62,20 +71,35 @@ describe('the query', () => {
 
   it("is one prompt's, in any version of it, as many as are wanted", async () => {
     const other = { promptVersionId: '1c1c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' };
-    const versions = { promptId: VERSION, title: 'A prompt', versions: [{ promptVersionId: VERSION }] };
+    const versions = {
+      promptId: VERSION,
+      title: 'A prompt',
+      versions: [{ promptVersionId: VERSION }],
+    };
+
     const script = [
       { expect: { path: `/prompts/${VERSION}/versions` }, answer: success(versions) },
       page({}, [row(0, other), row(1), row(2, other)], true),
       page({ startingAfter: id(2) }, [row(3), row(4)], true),
     ];
     const { stdout } = await list(['--prompt', VERSION, '--limit', '2'], script);
+
     expect(stdout.match(/Run \d/gu)).toEqual(['Run 1', 'Run 3']);
   });
 
   it('follows the flags, with times in seconds', async () => {
     const seconds = TEST_NOW / 1000;
     await list(
-      ['--status', 'failed', '--since', '2h', '--until', '2026-01-02T03:00:00Z', '--starting-after', id(1)],
+      [
+        '--status',
+        'failed',
+        '--since',
+        '2h',
+        '--until',
+        '2026-01-02T03:00:00Z',
+        '--starting-after',
+        id(1),
+      ],
       [
         page(
           {
@@ -119,7 +143,10 @@ describe('the query', () => {
     [['--since', '1767322800000'], 'Did you mean 1767322800?'],
     [['--since', '1h', '--until', '2h'], '--since'],
     [['--since', '100', '--until', '100'], '--since'],
-    [['--since', '2026-01-02T03:00:00.5Z', '--until', '2026-01-02T03:00:00.5Z'], 'earlier than --until'],
+    [
+      ['--since', '2026-01-02T03:00:00.5Z', '--until', '2026-01-02T03:00:00.5Z'],
+      'earlier than --until',
+    ],
     [['--until', '2026-13-01'], '--until'],
     [['--since', '2026-02-30'], '--since'],
   ])('refuses %j before anything is sent', async (args, message) => {
@@ -189,7 +216,10 @@ describe('pages', () => {
   });
 
   it('with more rows than requested are cut', async () => {
-    const { stdout } = await list(['--limit', '2', '--query', '[].runId'], [page({}, rows(0, 5), false)]);
+    const { stdout } = await list(
+      ['--limit', '2', '--query', '[].runId'],
+      [page({}, rows(0, 5), false)],
+    );
     expect(JSON.parse(stdout)).toEqual([id(0), id(1)]);
   });
 
@@ -204,7 +234,13 @@ describe('in a pipe', () => {
   it('a run is a line of full ids and ISO times, separated by tabs, without a header', async () => {
     const { stdout } = await list(
       [],
-      [page({}, [row(0), row(1, { credits: null, runStatus: 'failed', runName: 'a\tb\r\nc' })], false)],
+      [
+        page(
+          {},
+          [row(0), row(1, { credits: null, runStatus: 'failed', runName: 'a\tb\r\nc' })],
+          false,
+        ),
+      ],
     );
     expect(stdout).toBe(
       [
@@ -239,11 +275,9 @@ describe('JSON', () => {
 
   it('is a row a line with --ndjson', async () => {
     const { stdout } = await list(['--ndjson'], [page({}, rows(0, 2), false)]);
-    expect(stdout.split('\n').map(line => (line === '' ? '' : (JSON.parse(line) as RunRow).runId))).toEqual([
-      id(0),
-      id(1),
-      '',
-    ]);
+    expect(
+      stdout.split('\n').map(line => (line === '' ? '' : (JSON.parse(line) as RunRow).runId)),
+    ).toEqual([id(0), id(1), '']);
   });
 
   it.each([['--json'], ['--ndjson']])('keeps every digit of a number with %s', async flag => {
@@ -254,6 +288,7 @@ describe('JSON', () => {
     });
     const answer = { body: body.replace('"serial":0', '"serial":12345678901234567890') };
     const { stdout } = await list([flag], [{ answer }]);
+
     expect(stdout).toMatch(/"serial": ?12345678901234567890\b/u);
   });
 
@@ -272,6 +307,7 @@ describe('JSON', () => {
     const running = startInProcess(['runs', 'list', '--all', '--ndjson'], {
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' },
     });
+
     expect(await running.ended).toBe(0);
     expect(printed.trim().split('\n')).toHaveLength(50);
   });
@@ -291,6 +327,7 @@ describe('JSON', () => {
     const running = startInProcess(['runs', 'list', '--all', '--json'], {
       env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'key' },
     });
+
     expect(await running.ended).toBe(4);
     expect(running.stdout()).toBe(printed);
     expect(JSON.parse(`${printed}]`)).toEqual(rows(0, 50));
@@ -314,9 +351,9 @@ describe('JSON', () => {
   });
 
   it('is filtered row by row with --ndjson and --query', async () => {
-    expect((await list(['--ndjson', '--query', 'runName'], [page({}, rows(0, 2), false)])).stdout).toBe(
-      'Run 0\nRun 1\n',
-    );
+    expect(
+      (await list(['--ndjson', '--query', 'runName'], [page({}, rows(0, 2), false)])).stdout,
+    ).toBe('Run 0\nRun 1\n');
   });
 });
 
@@ -347,12 +384,21 @@ describe('on a terminal', () => {
   });
 
   it.each([
-    [60, 'beginnings of ids that tell them apart', /^12345678 {2}succeeded .*\n12345679 {2}running /mu],
+    [
+      60,
+      'beginnings of ids that tell them apart',
+      /^12345678 {2}succeeded .*\n12345679 {2}running /mu,
+    ],
     [300, 'ids shortened before a name is cut', /^12345679 {2}running .*タワー {3,}2 hours/mu],
     [400, 'ids whole', /^12345678-0000-4000-8000-000000000000 {2}succeeded /mu],
   ])('fits %d columns, %s', async (columns, _, ids) => {
     const runId = '12345678-0000-4000-8000-000000000000';
-    const odd = { runId: runId.replace('8', '9'), runName: '東京タワー '.repeat(20), runStatus: 'running' };
+    const odd = {
+      runId: runId.replace('8', '9'),
+      runName: '東京タワー '.repeat(20),
+      runStatus: 'running',
+    };
+
     const { stdout } = await list(
       [],
       [page({}, [row(0, { runId }), row(1, odd as Partial<RunRow>)], false)],
@@ -363,16 +409,21 @@ describe('on a terminal', () => {
       },
     );
     for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(columns);
+
     expect(stdout).toMatch(ids);
     expect(stdout).toMatch(/NAME .*AGE .*CREDITS/u);
     expect(stdout).toMatch(/2 hours/u);
   });
 
   it('colours statuses', async () => {
-    const { stdout } = await list([], [page({}, [row(0), row(1, { runStatus: 'failed' })], false)], {
-      ...terminal,
-      env: { FORCE_COLOR: '1' },
-    });
+    const { stdout } = await list(
+      [],
+      [page({}, [row(0), row(1, { runStatus: 'failed' })], false)],
+      {
+        ...terminal,
+        env: { FORCE_COLOR: '1' },
+      },
+    );
     expect(stdout).toContain('\u001b[32msucceeded\u001b[39m');
     expect(stdout).toContain('\u001b[31mfailed\u001b[39m');
   });
@@ -382,11 +433,15 @@ describe('on a terminal', () => {
   });
 
   it('escapes names that could control it', async () => {
-    const { stdout } = await list([], [page({}, [row(0, { runName: '\u001b]0;owned\u0007' })], false)], {
-      ...terminal,
-      columns: 120,
-      env: { NO_COLOR: '1' },
-    });
+    const { stdout } = await list(
+      [],
+      [page({}, [row(0, { runName: '\u001b]0;owned\u0007' })], false)],
+      {
+        ...terminal,
+        columns: 120,
+        env: { NO_COLOR: '1' },
+      },
+    );
     expect(stdout).not.toContain('\u001b');
     expect(stdout).toContain('^[]0;owned^G');
   });

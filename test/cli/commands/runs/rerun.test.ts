@@ -9,7 +9,11 @@ import { Project } from '../../../support/project.ts';
 it("says once why a run can't be repeated, and where its creation may still be kept", async () => {
   const { home } = new Project({});
   const runId = '01890000-0000-7000-8000-000000000000';
-  const { exitCode, stderr } = await runInProcess(['runs', 'rerun', runId], { home, local: localService });
+  const { exitCode, stderr } = await runInProcess(['runs', 'rerun', runId], {
+    home,
+    local: localService,
+  });
+
   expect(exitCode).toBe(4);
   expect(stderr()).toContain(
     `error: run ${runId} can't be run again: the run does not exist (NOT_FOUND_ERROR)\n` +
@@ -24,8 +28,13 @@ it.each([[[]], [['--json']], [['--compare']]])(
     const options = { home, local: localService };
     const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--json'], options);
     const { runId } = JSON.parse(first.stdout()) as { runId: string };
-    const again = await runInProcess(['runs', 'rerun', runId, ...flags], { ...options, readerTakes: 3 });
+    const again = await runInProcess(['runs', 'rerun', runId, ...flags], {
+      ...options,
+      readerTakes: 3,
+    });
+
     expect(again.exitCode).toBe(1);
+
     const [, named] = /the result of run ([\w-]+) was not printed/.exec(again.stderr()) ?? [];
     expect(named).toMatch(/^[\da-f-]{36}$/);
     expect(named).not.toBe(runId);
@@ -35,13 +44,21 @@ it.each([[[]], [['--json']], [['--compare']]])(
 it('pays for nothing if the run to compare with is gone', async () => {
   const { home } = new Project({});
   const options = { home, local: localService };
-  const first = await runInProcess(['run', 'hello', '-i', 'name=Ada', '--save', 'out', '--json'], options);
+  const first = await runInProcess(
+    ['run', 'hello', '-i', 'name=Ada', '--save', 'out', '--json'],
+    options,
+  );
   const { runId } = JSON.parse(first.stdout()) as { runId: string };
   const manifest = readFileSync(path.join(home, 'out', `${runId}.json`), 'utf8');
   const gone = '01890000-0000-7000-8000-000000000000';
   writeFileSync(path.join(home, `${gone}.json`), manifest.replaceAll(runId, gone));
   const again = await runInProcess(['runs', 'rerun', `./${gone}.json`, '--compare'], options);
-  expect([again.exitCode, again.stderr()]).toEqual([4, expect.stringContaining('the run does not exist')]);
+
+  expect([again.exitCode, again.stderr()]).toEqual([
+    4,
+    expect.stringContaining('the run does not exist'),
+  ]);
+
   const list = await runInProcess(['runs', 'list', '--query', '[].runId', '--json'], options);
   expect(JSON.parse(list.stdout())).toEqual([runId]);
 });
@@ -54,9 +71,12 @@ it('is replayed from its recordings, without the store', async () => {
   const rerun = (...flags: string[]) =>
     runInProcess(['runs', 'rerun', runId, '-i', 'name=Bob', '--compare', ...flags], options);
   const recorded = await rerun('--record', 'kept');
+
   expect([recorded.exitCode, recorded.stdout()]).toEqual([0, expect.stringContaining('Bob')]);
+
   rmSync(path.join(home, 'data'), { recursive: true });
   const replayed = await rerun('--replay', 'kept');
+
   expect([replayed.exitCode, replayed.stdout()]).toEqual([0, recorded.stdout()]);
 });
 
@@ -72,12 +92,17 @@ it('needs the models file of a model again, and says so', async () => {
     options,
   );
   const [, runId = ''] =
-    /^Run it again with: promptrun runs rerun (\S+) --models models\.yaml$/m.exec(stopped.stderr) ?? [];
+    /^Run it again with: promptrun runs rerun (\S+) --models models\.yaml$/m.exec(stopped.stderr) ??
+    [];
+
   expect([stopped.code, runId]).toEqual([6, expect.stringMatching(/^[\da-f-]{36}$/)]);
+
   const again = await runCommand(['runs', 'rerun', runId], options);
   expect([again.code, again.stderr]).toEqual([
     2,
-    expect.stringMatching(/the model `shout` does not exist.*\n.* name the file again: --models <file>\n/),
+    expect.stringMatching(
+      /the model `shout` does not exist.*\n.* name the file again: --models <file>\n/,
+    ),
   ]);
 });
 

@@ -22,19 +22,26 @@ const get = (answer: Exchange['answer']): Exchange => ({
   expect: { method: 'GET', path: `/runs/${RUN}` },
   answer,
 });
+
 const found = get(success(succeededRun()));
 const going = get(success(succeededRun({ runStatus: 'running', outputs: [], tokens: 0 })));
 
 describe('runs get', () => {
   it('prints the outputs of a run that has ended', async () => {
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), ['runs', 'get', RUN]);
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), [
+      'runs',
+      'get',
+      RUN,
+    ]);
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
   });
 
   it('saves them to the folder of --save', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'get', RUN, '--save', 'out'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, { home });
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, {
+      home,
+    });
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
   });
@@ -42,10 +49,18 @@ describe('runs get', () => {
   it('exits 0 for a run that is still running, in every form', async () => {
     const service = await scriptedServiceForTest(going, { ...going });
     const plain = await runAgainst(service, ['runs', 'get', RUN]);
-    expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({ exitCode: 0, stdout: '' });
+
+    expect({ exitCode: plain.exitCode, stdout: plain.stdout() }).toEqual({
+      exitCode: 0,
+      stdout: '',
+    });
     expect(plain.stderr()).toContain(`run ${RUN} is running`);
+
     const json = await runAgainst(service, ['runs', 'get', RUN, '--query', 'runStatus']);
-    expect({ exitCode: json.exitCode, stdout: json.stdout() }).toEqual({ exitCode: 0, stdout: 'running\n' });
+    expect({ exitCode: json.exitCode, stdout: json.stdout() }).toEqual({
+      exitCode: 0,
+      stdout: 'running\n',
+    });
   });
 
   it('exits 5 for a run that failed', async () => {
@@ -56,7 +71,9 @@ describe('runs get', () => {
   });
 
   it('exits 4 for a run that does not exist', async () => {
-    const service = await scriptedServiceForTest(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
+    const service = await scriptedServiceForTest(
+      get(failure(404, 'NOT_FOUND_ERROR', 'no such run')),
+    );
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'get', RUN, '--json']);
     expect(exitCode).toBe(4);
     expect(JSON.parse(stderr())).toEqual({
@@ -68,25 +85,35 @@ describe('runs get', () => {
   });
 
   it('names a run that does not exist, and how to list the others', async () => {
-    const service = await scriptedServiceForTest(get(failure(404, 'NOT_FOUND_ERROR', 'no such run')));
+    const service = await scriptedServiceForTest(
+      get(failure(404, 'NOT_FOUND_ERROR', 'no such run')),
+    );
     const { stderr } = await runAgainst(service, ['runs', 'get', RUN]);
     expect(stderr()).toMatch(`The requested id: ${RUN}\nList your runs with: promptrun runs list`);
   });
 
   it.each(['../x', '..', 'a/b', '%2e%2e'])('refuses %s, which would lead elsewhere', async id => {
-    expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(2);
+    expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(
+      2,
+    );
   });
 });
 
 describe('runs cancel', () => {
   it('cancels a run soon, even if the service asks to wait before it shows it', async () => {
-    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '30' });
-    const cancelled = succeededRun({ runStatus: 'failed', outputs: [{ type: 'error', data: 'cancelled' }] });
+    const busy = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, {
+      'retry-after': '30',
+    });
+    const cancelled = succeededRun({
+      runStatus: 'failed',
+      outputs: [{ type: 'error', data: 'cancelled' }],
+    });
     const service = await scriptedServiceForTest(get(busy), {
       expect: { method: 'POST', path: `/runs/${RUN}/cancel` },
       answer: success(cancelled),
     });
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'cancel', RUN]);
+
     expect([exitCode, stderr()]).toEqual([0, `Run ${RUN} is cancelled.\n`]);
   });
 });
@@ -110,21 +137,32 @@ describe('runs wait', () => {
     );
     await runAgainst(service, ['run', VERSION], { home });
     await runAgainst(service, ['run', VERSION], { home });
+
     expect((await runAgainst(service, ['runs', 'wait', '--last'], { home })).exitCode).toBe(0);
-    const elsewhere = await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', '--last'], { home });
+
+    const elsewhere = await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', '--last'], {
+      home,
+    });
     expect(elsewhere.exitCode).toBe(4);
     expect(elsewhere.stderr()).toMatch(/^error: no run of this service/);
   });
 
   it('refuses the answer of another run', async () => {
-    const service = await scriptedServiceForTest({ answer: success(succeededRun({ runId: OTHER_RUN })) });
+    const service = await scriptedServiceForTest({
+      answer: success(succeededRun({ runId: OTHER_RUN })),
+    });
     const { exitCode, stdout, stderr } = await runAgainst(service, ['runs', 'get', RUN]);
     expect([stdout(), exitCode]).toEqual(['', 1]);
-    expect(stderr()).toMatch(/not the expected run: it has the id of another run \(PROTOCOL_ERROR\)/);
+    expect(stderr()).toMatch(
+      /not the expected run: it has the id of another run \(PROTOCOL_ERROR\)/,
+    );
   });
 
   it('names a run so that a shell runs nothing of it', async () => {
-    const hostile = { ...succeededRun({ runStatus: 'running', outputs: [] }), runId: "x;$(y)\n'z'" };
+    const hostile = {
+      ...succeededRun({ runStatus: 'running', outputs: [] }),
+      runId: "x;$(y)\n'z'",
+    };
     const service = await scriptedServiceForTest({ answer: success(hostile) });
     const { stderr } = await runAgainst(service, ['runs', 'get', hostile.runId], {
       env: { SHELL: '/bin/sh' },
@@ -132,16 +170,24 @@ describe('runs wait', () => {
     expect(stderr()).toContain(String.raw`promptrun runs wait $'x;$(y)\012\047z\047'`);
   });
 
-  it.each([[[]], [[RUN, '--last']], [[RUN, OTHER_RUN, '--save', '-']]])('refuses %j', async args => {
-    expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', ...args])).exitCode).toBe(2);
-  });
+  it.each([[[]], [[RUN, '--last']], [[RUN, OTHER_RUN, '--save', '-']]])(
+    'refuses %j',
+    async args => {
+      expect(
+        (await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', ...args])).exitCode,
+      ).toBe(2);
+    },
+  );
 });
 
 describe('runs save', () => {
   it('writes the outputs and prints them', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, { home });
+    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found), args, {
+      home,
+    });
+
     expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 0, stdout: 'Hello, Ada!\n' });
     expect(readFileSync(path.join(home, 'out', `${RUN}-1.txt`), 'utf8')).toBe('Hello, Ada!');
     expect(existsSync(path.join(home, 'out', `${RUN}.json`))).toBe(true);
@@ -150,7 +196,10 @@ describe('runs save', () => {
   it('saves nothing of a run that has not ended', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, '--to', 'out'];
-    const { exitCode, stderr } = await runAgainst(await scriptedServiceForTest(going), args, { home });
+    const { exitCode, stderr } = await runAgainst(await scriptedServiceForTest(going), args, {
+      home,
+    });
+
     expect(exitCode).toBe(2);
     expect(stderr()).toContain(`promptrun runs wait ${RUN} --save`);
     expect(existsSync(path.join(home, 'out'))).toBe(false);
@@ -158,13 +207,20 @@ describe('runs save', () => {
 
   const other = {
     expect: { path: `/runs/${OTHER_RUN}` },
-    answer: success(succeededRun({ runId: OTHER_RUN, runStatus: 'failed', outputs: [textOutput('half')] })),
+    answer: success(
+      succeededRun({ runId: OTHER_RUN, runStatus: 'failed', outputs: [textOutput('half')] }),
+    ),
   };
 
   it('writes several runs, and fails if one of them did', async () => {
     const home = temporaryDirectory();
     const args = ['runs', 'save', RUN, OTHER_RUN, RUN, '--to', 'out', '--json'];
-    const { exitCode, stdout } = await runAgainst(await scriptedServiceForTest(found, other), args, { home });
+    const { exitCode, stdout } = await runAgainst(
+      await scriptedServiceForTest(found, other),
+      args,
+      { home },
+    );
+
     expect(JSON.parse(stdout())).toEqual([
       {
         ...succeededRun(),
@@ -172,6 +228,7 @@ describe('runs save', () => {
       },
       expect.objectContaining({ runId: OTHER_RUN }),
     ]);
+
     expect(exitCode).toBe(5);
     expect(readFileSync(path.join(home, 'out', `${OTHER_RUN}-1.txt`), 'utf8')).toBe('half');
   });
@@ -184,9 +241,14 @@ describe('runs save', () => {
       answer: success({ rows: [{ runId: OTHER_RUN, runStatus: 'running' }, row], hasMore: false }),
     };
     const args = ['runs', 'save', '--since', '1767319445', '--to', 'out', '--json'];
-    const { exitCode, stdout, stderr } = await runAgainst(await scriptedServiceForTest(list, found), args, {
-      home,
-    });
+    const { exitCode, stdout, stderr } = await runAgainst(
+      await scriptedServiceForTest(list, found),
+      args,
+      {
+        home,
+      },
+    );
+
     expect(JSON.parse(stdout())).toEqual([expect.objectContaining({ runId: RUN })]);
     expect(stderr()).toBe(`note: run ${OTHER_RUN} is running and is not saved\n`);
     expect(exitCode).toBe(0);
@@ -206,7 +268,9 @@ describe('runs save', () => {
   it.each([[[]], [[RUN, '--last']], [['--last', '--since', '1h']], [['--since', 'soon']]])(
     'refuses %j',
     async args => {
-      expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'save', ...args])).exitCode).toBe(2);
+      expect(
+        (await runAgainst(await scriptedServiceForTest(), ['runs', 'save', ...args])).exitCode,
+      ).toBe(2);
     },
   );
 });
@@ -239,10 +303,14 @@ describe('runs show', () => {
   it('shows what a service sends in place of a text', async () => {
     const strange = { ...row, runName: { a: '\u001b[2J' }, createdAt: 7 };
     const { exitCode, stdout } = await runAgainst(
-      await scriptedServiceForTest(found, { ...list, answer: success({ rows: [strange], hasMore: false }) }),
+      await scriptedServiceForTest(found, {
+        ...list,
+        answer: success({ rows: [strange], hasMore: false }),
+      }),
       ['runs', 'show', RUN],
       { terminal: { stdout: true }, env: { NO_COLOR: '1' } },
     );
+
     expect(exitCode).toBe(0);
     expect(stdout()).toMatch(/^Name {6}\{"a":"(?:\^\[|\\u001b)\[2J"\}$/mu);
     expect(stdout()).toMatch(/^Created .*\(7\)$/mu);
@@ -251,13 +319,19 @@ describe('runs show', () => {
   it('is read at a glance on a terminal', async () => {
     const long = get(
       success(
-        succeededRun({ outputs: [textOutput('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }] }),
+        succeededRun({
+          outputs: [textOutput('x'.repeat(100)), { type: 'image', data: 'https://a/b.png' }],
+        }),
       ),
     );
-    const { stdout } = await runAgainst(await scriptedServiceForTest(long, list), ['runs', 'show', RUN], {
-      terminal: { stdout: true },
-      env: { NO_COLOR: '1' },
-    });
+    const { stdout } = await runAgainst(
+      await scriptedServiceForTest(long, list),
+      ['runs', 'show', RUN],
+      {
+        terminal: { stdout: true },
+        env: { NO_COLOR: '1' },
+      },
+    );
     expect(stdout()).toBe(`Run       ${RUN}
 Status    succeeded
 Version   ${VERSION}
@@ -271,7 +345,10 @@ Output 2  image: https://a/b.png
   });
 
   it('leaves out what the list no longer knows', async () => {
-    const empty: Exchange = { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) };
+    const empty: Exchange = {
+      expect: { path: '/runs' },
+      answer: success({ rows: [], hasMore: false }),
+    };
     const { stdout, exitCode } = await runAgainst(await scriptedServiceForTest(found, empty), [
       'runs',
       'show',
@@ -296,6 +373,7 @@ describe('runs journal', () => {
     for (let run = 0; run < 3; run += 1) {
       await runAgainst(service, ['run', VERSION, '-i', 'secret=hush'], { home });
     }
+
     appendFileSync(path.join(home, 'state', 'journal.jsonl'), '{"id":"torn');
     const plain = await runAgainst(service, ['runs', 'journal'], { home });
     const rows = plain
@@ -303,12 +381,17 @@ describe('runs journal', () => {
       .trim()
       .split('\n')
       .map(line => line.split('\t').slice(1));
+
     expect(rows).toEqual([
       ['in doubt', '-', VERSION, service.baseUrl],
       ['refused', '-', VERSION, service.baseUrl],
       ['succeeded', RUN, VERSION, service.baseUrl],
     ]);
-    expect(plain.stderr()).toMatch(/^note: left out 1 line of \S+journal.jsonl that can't be read\n/);
+
+    expect(plain.stderr()).toMatch(
+      /^note: left out 1 line of \S+journal.jsonl that can't be read\n/,
+    );
+
     const json = await runAgainst(service, ['runs', 'journal', '--query', '[].inDoubt'], { home });
     expect(JSON.parse(json.stdout())).toEqual([true, false, false]);
     expect(readFileSync(path.join(home, 'state', 'journal.jsonl'), 'utf8')).not.toContain('hush');
@@ -325,7 +408,9 @@ describe('runs journal', () => {
 
   it('is a table on a terminal', async () => {
     const home = temporaryDirectory();
-    const service = await scriptedServiceForTest(creation(succeededRun({ outputs: [textOutput('x')] })));
+    const service = await scriptedServiceForTest(
+      creation(succeededRun({ outputs: [textOutput('x')] })),
+    );
     await runAgainst(service, ['run', VERSION], { home });
     const { stdout } = await runAgainst(service, ['runs', 'journal'], {
       home,
@@ -333,6 +418,7 @@ describe('runs journal', () => {
       columns: 120,
       env: { NO_COLOR: '1' },
     });
+
     expect(stdout()).toMatch(/^STARTED +STATUS +RUN/);
     expect(stdout()).toContain('just now');
   });

@@ -23,7 +23,9 @@ models:
   - {model: unpriced, modality: text, provider: corner}
 `,
   );
+
   writeFileSync(path.join(home, 'hi.prompt'), '---\nmodel: priced\n---\nSay hi');
+
   const run = (...argv: string[]): Promise<CommandResult> =>
     runInProcess(['-q', ...argv], {
       home,
@@ -31,13 +33,17 @@ models:
       env: { PROMPTRUN_DATA_DIR: path.join(home, 'data'), NO_COLOR: '1' },
       terminal: { stdout: argv.includes('--last') || argv.includes('list') },
     });
-  const { runId } = JSON.parse((await run('run', 'hi.prompt', '--json')).stdout()) as { runId: string };
+
+  const { runId } = JSON.parse((await run('run', 'hi.prompt', '--json')).stdout()) as {
+    runId: string;
+  };
 
   expect(JSON.parse((await run('runs', 'show', runId, '--json')).stdout())).toMatchObject({
     runId,
     tokens: 1100,
     usage: { tokens: { input: 1000, output: 100, cached: 400 }, cost: 0.0022, estimated: false },
   });
+
   expect((await run('runs', 'show', runId)).stdout()).toContain(
     'inputTokens\t1000\noutputTokens\t100\ncachedTokens\t400\ncost\t0.0022\nestimated\tfalse\n',
   );
@@ -48,8 +54,11 @@ models:
   // A failed run takes no credits, but its cost is not known.
   provider.reset({ body: { choices: [] } });
   expect((await run('run', 'hi.prompt', '-m', 'unpriced')).exitCode).toBe(5);
+
   const failed = (await run('runs', 'show', '--last')).stdout();
   expect(failed).toContain('Cost      not known\n');
   expect(failed).not.toContain('Credits');
-  expect((await run('runs', 'list', '--limit', '1')).stdout()).toMatch(/ failed .*(?<!free) {2}[\w-]+\n$/u);
+  expect((await run('runs', 'list', '--limit', '1')).stdout()).toMatch(
+    / failed .*(?<!free) {2}[\w-]+\n$/u,
+  );
 });

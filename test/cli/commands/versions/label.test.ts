@@ -10,9 +10,14 @@ import { failure } from '../../../support/scripted-service.ts';
 async function machine() {
   const home = temporaryDirectory();
   const promptrun = async (argv: readonly string[], options: TestOptions = {}) => {
-    const { exitCode, stdout, stderr } = await runInProcess(argv, { home, local: localService, ...options });
+    const { exitCode, stdout, stderr } = await runInProcess(argv, {
+      home,
+      local: localService,
+      ...options,
+    });
     return { exitCode, stdout: stdout(), stderr: stderr() };
   };
+
   const versions: string[] = [];
   for (const text of ['One', 'Two']) {
     const file = path.join(home, 'summary.prompt');
@@ -20,6 +25,7 @@ async function machine() {
     const { stdout } = await promptrun(['prompts', 'publish', file, '--json']);
     versions.push((JSON.parse(stdout) as [{ promptVersionId: string }])[0].promptVersionId);
   }
+
   const [first = '', second = ''] = versions;
   return { home, promptrun, first, second };
 }
@@ -28,14 +34,20 @@ describe('versions label', () => {
   it('names a version, which runs by its label until the label is moved', async () => {
     const { promptrun, first, second } = await machine();
     const set = await promptrun(['versions', 'label', 'summary', first.slice(0, 8), 'production']);
+
     expect(set).toMatchObject({ exitCode: 0, stdout: `summary@production points to ${first}\n` });
+
     const run = ['run', 'summary@production', '-i', 'x=1'];
     expect((await promptrun(run)).stdout).toBe('One 1\n');
+
     const moved = await promptrun(['versions', 'label', 'summary', second, 'production']);
     expect(moved.stdout).toContain(`${second}, no longer to ${first}`);
     expect((await promptrun(run)).stdout).toBe('Two 1\n');
+
     const { stdout } = await promptrun(['versions', 'list', 'summary']);
-    expect(stdout.split('\n')[0]).toMatch(/latest\tproduction\tproduction moved from \w{8} by local 20/);
+    expect(stdout.split('\n')[0]).toMatch(
+      /latest\tproduction\tproduction moved from \w{8} by local 20/,
+    );
   });
 
   it('is replayed as the version that the label led to when it was recorded', async () => {
@@ -45,6 +57,7 @@ describe('versions label', () => {
     await promptrun(['versions', 'label', 'summary', first, 'stable']);
     await promptrun([...run, '--record', rec]);
     await promptrun(['versions', 'label', 'summary', second, 'stable']);
+
     expect((await promptrun([...run, '--replay', rec])).stdout).toBe('One 1\n');
     expect((await promptrun(run)).stdout).toBe('Two 1\n');
   });
@@ -61,11 +74,13 @@ describe('versions label', () => {
   it('compares versions that the list no longer shows, by label or whole id, and with the one that is named', async () => {
     const { home, promptrun, first } = await machine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);
+
     const file = path.join(home, 'summary.prompt');
     for (let count = 3; count < 13; count += 1) {
       writeFileSync(file, `---\nmodel: echo\n---\nText ${count} {{x}}`);
       await promptrun(['prompts', 'publish', file]);
     }
+
     const { promptId, promptVersionId: latest } = JSON.parse(
       (await promptrun(['prompts', 'get', 'summary', '--json'])).stdout,
     ) as { promptId: string; promptVersionId: string };
@@ -81,11 +96,13 @@ describe('versions label', () => {
       const { stdout } = await promptrun(['versions', 'diff', ...name]);
       expect(stdout, name.join(' ')).toContain('\n- One {{x}}\n+ Text 12 {{x}}\n');
     }
+
     const unlisted = await promptrun(['versions', 'diff', 'summary', first.slice(0, 8)]);
     expect([unlisted.exitCode, unlisted.stderr]).toEqual([
       4,
       expect.stringContaining('An older version needs its whole id.'),
     ]);
+
     const set = await promptrun(['versions', 'label', 'summary', 'old', 'older']);
     expect(set.stdout).toBe(`summary@older points to ${first}\n`);
   });
@@ -94,15 +111,19 @@ describe('versions label', () => {
     const { promptrun, first } = await machine();
     await promptrun(['versions', 'label', 'summary', first, 'old']);
     const remove = ['versions', 'label', 'summary', 'old', '--remove'];
+
     expect((await promptrun(remove)).exitCode).toBe(0);
+
     const again = await promptrun(remove);
     expect([again.exitCode, again.stderr]).toEqual([
       4,
       expect.stringContaining('summary has no label "old"'),
     ]);
+
     const run = await promptrun(['run', 'summary@old', '-i', 'x=1']);
     expect(run.exitCode).toBe(4);
     expect(run.stderr).toContain('summary has no label or version "old"');
+
     const latest = await promptrun(['run', 'summary@latest', '-i', 'x=1']);
     expect([latest.exitCode, latest.stderr]).toEqual([
       4,

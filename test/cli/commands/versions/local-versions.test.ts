@@ -7,12 +7,25 @@ describe('versions diff', () => {
   it('shows what changed between the latest two, the older first', async () => {
     const { home, promptrun } = machine({ 'sum.prompt': SUM });
     await promptrun(['prompts', 'publish', 'sum.prompt']);
+
     expect(await promptrun(['versions', 'diff', 'sum'])).toMatchObject({ exitCode: 0, stdout: '' });
-    writeFileSync(path.join(home, 'sum.prompt'), SUM.replace('who?', 'name?').replace('{{who}}', '{{name}}'));
+
+    writeFileSync(
+      path.join(home, 'sum.prompt'),
+      SUM.replace('who?', 'name?').replace('{{who}}', '{{name}}'),
+    );
     await promptrun(['prompts', 'publish', 'sum.prompt', '--quiet']);
     const { stdout } = await promptrun(['versions', 'diff', 'sum']);
+
     expect(stdout).toContain('\n- {{count}} for {{who}}\n+ {{count}} for {{name}}\n');
-    const json = await promptrun(['versions', 'diff', 'sum', '--query', 'changes[?what==`input`].name']);
+
+    const json = await promptrun([
+      'versions',
+      'diff',
+      'sum',
+      '--query',
+      'changes[?what==`input`].name',
+    ]);
     expect(JSON.parse(json.stdout)).toEqual(['who', 'name']);
   });
 });
@@ -20,11 +33,13 @@ describe('versions diff', () => {
 it('versions list of a file that is not published shows how to publish it', async () => {
   const { promptrun } = machine({ 'sum.prompt': SUM });
   const { stderr, exitCode } = await promptrun(['versions', 'list', 'sum.prompt']);
+
   expect(stderr).toContain(
     'error: nothing is published under the slug of sum.prompt (NOT_FOUND_ERROR)\n' +
       'To publish the file: promptrun prompts publish sum.prompt',
   );
   expect(exitCode).toBe(4);
+
   await promptrun(['prompts', 'publish', 'sum.prompt']);
   expect((await promptrun(['versions', 'list', 'sum.prompt'])).stdout).toMatch(/latest/u);
 });

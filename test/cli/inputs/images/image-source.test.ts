@@ -41,7 +41,9 @@ describe('an image in a file', () => {
   ])('that %s meanwhile is not sent to its end', async (_, change) => {
     const { file, image } = await writeAndOpen(large);
     change(file);
-    await expect(readImageBytes(image)).rejects.toThrow('image picture changed while it was being sent');
+    await expect(readImageBytes(image)).rejects.toThrow(
+      'image picture changed while it was being sent',
+    );
   });
 
   it('that was deleted meanwhile is reported', async () => {

@@ -13,6 +13,7 @@ function project(): string {
   const outside = path.join(temporaryDirectory(), 'outside.png');
   writeFileSync(outside, png(1, 1));
   const prompt = '---\nmodel: echo\ninput: {schema: {front: string, back: string}}\n---\n';
+
   const files = {
     'two.prompt': `${prompt}front {{media url=front}} back {{media url=back}}`,
     'wide.png': png(2, 1),
@@ -26,7 +27,10 @@ function project(): string {
     'outside.test.yaml': `target: two.prompt\ncases:\n  - {inputs: {front: ${JSON.stringify(outside)}, back: tall.png}}\n  - {inputs: {front: wide.png, back: tall.png}}\n`,
     'values.yaml': 'front: wide.png\nback: tall.png\n',
   };
-  for (const [name, content] of Object.entries(files)) writeFileSync(path.join(home, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    writeFileSync(path.join(home, name), content);
+  }
+
   return home;
 }
 
@@ -76,6 +80,7 @@ it('a file that a case must not read is a fault of that case alone', async () =>
     2,
     expect.stringContaining('1 passed, 0 failed, 1 could not be run'),
   ]);
+
   const dry = await command(project(), 'test outside.test.yaml --dry-run');
   expect([dry.exitCode, dry.stderr()]).toEqual([2, expect.stringContaining('lies outside')]);
   expect(dry.stderr()).toContain('note: 2 cases checked; nothing was created\nnote: 1 creation:');
@@ -84,7 +89,10 @@ it('a file that a case must not read is a fault of that case alone', async () =>
 it('runs rerun puts one in the place of its name and keeps the others', async () => {
   const home = project();
   await command(home, 'run two.prompt -i front=wide.png -i back=wide.png');
-  const { exitCode, stdout, stderr } = await command(home, 'runs rerun --last --image back=tall.png');
+  const { exitCode, stdout, stderr } = await command(
+    home,
+    'runs rerun --last --image back=tall.png',
+  );
   expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(/2 × 1[^]*1 × 2/)]);
 });
 

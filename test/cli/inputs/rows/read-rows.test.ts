@@ -7,13 +7,18 @@ const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);
 
 /** Returns the rows of a text, cut into pieces of the given size, in bytes. */
-async function readAllRows(format: Format, text: string | Uint8Array, pieces = 7): Promise<SourceRow[]> {
+async function readAllRows(
+  format: Format,
+  text: string | Uint8Array,
+  pieces = 7,
+): Promise<SourceRow[]> {
   const bytes = Buffer.from(text as string);
   const open = async function* (): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < bytes.length; at += pieces) {
       yield bytes.subarray(at, at + pieces);
     }
   };
+
   const rows: SourceRow[] = [];
   for await (const row of readRows(
     { name: 'the rows', format, delimiter: undefined, repeatable: false, open },
@@ -21,11 +26,14 @@ async function readAllRows(format: Format, text: string | Uint8Array, pieces = 7
   )) {
     rows.push(row);
   }
+
   return rows;
 }
 
 const inputs = (row: SourceRow | undefined): unknown =>
-  row && 'inputs' in row ? { ...Object.fromEntries(row.inputs.text), images: row.inputs.images } : row;
+  row && 'inputs' in row
+    ? { ...Object.fromEntries(row.inputs.text), images: row.inputs.images }
+    : row;
 
 describe('CSV', () => {
   test('the header names the inputs, rows are counted from 1 and know their line', async () => {
@@ -37,14 +45,17 @@ describe('CSV', () => {
     expect(inputs(rows[1])).toEqual({ name: 'Bo', mood: 'rainy', images: [] });
   });
 
-  test.each([';', '\t', ','])('is read with the separator that its header has: %j', async delimiter => {
-    const lines = [
-      ['name', '"a, b; c"', 'x'],
-      ['Ada', '"1,2;3"', ''],
-    ].map(cells => cells.join(delimiter));
-    const rows = await readAllRows('csv', `\ufeff\n${lines.join('\n')}\n`);
-    expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
-  });
+  test.each([';', '\t', ','])(
+    'is read with the separator that its header has: %j',
+    async delimiter => {
+      const lines = [
+        ['name', '"a, b; c"', 'x'],
+        ['Ada', '"1,2;3"', ''],
+      ].map(cells => cells.join(delimiter));
+      const rows = await readAllRows('csv', `\ufeff\n${lines.join('\n')}\n`);
+      expect(rows.map(inputs)).toEqual([{ name: 'Ada', 'a, b; c': '1,2;3', images: [] }]);
+    },
+  );
 
   test.each(['\ufeffsep=|\r\n', 'SEP=|\n', '\n sep=|\n\n'])(
     'begins with the separator for Excel: %j',
@@ -97,7 +108,11 @@ describe('CSV', () => {
 
   test('quotes that enclose only part of a value are a fault of that row alone', async () => {
     const rows = await readAllRows('csv', 'a,b\n1,"x" y\n2,3\n5 "feet",6\n');
-    expect(rows).toMatchObject([{ line: 2, fault: containing('column 2') }, { line: 3 }, { line: 4 }]);
+    expect(rows).toMatchObject([
+      { line: 2, fault: containing('column 2') },
+      { line: 3 },
+      { line: 4 },
+    ]);
     expect(inputs(rows[2])).toMatchObject({ a: '5 "feet"' });
   });
 
@@ -118,7 +133,9 @@ describe('CSV', () => {
   });
 
   test('two columns of one name are refused', async () => {
-    await expect(readAllRows('csv', 'a,b,a\n1,2,3\n')).rejects.toThrow('names the column "a" twice');
+    await expect(readAllRows('csv', 'a,b,a\n1,2,3\n')).rejects.toThrow(
+      'names the column "a" twice',
+    );
   });
 
   test('a file without rows has none', async () => {
@@ -150,6 +167,7 @@ describe('CSV', () => {
           const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`;
           const lines = cells.map(row => row.map(quoted).join(','));
           const rows = await readAllRows('csv', [['a,b'], ...lines].join(end), size);
+
           expect(rows.map(row => [inputs(row), row.line])).toEqual(
             cells.map(([a, b], at) => [
               { ...(a && { a: withLf(a) }), ...(b && { b: withLf(b) }), images: [] },
@@ -165,7 +183,10 @@ describe('CSV', () => {
 
 describe('JSONL', () => {
   test('a flat map becomes texts; numbers and booleans stay as written', async () => {
-    const rows = await readAllRows('jsonl', '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n');
+    const rows = await readAllRows(
+      'jsonl',
+      '{"name":"Ada","age":1.50,"ok":true}\n\n{"name":"Bo"}\r\n',
+    );
     expect(inputs(rows[0])).toEqual({ name: 'Ada', age: '1.50', ok: 'true', images: [] });
     expect(rows[1]).toMatchObject({ row: 2, line: 3, id: '2' });
   });
@@ -223,7 +244,11 @@ describe('JSONL', () => {
         fc.array(map, { maxLength: 5 }),
         fc.integer({ min: 1, max: 20 }),
         async (maps, size) => {
-          const rows = await readAllRows('jsonl', maps.map(one => `${JSON.stringify(one)}\n`).join(''), size);
+          const rows = await readAllRows(
+            'jsonl',
+            maps.map(one => `${JSON.stringify(one)}\n`).join(''),
+            size,
+          );
           expect(rows.map(row => 'inputs' in row && [...row.inputs.text])).toEqual(
             maps.map(one => Object.entries(one)),
           );
@@ -256,7 +281,9 @@ describe('ids', () => {
 });
 
 test('an image from standard input is refused in a row', async () => {
-  expect(await readAllRows('csv', 'image,a\n-,x\n')).toMatchObject([{ fault: containing('standard input') }]);
+  expect(await readAllRows('csv', 'image,a\n-,x\n')).toMatchObject([
+    { fault: containing('standard input') },
+  ]);
 });
 
 test('text that is not UTF-8 is refused rather than garbled', async () => {
@@ -277,11 +304,13 @@ test('rows of a long file are read as they are wanted', async () => {
       yield Buffer.from(`${'x'.repeat(1000)}\n`);
     }
   };
+
   const rows = readRows(
     { name: 'endless', format: 'csv', delimiter: undefined, repeatable: false, open },
     signal,
   );
   expect((await rows.next()).value).toMatchObject({ row: 1 });
+
   await rows.return(undefined);
   expect(opened).toBeLessThan(1000);
 });

@@ -6,6 +6,7 @@ import type { Grid, GridRange } from '../../../../src/cli/outputs/pages/grid.ts'
 import { renderGridPage } from '../../../../src/cli/outputs/pages/grid-page.ts';
 
 const HOSTILE = `"'><img src=x onerror=alert(1)><script>alert(2)</script>&amp;`;
+
 const RANGE: GridRange = {
   label: HOSTILE,
   text: HOSTILE,
@@ -15,6 +16,7 @@ const RANGE: GridRange = {
   mark: 0,
   tone: 'changed',
 };
+
 /** A grid in which everything that can be somebody else's is hostile. */
 const GRID: Grid = {
   title: HOSTILE,
@@ -62,10 +64,12 @@ describe('a page', () => {
   it('allows its own script and style by their digests, and nothing else', () => {
     const page = renderGridPage(GRID);
     const [, policy = ''] = /Content-Security-Policy" content="([^"]*)"/u.exec(page) ?? [];
+
     const digest = (element: string): string => {
       const [, text = ''] = new RegExp(`<${element}>([^]*?)</${element}>`, 'u').exec(page) ?? [];
       return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
     };
+
     expect(policy.split('; ')).toEqual([
       "default-src 'none'",
       'img-src data:',
@@ -84,7 +88,8 @@ describe('differences', () => {
   const HERE = { checks: () => Promise.resolve(checks) };
   afterAll(() => checks.close());
 
-  const lines = (text: string): string => Array.from({ length: 3000 }, (_, at) => `${text} ${at}\n`).join('');
+  const lines = (text: string): string =>
+    Array.from({ length: 3000 }, (_, at) => `${text} ${at}\n`).join('');
 
   it('of more than 2,000 lines are counted, and the first 50 shown', async () => {
     const [note, ...parts] = await computeDifferences(

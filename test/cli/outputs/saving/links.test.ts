@@ -34,7 +34,9 @@ class Repository extends Project {
   constructor(links: Readonly<Record<string, string>>) {
     super({ 'echo.prompt': ECHO, 'echo.test.yaml': CASES, 'rows.csv': 'name\nAda\nBo\n' });
     writeFileSync(path.join(this.outside, 'file'), "the user's own");
-    for (const [link, target] of Object.entries(links)) this.link(link, path.join(this.outside, target));
+    for (const [link, target] of Object.entries(links)) {
+      this.link(link, path.join(this.outside, target));
+    }
   }
 
   link(name: string, target: string): void {
@@ -125,6 +127,7 @@ describe.runIf(hasLinks)('a link that a repository brings', () => {
     repository.write('real.yaml', CASES);
     repository.link('echo.test.yaml', path.join(repository.home, 'real.yaml'));
     const ran = outcome(await repository.run(['test', 'echo.test.yaml', '--update']));
+
     expect(ran).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining('echo.test.yaml is a link') as string,
@@ -140,6 +143,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     const repository = new Repository({});
     const argv = ['run', 'postcard', '-i', 'place=Oslo', '--record'];
     await repository.run([...argv, 'first']);
+
     const [picture = ''] = readdirSync(path.join(repository.home, 'first/media'));
     for (const target of ['file', 'nothing']) {
       rmSync(path.join(repository.home, 'rec'), { recursive: true, force: true });
@@ -155,14 +159,23 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
     const repository = new Repository({});
     await repository.run([...BATCH, 'first.jsonl', '--record', 'first']);
     const [one = '', ...others] = readdirSync(path.join(repository.home, 'first/runs'));
+
     expect(others).toHaveLength(1);
+
     repository.link(`rec/runs/${one}`, path.join(repository.outside, 'nothing'));
     const { exitCode, stderr } = outcome(
       await repository.run([...BATCH, 'results.jsonl', '--record', 'rec']),
     );
+
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${one} is a link`)]);
-    const lines = readFileSync(path.join(repository.home, 'results.jsonl'), 'utf8').trim().split('\n');
-    const ends = lines.map(line => (JSON.parse(line) as { runStatus: string; runId: unknown }).runStatus);
+
+    const lines = readFileSync(path.join(repository.home, 'results.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
+    const ends = lines.map(
+      line => (JSON.parse(line) as { runStatus: string; runId: unknown }).runStatus,
+    );
+
     expect(ends.toSorted()).toEqual(['failed', 'succeeded']);
     expect(await repository.runs()).toBe(3);
     expect(repository.isOutsideTouched).toBe(false);
@@ -179,6 +192,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
         const service = await scriptedServiceForTest(creation());
         const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved', ...force];
         const ran = outcome(await runAgainst(service, argv, { home }));
+
         expect(ran).toMatchObject({ exitCode: 2, stdout: 'Hello, Ada!\n' });
         expect(ran.stderr).toContain(`${name} is a link`);
         expect(readdirSync(outside)).toEqual([]);
@@ -194,6 +208,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       creation(succeededRun({ runStatus: 'failed', outputs: [textOutput('half')] })),
     );
     const argv = ['run', VERSION, '-i', 'name=Ada', '--save', 'saved'];
+
     expect((await runAgainst(service, argv, { home })).exitCode).toBe(2);
   });
 
@@ -209,6 +224,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       title: 'x',
       publishedAt: '2026-05-01T00:00:00Z',
     };
+
     const service = await scriptedServiceForTest(
       {
         expect: { path: `/prompt-versions/${VERSION}` },
@@ -218,6 +234,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       creation(succeededRun({ runId: other })),
       { expect: { path: '/runs' }, answer: success({ rows: [], hasMore: false }) },
     );
+
     const argv = [
       'batch',
       VERSION,
@@ -231,6 +248,7 @@ describe.runIf(hasLinks)('a link that appears after the command has started', ()
       '1',
     ];
     const { exitCode, stderr } = outcome(await runAgainst(service, argv, { home }));
+
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`${RUN}-1.txt is a link`)]);
     expect(readFileSync(path.join(home, 'out.jsonl'), 'utf8').trim().split('\n')).toHaveLength(2);
     expect(existsSync(path.join(home, `saved/${other}-1.txt`))).toBe(true);
@@ -242,6 +260,7 @@ describe.runIf(hasLinks)('a link that the user has', () => {
     const repository = new Repository({ way: '.' });
     mkdirSync(path.join(repository.outside, 'real'));
     repository.link('linked', 'way/real');
+
     for (const argv of [
       [...RUN_HELLO, '--record', 'linked'],
       [...RUN_HELLO, '--record', 'way/real/new'],
@@ -250,10 +269,20 @@ describe.runIf(hasLinks)('a link that the user has', () => {
       ['prompts', 'new', 'linked/new'],
       [...BATCH, 'linked/results.jsonl'],
       [...BATCH, 'linked/results.csv'],
-      ['test', '--reporter', 'json', '--out', 'linked/report.json', '--filter', 'none-of-them', '--dry-run'],
+      [
+        'test',
+        '--reporter',
+        'json',
+        '--out',
+        'linked/report.json',
+        '--filter',
+        'none-of-them',
+        '--dry-run',
+      ],
     ]) {
       expect([argv, outcome(await repository.run(argv)).exitCode]).toEqual([argv, 0]);
     }
+
     expect(readdirSync(path.join(repository.outside, 'real')).toSorted()).toEqual(
       expect.arrayContaining([
         'answers',
@@ -274,9 +303,16 @@ describe.runIf(hasLinks)('a link that the user has', () => {
     for (const name of ['config', 'data', 'state']) {
       repository.link(name, mkdtempSync(path.join(repository.outside, 'own-')));
     }
+
     const linked = path.join(temporaryDirectory(), 'linked');
     symlinkSync(repository.home, linked);
-    for (const argv of [RUN_HELLO, ['alias', 'set', 'hi', 'hello'], [...BATCH, 'results.jsonl'], ['test']]) {
+
+    for (const argv of [
+      RUN_HELLO,
+      ['alias', 'set', 'hi', 'hello'],
+      [...BATCH, 'results.jsonl'],
+      ['test'],
+    ]) {
       const { exitCode } = await repository.run(argv, { home: linked });
       expect([argv, exitCode]).toEqual([argv, argv[0] === 'test' ? 5 : 0]);
     }
@@ -286,15 +322,24 @@ describe.runIf(hasLinks)('a link that the user has', () => {
     const repository = new Repository({});
     repository.link('sink', '/dev/null');
     await repository.run([...BATCH, 'results.jsonl']);
+
     for (const argv of [
       ['batch', 'report', 'results.jsonl', '--html', 'sink'],
       ['compare', 'hello', 'hello', '--from', 'rows.csv', '--report', 'sink'],
     ]) {
       expect([argv, outcome(await repository.run(argv)).exitCode]).toEqual([argv, 0]);
     }
+
     const { exitCode } = await repository.run(['test', '--reporter', 'junit', '--out', 'sink']);
     expect(exitCode).toBe(5);
-    const { stdout } = await repository.run(['test', '--reporter', 'junit', '--out', '/dev/stdout']);
+
+    const { stdout } = await repository.run([
+      'test',
+      '--reporter',
+      'junit',
+      '--out',
+      '/dev/stdout',
+    ]);
     expect(stdout()).toContain('<testsuites');
   });
 });

@@ -13,11 +13,14 @@ function diskFull(): unknown {
   throw new Error('/dev/full took what was written');
 }
 
-it.runIf(process.platform === 'linux')('a full disk is the fault of this machine, not of the network', () => {
-  const full = toSaveFailure(1, diskFull());
-  expect(full).toMatchObject({ output: 1, message: expect.stringContaining('ENOSPC') as string });
-  expect(getFailureStatus([full])).toBe('FILE_ERROR');
-  expect(getFailureStatus([full, toSaveFailure(2, new Error('its URL returned no bytes'))])).toBe(
-    'NETWORK_ERROR',
-  );
-});
+it.runIf(process.platform === 'linux')(
+  'a full disk is the fault of this machine, not of the network',
+  () => {
+    const full = toSaveFailure(1, diskFull());
+    expect(full).toMatchObject({ output: 1, message: expect.stringContaining('ENOSPC') as string });
+    expect(getFailureStatus([full])).toBe('FILE_ERROR');
+    expect(getFailureStatus([full, toSaveFailure(2, new Error('its URL returned no bytes'))])).toBe(
+      'NETWORK_ERROR',
+    );
+  },
+);

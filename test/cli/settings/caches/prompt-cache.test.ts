@@ -35,6 +35,7 @@ describe('the prompt cache', () => {
     for (let at = 0; at < 200; at += 1) cache.put(version(`v${at}`));
     cache.get('v0');
     cache.put(version('new'));
+
     expect(cache.get('v1')).toBeUndefined();
     expect(cache.get('v0')).toEqual(version('v0'));
     expect(cache.listVersions()).toHaveLength(200);
@@ -60,8 +61,11 @@ describe('the prompt cache', () => {
     const directory = temporaryDirectory();
     writeFileSync(path.join(directory, 'file'), '');
     const problems: string[] = [];
-    const cache = new PromptCache(path.join(directory, 'file'), 'local', problem => problems.push(problem));
+    const cache = new PromptCache(path.join(directory, 'file'), 'local', problem =>
+      problems.push(problem),
+    );
     cache.put(version('a'));
+
     expect(problems).toHaveLength(1);
   });
 

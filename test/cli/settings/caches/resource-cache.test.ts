@@ -11,6 +11,7 @@ import { TEST_NOW, temporaryDirectory, testClock } from '../../../support/contex
 import { isPosix } from '../../../support/system.ts';
 
 const BASE = 'https://prompts.example/v1';
+
 const MODEL = {
   model: 'm',
   modality: 'text',
@@ -59,6 +60,7 @@ describe('the cache of models', () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('h1')]).cache.refresh();
     const { cache, asked } = cacheIn(directory, []);
+
     expect(cache.getCliAgent()).toBe('h1');
     expect(await cache.getModels()).toEqual([MODEL]);
     expect(cache.getCached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
@@ -69,17 +71,23 @@ describe('the cache of models', () => {
   it('is shared neither between accounts nor between services, and reveals no key', async () => {
     const directory = temporaryDirectory();
     await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
+
     expect(cacheIn(directory, [], 'key-b').cache.getCliAgent()).toBeUndefined();
+
     await cacheIn(directory, [answer('of-b')], 'key-b').cache.refresh();
     expect(cacheIn(directory, [], 'key-a').cache.getCliAgent()).toBe('of-a');
-    expect(computeResourceScope('https://a/v1', 'k')).not.toBe(computeResourceScope('https://b/v1', 'k'));
+    expect(computeResourceScope('https://a/v1', 'k')).not.toBe(
+      computeResourceScope('https://b/v1', 'k'),
+    );
     expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
   });
 
   it('is filled once for all requests at the same time', async () => {
     const directory = temporaryDirectory();
     const keys = ['a', 'b', 'c', 'd', 'e'];
-    await Promise.all(keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()));
+    await Promise.all(
+      keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()),
+    );
     expect(keys.map(key => cacheIn(directory, [], key).cache.getCliAgent())).toEqual(
       keys.map(key => `of-${key}`),
     );
@@ -143,9 +151,12 @@ describe('a refresh that the service asks for', () => {
     await cache.refresh();
     cache.noteActionRequired();
     cache.noteActionRequired();
+
     expect(asked).toHaveLength(1);
+
     await cache.settle();
     await cache.settle();
+
     expect(asked.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
     ]);
@@ -178,11 +189,13 @@ describe('a refresh that the service asks for', () => {
       expect(asked).toHaveLength(fetches);
       return sent;
     };
+
     expect(await command(answer('h1'))).toBeUndefined();
     expect(await command(answer('h1'))).toBe('h1');
     expect(await command(answer('h2'))).toBe('resources_hash=h1');
     expect(await command(answer('h2'))).toBe('resources_hash=h2');
     expect(await command()).toBe('h2');
+
     await clock.sleep(3_600_000);
     expect(await command(answer('h2'))).toBe('h2');
     expect(await command()).toBe('h2');

@@ -46,9 +46,19 @@ describe('the address and the key of requests', () => {
       { [BASE]: '', [KEY]: '', PROMPTRUN_PROFILE: '' },
       [WORK, 'work-key'],
     ],
-    ['the environment wins over the profile', {}, { [BASE]: OTHER, [KEY]: 'env-key' }, [OTHER, 'env-key']],
+    [
+      'the environment wins over the profile',
+      {},
+      { [BASE]: OTHER, [KEY]: 'env-key' },
+      [OTHER, 'env-key'],
+    ],
     ['a key alone wins over the key of the profile', {}, { [KEY]: 'env-key' }, [WORK, 'env-key']],
-    ['a flag wins over the environment', { baseUrl: OTHER }, { [BASE]: WORK, [KEY]: 'k' }, [OTHER, 'k']],
+    [
+      'a flag wins over the environment',
+      { baseUrl: OTHER },
+      { [BASE]: WORK, [KEY]: 'k' },
+      [OTHER, 'k'],
+    ],
     [
       '--profile wins over the environment',
       { profile: 'work' },
@@ -68,7 +78,12 @@ describe('the address and the key of requests', () => {
       [WORK, 'work-key'],
     ],
     ['local is built in', { profile: 'local' }, { [BASE]: OTHER, [KEY]: 'k' }, 'embedded'],
-    ['the stored key goes to its own origin', { baseUrl: 'https://work.test' }, {}, [WORK, 'work-key']],
+    [
+      'the stored key goes to its own origin',
+      { baseUrl: 'https://work.test' },
+      {},
+      [WORK, 'work-key'],
+    ],
     [
       'the stored key goes to no other origin',
       { baseUrl: OTHER },
@@ -93,18 +108,43 @@ describe('the address and the key of requests', () => {
       { [KEY]: 'k' },
       [OTHER, 'k'],
     ],
-    ['a profile without a key', { profile: 'bare' }, {}, '3: no key for bare.test, given by profile bare'],
-    ['takes that of the environment', { profile: 'bare' }, { [KEY]: 'k' }, ['https://bare.test/v1', 'k']],
+    [
+      'a profile without a key',
+      { profile: 'bare' },
+      {},
+      '3: no key for bare.test, given by profile bare',
+    ],
+    [
+      'takes that of the environment',
+      { profile: 'bare' },
+      { [KEY]: 'k' },
+      ['https://bare.test/v1', 'k'],
+    ],
     [
       'unless that belongs to another base URL',
       { profile: 'bare' },
       { [KEY]: 'k', [BASE]: OTHER },
       '3: no key for bare.test, given by profile bare',
     ],
-    ['no such profile', { profile: 'wrok' }, {}, '2: --profile: unknown profile "wrok"; did you mean work?'],
-    ['no such profile', {}, { PROMPTRUN_PROFILE: 'x' }, '2: PROMPTRUN_PROFILE: unknown profile "x"'],
+    [
+      'no such profile',
+      { profile: 'wrok' },
+      {},
+      '2: --profile: unknown profile "wrok"; did you mean work?',
+    ],
+    [
+      'no such profile',
+      {},
+      { PROMPTRUN_PROFILE: 'x' },
+      '2: PROMPTRUN_PROFILE: unknown profile "x"',
+    ],
     ['an empty profile', { profile: '' }, {}, '2: --profile: unknown profile ""'],
-    ['a name of every object', { profile: 'constructor' }, {}, '2: --profile: unknown profile "constructor"'],
+    [
+      'a name of every object',
+      { profile: 'constructor' },
+      {},
+      '2: --profile: unknown profile "constructor"',
+    ],
     ['an empty base URL', { baseUrl: '' }, {}, '2: --base-url: "" is not a URL'],
     [
       'a key with a line break',
@@ -124,7 +164,12 @@ describe('the address and the key of requests', () => {
 
   it.each<[string, Flags, Env, unknown]>([
     ['the embedded service', {}, {}, 'embedded'],
-    ['a key without a base URL', {}, { [KEY]: 'k' }, '2: PROMPTRUN_API_KEY is set, but no base URL'],
+    [
+      'a key without a base URL',
+      {},
+      { [KEY]: 'k' },
+      '2: PROMPTRUN_API_KEY is set, but no base URL',
+    ],
     [
       'a base URL without a key',
       {},

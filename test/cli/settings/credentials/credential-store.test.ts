@@ -9,38 +9,52 @@ function storeIn(directory: string): CredentialStore {
   return new CredentialStore(directory, testClock());
 }
 
-it.runIf(isPosix)('keeps a key with its origin, for the owner only, until it is forgotten', async () => {
-  const store = storeIn(temporaryDirectory());
-  expect(await store.store('work', 'https://a.test', 'secret', { useKeychain: false })).toBe('file');
-  const credential = store.find('work');
-  expect(credential).toEqual({ origin: 'https://a.test', key: 'secret' });
-  expect(statSync(store.file).mode & 0o777).toBe(0o600);
-  expect([await store.forget('work'), store.find('work'), await store.forget('work')]).toEqual([
-    true,
-    undefined,
-    false,
-  ]);
-  expect(readFileSync(store.file, 'utf8')).not.toContain('secret');
-});
+it.runIf(isPosix)(
+  'keeps a key with its origin, for the owner only, until it is forgotten',
+  async () => {
+    const store = storeIn(temporaryDirectory());
+    expect(await store.store('work', 'https://a.test', 'secret', { useKeychain: false })).toBe(
+      'file',
+    );
+
+    const credential = store.find('work');
+    expect(credential).toEqual({ origin: 'https://a.test', key: 'secret' });
+    expect(statSync(store.file).mode & 0o777).toBe(0o600);
+    expect([await store.forget('work'), store.find('work'), await store.forget('work')]).toEqual([
+      true,
+      undefined,
+      false,
+    ]);
+    expect(readFileSync(store.file, 'utf8')).not.toContain('secret');
+  },
+);
 
 it('falls back to the file if there is no keychain', async () => {
   const store = storeIn(temporaryDirectory());
-  const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', { useKeychain: true });
+  const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', {
+    useKeychain: true,
+  });
   const credential = store.find('promptrun-test');
+
   expect(credential && (await store.readKey('promptrun-test', credential))).toBe('k');
   expect(credential).toEqual(
     keptIn === 'file'
       ? { origin: 'https://keychain.test', key: 'k' }
       : { origin: 'https://keychain.test', keychain: true },
   );
+
   await store.forget('promptrun-test');
 });
 
 it('returns no key if the keychain has none of that name', async () => {
   const directory = temporaryDirectory();
   const store = storeIn(directory);
-  writeFileSync(store.file, '{"keys": {"p": {"origin": "https://nowhere.test", "keychain": true}}}');
+  writeFileSync(
+    store.file,
+    '{"keys": {"p": {"origin": "https://nowhere.test", "keychain": true}}}',
+  );
   const credential = store.find('p');
+
   expect(credential && (await store.readKey('p', credential))).toBeUndefined();
 });
 

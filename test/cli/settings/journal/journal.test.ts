@@ -13,50 +13,62 @@ import { temporaryDirectory } from '../../../support/context.ts';
 import { isPosix } from '../../../support/system.ts';
 
 const SERVICE = 'https://prompts.example.com/v1';
+
 const START = {
   service: SERVICE,
   promptVersionId: '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55',
   inputsDigest: 'abc',
 };
+
 const NOW = Date.parse('2026-01-02T03:04:05.678Z');
 
 let directory: string;
 let journal: Journal;
+
 const beginEntry = async (of: Journal, start = START): Promise<JournalEntry> => {
   const entry = of.newEntry(start);
   await of.begin(entry);
   return entry;
 };
-const readEntries = async (of: Journal): Promise<readonly JournalEntry[]> => (await of.read()).entries;
+
+const readEntries = async (of: Journal): Promise<readonly JournalEntry[]> =>
+  (await of.read()).entries;
 
 beforeEach(() => {
   directory = path.join(temporaryDirectory(), 'state');
   journal = new Journal(directory, { now: () => NOW });
 });
+
 afterEach(async () => {
   await journal.close();
 });
 
 describe('the journal', () => {
-  it.runIf(isPosix)('keeps a creation and what became of it, readable by its owner only', async () => {
-    const entry = await beginEntry(journal);
-    expect(await readEntries(journal)).toEqual([entry]);
-    await journal.recordOutcome(entry.id, { outcome: 'created', runId: 'r1' });
-    await journal.recordOutcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
-    expect(await readEntries(journal)).toEqual([
-      expect.objectContaining({
-        time: '2026-01-02T03:04:05.678Z',
-        baseUrl: SERVICE,
-        promptVersionId: START.promptVersionId,
-        inputsDigest: 'abc',
-        outcome: 'ended',
-        runId: 'r1',
-        runStatus: 'failed',
-      }),
-    ]);
-    expect((await stat(journal.file)).mode & 0o777).toBe(0o600);
-    expect((await stat(directory)).mode & 0o777).toBe(0o700);
-  });
+  it.runIf(isPosix)(
+    'keeps a creation and what became of it, readable by its owner only',
+    async () => {
+      const entry = await beginEntry(journal);
+      expect(await readEntries(journal)).toEqual([entry]);
+
+      await journal.recordOutcome(entry.id, { outcome: 'created', runId: 'r1' });
+      await journal.recordOutcome(entry.id, { outcome: 'ended', runId: 'r1', runStatus: 'failed' });
+
+      expect(await readEntries(journal)).toEqual([
+        expect.objectContaining({
+          time: '2026-01-02T03:04:05.678Z',
+          baseUrl: SERVICE,
+          promptVersionId: START.promptVersionId,
+          inputsDigest: 'abc',
+          outcome: 'ended',
+          runId: 'r1',
+          runStatus: 'failed',
+        }),
+      ]);
+
+      expect((await stat(journal.file)).mode & 0o777).toBe(0o600);
+      expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    },
+  );
 
   it('is empty if its file does not exist', async () => {
     expect(await journal.read()).toEqual({ entries: [], damaged: 0 });
@@ -88,11 +100,14 @@ describe('the journal', () => {
     const refused = await beginEntry(journal);
     await journal.recordOutcome(refused.id, { outcome: 'refused' });
     await beginEntry(journal, { ...START, service: 'local' });
+
     expect(await journal.findLast(SERVICE)).toMatchObject({ id: one.id, runId: 'r1' });
     expect(await journal.find(SERVICE, 'r1')).toMatchObject({ id: one.id });
     expect(await journal.find(SERVICE, 'r2')).toBeUndefined();
+
     const lost = await beginEntry(journal);
     await journal.recordOutcome(lost.id, { outcome: 'lost' });
+
     expect((await journal.findLast(SERVICE))?.id).toBe(lost.id);
     expect((await readEntries(journal)).map(isInDoubt)).toEqual([true, true, false, false]);
   });
@@ -105,6 +120,7 @@ describe('the journal', () => {
         expect(entries.every(entry => typeof entry.id === 'string')).toBe(true);
       }),
     );
+
     await beginEntry(journal);
     await writeFile(journal.file, Buffer.from([0xff, 0xfe, 0x00, 0x0a]), { flag: 'a' });
     expect((await journal.read()).damaged).toBe(1);
@@ -120,9 +136,12 @@ describe('the journal', () => {
     await journal.recordOutcome(ended.id, { outcome: 'ended', runId: 'r1' });
     await journal.recordOutcome(refused.id, { outcome: 'refused' });
     await journal.recordOutcome(lost.id, { outcome: 'lost' });
-    const unsettled = async () => (await readEntries(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
+    const unsettled = async () =>
+      (await readEntries(journal)).filter(mayHaveMadeRun).map(({ id }) => id);
+
     expect(await unsettled()).toEqual([open.id, lost.id]);
     expect(await journal.findMentioned(new Set(['r1', 'r2']))).toEqual(new Set(['r1']));
+
     await journal.begin(refused, { again: true });
     expect(await unsettled()).toContain(refused.id);
   });

@@ -14,18 +14,27 @@ export function git(folder: string, ...args: string[]): string {
     'protocol.file.allow=always',
   ];
   const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
-  return execFileSync('git', [...identity, ...args], { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' });
+  return execFileSync('git', [...identity, ...args], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
 }
 
 export function promptSaying(text: string): string {
   return ECHO.replace('{{text}}', text);
 }
 
-/** Makes a repository whose `x.prompt` says "first" in its first commit and "second" in its second. */
+/**
+ * Makes a repository whose `x.prompt` says "first" in its first commit and "second" in its second.
+ */
 export function repository(folder: string): string {
   mkdirSync(folder, { recursive: true });
+
   // Without a template, which holds a dozen examples of hooks.
   git(folder, 'init', '-q', '--template=', '-b', 'main');
+
   for (const text of ['first', 'second']) {
     writeFileSync(
       path.join(folder, 'x.prompt'),
@@ -34,6 +43,7 @@ export function repository(folder: string): string {
     git(folder, 'add', '.');
     git(folder, 'commit', '-qm', text);
   }
+
   return folder;
 }
 

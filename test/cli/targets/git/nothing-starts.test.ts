@@ -35,18 +35,25 @@ const partialClone = (url: string, more = ''): string => `
   partialclonefilter = blob:none
 ${more}`;
 
-/** Configurations that name a program, in all the ways that git's documentation lists, for a program `p`. */
+/**
+ * Configurations that name a program, in all the ways that git's documentation lists, for a program
+ * `p`.
+ */
 const CONFIGURATIONS: Readonly<Record<string, (p: string) => string>> = {
   'remote.<name>.uploadpack': p => partialClone('/tmp', `  uploadpack = "${p};"`),
   'remote.<name>.uploadpack of a url of this machine': p =>
     partialClone('file:///tmp', `  uploadpack = "${p};"`),
-  'remote.<name>.vcs': p => partialClone('/tmp', `  vcs = ${path.basename(p)}\n  receivepack = "${p};"`),
+  'remote.<name>.vcs': p =>
+    partialClone('/tmp', `  vcs = ${path.basename(p)}\n  receivepack = "${p};"`),
   'ext::': p => partialClone(`ext::${p}`),
   'url.<base>.insteadOf': p => partialClone('x:', `[url "ext::${p} "]\n  insteadOf = x:`),
   'core.sshCommand': p => partialClone('ssh://localhost/x', `[core]\n  sshCommand = "${p}"`),
   'core.gitProxy': p => partialClone('git://127.0.0.1:1/x', `[core]\n  gitProxy = "${p}"`),
   'credential.helper and core.askPass': p =>
-    partialClone('http://127.0.0.1:1/', `[credential]\n  helper = "!${p}"\n[core]\n  askPass = "${p}"`),
+    partialClone(
+      'http://127.0.0.1:1/',
+      `[credential]\n  helper = "!${p}"\n[core]\n  askPass = "${p}"`,
+    ),
   'core.alternateRefsCommand': p => partialClone('/tmp', `[core]\n  alternateRefsCommand = "${p}"`),
   'uploadpack.packObjectsHook': p => partialClone('.', `[uploadpack]\n  packObjectsHook = "${p}"`),
   'core.fsmonitor': p => `[core]\n  fsmonitor = "${p}"\n  untrackedCache = true\n`,
@@ -57,7 +64,8 @@ const CONFIGURATIONS: Readonly<Record<string, (p: string) => string>> = {
       .join(''),
   'core.pager and pager.<cmd>': p =>
     `[core]\n  pager = "${p}"\n[pager]\n  rev-parse = "${p}"\n  ls-tree = "${p}"\n  cat-file = "${p}"\n`,
-  'core.editor and sequence.editor': p => `[core]\n  editor = "${p}"\n[sequence]\n  editor = "${p}"\n`,
+  'core.editor and sequence.editor': p =>
+    `[core]\n  editor = "${p}"\n[sequence]\n  editor = "${p}"\n`,
   'diff.external, diff.<driver>.command and textconv': p =>
     `[diff]\n  external = "${p}"\n[diff "a"]\n  command = "${p}"\n  textconv = "${p}"\n`,
   'filter.<driver>.clean, smudge and process': p =>
@@ -75,7 +83,10 @@ const CONFIGURATIONS: Readonly<Record<string, (p: string) => string>> = {
     `[core]\n  worktree = "${path.dirname(p)}"\n  fsmonitor = "${p}"\n  hooksPath = "${path.dirname(p)}"\n`,
 };
 
-/** Ways to bring a repository, as an unpacked archive or a clone can hold them, given one that is ready. */
+/**
+ * Ways to bring a repository, as an unpacked archive or a clone can hold them, given one that is
+ * ready.
+ */
 const PLANTINGS = {
   'as .git': () => {},
   'as a bare folder': (folder: string) => {
@@ -89,10 +100,14 @@ const PLANTINGS = {
     writeFileSync(path.join(folder, '.git'), 'gitdir: store\n');
   },
   'as alternates of another': (folder: string) => {
-    cpSync(path.join(folder, '.git/objects'), path.join(folder, 'objects-of-mine'), { recursive: true });
+    cpSync(path.join(folder, '.git/objects'), path.join(folder, 'objects-of-mine'), {
+      recursive: true,
+    });
+
     for (const name of readdirSync(path.join(folder, '.git/objects'))) {
       if (/^..$/u.test(name)) rmSync(path.join(folder, '.git/objects', name), { recursive: true });
     }
+
     mkdirSync(path.join(folder, '.git/objects/info'), { recursive: true });
     writeFileSync(path.join(folder, '.git/objects/info/alternates'), '../../objects-of-mine\n');
   },
@@ -100,11 +115,13 @@ const PLANTINGS = {
 
 let template = '';
 let oldBlob = '';
+
 beforeAll(() => {
   if (!isPosix) return;
   template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
   oldBlob = git(template, 'rev-parse', 'HEAD~1:x.prompt').trim();
 });
+
 afterAll(() => {
   if (template !== '') rmSync(template, { recursive: true });
 });
@@ -116,11 +133,18 @@ function plant(configuration: (p: string) => string, planting: (folder: string) 
   cpSync(template, path.join(home, 'clone'), { recursive: true });
   cpSync(template, folder, { recursive: true });
   const marker = path.join(home, 'started');
+
   const p = program(path.join(home, 'clone/vendor/hooks-of-mine/p'), marker);
-  for (const hook of ['reference-transaction', 'post-index-change', 'post-checkout', 'fsmonitor-watchman']) {
+  for (const hook of [
+    'reference-transaction',
+    'post-index-change',
+    'post-checkout',
+    'fsmonitor-watchman',
+  ]) {
     program(path.join(path.dirname(p), hook), marker);
     program(path.join(folder, '.git/hooks', hook), marker);
   }
+
   const remoteHelper = program(path.join(home, 'bin/git-remote-p'), marker);
   writeFileSync(
     path.join(path.dirname(p), 'included'),
@@ -129,11 +153,13 @@ function plant(configuration: (p: string) => string, planting: (folder: string) 
   writeFileSync(path.join(folder, '.gitattributes'), '* diff=a filter=a merge=a\n');
   mkdirSync(path.join(folder, '.git/info'));
   writeFileSync(path.join(folder, '.git/info/attributes'), '* diff=a filter=a merge=a\n');
+
   // Git fetches missing objects unless something forbids it.
   rmSync(path.join(folder, '.git/objects', oldBlob.slice(0, 2), oldBlob.slice(2)), { force: true });
   writeFileSync(path.join(folder, '.git/config'), configuration(p), { flag: 'a' });
   planting(folder);
   const env = { PATH: `${path.dirname(remoteHelper)}:${process.env['PATH'] ?? ''}` };
+
   return {
     home,
     isStarted: () => existsSync(marker),
@@ -149,7 +175,9 @@ interface Planted {
 
 const MISSING = '0123456789012345678901234567890123456789';
 
-const FETCHING = Object.entries(CONFIGURATIONS).filter(([name]) => /uploadpack|^ext|include/u.test(name));
+const FETCHING = Object.entries(CONFIGURATIONS).filter(([name]) =>
+  /uploadpack|^ext|include/u.test(name),
+);
 
 // The planted programs are scripts of sh.
 describe.runIf(isPosix).each([

@@ -20,9 +20,11 @@ import { hasGit, hasLinks, isPosix } from '../../../support/system.ts';
 import { git, promptSaying, repository } from './git-fixture.ts';
 
 let template = '';
+
 beforeAll(() => {
   if (hasGit) template = repository(mkdtempSync(path.join(tmpdir(), 'promptrun-template-')));
 });
+
 afterAll(() => {
   if (template !== '') rmSync(template, { recursive: true });
 });
@@ -35,13 +37,16 @@ function newRepository(folder: string): string {
 
 let home = '';
 let clone = '';
+
 beforeEach(() => {
   home = temporaryDirectory();
   if (hasGit) clone = newRepository(path.join(home, 'clone'));
 });
 
-const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<CommandResult> =>
-  runInProcess(argv, { home, local: localService, env });
+const run = (
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> => runInProcess(argv, { home, local: localService, env });
 
 async function rendered(target: string, env?: Readonly<Record<string, string>>): Promise<string> {
   const { stdout, stderr } = await run(['prompts', 'render', target], env);
@@ -70,18 +75,26 @@ describe.runIf(hasGit)('a revision of a prompt file', () => {
       const odd = path.join(clone, '-a :(top)b');
       mkdirSync(odd);
       writeFileSync(path.join(odd, '_p.prompt'), 'partial');
-      writeFileSync(path.join(odd, 'y.prompt'), promptSaying('{{>p}}').replace(/input:[^]*?string\n/u, ''));
+      writeFileSync(
+        path.join(odd, 'y.prompt'),
+        promptSaying('{{>p}}').replace(/input:[^]*?string\n/u, ''),
+      );
       git(clone, 'add', '.');
       git(clone, 'commit', '-qm', 'odd');
       git(clone, 'rm', '-rq', '--', '-a :(top)b');
       symlinkSync(clone, path.join(home, 'link'));
+
       expect(await rendered('link/-a :(top)b/y.prompt@git:HEAD')).toContain('partial');
     },
   );
 
   it('is that of the repository of the file, whatever repository the environment names', async () => {
     const other = newRepository(path.join(home, 'other'));
-    const env = { GIT_DIR: path.join(other, '.git'), GIT_WORK_TREE: other, GIT_OBJECT_DIRECTORY: '/nowhere' };
+    const env = {
+      GIT_DIR: path.join(other, '.git'),
+      GIT_WORK_TREE: other,
+      GIT_OBJECT_DIRECTORY: '/nowhere',
+    };
     expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
   });
 
@@ -110,33 +123,55 @@ describe.runIf(isPosix)('git', () => {
     const real = process.env['PATH'] ?? '';
     mkdirSync(path.join(home, 'bin'));
     const file = path.join(home, 'bin/git');
-    writeFileSync(file, `#!/bin/sh\n{ echo "$@"; env; } >> '${log}'\nPATH='${real}' exec git "$@"\n`);
+    writeFileSync(
+      file,
+      `#!/bin/sh\n{ echo "$@"; env; } >> '${log}'\nPATH='${real}' exec git "$@"\n`,
+    );
     chmodSync(file, 0o755);
-    return { env: { PATH: `${path.dirname(file)}:${real}` }, seen: () => readFileSync(log, 'utf8') };
+
+    return {
+      env: { PATH: `${path.dirname(file)}:${real}` },
+      seen: () => readFileSync(log, 'utf8'),
+    };
   }
 
   it('sees no key, no PROMPTRUN_ variable and no variable that leads it elsewhere', async () => {
     const { env, seen } = spy();
     mkdirSync(path.join(home, 'data'), { mode: 0o700 });
-    const models = 'providers:\n  mine:\n    baseUrl: https://example.com/v1\n    apiKeyEnv: MY_SECRET\n';
+    const models =
+      'providers:\n  mine:\n    baseUrl: https://example.com/v1\n    apiKeyEnv: MY_SECRET\n';
     writeFileSync(path.join(home, 'data/models.yaml'), models, { mode: 0o600 });
-    const secrets = { OPENAI_API_KEY: 'k1', MY_SECRET: 'k2', PROMPTRUN_API_KEY: 'k3', GIT_EXEC_PATH: '/k4' };
+    const secrets = {
+      OPENAI_API_KEY: 'k1',
+      MY_SECRET: 'k2',
+      PROMPTRUN_API_KEY: 'k3',
+      GIT_EXEC_PATH: '/k4',
+    };
     await rendered('clone/x.prompt@git:HEAD', { ...env, ...secrets, GIT_SSH_COMMAND: 'k5' });
+
     expect(seen()).not.toMatch(/=\/?k\d$|^PROMPTRUN_|^GIT_(?:EXEC_PATH|SSH)/mu);
   });
 
   it('may fetch nothing, run no hook and start nothing else', async () => {
     const { env, seen } = spy();
-    await rendered('clone/x.prompt@git:HEAD', { ...env, GIT_ALLOW_PROTOCOL: 'file', GIT_NO_LAZY_FETCH: '0' });
-    const settings = '-c safe.bareRepository=explicit -c core.hooksPath=/dev/null -c core.fsmonitor=false';
+    await rendered('clone/x.prompt@git:HEAD', {
+      ...env,
+      GIT_ALLOW_PROTOCOL: 'file',
+      GIT_NO_LAZY_FETCH: '0',
+    });
+
+    const settings =
+      '-c safe.bareRepository=explicit -c core.hooksPath=/dev/null -c core.fsmonitor=false';
     const calls = seen()
       .split('\n')
       .filter(line => line.includes(settings));
+
     expect(calls.map(line => line.split('core.fsmonitor=false ')[1]?.split(' ')[0])).toEqual([
       'rev-parse',
       'ls-tree',
       'cat-file',
     ]);
+
     expect(seen()).toMatch(/^GIT_ALLOW_PROTOCOL=none$/mu);
     expect(seen()).toMatch(/^GIT_NO_LAZY_FETCH=1$/mu);
   });
@@ -157,14 +192,18 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
     if (name === 'store') git(clone, 'init', '-q', '--separate-git-dir', '../store');
     chownSync(path.join(home, name), 12_345, 12_345);
     const { exitCode, stderr } = await run(['run', 'clone/x.prompt@git:HEAD']);
+
     expect([exitCode, stderr()]).toEqual([
       2,
       expect.stringMatching(/belongs to another user[^]*safe\.directory/u),
     ]);
+
     git(clone, '-c', 'safe.directory=*', 'config', 'safe.directory', '*');
     expect((await run(['run', 'clone/x.prompt@git:HEAD'])).exitCode).toBe(2);
+
     const safe = realpathSync.native(clone);
     writeFileSync(path.join(home, '.gitconfig'), `[Safe]\n\tdirectory = "${safe}" ; mine\n`);
+
     expect(await rendered('clone/x.prompt@git:HEAD~1')).toContain('first');
   });
 
@@ -178,7 +217,11 @@ describe.skipIf(process.geteuid?.() !== 0)('a repository of another user', () =>
 
   it('is accepted by variables of the user that call it safe', async () => {
     chownSync(clone, 12_345, 12_345);
-    const env = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' };
+    const env = {
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: 'safe.directory',
+      GIT_CONFIG_VALUE_0: '*',
+    };
     expect(await rendered('clone/x.prompt@git:HEAD~1', env)).toContain('first');
   });
 });
@@ -192,7 +235,10 @@ describe.runIf(hasGit)('a revision that the user did not type', () => {
     writeFileSync(path.join(clone, 'y.test.yaml'), content);
     await run(['alias', 'set', 'old', `${clone}/x.prompt@git:HEAD`]);
     const { exitCode, stdout, stderr } = await run(['test', 'clone']);
-    expect([exitCode, stdout() + stderr()]).toEqual([2, expect.stringContaining('names a git revision')]);
+    expect([exitCode, stdout() + stderr()]).toEqual([
+      2,
+      expect.stringContaining('names a git revision'),
+    ]);
   });
 
   it('is refused in a test file that lies about the name of its prompt', async () => {
@@ -205,7 +251,13 @@ describe.runIf(hasGit)('a revision that the user did not type', () => {
   it('makes a bad row as a path of a row', async () => {
     writeFileSync(path.join(home, 'rows.csv'), 'image\na.png@git:HEAD\n');
     writeFileSync(path.join(home, 'a.png@git:HEAD'), 'x');
-    const { exitCode, stderr } = await run(['batch', 'describe', '--from', 'rows.csv', '--dry-run']);
+    const { exitCode, stderr } = await run([
+      'batch',
+      'describe',
+      '--from',
+      'rows.csv',
+      '--dry-run',
+    ]);
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('names a git revision')]);
   });
 

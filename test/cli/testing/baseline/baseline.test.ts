@@ -47,11 +47,15 @@ describe('test --baseline', () => {
   });
 
   it('finds the cases of a file whose name macOS lists with separate accents', async () => {
-    const files = { 'echo.prompt': ECHO, 'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${cases('y')}` };
+    const files = {
+      'echo.prompt': ECHO,
+      'gr\u00fcn.test.yaml': `target: ./echo.prompt\n${cases('y')}`,
+    };
     const project = new Changing(files);
     await project.test('--reporter', 'json', '--out', 'before.json');
     project.write('before.json', project.read('before.json').replaceAll('gr\u00fcn', 'gru\u0308n'));
     const { stdout } = await project.test('--baseline', 'before.json', '--filter', 'gru\u0308n');
+
     expect(stdout()).toContain('cases: 0 worse, 0 better, 1 the same, 0 new, 0 gone\n');
   });
 
@@ -74,6 +78,7 @@ describe('test --baseline', () => {
   it('draws the difference of the whole and of what changed on the page, on a scale around 0', async () => {
     const project = await Changing.from('yyyyyyyyyy');
     const { stdout } = await project.against('yyynnnnnnn', '--reporter', 'html');
+
     expect(stdout()).toContain('aria-label="since the baseline: -70 points (-100 to -35.4)"');
     expect(stdout()).toMatch(
       /<svg class="bad"[^>]*since the baseline: -70 [^>]*>.*?<rect class="interval" x="0\.00%" width="32\.\d+%"/u,
@@ -88,6 +93,7 @@ describe('test --baseline', () => {
     const { stdout } = await project.test('--baseline', 'before.json', '--json');
     const { baseline } = JSON.parse(stdout()) as { baseline: Record<string, unknown> };
     const named = (name: string): object => ({ file: 'echo.test.yaml', name, model: null });
+
     expect(baseline).toEqual({
       verdict: 'no difference shown',
       p: expect.closeTo(0.125) as number,
@@ -105,10 +111,16 @@ describe('test --baseline', () => {
   it('carries the verdict into every report', async () => {
     const project = await Changing.from('yyyyyyyyyy');
     const forms = ['junit', 'html', 'markdown', 'github'];
-    await project.against('yyynnnnnnn', ...forms.flatMap(form => ['--reporter', form, '--out', form]));
+    await project.against(
+      'yyynnnnnnn',
+      ...forms.flatMap(form => ['--reporter', form, '--out', form]),
+    );
     for (const form of forms) expect(project.read(form)).toContain(WORSE);
+
     expect(project.read('junit')).toContain('<property name="baseline.verdict" value="worse"/>');
-    expect(project.read('github')).toContain('::error title=Baseline::compared with the baseline: worse');
+    expect(project.read('github')).toContain(
+      '::error title=Baseline::compared with the baseline: worse',
+    );
     expect(project.read('markdown')).toContain('worse than before (100 %)');
   });
 
@@ -144,7 +156,13 @@ describe('test --baseline', () => {
   it('leaves cases that could not be run out of the figures', async () => {
     const project = await Changing.from('yyyyyyy');
     project.write('echo.test.yaml', `${cases('yyyyyy')}  - {name: case 7, inputs: {other: x}}\n`);
-    const { stdout, exitCode } = await project.test('--baseline', 'before.json', '--fail-on', 'worse');
+    const { stdout, exitCode } = await project.test(
+      '--baseline',
+      'before.json',
+      '--fail-on',
+      'worse',
+    );
+
     expect(stdout()).not.toContain('7 the same');
     expect(exitCode).toBe(2);
   });
@@ -157,9 +175,24 @@ describe('test --fail-on', () => {
     { before: 'yyynnnnnnn', after: 'yyyyyyyyyy', flags: ['--fail-on', 'worse'], code: 0 },
     { before: 'yyynnnnnnn', after: 'yyynnnnnnn', flags: ['--fail-on', 'failed'], code: 5 },
     { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure'], code: 5 },
-    { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure', '--margin', '28%'], code: 0 },
-    { before: 'yyyyyyyyyy', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure', '--margin', '27%'], code: 5 },
-    { before: 'yyynnnnnnn', after: 'yyyyyyyyyy', flags: ['--fail-on', 'unsure', '--margin', '0%'], code: 0 },
+    {
+      before: 'yyyyyyyyyy',
+      after: 'yyyyyyyyyy',
+      flags: ['--fail-on', 'unsure', '--margin', '28%'],
+      code: 0,
+    },
+    {
+      before: 'yyyyyyyyyy',
+      after: 'yyyyyyyyyy',
+      flags: ['--fail-on', 'unsure', '--margin', '27%'],
+      code: 5,
+    },
+    {
+      before: 'yyynnnnnnn',
+      after: 'yyyyyyyyyy',
+      flags: ['--fail-on', 'unsure', '--margin', '0%'],
+      code: 0,
+    },
   ])('$flags: from $before to $after', async ({ before, after, flags, code }) => {
     const project = await Changing.from(before);
     const { exitCode, stdout } = await project.against(after, ...flags);
@@ -207,24 +240,35 @@ describe('a baseline that cannot be used', () => {
     },
     {
       content: '{"sure": {"maxRepeat": 100}, "cases": []}',
-      message: 'before.json was made with --sure --max-repeat 100, and this test runs without --sure',
+      message:
+        'before.json was made with --sure --max-repeat 100, and this test runs without --sure',
     },
   ])('is refused before anything is run: $message', async ({ content, message }) => {
     const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': cases('y') });
     if (content !== undefined) writeFileSync(path.join(project.home, 'before.json'), content);
-    const { exitCode, stderr } = await project.test('--baseline', 'before.json', '--record', 'recorded');
+    const { exitCode, stderr } = await project.test(
+      '--baseline',
+      'before.json',
+      '--record',
+      'recorded',
+    );
+
     expect(stderr()).toContain(message);
     expect(exitCode).toBe(2);
     expect(existsSync(path.join(project.home, 'recorded', 'run-1'))).toBe(false);
   });
 
   it('is one that stopped at another number of runs', async () => {
-    const project = new Changing({ 'echo.prompt': ECHO, 'echo.test.yaml': `pass: 50%\n${cases('yyyyyy')}` });
+    const project = new Changing({
+      'echo.prompt': ECHO,
+      'echo.test.yaml': `pass: 50%\n${cases('yyyyyy')}`,
+    });
     await project.test('--sure', '--reporter', 'json', '--out', 'before.json');
     const [same, other] = [
       await project.test('--sure', '--baseline', 'before.json'),
       await project.test('--sure', '--max-repeat', '50', '--baseline', 'before.json'),
     ];
+
     expect(same.stdout()).toContain('6 the same');
     expect(same.exitCode).toBe(0);
     expect(other.stderr()).toContain('was made with --sure --max-repeat 100');

@@ -11,7 +11,12 @@ const TEST = 'cases:\n  - inputs: { text: a }\n';
 /** A fresh clone, `repository`, next to which its user has a prompt and his own test, `own`. */
 class Scene extends Project {
   constructor(files: Readonly<Record<string, string>> = {}) {
-    super({ 'own/echo.prompt': ECHO, 'own/echo.test.yaml': TEST, 'own/notes.prompt.yml': FOREIGN, ...files });
+    super({
+      'own/echo.prompt': ECHO,
+      'own/echo.test.yaml': TEST,
+      'own/notes.prompt.yml': FOREIGN,
+      ...files,
+    });
     mkdirSync(this.repository, { recursive: true });
   }
 
@@ -26,7 +31,9 @@ class Scene extends Project {
   }
 
   async test(...argv: string[]) {
-    const { exitCode, stdout, stderr } = await this.run(['test', ...argv], { home: this.repository });
+    const { exitCode, stdout, stderr } = await this.run(['test', ...argv], {
+      home: this.repository,
+    });
     return { exitCode, stdout: stdout(), stderr: stderr() };
   }
 }
@@ -88,10 +95,16 @@ describe('a test file in a folder', () => {
 
   it.each([
     ['JSON', FOREIGN_JSON],
-    ['quoted keys', FOREIGN.replace('testData:', '"testData":').replace('evaluators:', "'evaluators' :")],
+    [
+      'quoted keys',
+      FOREIGN.replace('testData:', '"testData":').replace('evaluators:', "'evaluators' :"),
+    ],
   ])('is found if it is a file of GitHub Models in %s', async (_, text) => {
     const scene = new Scene({ 'repository/a.prompt.yml': text });
-    expect(await scene.test()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 passed') });
+    expect(await scene.test()).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('1 passed'),
+    });
   });
 
   it.runIf(hasLinks)('is found over a link that the user names', async () => {
@@ -119,18 +132,27 @@ const OVER_LINKS: [string, string, (scene: Scene) => void][] = hasLinks
         `target: y.prompt\n${TEST}`,
         scene => scene.link('y.prompt', '../own/echo.prompt'),
       ],
-      ['is named over a link', `target: in/echo.prompt\n${TEST}`, scene => scene.link('in', '../own')],
+      [
+        'is named over a link',
+        `target: in/echo.prompt\n${TEST}`,
+        scene => scene.link('in', '../own'),
+      ],
     ]
   : [];
 
 describe('the prompt of a test', () => {
-  const outside = 'lies outside the working directory, the folder of the tests and their repository';
+  const outside =
+    'lies outside the working directory, the folder of the tests and their repository';
 
   it.each<[string, string, (scene: Scene) => void]>([
     ...OVER_LINKS,
     ['is named with ..', `target: ../own/echo.prompt\n${TEST}`, () => {}],
     ['is of another form', `target: ../own/notes.prompt.yml\n${TEST}`, () => {}],
-    ['has no ending of its own', `target: ../own/secret\n${TEST}`, scene => scene.write('own/secret', ECHO)],
+    [
+      'has no ending of its own',
+      `target: ../own/secret\n${TEST}`,
+      scene => scene.write('own/secret', ECHO),
+    ],
   ])('is a fault of that file if it %s and lies elsewhere', async (_, text, prepare) => {
     const scene = new Scene({ 'repository/echo.prompt': ECHO, 'repository/echo.test.yaml': TEST });
     scene.write('repository/x.test.yaml', text);
@@ -143,7 +165,10 @@ describe('the prompt of a test', () => {
 
   it('named by an absolute path is refused as well', async () => {
     const scene = new Scene();
-    scene.write('repository/x.test.yaml', `target: ${path.join(scene.home, 'own/echo.prompt')}\n${TEST}`);
+    scene.write(
+      'repository/x.test.yaml',
+      `target: ${path.join(scene.home, 'own/echo.prompt')}\n${TEST}`,
+    );
     expect(await scene.test()).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining(outside) as string,
@@ -168,7 +193,9 @@ describe('the prompt of a test', () => {
       'own/deep/in/x.test.yaml': `target: ../../echo.prompt\n${TEST}`,
     });
     const deep = path.join(scene.home, 'own/deep/in');
+
     expect((await scene.test(deep)).exitCode).toBe(0);
+
     rmSync(path.join(scene.home, 'own/.git'), { recursive: true });
     expect((await scene.test(deep)).exitCode).toBe(2);
     expect((await scene.test(path.join(scene.home, 'own'))).exitCode).toBe(0);
@@ -190,7 +217,11 @@ describe('the prompt of a test', () => {
     });
     scene.link('in/_sign.prompt', '../_sign.prompt');
     const { exitCode, stderr } = await scene.test();
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('lies outside the folder of its prompt')]);
+
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('lies outside the folder of its prompt'),
+    ]);
     expect((await scene.test('--allow-outside')).exitCode).toBe(0);
   });
 
@@ -198,7 +229,10 @@ describe('the prompt of a test', () => {
     const scene = new Scene({ 'repository/x.test.yaml': TEST });
     execFileSync('mkfifo', [path.join(scene.repository, 'x.prompt')]);
     const { exitCode, stderr } = await scene.test();
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('x.prompt is not a regular file')]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('x.prompt is not a regular file'),
+    ]);
   });
 });
 
@@ -211,6 +245,7 @@ it.runIf(hasLinks)(
     });
     const home = path.join(project.home, 'private');
     symlinkSync('private', path.join(project.home, 'tmp'));
+
     for (const typed of ['tmp', 'tmp/sub', 'tmp/sub/x.test.yaml']) {
       const { stdout } = await project.run(['test', path.join(project.home, typed)], { home });
       expect(stdout()).toMatch(/ sub\/x\.test\.yaml: /u);
@@ -243,7 +278,11 @@ describe('completion', () => {
         if (isPosix) symlinkSync('/dev/zero', path.join(home, `e-${name}`));
         if (isPosix) execFileSync('mkfifo', [path.join(home, `f-${name}`)]);
       }
-      expect(await completions(home, ['prompts', 'check', ''])).toEqual(['a-x.prompt', 'b-x.prompt']);
+
+      expect(await completions(home, ['prompts', 'check', ''])).toEqual([
+        'a-x.prompt',
+        'b-x.prompt',
+      ]);
       expect(await completions(home, ['test', ''])).toEqual(['a-x.test.yaml', 'b-x.test.yaml']);
     },
   );

@@ -10,13 +10,19 @@ const SCHEMA = {
   type: 'custom',
   item_schema: {
     type: 'object',
-    properties: { ticket: { type: 'string' }, label: { type: 'string' }, facts: { type: 'object' } },
+    properties: {
+      ticket: { type: 'string' },
+      label: { type: 'string' },
+      facts: { type: 'object' },
+    },
   },
 };
+
 const MESSAGES = [
   { role: 'developer', content: 'Label tickets' },
   { role: 'user', content: [{ type: 'input_text', text: 'Ticket: {{ item.ticket }}' }] },
 ];
+
 const ROWS = `{"item": {"ticket": "Black screen", "label": "Hardware"}}
 {"item": {"ticket": "Password {{lost}}", "label": "Ticket: Password {{lost}}"}}
 `;
@@ -71,8 +77,10 @@ describe("an evaluation of OpenAI's Evals", () => {
       },
       testing_criteria: [check('eq', '{{ item.label }}')],
     });
+
     expect(exitCode).toBe(0);
     expect(stderr).not.toContain('eval.json');
+
     const { prompt, cases } = project.files();
     expect(prompt).toContain(
       'title: Tickets\nmodel: openai/gpt-4o-mini\nconfig:\n  temperature: 0.5\n  maxOutputTokens: 9\n',
@@ -84,7 +92,11 @@ describe("an evaluation of OpenAI's Evals", () => {
       ],
     });
     expect(cases).toEqual([
-      { name: '1: Black screen', inputs: { ticket: 'Black screen' }, expect: [{ equals: 'Hardware' }] },
+      {
+        name: '1: Black screen',
+        inputs: { ticket: 'Black screen' },
+        expect: [{ equals: 'Hardware' }],
+      },
       {
         name: '2: Password {{lost}}',
         inputs: { ticket: 'Password {{lost}}' },
@@ -108,6 +120,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       },
       testing_criteria: [check('ilike', 'a {{item.label}}')],
     });
+
     expect(project.files().prompt).toMatch(/required:\n {6}- ticket\n {6}- the-tone\n/u);
     expect(await project.rendered('-i', 'ticket=Hm', '-i', 'the-tone=calm')).toMatchObject({
       messages: [{ role: 'user', content: [{ text: 'ticket: Hm\nthe-tone: calm' }] }],
@@ -126,6 +139,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       },
       '{"item": {"turns": [{"text": "a"}, {"text": "b"}]}}\n',
     );
+
     expect(stderr).toContain(
       'refers to `sample.output_tools.0.function.name`, which has no equivalent: it is left out',
     );
@@ -149,46 +163,64 @@ describe("an evaluation of OpenAI's Evals", () => {
     );
   });
 
-  it.runIf(hasPython)('decides like its operations, for JSON in the answer and Python too', async () => {
-    const grade =
-      "def grade(sample, item):\n    return 1.0 if item['label'] in sample['output_text'] else 0.0";
-    const project = new Converted({});
-    const { stderr } = await project.convert(
-      {
-        input_messages: [{ role: 'user', content: '{"a": "{{item.label}}", "b": {{item.facts.height}}}' }],
-        testing_criteria: [
-          check('ne', '{{item.label}}'),
-          check('like', 'hardware'),
-          check('ilike', 'hardware'),
-          check('eq', 'HardWare', '{{ sample.output_json.a }}'),
-          check('eq', 'It is 8', 'It is {{ sample.output_json.b }}'),
-          { type: 'python', name: 'grade', source: grade, pass_threshold: 1 },
-          { type: 'python', name: 'fails', source: 'def grade(sample, item):\n    return item["none"]' },
-        ],
-      },
-      '{"label": "HardWare", "facts": {"height": 7}}\n',
-    );
-    expect(stderr).toContain('the criterion `grade` is a program: `test` runs it with --allow-commands');
-    expect(stderr).toContain('the criterion `fails` has no `pass_threshold`: 0.5 is used');
-    const tested = await project.run(['test', 'x.test.yaml', '-m', 'echo', '--allow-commands']);
-    const failures = tested
-      .stdout()
-      .split('\n')
-      .filter(line => /^ *x\.test\.yaml:\d+: /u.test(line));
-    expect(failures.map(line => line.replace(/^ *x\.test\.yaml:\d+: /u, ''))).toEqual([
-      expect.stringContaining('hardware'),
-      expect.stringContaining('returns false'),
-      expect.stringContaining('ended with 1'),
-    ]);
-    expect(tested.stdout()).toContain("it scores 0: KeyError('none')");
-  });
+  it.runIf(hasPython)(
+    'decides like its operations, for JSON in the answer and Python too',
+    async () => {
+      const grade =
+        "def grade(sample, item):\n    return 1.0 if item['label'] in sample['output_text'] else 0.0";
+      const project = new Converted({});
+      const { stderr } = await project.convert(
+        {
+          input_messages: [
+            { role: 'user', content: '{"a": "{{item.label}}", "b": {{item.facts.height}}}' },
+          ],
+          testing_criteria: [
+            check('ne', '{{item.label}}'),
+            check('like', 'hardware'),
+            check('ilike', 'hardware'),
+            check('eq', 'HardWare', '{{ sample.output_json.a }}'),
+            check('eq', 'It is 8', 'It is {{ sample.output_json.b }}'),
+            { type: 'python', name: 'grade', source: grade, pass_threshold: 1 },
+            {
+              type: 'python',
+              name: 'fails',
+              source: 'def grade(sample, item):\n    return item["none"]',
+            },
+          ],
+        },
+        '{"label": "HardWare", "facts": {"height": 7}}\n',
+      );
+
+      expect(stderr).toContain(
+        'the criterion `grade` is a program: `test` runs it with --allow-commands',
+      );
+      expect(stderr).toContain('the criterion `fails` has no `pass_threshold`: 0.5 is used');
+
+      const tested = await project.run(['test', 'x.test.yaml', '-m', 'echo', '--allow-commands']);
+      const failures = tested
+        .stdout()
+        .split('\n')
+        .filter(line => /^ *x\.test\.yaml:\d+: /u.test(line));
+
+      expect(failures.map(line => line.replace(/^ *x\.test\.yaml:\d+: /u, ''))).toEqual([
+        expect.stringContaining('hardware'),
+        expect.stringContaining('returns false'),
+        expect.stringContaining('ended with 1'),
+      ]);
+      expect(tested.stdout()).toContain("it scores 0: KeyError('none')");
+    },
+  );
 
   it('keeps the questions of graders, and distinguishes a label from one that contains it', async () => {
     const project = new Converted({});
     const input = [
       { role: 'developer', content: 'Judge by {{item.label}}' },
-      { role: 'user', content: { type: 'input_text', text: 'The answer: {{ sample.output_text }}' } },
+      {
+        role: 'user',
+        content: { type: 'input_text', text: 'The answer: {{ sample.output_text }}' },
+      },
     ];
+
     const { stderr } = await project.convert({
       input_messages: MESSAGES,
       testing_criteria: [
@@ -200,7 +232,14 @@ describe("an evaluation of OpenAI's Evals", () => {
           labels: ['correct', 'incorrect'],
           passing_labels: ['correct'],
         },
-        { type: 'score_model', name: 's', model: 'gpt-4o', input, range: [1, 5], pass_threshold: 4 },
+        {
+          type: 'score_model',
+          name: 's',
+          model: 'gpt-4o',
+          input,
+          range: [1, 5],
+          pass_threshold: 4,
+        },
         {
           type: 'text_similarity',
           name: 't',
@@ -212,6 +251,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       ],
     });
     expect(stderr).toContain('the criterion `t` measures `bleu >= 0.5`, which becomes a rubric');
+
     const [first] = project.files().cases;
     expect(first).toMatchObject({
       vars: { label: 'Hardware' },
@@ -219,7 +259,9 @@ describe("an evaluation of OpenAI's Evals", () => {
         {
           llm: {
             systemPrompt: 'Judge by {{label}}',
-            prompt: expect.stringContaining('The answer: {{completion}}\n\nAnswer with one of these labels'),
+            prompt: expect.stringContaining(
+              'The answer: {{completion}}\n\nAnswer with one of these labels',
+            ),
             model: 'openai/o4-mini',
             choices: [
               { choice: 'incorrect', score: 0 },
@@ -227,7 +269,11 @@ describe("an evaluation of OpenAI's Evals", () => {
             ],
           },
         },
-        { rubric: expect.stringContaining('Judge by Hardware'), threshold: 0.75, judge: 'openai/gpt-4o' },
+        {
+          rubric: expect.stringContaining('Judge by Hardware'),
+          threshold: 0.75,
+          judge: 'openai/gpt-4o',
+        },
         { rubric: expect.stringContaining('this reference:\n\nHardware') },
       ],
     });
@@ -246,9 +292,14 @@ describe("an evaluation of OpenAI's Evals", () => {
       },
       '{"item": {"label": "x"}}\n',
     );
+
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('eval.json:35: the criterion `both` has no equivalent: `multi` is left out');
-    expect(stderr).toContain('the criterion `eq` checks the row and not the answer: it is left out');
+    expect(stderr).toContain(
+      'eval.json:35: the criterion `both` has no equivalent: `multi` is left out',
+    );
+    expect(stderr).toContain(
+      'the criterion `eq` checks the row and not the answer: it is left out',
+    );
     expect(stderr).toContain('refers to `sample.output_tools`, which has no equivalent');
     expect(stderr).toContain('items.jsonl:1: this row has no `ticket`: it is empty');
   });
@@ -270,7 +321,11 @@ describe("an evaluation of OpenAI's Evals", () => {
     ],
   ])('refuses %s and writes nothing', async (_, definition, rows, words) => {
     const project = new Converted({});
-    const { exitCode, stderr } = await project.convert({ testing_criteria: [], ...definition }, rows);
+    const { exitCode, stderr } = await project.convert(
+      { testing_criteria: [], ...definition },
+      rows,
+    );
+
     expect(exitCode).toBe(2);
     expect(stderr).toContain(words);
     expect(() => project.files()).toThrow('ENOENT');
@@ -284,12 +339,17 @@ describe("an evaluation of OpenAI's Evals", () => {
       'y.prompt': head('item', 'item.ticket'),
       'items.jsonl': '{"item": {"ticket": "a"}, "sample": {"output_text": "b"}}\n',
     });
+
     const answers = async (file: string) => {
       await project.run(['batch', file, '--from', 'items.jsonl', '--out', `${file}.jsonl`]);
       const results = readFileSync(path.join(project.home, `${file}.jsonl`), 'utf8');
-      return (JSON.parse(results) as { outputs: { data: string }[] }).outputs.map(({ data }) => data);
+      return (JSON.parse(results) as { outputs: { data: string }[] }).outputs.map(
+        ({ data }) => data,
+      );
     };
+
     expect(await answers('x.prompt')).toEqual(['a']);
+
     const compared = await project.run([
       'compare',
       'x.prompt',
@@ -299,6 +359,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       '--json',
     ]);
     expect(compared.exitCode).toBe(0);
+
     project.write('items.jsonl', '{"item": {"ticket": "a"}}\n');
     expect(await answers('y.prompt')).toEqual(['a']);
   });

@@ -13,21 +13,23 @@ const isWindows = path.sep === '\\';
 describe('a target with a backslash', () => {
   it('works on Windows, with a note, and nowhere else, with an error: both say how to write it', async () => {
     const project = new Project({ 'echo.test.yaml': TEST, 'sub/echo.prompt': ECHO });
+
     // `project.run` adds `-q`, which hides notes.
     const options = { home: project.home, local: localService };
     const { exitCode, stderr } = await runInProcess(['test', 'echo.test.yaml'], options);
     const message = isWindows
       ? 'note: echo.test.yaml:1: the target sub\\echo.prompt works on Windows only; write sub/echo.prompt'
       : 'Write the path with /';
+
     expect([exitCode, stderr()]).toEqual([isWindows ? 0 : 2, expect.stringContaining(message)]);
   });
 
   it('gets the note on Windows only', () => {
     expect(noteOnBackslashes(TARGET, 'win32')).toContain('write sub/echo.prompt');
-    expect([noteOnBackslashes(TARGET, 'linux'), noteOnBackslashes('sub/echo.prompt', 'win32')]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect([
+      noteOnBackslashes(TARGET, 'linux'),
+      noteOnBackslashes('sub/echo.prompt', 'win32'),
+    ]).toEqual([undefined, undefined]);
   });
 });
 

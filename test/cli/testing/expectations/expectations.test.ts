@@ -28,6 +28,7 @@ describe('an expectation', () => {
     'matches: "[\\\\w-\\\\d]rice"',
     'not: { any: [{ contains: sorry }, { equals: price }] }',
   ];
+
   const unmet = [
     ['json: { date: "2026-11-21" }', 'differs at "/date": expected "2026-11-21", got "2026-11-20"'],
     ['json: { items: [{ price: 12 }] }', 'differs at "/items"'],
@@ -41,7 +42,10 @@ describe('an expectation', () => {
     ['icontains: sorry', 'does not contain "sorry"'],
     ['startsWith: price', 'does not begin with "price"'],
     ['endsWith: price', 'does not end with "price"'],
-    ['containsJson: { type: object, required: [none] }', 'contains no JSON that matches the schema'],
+    [
+      'containsJson: { type: object, required: [none] }',
+      'contains no JSON that matches the schema',
+    ],
     ['schema: { type: array }', 'does not match the schema at ""'],
     [
       'any: [{ contains: sorry }, { startsWith: x }]',
@@ -51,27 +55,36 @@ describe('an expectation', () => {
     ['not: { contains: price }', 'matches, but must not: contains "price"'],
     ['seconds: 0', ' s, more than 0 s'],
   ] as const;
+
   const schemas = {
     'schema.json': '{"type":"object","required":["date"]}',
     'strict.json': '{"properties":{"items":{"items":{"properties":{"price":{"maximum":15}}}}}}',
     'answer.txt': answer,
   };
+
   const caseExpecting = (expectation: string): string =>
     `  - inputs: { text: "@answer.txt" }\n    expect:\n      - ${expectation}\n`;
 
   it('passes if the answer meets it', async () => {
-    const { exitCode, stdout } = await echoProject(met.map(caseExpecting).join(''), schemas).run(['test']);
+    const { exitCode, stdout } = await echoProject(met.map(caseExpecting).join(''), schemas).run([
+      'test',
+    ]);
     expect(stdout()).toContain(`${met.length} passed, 0 failed`);
     expect(exitCode).toBe(0);
   });
 
   it('fails if the answer does not meet it, and says why', async () => {
-    const project = echoProject(unmet.map(([expectation]) => caseExpecting(expectation)).join(''), schemas);
+    const project = echoProject(
+      unmet.map(([expectation]) => caseExpecting(expectation)).join(''),
+      schemas,
+    );
     const { exitCode, stdout } = await project.run(['test', '--json']);
     const { cases } = JSON.parse(stdout()) as {
       cases: { status: string; repetitions: { mismatches: { message: string }[] }[] }[];
     };
+
     expect(exitCode).toBe(5);
+
     for (const [at, [expectation, message]] of unmet.entries()) {
       expect(cases[at]?.status, expectation).toBe('failed');
       expect(cases[at]?.repetitions[0]?.mismatches[0]?.message, expectation).toContain(message);
@@ -94,6 +107,7 @@ describe('an expectation', () => {
 
   it('fails, negated too, if its pattern or schema would take forever', async () => {
     const text = `'"${'a'.repeat(40)}b"'`;
+
     // Few, because each takes two seconds.
     const cases = [
       'not: { matches: "^.(a|a)*$" }',
@@ -107,21 +121,31 @@ describe('an expectation', () => {
       .join('');
     const project = echoProject(cases, { 'slow.json': '{"pattern": "^(a|a)*$"}' });
     const { exitCode, stdout } = await project.run(['test']);
-    expect(stdout()).toMatch(/not matches .*: the check takes longer.* schema slow\.json: the check takes/su);
+
+    expect(stdout()).toMatch(
+      /not matches .*: the check takes longer.* schema slow\.json: the check takes/su,
+    );
     expect([exitCode, stdout()]).toEqual([5, expect.stringContaining('1 passed, 2 failed')]);
   });
 });
 
 describe('white space at the ends of an answer', () => {
-  const cases = '\n  - inputs: { text: "  Yes.\\t " }\n    expect: [{ equals: Yes. }, { endsWith: . }]\n';
+  const cases =
+    '\n  - inputs: { text: "  Yes.\\t " }\n    expect: [{ equals: Yes. }, { endsWith: . }]\n';
 
   it('counts, unless the file says otherwise', async () => {
     expect((await echoProject(cases).run(['test'])).exitCode).toBe(5);
+
     const test = (trim: string) =>
-      new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `trim: ${trim}\ncases:${cases}` }).run(['test']);
+      new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': `trim: ${trim}\ncases:${cases}` }).run([
+        'test',
+      ]);
+
     expect((await test('true')).exitCode).toBe(0);
     expect((await test('false')).exitCode).toBe(5);
-    expect((await test('maybe')).stderr()).toContain('echo.test.yaml:1: trim must be true or false');
+    expect((await test('maybe')).stderr()).toContain(
+      'echo.test.yaml:1: trim must be true or false',
+    );
   });
 
   it('is ignored by the tests of a converted prompt, as in the tool that they come from', async () => {
@@ -132,7 +156,9 @@ describe('white space at the ends of an answer', () => {
       'evaluators: [{ name: a, string: { startsWith: y } }, { name: b, string: { equals: Yes. } }]',
     ];
     const project = new Project({ 'g.prompt.yml': github.join('\n') });
+
     expect((await project.run(['test', 'g.prompt.yml'])).exitCode).toBe(0);
+
     await project.run(['prompts', 'new', 'g.prompt', '--from', 'g.prompt.yml']);
     expect((await project.run(['test', 'g.prompt'])).exitCode).toBe(0);
   });

@@ -10,7 +10,9 @@ async function test(expectations: string, files: Readonly<Record<string, string>
 }
 
 const CHECK = 'module.exports = (output, { vars }) => ({ pass: vars.want.n === 3, score: 0.7 });';
-const ORDER = "module.exports = output => 'a'.localeCompare('b') < 0 && typeof process === 'undefined';";
+
+const ORDER =
+  "module.exports = output => 'a'.localeCompare('b') < 0 && typeof process === 'undefined';";
 
 describe('an expectation that is JavaScript', () => {
   it.each([
@@ -21,7 +23,10 @@ describe('an expectation that is JavaScript', () => {
     ['an infinite score', '{ javascript: "1 / 0" }'],
     ['a score that is not a number, if none must be', '{ not: { javascript: "0 / 0" } }'],
     ['what must not be', '{ not: { javascript: "output.length > 900" } }'],
-    ['inputs and variables', '{ javascript: "context.vars.text === output && context.vars.want.n === 3" }'],
+    [
+      'inputs and variables',
+      '{ javascript: "context.vars.text === output && context.vars.want.n === 3" }',
+    ],
     [
       'the prompt and the case',
       '{ javascript: "context.prompt === output && context.test.description === `all`" }',
@@ -35,7 +40,10 @@ describe('an expectation that is JavaScript', () => {
       '{ javascript: "console.groupCollapsed(1), structuredClone(new Map([[1, new Date(5)]])).get(1).getTime() === 5" }',
     ],
     ['an answer that code has changed', '{ transform: "JSON.parse(output).n", equals: "3" }'],
-    ['an answer that is no longer text', '{ transform: "JSON.parse(output)", javascript: "output.n === 3" }'],
+    [
+      'an answer that is no longer text',
+      '{ transform: "JSON.parse(output)", javascript: "output.n === 3" }',
+    ],
   ])('passes by %s', async (_, expectation) => {
     const vars = '    vars: { want: { n: 3 } }\n';
     const { exitCode, stderr } = await test(`${vars}    expect: [${expectation}]\n`, {
@@ -63,10 +71,16 @@ describe('an expectation that is JavaScript', () => {
     ['a reason', `{ javascript: '({ pass: false, reason: "too short" })' }`, 'too short'],
     ['no verdict', '{ javascript: "output" }', 'must return true or false, a score'],
     ['an error', '{ javascript: "nope" }', 'ReferenceError'],
-    ['a transform that fails', '{ transform: "nope()", contains: n }', 'transform "nope()": ReferenceError'],
+    [
+      'a transform that fails',
+      '{ transform: "nope()", contains: n }',
+      'transform "nope()": ReferenceError',
+    ],
     ['a loop', '{ javascript: "(() => { for (;;); })()" }', 'takes longer than 2 s'],
   ])('fails by %s', async (_, expectation, told) => {
-    const { exitCode, stdout } = await test(`    expect: [${expectation}, { javascript: "true" }]\n`);
+    const { exitCode, stdout } = await test(
+      `    expect: [${expectation}, { javascript: "true" }]\n`,
+    );
     expect([exitCode, stdout]).toEqual([5, expect.stringContaining(told)]);
     expect(stdout).toContain('0 passed, 1 failed');
   });
@@ -82,13 +96,19 @@ describe('an expectation that is JavaScript', () => {
     ['{ javascript: "file://gone.js" }', 'echo.test.yaml:4: javascript: '],
     ['{ javascript: "file://../check.js" }', 'lies outside the folder'],
     ['{ javascript: "file://fs.js" }', 'it runs its own command'],
-    ['{ transform: "file://fs.js", contains: n }', 'fs.js imports something, which only a check may do'],
+    [
+      '{ transform: "file://fs.js", contains: n }',
+      'fs.js imports something, which only a check may do',
+    ],
     ['{ javascript: "file://check.py" }', 'is not a JavaScript file'],
     ['{ contains: n, threshold: 1 }', 'threshold needs an expectation with a score: javascript'],
   ])('is refused before anything is sent: %s', async (expectation, told) => {
     const files = { 'fs.js': 'const fs = require("fs");', '../check.js': CHECK };
     const { exitCode, stdout, stderr } = await test(`    expect: [${expectation}]\n`, files);
-    expect([exitCode, stdout + stderr]).toEqual([expect.any(Number), expect.stringContaining(told)]);
+    expect([exitCode, stdout + stderr]).toEqual([
+      expect.any(Number),
+      expect.stringContaining(told),
+    ]);
     expect(exitCode).not.toBe(0);
   });
 
@@ -98,15 +118,23 @@ export default (output, { vars }) => path.basename(vars.name) === JSON.parse(out
 export const low = () => ({ pass: true, score: 0.2, reason: 'too low' });
 export const broken = () => 'yes';
 `;
+
     const run = async (expectation: string): Promise<[number, string]> => {
       const tests = `cases:\n  - inputs: { text: '{"n": 3}' }\n    vars: { name: a/3.txt }\n    expect: [${expectation}]\n`;
-      const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': tests, 'check.mjs': check });
+      const project = new Project({
+        'echo.prompt': ECHO,
+        'echo.test.yaml': tests,
+        'check.mjs': check,
+      });
       const { exitCode, stdout } = await project.run(['test', '--allow-commands']);
       return [exitCode, stdout()];
     };
+
     expect((await run('{ javascript: "file://check.mjs" }'))[0]).toBe(0);
+
     const low = await run('{ javascript: "file://check.mjs:low", threshold: 0.5 }');
     expect(low).toEqual([5, expect.stringContaining('too low')]);
+
     const broken = await run('{ not: { javascript: "file://check.mjs:broken" } }');
     expect(broken).toEqual([5, expect.stringContaining('it must return true or false')]);
   });

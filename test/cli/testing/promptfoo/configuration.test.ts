@@ -9,11 +9,16 @@ import { CONFIG, tested } from './tested-configuration.ts';
 
 describe('test of a configuration of promptfoo', () => {
   it('runs its tests with each of its prompts and writes nothing', async () => {
-    const { project, exitCode, stdout } = await tested({ 'sub/promptfooconfig.yaml': CONFIG }, 'sub');
+    const { project, exitCode, stdout } = await tested(
+      { 'sub/promptfooconfig.yaml': CONFIG },
+      'sub',
+    );
     expect(exitCode).toBe(5);
     expect(stdout).toContain('passed sub/promptfooconfig.yaml: case 1 (prompt 1)');
     expect(stdout).toContain('FAILED sub/promptfooconfig.yaml: case 1 (prompt 2)');
-    expect(stdout).toContain('promptfooconfig.yaml:7: "output.includes(context.vars.want)" returns false');
+    expect(stdout).toContain(
+      'promptfooconfig.yaml:7: "output.includes(context.vars.want)" returns false',
+    );
     expect(readdirSync(path.join(project.home, 'sub'))).toEqual(['promptfooconfig.yaml']);
   });
 
@@ -29,9 +34,12 @@ tests:
   - { vars: { a: Bye }, assert: [{ type: contains, value: Bye }] }
 `;
     const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+
     expect(exitCode).toBe(2);
     expect(stdout).toContain('2 passed, 0 failed, 4 could not be run');
-    expect(stdout).toContain("promptfooconfig.yaml:7: Nunjucks can't render its prompt: [Line 1, Column 10]");
+    expect(stdout).toContain(
+      "promptfooconfig.yaml:7: Nunjucks can't render its prompt: [Line 1, Column 10]",
+    );
     expect(stdout).toContain('promptfooconfig.yaml:8: the rendered prompt is not JSON');
   });
 
@@ -41,7 +49,9 @@ providers: [echo]
 redteam: { purpose: p }
 `;
     const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
+
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
+
     const failing = `${text}defaultTest: { assert: [{ type: starts-with, value: Say }] }\n`;
     expect(await tested({ 'promptfooconfig.yaml': failing })).toMatchObject({
       exitCode: 5,
@@ -52,7 +62,9 @@ redteam: { purpose: p }
   it('sends one empty message for a red team without tests and prompts, with a note', async () => {
     // promptfoo sends one empty message there.
     const text = 'targets: [openai:chat:gpt-4o-mini]\nredteam: { purpose: p }\n';
-    const { address, requests } = await startJsonServer({ choices: [{ message: { content: 'Hi' } }] });
+    const { address, requests } = await startJsonServer({
+      choices: [{ message: { content: 'Hi' } }],
+    });
     const project = new Project({ 'promptfooconfig.yaml': text });
     vi.stubEnv('OPENAI_API_KEY', 'k');
     vi.stubEnv('OPENAI_BASE_URL', address);
@@ -61,6 +73,7 @@ redteam: { purpose: p }
       home: project.home,
       local: localService,
     });
+
     expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
     expect(stderr()).toContain(
       'note: promptfooconfig.yaml:2: `redteam` without `tests`: nothing is attacked',
@@ -84,8 +97,11 @@ tests: ${name}
 `;
     const { home } = new Project({ 'promptfooconfig.yaml': text });
     const { exitCode, stderr } = await runInProcess(['test'], { home, local: localService });
+
     expect(exitCode).toBe(code);
-    expect(stderr()).toMatch(code === 0 ? /:4: .*doesn't exist: it adds no tests/ : /:4: .*doesn't exist/);
+    expect(stderr()).toMatch(
+      code === 0 ? /:4: .*doesn't exist: it adds no tests/ : /:4: .*doesn't exist/,
+    );
   });
 
   it('runs none of its tests if one of them has a fault', async () => {
@@ -94,7 +110,10 @@ providers: [echo, { id: anthropic:messages:claude-sonnet-4, label: one }]
 tests: [{ vars: { a: x }, providers: [echo] }, { vars: { a: y }, providers: [one] }]
 `;
     const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text }, '.', '--json');
-    expect([exitCode, JSON.parse(stdout)]).toEqual([3, expect.objectContaining({ passed: 0, faults: 1 })]);
+    expect([exitCode, JSON.parse(stdout)]).toEqual([
+      3,
+      expect.objectContaining({ passed: 0, faults: 1 }),
+    ]);
   });
 
   it('replaces each `$ref` by what it refers to', async () => {
@@ -109,15 +128,23 @@ tests:
   - { vars: { a: 4, b: 5 }, assert: [{ $ref: '#/assertionTemplates/has', type: not-contains }] }
   - file://more.yaml
 `;
+
     const more = "- { vars: { a: 6 }, assert: [{ type: equals, value: x }] }\n- { $ref: '#/0' }\n";
     const files = { 'promptfooconfig.yaml': config, 'more.yaml': more };
     const { stdout } = await tested(files, '.', '--json');
     const { cases } = JSON.parse(stdout) as { cases: { status: string }[] };
     const statuses = ['passed', 'failed', 'passed', 'failed', 'failed'];
+
     expect(cases.map(({ status }) => status)).toEqual(statuses);
+
     const loop = config.replace('has: {', "has: { loop: { $ref: '#/assertionTemplates', a: 1 },");
     const endless = await tested({ ...files, 'promptfooconfig.yaml': loop }, '.');
-    expect([endless.exitCode, endless.stderr]).toEqual([2, expect.stringContaining('nested too deeply')]);
+
+    expect([endless.exitCode, endless.stderr]).toEqual([
+      2,
+      expect.stringContaining('nested too deeply'),
+    ]);
+
     const missing = await tested(
       { ...files, 'promptfooconfig.yaml': config.replace("all/0'", "none'") },
       '.',
@@ -142,7 +169,10 @@ tests:
 
   it('may be named like a test file: its keys decide which of the two it is', async () => {
     const found = await tested({ 'promptfooconfig.test.yaml': CONFIG }, '.');
-    expect([found.exitCode, found.stdout]).toEqual([5, expect.stringContaining('case 1 (prompt 2)')]);
+    expect([found.exitCode, found.stdout]).toEqual([
+      5,
+      expect.stringContaining('case 1 (prompt 2)'),
+    ]);
     const own = await tested({
       'promptfooconfig.prompt': '---\nmodel: echo\n---\nHi',
       'promptfooconfig.test.yaml': 'cases:\n  - expect: [{ contains: Hi }]\n',
@@ -159,6 +189,7 @@ tests:
       { 'promptfooconfig.yaml': config },
       'promptfooconfig.yaml',
     );
+
     expect([exitCode, stdout]).toEqual([2, '']);
     expect(stderr).toContain('promptfooconfig.yaml:7: `threshold` of a test has no equivalent');
     expect(stderr).toContain('promptfooconfig.yaml:10: the assertion `similar` has no equivalent');
@@ -167,7 +198,11 @@ tests:
   it.each([
     ['an unknown provider', 'providers: [acme:one]', 'the provider `acme:one` has no equivalent'],
     ['no provider', 'description: x', 'none of its providers is known'],
-    ['a program', 'providers: ["exec:./bot"]', ':2: the provider `exec:./bot` is a program, which runs only'],
+    [
+      'a program',
+      'providers: ["exec:./bot"]',
+      ':2: the provider `exec:./bot` is a program, which runs only',
+    ],
   ])('refuses %s', async (_, providers, words) => {
     const { exitCode, stdout, stderr } = await tested({
       'promptfooconfig.yaml': CONFIG.replace('providers: [echo]', providers).replace(
@@ -193,17 +228,22 @@ tests:
       '{ type: latency }',
       '{ type: contains, value: Say }',
     ];
-    const tests = assertions.map(assertion => `  - { vars: { a: Hello }, assert: [${assertion}] }\n`);
+    const tests = assertions.map(
+      assertion => `  - { vars: { a: Hello }, assert: [${assertion}] }\n`,
+    );
     const config = `prompts: ['Say {{a}}']\nproviders: [echo]\ntests:\n${tests.join('')}`;
     const { stdout } = await tested({ 'promptfooconfig.yaml': config }, '--json');
     const { cases } = JSON.parse(stdout) as {
       cases: { repetitions: { mismatches?: { message: string }[] }[] }[];
     };
     const messages = cases.map(({ repetitions: [only] }) => only?.mismatches?.[0]?.message);
+
     expect(messages).toEqual([
       expect.stringMatching(/^the assertion `regex` has a pattern that is not one of JavaScript/u),
       'the assertion `not-contains` needs a text that is not empty',
-      expect.stringContaining("has the keyword `example` in its schema, which promptfoo doesn't know"),
+      expect.stringContaining(
+        "has the keyword `example` in its schema, which promptfoo doesn't know",
+      ),
       expect.stringContaining('needs a `threshold`'),
       undefined,
     ]);

@@ -59,8 +59,10 @@ tests:
   - vars: { question: 'Is "it"?', turns: [{ text: "One\\n" }, { text: Two }] }
   - vars: { question: Why, a: [b, 'c {{n}}'], n: 7 }
 `;
+
     const argv = ['--allow-commands', '--concurrency', '1'];
     expect(await tested({ 'promptfooconfig.yaml': text }, ...argv)).toMatchObject({ exitCode: 0 });
+
     // The requests that promptfoo sends.
     expect(requests.map(({ body }) => body)).toEqual([
       { turns: ['One\n', 'Two', 'Is "it"?'], prompt: 'Is "it"?' },
@@ -83,6 +85,7 @@ tests:
       '({ text: 1 })': { text: 1 },
       '[]': [],
     };
+
     const { address } = await startJsonServer({ text: 'an answer', output: 'none of it' });
     const provider = (transformResponse?: string) => ({
       id: 'http',
@@ -94,6 +97,7 @@ tests:
         ...(transformResponse && { transformResponse }),
       },
     });
+
     const test = (label: string, output: unknown) => ({
       vars: { a: 'b' },
       providers: [label],
@@ -104,6 +108,7 @@ tests:
         },
       ],
     });
+
     const config = {
       prompts: ['x'],
       providers: [provider(), ...Object.keys(outputs).map(code => provider(code))],
@@ -113,6 +118,7 @@ tests:
       ],
     };
     const files = { 'promptfooconfig.json': JSON.stringify(config) };
+
     expect((await tested(files, '--allow-commands')).stdout).toContain('11 passed, 0 failed');
   });
 
@@ -137,10 +143,15 @@ tests:
   - vars: { prompt: Three, system: '' }
   - vars: { prompt: Four, system: null, who: 7 }
 `;
+
     // The bytes say what it is, not the name.
     const picture = Buffer.from('RIFF\u0010\0\0\0WEBPVP8 ').toString();
     const files = { 'promptfooconfig.yaml': text, 'a.jpg': picture };
-    expect(await tested(files, '--allow-commands', '--concurrency', '1')).toMatchObject({ exitCode: 0 });
+
+    expect(await tested(files, '--allow-commands', '--concurrency', '1')).toMatchObject({
+      exitCode: 0,
+    });
+
     // The requests that promptfoo sends.
     const image = 'data:image/webp;base64,UklGRhAAAABXRUJQVlA4IA==';
     expect(requests.map(({ headers, body }) => [headers['x-team'], body])).toEqual([
@@ -156,7 +167,11 @@ tests:
     const project = new Project({
       'promptfooconfig.yaml': config(address, 'transformResponse: json.text'),
     });
-    const { exitCode, stderr } = await runInProcess(['test'], { home: project.home, local: localService });
+    const { exitCode, stderr } = await runInProcess(['test'], {
+      home: project.home,
+      local: localService,
+    });
+
     expect(exitCode).toBe(2);
     expect(stderr()).toContain(`    address: ${address}/ask?of=\${input.a}`);
     expect(stderr()).toContain('add --allow-commands');
@@ -165,11 +180,18 @@ tests:
 
   it('is asked at an address from the environment, which is never shown', async () => {
     const { address, requests } = await startJsonServer({ text: 'an answer' });
-    const text = config('"{{env.HOOK}}"', 'transformResponse: json.text').replace('HOOK}}"/', 'HOOK}}/');
+    const text = config('"{{env.HOOK}}"', 'transformResponse: json.text').replace(
+      'HOOK}}"/',
+      'HOOK}}/',
+    );
     const project = new Project({ 'promptfooconfig.yaml': text.replace('?of={{a}}', '"') });
     const env = { HOOK: `${address}/a-secret` };
     const shown = await runInProcess(['test'], { home: project.home, local: localService, env });
-    expect([shown.exitCode, shown.stderr()]).toEqual([2, expect.stringContaining('value-of-HOOK/ask')]);
+
+    expect([shown.exitCode, shown.stderr()]).toEqual([
+      2,
+      expect.stringContaining('value-of-HOOK/ask'),
+    ]);
     expect(shown.stderr()).not.toContain('a-secret');
     expect((await project.run(['test', '--allow-commands'], { env })).exitCode).toBe(0);
     expect(requests.map(({ url }) => url)).toEqual(['/a-secret/ask']);

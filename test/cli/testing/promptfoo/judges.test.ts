@@ -31,7 +31,9 @@ tests:
       - { type: llm-rubric, value: is short, provider: ${judge('max_tokens: 7')} }
 `;
     const project = new Project({ 'promptfooconfig.yaml': text });
+
     expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
+
     const sent = requests.map(({ body }) => {
       const { temperature, max_tokens } = body as Record<string, unknown>;
       return { temperature, max_tokens };
@@ -55,8 +57,12 @@ defaultTest: { options: { provider: ${judge} } }
 tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }], providers: [grader] }]
 `;
       const project = new Project({ 'promptfooconfig.yaml': text });
+
       expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
-      const sent = requests.map(({ body }) => (body as { readonly temperature: number }).temperature);
+
+      const sent = requests.map(
+        ({ body }) => (body as { readonly temperature: number }).temperature,
+      );
       expect(sent).toEqual([0.7, judge === 'grader' ? 0.7 : 0.3]);
     },
   );
@@ -69,10 +75,13 @@ providers: [echo]
 defaultTest: { options: { provider: { id: openai:m, config: { apiBaseUrl: '${address}${path}' } } } }
 tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }] }]
 `;
+
     const project = new Project({ 'promptfooconfig.yaml': config('') });
     const resume = ['test', '--allow-commands', '--resume'];
+
     expect((await project.run(resume)).exitCode).toBe(0);
     expect((await project.run(resume)).exitCode).toBe(0);
+
     project.write('promptfooconfig.yaml', config('/other'));
     expect((await project.run(resume)).exitCode).toBe(0);
     expect(requests.map(({ url }) => url?.startsWith('/other'))).toEqual([false, true]);

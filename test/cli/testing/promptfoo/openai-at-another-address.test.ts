@@ -18,10 +18,13 @@ env: { OUR_API_KEY: not-used }
 tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold: 2 }] }]
 `;
     const project = new Project({ 'promptfooconfig.yaml': text });
+
     expect((await project.run(['test', '--allow-commands'])).exitCode).toBe(0);
     expect(requests.map(({ url }) => url)).toEqual(['/v1/chat/completions']);
+
     const messages = [{ role: 'user', content: 'Say x' }];
     const body = { model: 'ours', messages, temperature: 0.1, top_p: 0.5, max_tokens: 7 };
+
     expect(requests.map(request => request.body)).toEqual([body]);
   });
 
@@ -35,6 +38,7 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
     const checks = ['"q": "one"', '"q":"one"'].map(value => ({ type: 'contains', value }));
     const values = ['output.q === "one"', 'JSON.parse(output).q === "one"'];
     const asserts = [...checks, ...values.map(value => ({ type: 'javascript', value }))];
+
     const verdicts: unknown[] = [];
     const { address } = await startJsonServer(answer);
     for (const format of formats) {
@@ -51,9 +55,12 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
       };
       const files = { 'promptfooconfig.json': JSON.stringify(config) };
       const { stdout } = await tested(files, '--allow-commands', '--json');
-      const { cases } = JSON.parse(stdout) as { readonly cases: readonly { readonly status: string }[] };
+      const { cases } = JSON.parse(stdout) as {
+        readonly cases: readonly { readonly status: string }[];
+      };
       verdicts.push(cases.map(({ status }) => status));
     }
+
     expect(verdicts).toEqual([
       ['passed', 'failed', 'failed', 'passed'],
       ['failed', 'passed', 'passed', 'failed'],
@@ -68,6 +75,7 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
       { type: 'is-refusal' },
       { type: 'equals', value: '' },
     ];
+
     const { address } = await startJsonServer({ choices: [cut] });
     const config = { apiBaseUrl: `${address}/v1` };
     const providers = [{ id: 'openai:chat:ours', config }];
@@ -75,8 +83,16 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
     const files = { 'promptfooconfig.json': JSON.stringify({ prompts: ['x'], providers, tests }) };
     const options = { home: new Project(files).home, local: localService };
     const { stdout, stderr } = await runInProcess(['test', '--allow-commands'], options);
-    expect(stdout().match(/^(?:passed|FAILED) /gmu)).toEqual(['FAILED ', 'passed ', 'FAILED ', 'FAILED ']);
-    expect(stderr()).toContain('note: the token limit cut 4 answers short; they were checked as they came');
+
+    expect(stdout().match(/^(?:passed|FAILED) /gmu)).toEqual([
+      'FAILED ',
+      'passed ',
+      'FAILED ',
+      'FAILED ',
+    ]);
+    expect(stderr()).toContain(
+      'note: the token limit cut 4 answers short; they were checked as they came',
+    );
   });
 
   it('is a different provider for each path, in all configurations of a call', async () => {
@@ -88,12 +104,15 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'an answer', threshold
       );
       return `prompts: ['Say {{a}}']\nproviders: [${providers.join(', ')}]\ntests: [{ vars: { a: x } }]\n`;
     };
+
     const files = ['a/promptfooconfig.yaml', 'b/promptfooconfig.yaml'];
     const project = new Project({
       'a/promptfooconfig.yaml': config('one', 'two'),
       'b/promptfooconfig.yaml': config('three', 'two'),
     });
+
     expect((await project.run(['test', ...files, '--allow-commands'])).exitCode).toBe(0);
+
     const places = ['/one', '/three', '/two', '/two'];
     expect(requests.map(({ url }) => url).toSorted()).toEqual(
       places.map(place => `${place}/chat/completions`),
@@ -114,6 +133,7 @@ tests: [{ vars: { a: x }, assert: [{ type: llm-rubric, value: is short }] }]
 `,
     });
     await project.run(['test', '--allow-commands', '--judge', `${name}/m`]);
+
     expect(requests.map(({ url, headers }) => [url, headers['x-team']])).toEqual([
       ['/theirs/chat/completions', undefined],
       ['/own/chat/completions', 'ours'],

@@ -4,7 +4,8 @@ import { tested } from './tested-configuration.ts';
 describe('programs of a configuration in TypeScript', () => {
   it('are run by the jiti of their project if it has one', async () => {
     const files = {
-      'promptfooconfig.yaml': 'prompts: ["{{q}}"]\nproviders: [file://bot.ts]\ntests: file://made.ts\n',
+      'promptfooconfig.yaml':
+        'prompts: ["{{q}}"]\nproviders: [file://bot.ts]\ntests: file://made.ts\n',
       'bot.ts':
         'export default class {\n  async callApi(prompt: string) { return { output: prompt + "!" }; }\n}\n',
       'made.ts':
@@ -44,8 +45,10 @@ describe('programs of a configuration in TypeScript', () => {
       'lib/answer.ts': 'export const answer: string = "ok";\n',
       'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }',
     };
+
     const argv = ['evals/promptfooconfig.yaml', '--allow-commands'] as const;
     expect((await tested(byPath, ...argv)).stdout).toContain('1 passed, 0 failed');
+
     const broken = {
       ...byPath,
       'evals/bot.ts': bot('const answer: string = "ok";'),

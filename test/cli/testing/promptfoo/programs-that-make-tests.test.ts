@@ -31,22 +31,29 @@ module.exports = (output, context) => output.endsWith(context.config.end);
 };
 
 describe('programs that make the tests of a configuration', () => {
-  it.runIf(hasPython)('make tests in Python and JavaScript, whose checks see their config', async () => {
-    const { exitCode, stdout } = await tested(MADE, '--allow-commands');
-    expect(exitCode).toBe(5);
-    expect(stdout.match(/^(?:passed|FAILED) .*: (?:case \d|more)/gmu)).toEqual([
-      'passed promptfooconfig.yaml: case 1',
-      'FAILED promptfooconfig.yaml: case 2',
-      'FAILED promptfooconfig.yaml: more',
-    ]);
-    expect(stdout).toContain('1 passed, 2 failed');
-  });
+  it.runIf(hasPython)(
+    'make tests in Python and JavaScript, whose checks see their config',
+    async () => {
+      const { exitCode, stdout } = await tested(MADE, '--allow-commands');
+      expect(exitCode).toBe(5);
+      expect(stdout.match(/^(?:passed|FAILED) .*: (?:case \d|more)/gmu)).toEqual([
+        'passed promptfooconfig.yaml: case 1',
+        'FAILED promptfooconfig.yaml: case 2',
+        'FAILED promptfooconfig.yaml: more',
+      ]);
+      expect(stdout).toContain('1 passed, 2 failed');
+    },
+  );
 
   it('are not started without --allow-commands, and each is reported', async () => {
     const { exitCode, stderr } = await tested(MADE);
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('promptfooconfig.yaml:4: the tests in file://made.py come from a program');
-    expect(stderr).toContain('promptfooconfig.yaml:5: the tests in file://made.mjs:more come from a program');
+    expect(stderr).toContain(
+      'promptfooconfig.yaml:4: the tests in file://made.py come from a program',
+    );
+    expect(stderr).toContain(
+      'promptfooconfig.yaml:5: the tests in file://made.mjs:more come from a program',
+    );
   });
 
   it('are reported if the language that runs them is not installed', async () => {
@@ -55,7 +62,9 @@ describe('programs that make the tests of a configuration', () => {
     const { exitCode, stderr } = await tested(MADE, '--allow-commands');
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringMatching(/:4: the program that makes the tests can't be started with python3?: /u),
+      expect.stringMatching(
+        /:4: the program that makes the tests can't be started with python3?: /u,
+      ),
     ]);
   });
 
@@ -79,8 +88,11 @@ describe('programs that make the tests of a configuration', () => {
       'made.mjs': 'export const more = () => { throw new Error("no tests today"); };',
     };
     const { exitCode, stderr } = await tested(files, '--allow-commands');
+
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('promptfooconfig.yaml:5: the program that makes the tests ended with 1');
+    expect(stderr).toContain(
+      'promptfooconfig.yaml:5: the program that makes the tests ended with 1',
+    );
     expect(stderr).toContain('no tests today');
   });
 });

@@ -22,6 +22,7 @@ tests:
   - { vars: { a: third }, prompts: [] }
   - { vars: { a: fourth }, prompts: say }
 `;
+
     const program = 'console.log(process.argv.at(-3));';
     const files = { 'say.txt': 'Say {{a}}\n---\nShout {{a}}\n', 'two.mjs': program };
     const { stdout } = await tested(
@@ -31,6 +32,7 @@ tests:
       '--json',
     );
     const { cases } = JSON.parse(stdout) as { cases: { name: string; model: string | null }[] };
+
     expect(cases.map(({ name, model }) => `${name} ${model}`)).toEqual([
       'case 1 (prompt 1) echo',
       'case 4 (prompt 1) echo',
@@ -56,13 +58,17 @@ tests:
   - { vars: { a: fifth }, providers: [] }
   - { vars: { a: sixth }, provider: echo, assert: [{ type: equals, value: Say sixth }] }
 `;
+
     const files = {
       'own.mjs': "console.log('own');",
       'say.mjs': 'console.log(process.argv.at(-3));',
       'promptfooconfig.yaml': config,
     };
     const { stdout } = await tested(files, '.', '--allow-commands', '--json');
-    const { cases } = JSON.parse(stdout) as { cases: { name: string; model: string; status: string }[] };
+    const { cases } = JSON.parse(stdout) as {
+      cases: { name: string; model: string; status: string }[];
+    };
+
     expect(cases.map(({ name, model, status }) => `${name} ${model} ${status}`)).toEqual([
       'case 1 one-program passed',
       'case 2 echo passed',
@@ -71,17 +77,25 @@ tests:
       'case 4 node-say-mjs-program passed',
       'case 6 echo passed',
     ]);
+
     const unknown = config.replace('providers: [one], assert', 'providers: [two], assert');
     const { exitCode, stderr } = await tested(
       { ...files, 'promptfooconfig.yaml': unknown },
       '.',
       '--allow-commands',
     );
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(':6: no known provider is called `two`')]);
+
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining(':6: no known provider is called `two`'),
+    ]);
   });
 
   it('leave out a provider with another answer format by --skip-unsupported', async () => {
-    const [address, format] = ['apiBaseUrl: "http://127.0.0.1:9"', 'response_format: { type: json_object }'];
+    const [address, format] = [
+      'apiBaseUrl: "http://127.0.0.1:9"',
+      'response_format: { type: json_object }',
+    ];
     const text = `prompts: ['Say {{a}}']
 providers:
   - { id: openai:m, label: one, config: { ${address} } }
@@ -97,8 +111,13 @@ tests:
     const check = ['test', '--allow-commands', '--dry-run'];
     const refused = await runInProcess(check, { home, local: localService });
     const what = ':4: an answer format other than that of the first provider has no equivalent';
+
     expect([refused.exitCode, refused.stderr()]).toEqual([2, expect.stringContaining(what)]);
-    const skipped = await runInProcess([...check, '--skip-unsupported'], { home, local: localService });
+
+    const skipped = await runInProcess([...check, '--skip-unsupported'], {
+      home,
+      local: localService,
+    });
     expect(skipped.stderr()).toContain('note: 3 creations:');
   });
 
@@ -108,7 +127,10 @@ providers: [echo, 'exec:cat']
 tests: [{ vars: { a: x } }, { vars: { a: y }, providers: ['exec:cat'] }]
 `;
     const { home } = new Project({ 'promptfooconfig.yaml': text });
-    const { stderr } = await runInProcess(['test', '--skip-unsupported'], { home, local: localService });
+    const { stderr } = await runInProcess(['test', '--skip-unsupported'], {
+      home,
+      local: localService,
+    });
     expect(stderr()).toContain('note: left out: 0 checks, 1 case\n');
   });
 
@@ -120,10 +142,14 @@ tests:
   - { vars: { a: x }, assert: [{ type: regex, value: '^(one|two|): x$' }] }
   - { vars: { a: y }, providers: [two], assert: [{ type: equals, value: 'two: y' }] }
 `,
-      'say.js': 'module.exports = ({ vars, provider }) => `${provider && provider.label}: ${vars.a}`;',
+      'say.js':
+        'module.exports = ({ vars, provider }) => `${provider && provider.label}: ${vars.a}`;',
     };
     const { exitCode, stdout } = await tested(files, '.', '--allow-commands', '--json');
-    const { cases } = JSON.parse(stdout) as { cases: { repetitions: { outputs: { data: string }[] }[] }[] };
+    const { cases } = JSON.parse(stdout) as {
+      cases: { repetitions: { outputs: { data: string }[] }[] }[];
+    };
+
     expect(exitCode).toBe(0);
     expect(cases.map(({ repetitions: [only] }) => only?.outputs[0]?.data)).toEqual([
       'one: x',
@@ -149,7 +175,8 @@ tests:
 
   it('are refused if the program of a prompt reads more of the provider than its label', async () => {
     const files = {
-      'promptfooconfig.yaml': 'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',
+      'promptfooconfig.yaml':
+        'prompts: [file://say.js]\nproviders: [echo]\ntests: [{ vars: { a: x } }]\n',
       'say.js': 'module.exports = ({ vars, provider }) => `${provider.id}: ${vars.a}`;',
     };
     const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
@@ -166,6 +193,7 @@ tests:
     ).replace('  - vars', '  - prompts: [nothing]\n    vars');
     const files = { 'own.mjs': 'export default class {}', 'promptfooconfig.yaml': config };
     const { exitCode, stderr } = await tested(files, '.', '--allow-commands');
+
     expect(exitCode).toBe(2);
     expect(stderr).toContain('promptfooconfig.yaml:7: no prompt is called `nothing`');
     expect(stderr).toContain(

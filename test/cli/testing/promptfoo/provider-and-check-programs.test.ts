@@ -11,6 +11,7 @@ describe('providers and checks of a configuration that are programs', () => {
     ['file://say.py', hasPython ? 0 : undefined],
   ])('get the chat and the variables of each test as in promptfoo: %s', async (provider, code) => {
     if (code === undefined) return;
+
     const chat = { role: 'user', content: 'Sag schön {{a}}{{c}}' };
     const config = {
       prompts: [JSON.stringify([{ role: 'system', content: 'S' }, chat])],
@@ -23,6 +24,7 @@ describe('providers and checks of a configuration that are programs', () => {
         assert: [{ type: 'contains', value: '    "content": "Sag schön {{a}}"\n  }\n]' }],
       },
     };
+
     const { exitCode, stdout } = await tested(
       {
         'promptfooconfig.json': JSON.stringify(config),
@@ -39,21 +41,24 @@ describe('providers and checks of a configuration that are programs', () => {
   it.each([
     ['file://count.mjs', 0],
     ['file://count.py', hasPython ? 0 : undefined],
-  ])('are loaded once for all tests, whatever their own programs print: %s', async (provider, code) => {
-    if (code === undefined) return;
-    const config = {
-      prompts: ['{{a}}\u2028'],
-      providers: [provider],
-      evaluateOptions: { maxConcurrency: 1 },
-      tests: ['x', 'y', 'z'].map((a, at) => ({
-        vars: { a },
-        assert: [{ type: 'equals', value: `${a}\u2028 ${at + 1}` }],
-      })),
-    };
-    const { exitCode, stdout } = await tested(
-      {
-        'promptfooconfig.json': JSON.stringify(config),
-        'count.mjs': `import { execSync } from 'node:child_process';
+  ])(
+    'are loaded once for all tests, whatever their own programs print: %s',
+    async (provider, code) => {
+      if (code === undefined) return;
+      const config = {
+        prompts: ['{{a}}\u2028'],
+        providers: [provider],
+        evaluateOptions: { maxConcurrency: 1 },
+        tests: ['x', 'y', 'z'].map((a, at) => ({
+          vars: { a },
+          assert: [{ type: 'equals', value: `${a}\u2028 ${at + 1}` }],
+        })),
+      };
+
+      const { exitCode, stdout } = await tested(
+        {
+          'promptfooconfig.json': JSON.stringify(config),
+          'count.mjs': `import { execSync } from 'node:child_process';
 let count = 0;
 export default class {
   async callApi(prompt) {
@@ -61,7 +66,7 @@ export default class {
     return { output: prompt + ' ' + ++count };
   }
 }`,
-        'count.py': `import os
+          'count.py': `import os
 count = 0
 def call_api(prompt, options, context):
     global count
@@ -69,11 +74,12 @@ def call_api(prompt, options, context):
     os.system('echo printed')
     return {'output': prompt + ' ' + str(count)}
 `,
-      },
-      '--allow-commands',
-    );
-    expect([exitCode, stdout]).toEqual([code, expect.stringContaining('3 passed, 0 failed')]);
-  });
+        },
+        '--allow-commands',
+      );
+      expect([exitCode, stdout]).toEqual([code, expect.stringContaining('3 passed, 0 failed')]);
+    },
+  );
 
   it('lie beside their own configuration, even if another has the same text', async () => {
     const config = JSON.stringify({
@@ -81,16 +87,25 @@ def call_api(prompt, options, context):
       providers: ['file://bot.mjs'],
       tests: [{ assert: [{ type: 'javascript', value: 'file://check.cjs' }] }],
     });
+
     const files = ['a', 'b'].flatMap(folder => [
       [`${folder}/promptfooconfig.json`, config],
-      [`${folder}/bot.mjs`, `export default class { callApi() { return { output: '${folder}' }; } }`],
+      [
+        `${folder}/bot.mjs`,
+        `export default class { callApi() { return { output: '${folder}' }; } }`,
+      ],
       [
         `${folder}/check.cjs`,
         `require('node:fs'); module.exports = output => ({ pass: output === '${folder}', score: 1, reason: '${folder}' });`,
       ],
     ]);
+
     const argv = ['a', 'b', '--allow-commands', '--concurrency', '1'];
-    const { exitCode, stdout } = await tested(Object.fromEntries(files) as Record<string, string>, ...argv);
+    const { exitCode, stdout } = await tested(
+      Object.fromEntries(files) as Record<string, string>,
+      ...argv,
+    );
+
     expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
   });
 
@@ -123,6 +138,7 @@ tests:
 providers: [{ id: '${id}', config: { size: '{{env.SIZE}}', other: '{{env.NONE}}' } }]
 tests: [{ assert: [{ type: regex, value: '^a "small" one ..env.NONE.. true$' }] }]
 `;
+
       const files = {
         'js/promptfooconfig.yaml': config('file://sizes.mjs'),
         'js/sizes.mjs': `export default class {
@@ -141,10 +157,13 @@ def call_api(prompt, options, context):
     return {'output': ' '.join([config['size'], config['other'], hidden])}
 `,
       };
+
       vi.stubEnv('SIZE', 'a "small" one');
       onTestFinished(() => void vi.unstubAllEnvs());
       const { stdout, stderr } = await new Project(files).run(['test', '--allow-commands']);
+
       expect(stdout(), stderr()).toContain('2 passed, 0 failed');
+
       const { stderr: refused } = await tested(
         { 'promptfooconfig.yaml': config('exec:node x.mjs') },
         '--allow-commands',
@@ -157,7 +176,10 @@ def call_api(prompt, options, context):
     const config = KINDS['promptfooconfig.yaml'].replace('{{a}}', '{{b}}');
     const files = { ...KINDS, 'promptfooconfig.yaml': config };
     const { exitCode, stderr } = await tested(files, '--allow-commands');
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('`b` has texts and other values')]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining('`b` has texts and other values'),
+    ]);
   });
 
   it("ask Claude by their project's Agent SDK, in a directory that is removed", async () => {
@@ -177,6 +199,7 @@ def call_api(prompt, options, context):
         },
       ],
     };
+
     const sdk = `export async function* query({ prompt, options: { maxTurns, allowedTools, systemPrompt, cwd } }) {
   const call = { type: 'tool_use', id: '1', name: 'Skill', input: { skill: 'wiki' } };
   yield { type: 'assistant', message: { content: [call] } };
@@ -184,6 +207,7 @@ def call_api(prompt, options, context):
   const result = [prompt, maxTurns, allowedTools, systemPrompt.preset].join(' ');
   yield { type: 'result', subtype: 'success', result, total_cost_usd: 0.5, usage: {} };
 }`;
+
     const folder = 'node_modules/@anthropic-ai/claude-agent-sdk';
     const files = {
       'promptfooconfig.json': JSON.stringify(config),
@@ -191,7 +215,9 @@ def call_api(prompt, options, context):
       [`${folder}/sdk.mjs`]: sdk,
     };
     const { stdout, stderr } = await tested(files, 'promptfooconfig.json', '--allow-commands');
+
     expect(stdout, stderr).toContain('1 passed, 1 failed');
+
     const [, left = ''] = /no turns left in <(.+)>/u.exec(stdout) ?? [];
     expect([path.basename(left), existsSync(left)]).toEqual([
       expect.stringMatching(/^promptrun-agent-/u),
@@ -203,6 +229,7 @@ def call_api(prompt, options, context):
     const config = (k: number): string =>
       `prompts: ['{{a}}']\nproviders: [{ id: file://bot.mjs, config: { k: ${k} } }]
 tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'k is 1' }] }]\n`;
+
     const bot = `export default class {
   constructor({ config }) { this.config = config; }
   id() { return 'bot'; }
@@ -211,8 +238,10 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'k is 1' }] }]\n`;
 `;
     const project = new Project({ 'bot.mjs': bot, 'promptfooconfig.yaml': config(1) });
     const resume = ['test', '--allow-commands', '--resume'];
+
     expect((await project.run(resume)).exitCode).toBe(0);
     expect((await project.run(resume)).stdout()).toContain('0 passed now, 1 before');
+
     project.write('promptfooconfig.yaml', config(2));
     expect((await project.run(resume)).exitCode).toBe(5);
   });
@@ -222,8 +251,12 @@ tests: [{ vars: { a: x }, assert: [{ type: equals, value: 'k is 1' }] }]\n`;
     const config = {
       prompts: ['{{a}}'],
       providers: ['echo'],
-      tests: answers.map(a => ({ vars: { a }, assert: [{ type: 'javascript', value: 'file://check.cjs' }] })),
+      tests: answers.map(a => ({
+        vars: { a },
+        assert: [{ type: 'javascript', value: 'file://check.cjs' }],
+      })),
     };
+
     const files = {
       'promptfooconfig.json': JSON.stringify(config),
       'check.cjs': `require('node:fs').appendFileSync('loads.txt', 'x');
@@ -233,8 +266,11 @@ module.exports = (output, { vars }) => {
 };`,
     };
     const { project, exitCode, stdout } = await tested(files, '--allow-commands');
+
     expect(stdout).toContain('13 passed, 0 failed');
     expect(exitCode).toBe(0);
-    expect(readFileSync(path.join(project.home, 'loads.txt'), 'utf8').length).toBeLessThanOrEqual(4);
+    expect(readFileSync(path.join(project.home, 'loads.txt'), 'utf8').length).toBeLessThanOrEqual(
+      4,
+    );
   });
 });

@@ -4,8 +4,12 @@ import { Project } from '../../../support/project.ts';
 
 async function tested(config: string) {
   const argv = ['test', '--allow-commands', '--json', '--concurrency', '1', '--rate', '0'];
-  const { exitCode, stdout, stderr } = await new Project({ 'promptfooconfig.yaml': config }).run(argv);
-  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly { readonly status: string }[] };
+  const { exitCode, stdout, stderr } = await new Project({ 'promptfooconfig.yaml': config }).run(
+    argv,
+  );
+  const { cases } = JSON.parse(stdout()) as {
+    readonly cases: readonly { readonly status: string }[];
+  };
   return { exitCode, stderr: stderr(), statuses: cases.map(({ status }) => status) };
 }
 
@@ -65,6 +69,7 @@ it('a body may dump a prompt with variables, and the transform of a response see
       headers: { Content-Type: application/json }
       body: '{"p": {{ prompt | dump }}, "q": {{ q | dump }}}'
       transformResponse: ${transform}`;
+
   const { statuses } = await tested(
     `prompts: ['Say {{q}}, "now"']\nproviders:${provider('json.said')}${provider('output.said')}\n${TESTS}`,
   );
@@ -86,7 +91,9 @@ providers:
       body: { messages: '{{prompt}}', text: 'go {{prompt}}' }
 tests: [{ vars: { q: 'one "two"' } }]
 `;
+
   expect((await tested(config)).exitCode).toBe(0);
+
   const sent = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: 'Ask one "two"' },
@@ -106,20 +113,25 @@ tests: [{ vars: { a: b } }]
   onTestFinished(() => void vi.unstubAllEnvs());
   const project = new Project({ 'promptfooconfig.yaml': config });
   const { stdout } = await project.run(['test', '--dry-run', '--json']);
+
   expect(JSON.parse(stdout())).toMatchObject({ cases: 2, faults: 0 });
 });
 
 it.each([
   ['{ enabled: false, servers: [{ command: npx }] }', 0],
   ['{ enabled: true, servers: [{ command: npx }] }', 2],
-])('servers of tools in a config stop a file only if promptfoo connects to them: %s', async (mcp, code) => {
-  const config = `prompts: ['{{a}}']
+])(
+  'servers of tools in a config stop a file only if promptfoo connects to them: %s',
+  async (mcp, code) => {
+    const config = `prompts: ['{{a}}']
 providers: [{ id: openai:gpt-4.1, config: { mcp: ${mcp} } }]
 tests: [{ vars: { a: b } }]
 `;
-  vi.stubEnv('OPENAI_API_KEY', 'sk-test');
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const project = new Project({ 'promptfooconfig.yaml': config });
-  const { exitCode } = await project.run(['test', '--dry-run']);
-  expect(exitCode).toBe(code);
-});
+    vi.stubEnv('OPENAI_API_KEY', 'sk-test');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const project = new Project({ 'promptfooconfig.yaml': config });
+    const { exitCode } = await project.run(['test', '--dry-run']);
+
+    expect(exitCode).toBe(code);
+  },
+);

@@ -6,21 +6,27 @@ import { Project } from '../../../support/project.ts';
 async function repetitions(text: string): Promise<number[]> {
   const config = `prompts: ['{{a}}']\nproviders: [echo]\n${text}`;
   const { stdout } = await new Project({ 'promptfooconfig.yaml': config }).run(['test', '--json']);
-  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly { readonly repetitions: object[] }[] };
+  const { cases } = JSON.parse(stdout()) as {
+    readonly cases: readonly { readonly repetitions: object[] }[];
+  };
   return cases.map(({ repetitions }) => repetitions.length);
 }
 
 it('tests of promptfoo are repeated as their own options say, then the command line, then evaluateOptions', async () => {
   const tests = 'tests: [{ vars: { a: b } }, { vars: { a: c }, options: { repeat: 1 } }]\n';
   expect(await repetitions(`${tests}evaluateOptions: { repeat: 2 }\n`)).toEqual([2, 1]);
-  const both = 'evaluateOptions: { repeat: 2 }\ncommandLineOptions: { repeat: "3", verbose: true }\n';
+  const both =
+    'evaluateOptions: { repeat: 2 }\ncommandLineOptions: { repeat: "3", verbose: true }\n';
   expect(await repetitions(`${tests}${both}`)).toEqual([3, 1]);
 });
 
 it('settings of promptfoo that leave out tests are refused', async () => {
   const config = 'prompts: [a]\nproviders: [echo]\nevaluateOptions: { filterRange: "0:1" }\n';
   const { exitCode, stderr } = await new Project({ 'promptfooconfig.yaml': config }).run(['test']);
-  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(':3: `filterRange` has no equivalent')]);
+  expect([exitCode, stderr()]).toEqual([
+    2,
+    expect.stringContaining(':3: `filterRange` has no equivalent'),
+  ]);
 });
 
 it('no more cases run at a time than maxConcurrency says, unless --concurrency is given', async () => {
@@ -45,6 +51,7 @@ providers: [{ id: 'http://127.0.0.1:${port}/', config: { method: POST, body: { a
 evaluateOptions: { maxConcurrency: 1 }
 tests: [{ vars: { a: 1 } }, { vars: { a: 2 } }, { vars: { a: 3 } }]
 `;
+
   const test = async (...flags: string[]): Promise<number> => {
     most = 0;
     const project = new Project({ 'promptfooconfig.yaml': config });
@@ -52,6 +59,7 @@ tests: [{ vars: { a: 1 } }, { vars: { a: 2 } }, { vars: { a: 3 } }]
     expect(exitCode).toBe(0);
     return most;
   };
+
   expect(await test()).toBe(1);
   expect(await test('--concurrency', '3')).toBeGreaterThan(1);
 });

@@ -6,7 +6,9 @@ const CONFIG = "prompts: ['{{out}}']\nproviders: [echo]\ntests: file://t.csv\n";
 async function tested(table: string) {
   const project = new Project({ 'promptfooconfig.yaml': CONFIG, 't.csv': table });
   const { exitCode, stdout, stderr } = await project.run(['test', '--json']);
-  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly { readonly status: string }[] };
+  const { cases } = JSON.parse(stdout()) as {
+    readonly cases: readonly { readonly status: string }[];
+  };
   return { exitCode, stderr: stderr(), statuses: cases.map(({ status }) => status) };
 }
 
@@ -32,6 +34,7 @@ it('a table of tests gets the verdicts of promptfoo', async () => {
     ['hi,unknown-type: foo,,,,', 'failed'],
     ['hi, ,,,,', 'passed'],
   ];
+
   const head = ' out ,__expected,__expected_more,__metadata:tag,__metadata:list[],__id';
   const { statuses } = await tested([head, ...rows.map(([row]) => row)].join('\n'));
   expect(statuses).toEqual(rows.map(([, verdict]) => verdict));
@@ -47,7 +50,10 @@ kitten,javascript: 0.5,0.6,,
 
 it.each([
   ['out,__prefix,__threshold\na,b,\nc,,0.5\n', 't.csv:2: the column `__prefix` has no equivalent'],
-  ['out,__prefix,__threshold\na,b,\nc,,0.5\n', 't.csv:3: the column `__threshold` has no equivalent'],
+  [
+    'out,__prefix,__threshold\na,b,\nc,,0.5\n',
+    't.csv:3: the column `__threshold` has no equivalent',
+  ],
   ['out,__expected\na,b,c\n', "t.csv:1: the table can't be read: Invalid Record Length"],
   ['out,__config:__expected:threshold\na,b\n', 't.csv:2: `b` in the column'],
 ])('a table of tests is refused if it would be tested otherwise: %j', async (table, message) => {

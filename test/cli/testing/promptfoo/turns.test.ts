@@ -4,18 +4,23 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Project } from '../../../support/project.ts';
 
-/** A provider at an address that answers with the number of the request, and fails the prompts with FAIL in them. */
+/**
+ * A provider at an address that answers with the number of the request, and fails the prompts with
+ * FAIL in them.
+ */
 async function provider() {
   const prompts: string[] = [];
   const server = createServer((request, response) => {
     void answer(request, response);
   });
+
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { prompt } = JSON.parse(await text(request)) as { prompt: string };
     prompts.push(prompt);
     response.statusCode = prompt.includes('FAIL') ? 400 : 200;
     response.end(JSON.stringify({ answer: `answer "${prompts.length}"` }));
   };
+
   await new Promise<void>(resolve => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -29,6 +34,7 @@ async function provider() {
       body: { prompt: '{{prompt}}' }
       transformResponse: json.answer
 `;
+
   return { prompts, entry };
 }
 
@@ -41,7 +47,12 @@ async function tests(project: Project, ...flags: string[]) {
   const argv = ['test', 'promptfooconfig.yaml', '--allow-commands', '--json', ...flags];
   const { exitCode, stdout, stderr } = await project.run(argv);
   const { cases } = JSON.parse(stdout()) as { readonly cases: readonly Case[] };
-  return { exitCode, stderr: stderr(), cases: cases.map(({ name, status }) => `${name} ${status}`) };
+
+  return {
+    exitCode,
+    stderr: stderr(),
+    cases: cases.map(({ name, status }) => `${name} ${status}`),
+  };
 }
 
 const CHAT = `prompts:
@@ -72,7 +83,9 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
     const config = `${CHAT}${entry}${QUESTIONS}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
     const filtered = await tests(project, '--filter', 'case 3');
+
     expect(filtered.cases).toEqual(['case 1 passed', 'case 3 failed']);
+
     const failed = await tests(project, '--failed');
     expect(failed.cases).toEqual(['case 1 passed', 'case 3 failed']);
     expect(prompts.splice(0)).toEqual([
@@ -81,6 +94,7 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
       'one\n',
       'one\n => answer "3"; three\n',
     ]);
+
     const resumed = await tests(project, '--resume');
     expect(resumed.cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 failed']);
     expect(prompts).toEqual(['other\n']);
@@ -94,6 +108,7 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
     prompts.length = 0;
     project.write('promptfooconfig.yaml', config.replace('question: one', 'question: new'));
     await tests(project, '--resume');
+
     expect(prompts).toEqual(['new\n', 'new\n => answer "1"; three\n']);
   });
 
@@ -102,6 +117,7 @@ describe('cases of promptfoo that take the answers of earlier ones', () => {
     const config = `${CHAT}${entry}${QUESTIONS.replace('question: one', 'question: FAIL')}`;
     const project = new Project({ 'promptfooconfig.yaml': config });
     const { exitCode, cases, stderr } = await tests(project);
+
     expect(cases).toEqual(['case 1 failed', 'case 2 passed', 'case 3 fault']);
     expect(exitCode).toBe(5);
     expect(prompts).toEqual(['FAIL\n', 'other\n']);
@@ -121,8 +137,13 @@ providers:${entry}tests:
 `;
     const project = new Project({ 'promptfooconfig.yaml': config });
     const { cases } = await tests(project);
+
     expect(cases).toEqual(['case 1 passed', 'case 2 passed', 'case 3 passed']);
-    expect(prompts).toEqual(['Say: one', 'Say: two ANSWER "1"', 'Say: ANSWER "1" answer "2" {{third}}']);
+    expect(prompts).toEqual([
+      'Say: one',
+      'Say: two ANSWER "1"',
+      'Say: ANSWER "1" answer "2" {{third}}',
+    ]);
   });
 
   it("are refused as a batch, and with an assertion that takes another's answer", async () => {
@@ -136,6 +157,7 @@ tests:
 `;
     const project = new Project({ 'promptfooconfig.yaml': config });
     const { exitCode, stderr } = await project.run(['test', 'promptfooconfig.yaml']);
+
     expect(exitCode).toBe(2);
     expect(stderr()).toContain(
       'promptfooconfig.yaml:7: an assertion with `{{first}}`, the answer of another test, has no equivalent',
@@ -160,10 +182,12 @@ tests:
     const project = new Project({ 'promptfooconfig.yaml': config });
     const { stdout } = await project.run(['test', 'promptfooconfig.yaml', '--json']);
     const { cases } = JSON.parse(stdout()) as { readonly cases: readonly object[] };
+
     expect(cases).toMatchObject([
       { name: 'case 1 (prompt 1)', status: 'passed' },
       { name: 'case 1 (prompt 2)', status: 'failed' },
     ]);
+
     const said = 'a "b"\n\n{{ c }}\n{% d';
     expect(cases[1]).toMatchObject({ repetitions: [{ outputs: [{ data: said }] }] });
   });
@@ -184,10 +208,17 @@ tests:
     ['{{ a | nothing }}', 'filter not found: nothing'],
     ['{{ "".constructor.constructor("return process.env")() }}', 'process'],
     ['[{"role": "user", "content": {{ a | upper }}}]', 'is not JSON'],
-  ])('are refused before anything is sent if it cannot be rendered: %s', async (prompt, message) => {
-    const config = JSON.stringify({ prompts: [prompt], providers: ['echo'], tests: [{ vars: { a: 'x' } }] });
-    const project = new Project({ 'promptfooconfig.json': config });
-    const { exitCode, stderr } = await project.run(['test', 'promptfooconfig.json']);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
-  });
+  ])(
+    'are refused before anything is sent if it cannot be rendered: %s',
+    async (prompt, message) => {
+      const config = JSON.stringify({
+        prompts: [prompt],
+        providers: ['echo'],
+        tests: [{ vars: { a: 'x' } }],
+      });
+      const project = new Project({ 'promptfooconfig.json': config });
+      const { exitCode, stderr } = await project.run(['test', 'promptfooconfig.json']);
+      expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+    },
+  );
 });

@@ -16,7 +16,10 @@ async function verdicts(rows: readonly Row[]): Promise<boolean[]> {
   const config = stringify({ prompts: ['{{out}}'], providers: ['echo'], tests });
   const project = new Project({ 'promptfooconfig.yaml': config });
   const { stdout } = await project.run(['test', '--json', '--allow-commands']);
-  const { cases } = JSON.parse(stdout()) as { readonly cases: readonly { readonly status: string }[] };
+  const { cases } = JSON.parse(stdout()) as {
+    readonly cases: readonly { readonly status: string }[];
+  };
+
   return cases.map(({ status }) => status === 'passed');
 }
 
@@ -51,7 +54,9 @@ it('Nunjucks renders the values of assertions as in promptfoo', async () => {
     row({ out: 'HELLO', word: 'hello' }, ['contains', '{{ word | nofilter }}'], false),
     row({ out: 'HELLO', word: 'hello' }, ['not-contains', '{{ word | nofilter }}'], false),
     row({ out: 'a {{ b' }, ['contains', 'a {{ b'], false),
-    ...(hasPython ? [row({ out: 'Q', x: 'q' }, ['python', 'output == "{{ x | upper }}"'], true)] : []),
+    ...(hasPython
+      ? [row({ out: 'Q', x: 'q' }, ['python', 'output == "{{ x | upper }}"'], true)]
+      : []),
   ];
   expect(await verdicts(rows)).toEqual(rows.map(({ passes }) => passes));
 });
@@ -83,6 +88,7 @@ it("a schema that draft 7 doesn't allow fails its own case, as in promptfoo", as
     { additionalProperties: 'no' },
     { uniqueItems: 'yes' },
   ];
+
   const vars = { out: '{"n": 3, "l": []}' };
   const rows = faulty.map(value => row(vars, ['is-json', value], false));
   expect(await verdicts([...rows, row(vars, ['is-json', { required: ['n'] }], true)])).toEqual([

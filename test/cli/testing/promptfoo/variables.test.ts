@@ -66,10 +66,15 @@ tests: [{ vars: { a: x } }]
       const files = { 'promptfooconfig.yaml': `prompts: [a]\nproviders: ['${id}']\n` };
       return new Project(files).run(['test'], { env });
     };
+
     const named = await runWith('{{env.OUR_MODEL}}');
     expect([named.exitCode, named.stdout()]).toEqual([0, expect.stringContaining('1 passed')]);
+
     const secret = await runWith('openai:{{ env.OUR_MODEL_KEY }}');
-    expect([secret.exitCode, secret.stderr()]).toEqual([2, expect.stringMatching(/:2: .* needs a variable/)]);
+    expect([secret.exitCode, secret.stderr()]).toEqual([
+      2,
+      expect.stringMatching(/:2: .* needs a variable/),
+    ]);
     expect(secret.stdout() + secret.stderr()).not.toContain('sk-secret');
   });
 

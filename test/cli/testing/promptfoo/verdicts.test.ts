@@ -3,7 +3,10 @@ import { Project } from '../../../support/project.ts';
 import { hasPython } from '../../../support/system.ts';
 import table from './verdicts.json' with { type: 'json' };
 
-/** An assertion with promptfoo's verdict on the output of a model, or on the result of a provider that is a program. */
+/**
+ * An assertion with promptfoo's verdict on the output of a model, or on the result of a provider
+ * that is a program.
+ */
 interface Row {
   readonly assertion: { readonly type: string };
   readonly output?: string;
@@ -24,7 +27,10 @@ const PROVIDER = `export default class {
 }`;
 
 interface Case {
-  readonly repetitions: readonly { readonly error: object | null; readonly mismatches: readonly object[] }[];
+  readonly repetitions: readonly {
+    readonly error: object | null;
+    readonly mismatches: readonly object[];
+  }[];
 }
 
 /** Returns how many assertions of a case were not met; undefined if it could not be checked. */
@@ -41,14 +47,20 @@ it.each([
   { timeout: 300_000 },
   async (provider, rows) => {
     const groups = groupRows(rows);
-    const tests = groups.map(group => ({ ...group.answer, assert: group.rows.map(row => row.assertion) }));
+    const tests = groups.map(group => ({
+      ...group.answer,
+      assert: group.rows.map(row => row.assertion),
+    }));
     const config = { prompts: ['{{output}}'], providers: [provider], tests };
     const files = { 'promptfooconfig.json': JSON.stringify(config), 'double.mjs': PROVIDER };
     const argv = ['test', 'promptfooconfig.json', '--allow-commands', '--json'];
     const { stdout } = await new Project(files).run(argv);
     const { cases } = JSON.parse(stdout()) as { readonly cases: readonly Case[] };
     const found = groups.map((group, at) => ({ ...group, unmet: unmetIn(cases[at]) }));
-    expect(found).toEqual(groups.map(group => ({ ...group, unmet: group.pass ? 0 : group.rows.length })));
+
+    expect(found).toEqual(
+      groups.map(group => ({ ...group, unmet: group.pass ? 0 : group.rows.length })),
+    );
   },
 );
 
@@ -58,7 +70,10 @@ interface Group {
   readonly rows: Row[];
 }
 
-/** Puts rows on the same answer with the same verdict together: they take one test, which starts the program once. */
+/**
+ * Puts rows on the same answer with the same verdict together: they take one test, which starts the
+ * program once.
+ */
 function groupRows(rows: readonly Row[]): Group[] {
   const groups = new Map<string, Group>();
   for (const row of rows) {

@@ -7,6 +7,7 @@ const HOSTILE = `  - name: "hostile ]]> <b> %0A"
     inputs: { text: "::set-output name=a::b\\n<script>alert(1)</script>\\n]]>\\u001b[31m" }
     expect: [{ equals: "a,b:c%" }]
 `;
+
 const MIXED = `  - name: passes
     inputs: { text: a }
     expect: [{ equals: a }]
@@ -27,6 +28,7 @@ describe('the report of tests', () => {
     const project = echoProject(MIXED);
     const { exitCode } = await project.run(['test', '--reporter', 'junit', '--out', 'junit.xml']);
     const xml = readFileSync(path.join(project.home, 'junit.xml'), 'utf8');
+
     expect(exitCode).toBe(5);
     expect(xml).toContain('<testsuites tests="2" failures="1" errors="0"');
     expect(xml).toContain('<failure message="is not equal: expected ');
@@ -44,13 +46,22 @@ describe('the report of tests', () => {
   });
 
   it('says in every form what the runs took', async () => {
-    const files = ['junit', 'json', 'html', 'markdown'].flatMap(name => ['--reporter', name, '--out', name]);
+    const files = ['junit', 'json', 'html', 'markdown'].flatMap(name => [
+      '--reporter',
+      name,
+      '--out',
+      name,
+    ]);
+
     const project = echoProject(MIXED);
     const { stdout } = await project.run(['test', '--json', ...files]);
     const read = (name: string): string => readFileSync(path.join(project.home, name), 'utf8');
     const took = '2 runs took 16 tokens, $0.00';
+
     expect(JSON.parse(stdout())).toMatchObject({ totals: { runs: 2, credits: 2, cost: 0 } });
-    expect(JSON.parse(read('json'))).toMatchObject({ totals: { models: [{ model: 'echo', credits: 2 }] } });
+    expect(JSON.parse(read('json'))).toMatchObject({
+      totals: { models: [{ model: 'echo', credits: 2 }] },
+    });
     expect(read('junit')).toContain('<property name="credits" value="2"/>');
     expect(read('junit')).toContain('<property name="echo cost" value="0"/>');
     expect(read('junit')).not.toContain('inputTokens');
@@ -58,6 +69,7 @@ describe('the report of tests', () => {
       expect.stringContaining(took),
       expect.stringContaining(took),
     ]);
+
     const capped = await project.run(['test', '--max-credits', '9', '--reporter', 'markdown']);
     expect(capped.stdout()).toContain('2 runs took 16 tokens, 2 credits, $0.00');
   });
@@ -68,6 +80,7 @@ describe('the report of tests', () => {
         'target: describe\ncases:\n  - images: [https://127.0.0.1/a.png]\n    expect: [{ contains: x }]\n',
     });
     const { exitCode, stdout } = await project.run(['test', '--reporter', 'junit']);
+
     expect(stdout()).toContain('errors="1"');
     expect(stdout()).toContain('<error message=');
     expect(exitCode).toBe(2);
@@ -82,12 +95,14 @@ describe('the report of tests', () => {
     const [first = '', ...lines] = stdout().trimEnd().split('\n');
     const [, token = ''] = /^::stop-commands::([\w-]{36})$/u.exec(first) ?? [];
     const end = lines.indexOf(`::${token}::`);
+
     expect(lines.slice(0, end).join('\n')).toContain('::set-output');
     expect(lines.slice(end + 1)).toEqual([
       expect.stringMatching(
         /^::error file=echo\.test\.yaml,line=7,title=hostile \]\]> <b> %250A::is not equal: expected "a,b:c%25", got "/u,
       ),
     ]);
+
     const markdown = readFileSync(summary, 'utf8');
     expect(markdown).toContain('1 passed, 1 failed');
     expect(markdown).not.toContain('<script>');
@@ -97,14 +112,22 @@ describe('the report of tests', () => {
     const project = echoProject('  - { inputs: { text: a }, expct: [] }\n');
     const { exitCode, stdout } = await project.run(['test'], { env: { GITHUB_ACTIONS: 'true' } });
     expect(exitCode).toBe(2);
-    expect(stdout()).toMatch(/^::error file=echo\.test\.yaml,line=\d+,title=.*a case has no key "expct"/mu);
+    expect(stdout()).toMatch(
+      /^::error file=echo\.test\.yaml,line=\d+,title=.*a case has no key "expct"/mu,
+    );
   });
 
   it('annotates what could not be run with what to do about it', async () => {
     const project = echoProject('  - { inputs: { text: a }, expect: [{ equals: a }] }\n');
     await project.run(['test', '--record', 'rec']);
-    project.write('echo.test.yaml', 'cases:\n  - { inputs: { text: b }, expect: [{ equals: b }] }\n');
-    const { stdout } = await project.run(['test', '--replay', 'rec'], { env: { GITHUB_ACTIONS: 'true' } });
+    project.write(
+      'echo.test.yaml',
+      'cases:\n  - { inputs: { text: b }, expect: [{ equals: b }] }\n',
+    );
+    const { stdout } = await project.run(['test', '--replay', 'rec'], {
+      env: { GITHUB_ACTIONS: 'true' },
+    });
+
     expect(stdout()).toMatch(
       /^::error file=.*is not recorded in .*%0AThe nearest is .* the input "text" \("a" there, "b" here\)\.%0ARecord it with --record\.$/mu,
     );
@@ -112,12 +135,17 @@ describe('the report of tests', () => {
 
   it('counts apart what a cap left, and what had passed before', async () => {
     const project = echoProject(
-      ['a', 'b'].map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`).join(''),
+      ['a', 'b']
+        .map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`)
+        .join(''),
     );
+
     const args = ['test', '--concurrency', '1', '--max-credits'];
     const capped = await project.run([...args, '1']);
+
     expect(capped.exitCode).toBe(8);
     expect(capped.stdout()).toContain('1 passed, 0 failed, 1 not done\n');
+
     const resumed = await project.run([...args, '9', '--resume']);
     expect(resumed.stdout()).toContain('1 passed now, 1 before, 0 failed\n');
     expect(resumed.exitCode).toBe(0);
@@ -125,13 +153,19 @@ describe('the report of tests', () => {
 
   it('counts against the cap of a resumed test what that test spent, and not what an earlier one did', async () => {
     const cases = (...texts: string[]): string =>
-      texts.map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`).join('');
+      texts
+        .map(text => `  - { inputs: { text: ${text} }, expect: [{ equals: ${text} }] }\n`)
+        .join('');
+
     const project = echoProject(cases('a', 'b'));
     expect((await project.run(['test'])).exitCode).toBe(0);
+
     project.write('echo.test.yaml', `cases:\n${cases('c', 'd', 'e')}`);
     const args = ['test', '--concurrency', '1', '--max-credits'];
+
     expect((await project.run([...args, '1'])).exitCode).toBe(8);
     expect((await project.run([...args, '2', '--resume'])).exitCode).toBe(8);
+
     const resumed = await project.run([...args, '3', '--resume']);
     expect([resumed.exitCode, resumed.stdout()]).toEqual([
       0,
@@ -156,6 +190,7 @@ describe('the report of tests', () => {
     const summary = path.join(project.home, 'summary.md');
     await project.run(['test'], { env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary } });
     const markdown = readFileSync(summary, 'utf8');
+
     expect(markdown.length).toBeLessThan(1_048_576);
     expect(markdown).toContain('<summary>first</summary>');
     expect(markdown).toContain('<td>third</td>');
@@ -170,6 +205,7 @@ describe('the report of tests', () => {
     );
     const { stdout } = await echoProject(cases.join('')).run(['test', '--reporter', 'markdown']);
     const markdown = stdout().trimEnd();
+
     expect(markdown.length).toBeLessThanOrEqual(65_536);
     expect(markdown).toMatch(
       /Left out, since this can be no longer: \d+ rows of the table and the details of \d+\.$/u,
@@ -186,12 +222,15 @@ describe('the report of tests', () => {
     });
     const { exitCode } = await project.run(['test', '--reporter', 'html', '--out', 'tests.html']);
     const page = readFileSync(path.join(project.home, 'tests.html'), 'utf8');
+
     expect(exitCode).toBe(5);
     expect(page).not.toContain('<script>alert');
     expect(page.indexOf('<b>fails</b>')).toBeLessThan(page.indexOf('<b>passes</b>'));
     expect(page).toContain('<h3>Expected</h3><pre>not contains &quot;&lt;i&gt;&quot;</pre>');
     expect(page).toContain('<h3>Expected</h3><pre>equals &quot;no\\nsame&quot;</pre>');
-    expect(page).toMatch(/<del>no\n<\/del><ins>&lt;script&gt;alert\(1\)&lt;\/script&gt;\n<\/ins>same/u);
+    expect(page).toMatch(
+      /<del>no\n<\/del><ins>&lt;script&gt;alert\(1\)&lt;\/script&gt;\n<\/ins>same/u,
+    );
     expect(page).toMatch(
       /<h3>echo<\/h3>[\s\S]*<h3>card<\/h3>[\s\S]*<img alt="" src="data:image\/png;base64,/u,
     );
@@ -205,6 +244,7 @@ describe('the report of tests', () => {
       terminal: { stdout: true },
     });
     expect(stdout()).toContain('31m');
+
     // oxlint-disable-next-line no-control-regex -- these are what must not come
     expect(stdout()).not.toMatch(/[\u001b\u009b\u202e]/u);
   });
@@ -215,7 +255,8 @@ describe('the report of tests', () => {
       await project.run(['test', '--json']),
       await project.run(['test', '--reporter', 'json']),
     ].map(
-      ({ stdout }) => JSON.parse(stdout()) as { passed: number; failed: number; cases: { name: string }[] },
+      ({ stdout }) =>
+        JSON.parse(stdout()) as { passed: number; failed: number; cases: { name: string }[] },
     );
     expect([one?.passed, one?.failed, other?.passed, other?.failed]).toEqual([1, 1, 1, 1]);
     expect(one?.cases.map(({ name }) => name)).toEqual(other?.cases.map(({ name }) => name));

@@ -16,6 +16,7 @@ import { serviceEnv } from '../../../support/service-for-test.ts';
 const VERSION = randomUUID();
 
 const version: Exchange = { ...versionLookup(VERSION), times: 'any' };
+
 const noRuns: Exchange = {
   expect: { method: 'GET', path: '/runs' },
   answer: success({ rows: [], hasMore: false }),
@@ -43,9 +44,12 @@ it('leaves the cases that were not sent when a used-up quota ended the test', as
     // After Ada's turn, nobody's comes.
     clock: hastyClock((ms, signal) => (ms > 900 && ++turns > 1 ? untilAborted(signal) : undefined)),
   });
+
   expect(exitCode).toBe(7);
   expect(stdout()).toContain('3 could not be run');
-  expect(stdout().match(/not run because of the fault above \(TOO_MANY_REQUESTS_ERROR\)/g)).toHaveLength(2);
+  expect(
+    stdout().match(/not run because of the fault above \(TOO_MANY_REQUESTS_ERROR\)/g),
+  ).toHaveLength(2);
   expect(stderr()).toContain('error: used up; 3 cases left');
 });
 
@@ -58,6 +62,7 @@ it('says how to run a case again whose creation may have made a run, and never d
     { expect: creation, answer: 'reset-after-body' },
     { expect: creation, answer: success(run) },
   );
+
   const home = homeWithCases('Ada');
   const env = serviceEnv(service.baseUrl);
   for (const more of [[], ['--resume']]) {
@@ -67,9 +72,11 @@ it('says how to run a case again whose creation may have made a run, and never d
       clock: hastyClock(),
     });
     expect([exitCode, stdout()]).toEqual([1, expect.stringContaining('--resume --retry-unknown')]);
-    const why = more.length === 0 ? 'no complete answer' : 'the creation of \\S+ was never answered';
+    const why =
+      more.length === 0 ? 'no complete answer' : 'the creation of \\S+ was never answered';
     expect(stdout()).toMatch(new RegExp(`the answer to the creation was lost: ${why}`, 'u'));
   }
+
   const again = await runInProcess(['test', '--resume', '--retry-unknown'], {
     home,
     env,

@@ -22,6 +22,7 @@ describe('the judge of a rubric in a test file', () => {
     const project = echoProject('', { 'echo.test.yaml': `${file}cases:\n${cases}` });
     await project.run(['config', 'set', 'judge', 'of-setting']);
     const { exitCode, stderr } = await project.run(['test', ...flags]);
+
     expect([exitCode, stderr()]).toEqual([
       2,
       expect.stringContaining(`the model \`${judge}\` does not exist`),
@@ -38,6 +39,7 @@ tests:
     options: { provider: 'anthropic:messages:of-test' }
     assert: [{ type: llm-rubric, value: polite, provider: 'openai:of-assertion' }]
 `;
+
 const ASSERTION = ", provider: 'openai:of-assertion'";
 const TEST = "    options: { provider: 'anthropic:messages:of-test' }\n";
 const DEFAULT = "defaultTest:\n  options: { provider: 'mistral:of-default' }\n";
@@ -55,7 +57,11 @@ describe('the judge of a configuration of promptfoo', () => {
     ['defaultTest', [ASSERTION, TEST], 'mistral'],
     ['--judge', [ASSERTION, TEST, DEFAULT], 'groq'],
   ])('is the one of %s before those that follow', async (_, without, provider) => {
-    const { exitCode, stderr } = await projectWithout(...without).run(['test', '--judge', 'groq/of-flag']);
+    const { exitCode, stderr } = await projectWithout(...without).run([
+      'test',
+      '--judge',
+      'groq/of-flag',
+    ]);
     expect([exitCode, stderr()]).toEqual([3, expect.stringContaining(`no key for ${provider}:`)]);
   });
 
@@ -78,10 +84,12 @@ describe('the judge of a configuration of promptfoo', () => {
       local: localService,
       env,
     });
+
     expect([exitCode, stderr()]).toEqual([
       0,
       expect.stringContaining(`note: judged by ${model}, promptfoo's default`),
     ]);
+
     const named = await runInProcess(['test', '--dry-run', '--judge', 'echo'], {
       home: project.home,
       local: localService,
@@ -119,7 +127,8 @@ describe('with models of an own endpoint', () => {
     ['no, 0.9: rude', 5],
   ])('a rubric with a threshold passes by its score: %s', async (reply, code) => {
     provider.reset(chatAnswer(reply));
-    const cases = '  - { inputs: { text: a }, expect: [{ rubric: polite, threshold: 0.7, judge: tiny }] }\n';
+    const cases =
+      '  - { inputs: { text: a }, expect: [{ rubric: polite, threshold: 0.7, judge: tiny }] }\n';
     const { exitCode } = await run(`cases:\n${cases}`);
     expect(exitCode).toBe(code);
     expect(provider.requests).toHaveLength(1);
@@ -140,7 +149,12 @@ describe('with models of an own endpoint', () => {
     const { exitCode } = await run(
       'models: [{ model: tiny, config: { temperature: 0.25 } }, tiny]\ncases:\n  - { inputs: { text: a } }\n',
     );
-    const bodies = provider.requests.map(({ text }) => JSON.parse(text) as { readonly temperature?: number });
-    expect([exitCode, bodies.map(({ temperature }) => temperature)]).toEqual([0, [0.25, undefined]]);
+    const bodies = provider.requests.map(
+      ({ text }) => JSON.parse(text) as { readonly temperature?: number },
+    );
+    expect([exitCode, bodies.map(({ temperature }) => temperature)]).toEqual([
+      0,
+      [0.25, undefined],
+    ]);
   });
 });

@@ -7,9 +7,11 @@ import { Project } from '../../../support/project.ts';
 import { chatAnswer, FakeProvider } from '../../../support/providers/fake-provider.ts';
 
 let provider: FakeProvider;
+
 beforeAll(async () => {
   provider = await FakeProvider.start();
 });
+
 afterAll(() => provider.close());
 
 interface Report {
@@ -38,7 +40,9 @@ class Answering extends Project {
   }
 }
 
-const caseWith = (more: string): string => `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
+const caseWith = (more: string): string =>
+  `  - name: says yes\n    expect: {equals: "yes"}\n    ${more}\n`;
+
 const requestCount = (): number => provider.requests.length;
 
 describe('a repeated case', () => {
@@ -48,6 +52,7 @@ describe('a repeated case', () => {
       'yyynyynyyn',
     );
     const { stdout, exitCode } = await project.test();
+
     expect(stdout()).toContain('passed ask.test.yaml: says yes 7 of 10 (40–89 %), flaky (');
     expect(stdout()).toContain(
       '70 % passed; the true rate is probably between 40 and 89 %; all of 10 tries pass: 0 %',
@@ -72,9 +77,13 @@ describe('a repeated case', () => {
 
   it('is drawn on the page with its interval, and before steady cases if it is flaky', async () => {
     const steady = caseWith('repeat: 2').replace('says yes', 'always fails');
-    const project = new Answering(`${steady}${caseWith('repeat: 10\n    pass: 70%')}`, 'nnyyynyynyyn');
+    const project = new Answering(
+      `${steady}${caseWith('repeat: 10\n    pass: 70%')}`,
+      'nnyyynyynyyn',
+    );
     const { stdout } = await project.test('--reporter', 'html', '--concurrency', '1');
     const page = stdout();
+
     expect(page).toMatch(
       /<span class="tag good">passed<\/span> <span class="tag changed">flaky<\/span> <b>says yes<\/b>/u,
     );
@@ -90,6 +99,7 @@ describe('a repeated case', () => {
   it('has its figures in JSON', async () => {
     const project = new Answering(`${caseWith('repeat: 4')}${caseWith('pass: 1')}`, 'yynyy');
     const report = await project.report();
+
     expect(report.cases).toMatchObject([
       { passed: 3, runs: 4, rate: 0.75, flaky: true, status: 'failed', pass: 4 },
       { passed: 1, runs: 1, rate: 1, flaky: false, status: 'passed', pass: 1 },
@@ -105,7 +115,10 @@ describe('a repeated case', () => {
   });
 
   it.each(['0', '1001', 'x', '1.5'])('is not run %s times', async repeat => {
-    const { exitCode, stderr } = await new Answering(caseWith('repeat: 2'), 'y').test('--repeat', repeat);
+    const { exitCode, stderr } = await new Answering(caseWith('repeat: 2'), 'y').test(
+      '--repeat',
+      repeat,
+    );
     expect(stderr()).toContain(`--repeat takes a whole number from 1 to 1000, not "${repeat}"`);
     expect([exitCode, requestCount()]).toEqual([2, 0]);
   });
@@ -129,7 +142,10 @@ describe('how often a case must pass', () => {
     ['100%', 'yyyyn', 5],
     ['4', 'yyyyn', 0],
   ])('may be %s: of %s', async (pass, answers, code) => {
-    const { exitCode } = await new Answering(caseWith(`repeat: 5\n    pass: ${pass}`), answers).test();
+    const { exitCode } = await new Answering(
+      caseWith(`repeat: 5\n    pass: ${pass}`),
+      answers,
+    ).test();
     expect(exitCode).toBe(code);
   });
 
@@ -143,7 +159,10 @@ describe('how often a case must pass', () => {
   });
 
   it.each(['101%', '-1%', '80 %', '%', 'most', '0', '1.5', '80%!'])('is not %s', async pass => {
-    const { exitCode, stderr } = await new Answering(caseWith(`repeat: 5\n    pass: "${pass}"`), 'y').test();
+    const { exitCode, stderr } = await new Answering(
+      caseWith(`repeat: 5\n    pass: "${pass}"`),
+      'y',
+    ).test();
     expect(stderr()).toMatch(/ask\.test\.yaml.*pass must be a/u);
     expect([exitCode, requestCount()]).toEqual([2, 0]);
   });
@@ -180,7 +199,11 @@ describe('test --sure', () => {
   });
 
   it('needs only one answer if none has to pass', async () => {
-    const { cases } = await new Answering(required('0%'), 'n').report('--sure', '--concurrency', '8');
+    const { cases } = await new Answering(required('0%'), 'n').report(
+      '--sure',
+      '--concurrency',
+      '8',
+    );
     expect(cases).toMatchObject([{ status: 'passed', runs: 1 }]);
     expect(requestCount()).toBe(1);
   });
@@ -189,6 +212,7 @@ describe('test --sure', () => {
     const project = new Answering(required('80%'), 'yyyynyyyyn');
     const flags = ['--sure', '--max-repeat', '10'];
     const { stdout, exitCode } = await project.test(...flags);
+
     expect(stdout()).toContain('UNDECIDED ask.test.yaml: says yes');
     expect(stdout()).toContain('8 of 10 (');
     expect(stdout()).toContain(
@@ -196,6 +220,7 @@ describe('test --sure', () => {
     );
     expect(stdout()).toContain('0 passed, 0 failed, 1 undecided');
     expect([exitCode, requestCount()]).toEqual([5, 10]);
+
     const junit = await project.test(...flags, '--reporter', 'junit', '--resume');
     expect(junit.stdout()).toContain('failures="1" errors="0"');
     expect(junit.stdout()).toContain('<failure message="not enough runs to say');
@@ -214,6 +239,7 @@ describe('test --sure', () => {
       local: localService,
       env: { PROMPTRUN_DATA_DIR: path.join(project.home, 'data') },
     });
+
     expect(stderr()).toContain(
       "note: a rate of 95 % can't be shown: 100 good answers reach 92.6 %; it needs 158",
     );
@@ -222,25 +248,37 @@ describe('test --sure', () => {
   });
 
   it('leaves cases without a rate as they are', async () => {
-    const { cases } = await new Answering(caseWith('repeat: 3\n    pass: 2'), 'yyn').report('--sure');
+    const { cases } = await new Answering(caseWith('repeat: 3\n    pass: 2'), 'yyn').report(
+      '--sure',
+    );
     expect(cases).toMatchObject([{ status: 'passed', runs: 3 }]);
   });
 
   it('resumes after it was stopped, and pays for no answer twice', async () => {
     const project = new Answering(required('50%'), 'y');
-    const refused = { status: 401, body: { error: { message: 'no such key', code: 'invalid_api_key' } } };
+    const refused = {
+      status: 401,
+      body: { error: { message: 'no such key', code: 'invalid_api_key' } },
+    };
     provider.reset(chatAnswer('yes'), chatAnswer('yes'), chatAnswer('no'), refused);
     const first = await project.test('--sure');
+
     expect([first.exitCode, requestCount()]).toEqual([3, 4]);
+
     provider.reset(chatAnswer('yes'));
     const { cases } = await project.report('--sure', '--resume');
+
     // One half is ruled out by eleven of twelve answers, and not yet by ten of eleven.
     expect(cases).toMatchObject([{ status: 'passed', passed: 11, runs: 12 }]);
     expect(requestCount()).toBe(9);
   });
 
   it('counts no answer that comes after the decision', async () => {
-    const { cases } = await new Answering(required('50%'), 'y').report('--sure', '--concurrency', '8');
+    const { cases } = await new Answering(required('50%'), 'y').report(
+      '--sure',
+      '--concurrency',
+      '8',
+    );
     expect(cases).toMatchObject([{ passed: 8, runs: 8, status: 'passed' }]);
   });
 
@@ -256,7 +294,10 @@ describe('test --sure', () => {
   });
 
   it('is what --max-repeat needs', async () => {
-    const { exitCode, stderr } = await new Answering(required('80%'), 'y').test('--max-repeat', '7');
+    const { exitCode, stderr } = await new Answering(required('80%'), 'y').test(
+      '--max-repeat',
+      '7',
+    );
     expect([exitCode, stderr()]).toEqual([2, expect.stringContaining('--max-repeat needs --sure')]);
   });
 });

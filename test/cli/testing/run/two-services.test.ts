@@ -14,13 +14,15 @@ beforeAll(async () => {
   await service.publish('theirs', ECHO);
   env = { PROMPTRUN_BASE_URL: service.service.url, PROMPTRUN_API_KEY: service.key };
 });
+
 afterAll(() => service.close());
 
 const project = (): Project =>
   new Project({
     'own.prompt': ECHO,
     'own.test.yaml': 'cases:\n  - inputs: {text: here}\n    expect: [{equals: here}]\n',
-    'theirs.test.yaml': 'target: theirs\ncases:\n  - inputs: {text: there}\n    expect: [{rubric: polite}]\n',
+    'theirs.test.yaml':
+      'target: theirs\ncases:\n  - inputs: {text: there}\n    expect: [{rubric: polite}]\n',
     'rows.csv': 'text\nhello\n',
   });
 
@@ -35,10 +37,13 @@ it('compare runs each target on its own service', async () => {
   const run = (...more: string[]): Promise<CommandResult> => files.run([...argv, ...more], { env });
   const { exitCode, stdout } = await run('--json');
   const [row] = JSON.parse(stdout()) as [{ verdict: string; results: { runId: string }[] }];
+
   expect([exitCode, row.verdict]).toEqual([0, 'same']);
+
   const [own, theirs] = row.results.map(({ runId }) => runId);
   expect(await runIds(files, {})).toEqual([own]);
   expect(await runIds(files, { env })).toEqual([theirs]);
+
   const capped = await run('--max-cost', '1');
   expect([capped.exitCode, capped.stderr()]).toEqual([2, expect.stringContaining('--max-credits')]);
 });
@@ -71,9 +76,11 @@ it('test says what runs where, and never adds the credits of one service to the 
   const run = (...argv: string[]): Promise<CommandResult> =>
     runInProcess([...argv, '--judge', 'echo'], { home, env, local: localService });
   const forecast = await run('test', 'theirs.test.yaml', '--dry-run');
+
   expect(forecast.stderr()).toBe(
     `note: the judge runs here, not on ${host}\nnote: 1 case checked; nothing was created\nnote: 2 creations: about 1 credit, $0.00\n`,
   );
+
   const judged = await run('test', 'theirs.test.yaml');
   expect(judged.stderr()).toMatch(
     /^note: the judge runs here, not on .*\nnote: 2 runs took \d+ tokens, 1 credit, \$0\.00\nnote: {3}echo: \$0\.00\n/u,

@@ -5,7 +5,10 @@ import { localService } from '../../../../src/main.ts';
 import { startInProcess } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
-/** Writes two prompts into one folder with a case each, one of which reads a file, and a third elsewhere. */
+/**
+ * Writes two prompts into one folder with a case each, one of which reads a file, and a third
+ * elsewhere.
+ */
 function threePromptProject(): Project {
   const testExpectingOwn = (text: string): string =>
     `cases:\n  - { name: says ${text}, inputs: { text: "${text}" }, expect: [{ equals: own }] }\n`;
@@ -22,14 +25,20 @@ function threePromptProject(): Project {
 
 /** Starts a command that keeps running, and returns its output since the last look at it. */
 function startWatching(own: Project, argv: readonly string[] = []) {
-  const started = startInProcess(['test', '--watch', ...argv], { home: own.home, local: localService });
+  const started = startInProcess(['test', '--watch', ...argv], {
+    home: own.home,
+    local: localService,
+  });
   let [shown, told] = [0, 0];
   const next = async (until: string): Promise<string> => {
-    await vi.waitFor(() => expect(started.stderr().slice(told)).toContain(until), { timeout: 60_000 });
+    await vi.waitFor(() => expect(started.stderr().slice(told)).toContain(until), {
+      timeout: 60_000,
+    });
     const text = started.stderr().slice(told) + started.stdout().slice(shown);
     [shown, told] = [started.stdout().length, started.stderr().length];
     return text;
   };
+
   return { ...started, next, round: () => next('waiting for changes') };
 }
 
@@ -37,32 +46,46 @@ describe('test --watch', () => {
   it('runs all once, then the cases that each change concerns, and says which and why', async () => {
     const own = threePromptProject();
     const { stderr, raise, ended, next, round } = startWatching(own);
+
     expect(await round()).toContain('3 passed, 0 failed');
+
     own.write('a/text.txt', 'other');
     expect(await round()).toMatch(
       /text\.txt changed: 1 case\n[^]*FAILED a\/one\.test\.yaml[^]*0 passed, 1 failed/u,
     );
+
     own.write('a/two.prompt', ECHO);
     own.write('a/_part.prompt', '');
     own.write('a/one.prompt', ECHO.replace('{{text}}', '{{text}}{{> part}}'));
     own.write('a/text.txt', 'own');
+
     expect(await round()).toMatch(
       /(?:a\/one\.prompt|a\/text\.txt), [^]*changed: 1 case\n[^]*1 passed, 0 failed/u,
     );
+
     own.write('a/_part.prompt', '!');
     expect(await round()).toMatch(/a\/_part\.prompt changed: 1 case\n[^]*FAILED a\/one/u);
+
     own.write('b/three.test.yaml', 'cases: [');
     expect(await round()).toMatch(/three\.test\.yaml changed[^]*error: b\/three\.test\.yaml/u);
+
     own.write('b/three.test.yaml', 'cases: [{ inputs: { text: own } }]');
     expect(await round()).toMatch(/three\.test\.yaml changed: 1 case\n[^]*1 passed, 0 failed\n$/u);
+
     own.write('c/four.prompt', ECHO);
     own.write('c/four.test.yaml', 'cases: [{ inputs: { text: a } }]');
+
     expect(await round()).toMatch(/four\.test\.yaml[^]*1 passed, 0 failed\n$/u);
-    expect(stderr()).toMatch(/note: so far 8 runs took \d+ tokens, \$0\.00\nnote: {3}echo: \$0\.00\n/u);
+    expect(stderr()).toMatch(
+      /note: so far 8 runs took \d+ tokens, \$0\.00\nnote: {3}echo: \$0\.00\n/u,
+    );
+
     rmSync(path.join(own.home, 'c/four.test.yaml'));
     await next('c/four.test.yaml deleted\n');
     rmSync(path.join(own.home, 'a/_part.prompt'));
+
     expect(await round()).toMatch(/^a\/_part\.prompt deleted: 1 case\n/u);
+
     raise('SIGTERM');
     expect(await ended).toBe(143);
   });
@@ -73,27 +96,36 @@ describe('test --watch', () => {
   constructor({ config }) { this.suffix = config.suffix; }
   callApi() { return { output: '${word} ' + this.suffix }; }
 }`;
+
     const check = (answer: string): string =>
       `require('node:fs'); module.exports = output => output === '${answer}';`;
+
     const config = (name: string, suffix: string): string =>
       JSON.stringify({
         prompts: ['Hi'],
         providers: [{ id: 'file://bot.mjs', config: { suffix } }],
         tests: [{ description: name, assert: [{ type: 'javascript', value: 'file://check.cjs' }] }],
       });
+
     const own = new Project({
       'bot.mjs': bot('one'),
       'check.cjs': check('one a'),
       'promptfooconfig.json': config('first', 'a'),
     });
     const { round, raise, ended } = startWatching(own, ['--allow-commands']);
+
     expect(await round()).toContain('1 passed, 0 failed');
+
     own.write('bot.mjs', bot('two'));
     own.write('promptfooconfig.json', config('second', 'a'));
+
     expect(await round()).toContain('0 passed, 1 failed');
+
     own.write('check.cjs', check('two b'));
     own.write('promptfooconfig.json', config('third', 'b'));
+
     expect(await round()).toContain('1 passed, 0 failed');
+
     raise('SIGTERM');
     expect(await ended).toBe(143);
   });
@@ -104,22 +136,33 @@ describe('test --watch', () => {
       const cases = texts.map(text => `  - { name: says ${text}, inputs: { text: "${text}" } }\n`);
       own.write('echo.test.yaml', `${head}cases:\n${cases.join('')}`);
     };
+
     write('', 'one', 'two');
     const { stdout, stderr, next, round, raise, ended } = startWatching(own);
+
     expect(await round()).toContain('2 passed, 0 failed');
+
     write('# a remark\n', 'one', 'three', 'four');
     const changed = await round();
+
     expect(changed).toMatch(/echo\.test\.yaml changed: 2 cases\n[^]*2 passed, 0 failed/u);
     expect(changed).not.toContain('says one');
+
     write('', 'four', 'one');
     await next('echo.test.yaml changed, but none of its cases');
     write('pass: 50%\n', 'four', 'one');
+
     expect(await next('so far 6 runs')).toContain('echo.test.yaml changed: 2 cases');
+
     own.write('echo.test.yaml', 'cases: [');
-    await vi.waitFor(() => expect(stderr()).toContain('error: echo.test.yaml'), { timeout: 60_000 });
+    await vi.waitFor(() => expect(stderr()).toContain('error: echo.test.yaml'), {
+      timeout: 60_000,
+    });
     write('pass: 50%\n', 'four', 'one');
     await vi.waitFor(() => expect(stderr()).toContain('so far 8 runs'), { timeout: 60_000 });
+
     expect(stdout()).toMatch(/2 passed, 0 failed\n$/u);
+
     raise('SIGTERM');
     expect(await ended).toBe(143);
   });
@@ -131,10 +174,13 @@ describe('test --watch', () => {
     own.write('echo.test.yaml', 'cases: [{ name: quick, inputs: { text: a } }]');
     const { stdout, round, raise, ended } = startWatching(own);
     await vi.waitFor(() => expect(readRunJournal(own)).toContain('ended'), { timeout: 60_000 });
+
     expect(stdout()).toBe('');
+
     own.write('slow.test.yaml', slow(0));
     expect(await round()).toMatch(/slow\.test\.yaml changed: 1 case\n[^]*2 passed, 0 failed/u);
     expect(stdout().match(/^passed /gmu)).toHaveLength(2);
+
     raise('SIGTERM');
     expect(await ended).toBe(143);
   });

@@ -18,7 +18,10 @@ export interface ConvertOptions {
   readonly allowCommands?: boolean;
 }
 
-/** Converts a configuration of promptfoo in a directory with these files, and with some that it may not read. */
+/**
+ * Converts a configuration of promptfoo in a directory with these files, and with some that it may
+ * not read.
+ */
 export async function convert(
   config: string,
   { files = {}, ...options }: ConvertOptions = {},
@@ -28,7 +31,11 @@ export async function convert(
   await writeFile(path.join(directory, '..', 'outside.txt'), 'secret {{a}}');
   await writeFile(path.join(directory, 'wide.txt'), '\uFEFFa', 'utf16le');
   if (hasLinks) await symlink('../outside.txt', path.join(directory, 'link.txt'));
-  for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
+
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(path.join(directory, name), text);
+  }
+
   return await convertForeign(config, 'in/promptfooconfig.yaml', {
     directory,
     settings: [...PROVIDER_SETTINGS],
@@ -58,7 +65,10 @@ export function faultMessages({ notes }: ConvertedPrompt): string[] {
 }
 
 /** Returns the role and the text of each message to a model. */
-export function renderMessages({ prompt }: ConvertedPrompt, inputs: Record<string, string> = {}): string[][] {
+export function renderMessages(
+  { prompt }: ConvertedPrompt,
+  inputs: Record<string, string> = {},
+): string[][] {
   const { messages } = previewPrompt(parsePromptFile(prompt, 'x.prompt'), { inputs });
   return messages.map(({ role, content }) => [
     role,

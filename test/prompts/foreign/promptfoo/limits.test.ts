@@ -8,8 +8,12 @@ describe('limits of a configuration of promptfoo', () => {
     `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests:\n  - vars: { a: ${list(one)}, b: ${list(other)} }\n`;
 
   it('refuses lists that produce more than 100,000 cases before it makes any', async () => {
-    await expect(convert(lists(10_000, 10_000))).rejects.toThrow('its lists produce more than 100,000 cases');
-    await expect(convert(lists(1001, 100))).rejects.toThrow('its lists produce more than 100,000 cases');
+    await expect(convert(lists(10_000, 10_000))).rejects.toThrow(
+      'its lists produce more than 100,000 cases',
+    );
+    await expect(convert(lists(1001, 100))).rejects.toThrow(
+      'its lists produce more than 100,000 cases',
+    );
   });
 
   it('makes a case of each combination of two lists', async () => {
@@ -32,6 +36,7 @@ describe('limits of a configuration of promptfoo', () => {
         .slice(0, count)
         .map(name => `  - vars: { a: file://${name} }\n`)
         .join('')}`;
+
     expect(parseCases(await convert(config(1000), { files }))).toHaveLength(1000);
     await expect(convert(config(1001), { files })).rejects.toThrow(
       'a configuration may name 1,000 different ones',

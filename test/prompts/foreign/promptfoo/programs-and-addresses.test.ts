@@ -24,6 +24,7 @@ describe('programs and addresses of promptfoo', () => {
       ].join('\n'),
       { files: { 'chain.py': '' } },
     );
+
     expect(parseModels(converted)).toEqual([
       {
         model: 'python-chain-py-mode-a-b-program',
@@ -48,6 +49,7 @@ describe('programs and addresses of promptfoo', () => {
         output: 'choices[0].text',
       },
     ]);
+
     expect(converted.prompt).toMatch(/^model: python-chain-py-mode-a-b-program$/m);
     expect(noteLines(converted)).toEqual([]);
   });
@@ -56,16 +58,19 @@ describe('programs and addresses of promptfoo', () => {
     const text = `prompts: ["{{a}}"]\nproviders: [file://bot.ts]\ntests: [{vars: {a: x}}]`;
     const files = { 'bot.ts': '' };
     const written = await convert(text, { files });
+
     expect(written.models).not.toContain('node_modules');
     expect(noteLines(written).join('\n')).toMatch(
       /`file:\/\/bot\.ts` is TypeScript: its entry needs tsx or jiti/,
     );
+
     const run = await convert(text, { files, isForTest: true, allowCommands: true });
     expect([run.models, noteLines(run)]).toEqual([expect.stringContaining('node_modules'), []]);
   });
 
   it('are different models if their configs differ', async () => {
-    const providers = '[{id: file://bot.mjs, config: {k: 1}}, {id: ./bot.mjs, config: {k: 2}}, bot.mjs]';
+    const providers =
+      '[{id: file://bot.mjs, config: {k: 1}}, {id: ./bot.mjs, config: {k: 2}}, bot.mjs]';
     const text = `prompts: ["{{a}}"]\nproviders: ${providers}\ntests: [{vars: {a: x}}]`;
     const converted = await convert(text, { files: { 'bot.mjs': '' } });
     const names = ['bot-mjs-program', 'bot-mjs-program-2', 'bot-mjs-program-3'];

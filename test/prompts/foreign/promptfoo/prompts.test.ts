@@ -10,7 +10,12 @@ import {
 
 describe('prompts of promptfoo', () => {
   it.each<[string, string, ConvertOptions, unknown]>([
-    ['inline', 'prompts: ["Say {{a}} {{ b }} {\\"c\\": {{a}}}"]', {}, [['user', 'Say A B {"c": A}']]],
+    [
+      'inline',
+      'prompts: ["Say {{a}} {{ b }} {\\"c\\": {{a}}}"]',
+      {},
+      [['user', 'Say A B {"c": A}']],
+    ],
     [
       'a chat as JSON',
       `prompts: ['[{"role": "system", "content": "S {{a}}"}, {"role": "User", "content": "{{b}}"}]']`,
@@ -40,16 +45,21 @@ describe('prompts of promptfoo', () => {
       [['model', 'A']],
     ],
   ])('as %s', async (_, prompts, options, messages) => {
-    expect(renderMessages(await convert(`${prompts}\n${PROVIDERS}`, options), { a: 'A', b: 'B' })).toEqual(
-      messages,
-    );
+    expect(
+      renderMessages(await convert(`${prompts}\n${PROVIDERS}`, options), { a: 'A', b: 'B' }),
+    ).toEqual(messages);
   });
 
   it('keep the spaces and line ends around them', async () => {
     const blanks = async (prompt: string): Promise<string> => {
-      const text = JSON.stringify({ prompts: [prompt], providers: ['echo'], tests: [{ vars: { q: '' } }] });
+      const text = JSON.stringify({
+        prompts: [prompt],
+        providers: ['echo'],
+        tests: [{ vars: { q: '' } }],
+      });
       return (await convert(text, { isForTest: true })).prompt.split('---\n')[2] ?? '';
     };
+
     expect(await blanks('a {{q}}\n\n')).toBe('a {{q}}\n\n{{log ""}}\n');
     expect(await blanks(' b')).toBe('{{log ""}} b\n');
     expect(await blanks(' ')).toBe('{{log ""}} {{log ""}}\n');
@@ -59,10 +69,15 @@ describe('prompts of promptfoo', () => {
   it('are read from a file as promptfoo reads it', async () => {
     const read = async (file: string, content: string, prompt = 1): Promise<string | undefined> => {
       const text = `{"prompts": ["file://${file}"], "providers": ["echo"], "tests": [{"vars": {"q": ""}}]}`;
-      const converted = await convert(text, { isForTest: true, files: { [file]: content }, prompt });
+      const converted = await convert(text, {
+        isForTest: true,
+        files: { [file]: content },
+        prompt,
+      });
       const [fault] = converted.notes.filter(({ isHarmless }) => !isHarmless);
       return fault?.message ?? converted.template?.text ?? converted.prompt.split('---\n')[2];
     };
+
     expect(await read('p.md', ' a {{q}}\n\n')).toBe('{{log ""}} a {{q}}\n\n{{log ""}}\n');
     expect(await read('p.txt', 'a\n  ---\nb\n', 2)).toBe('b\n');
     expect(await read('p.jsonl', '"a"\n\n"b"\n', 2)).toBe('"b"\n');
@@ -78,14 +93,18 @@ ${PROVIDERS}tests:
   - vars: { a: file://a.txt }
     assert: [{ type: equals, value: file://a.txt }]
 `;
+
     const files = {
       'p.txt': 'one {{a}}\nline\n---\ntwo {{a}}\nlines\n',
       'p.jsonl': '[{"role": "user", "content": "{{a}}"}]\n"b {{a}}"\n',
       't.csv': 'a,__expected\n"x\ny",contains:x\n',
       'a.txt': 'green\ntea\n',
     };
+
     const withCrlf = (text: string): string => text.replaceAll('\n', '\r\n');
-    const onWindows = Object.fromEntries(Object.entries(files).map(([name, text]) => [name, withCrlf(text)]));
+    const onWindows = Object.fromEntries(
+      Object.entries(files).map(([name, text]) => [name, withCrlf(text)]),
+    );
     for (const prompt of [1, 2, 3, 4]) {
       const converted = await convert(config, { files, prompt });
       expect(await convert(withCrlf(config), { files: onWindows, prompt })).toEqual(converted);
@@ -114,10 +133,13 @@ ${PROVIDERS}tests:
       `  N {% if mode == 'x' %}X{% elif mode == "y" %}Y{%else%}Z{% endif %}{% elif source != 'src' %}Q{% endif -%}`,
       ' end }',
     ].join('\n');
+
     const tests = '[{vars: {traits: T1, source: src, mode: x}}]';
     const text = `prompts: [${JSON.stringify(prompt)}]\n${PROVIDERS}tests: ${tests}\n`;
     const converted = await convert(text, { isForTest: true });
+
     expect(noteLines(converted)).toEqual([]);
+
     const sent = (traits: string, source: string, mode: string): unknown =>
       renderMessages(converted, { traits, source, mode });
     expect(sent('', 'src', 'x')).toEqual([['user', 'R:\nE\n\n## src\n\nA {not}N Xend }']]);
@@ -151,11 +173,14 @@ ${PROVIDERS}tests:
     ['{{a}}', '[{vars: {a: "{% for i in b %}{{ i }}{% endfor %}", b: B}}]'],
     ['{{a}}', '[{vars: {a: "{% raw %}{{ b | upper }}{% endraw %}", b: B}}]'],
     ['{{a}}', '[{vars: {a: x}, options: {storeOutputAs: c}}]'],
-  ])('stay templates of Nunjucks if the variables decide what is sent: %s with %s', async (prompt, tests) => {
-    const text = `prompts: ['${prompt}']\n${PROVIDERS}tests: ${tests}\n`;
-    const converted = await convert(text, { isForTest: true });
-    expect([noteLines(converted), converted.template?.text]).toEqual([[], prompt]);
-  });
+  ])(
+    'stay templates of Nunjucks if the variables decide what is sent: %s with %s',
+    async (prompt, tests) => {
+      const text = `prompts: ['${prompt}']\n${PROVIDERS}tests: ${tests}\n`;
+      const converted = await convert(text, { isForTest: true });
+      expect([noteLines(converted), converted.template?.text]).toEqual([[], prompt]);
+    },
+  );
 
   it('are refused if a template reads the environment', async () => {
     const text = `prompts: ['{{ env.NAME | upper }}']\n${PROVIDERS}tests: [{vars: {a: x}}]\n`;
@@ -175,14 +200,21 @@ ${PROVIDERS}tests:
     ['"About:\\n{{a}}"', '"Hi\\nassistant: Hello"', 'anthropic:claude-sonnet-4-6', 1],
     ['"Say {{a}}"', '"user: Hi"', 'anthropic:claude-sonnet-4-6', 0],
     ['"user: {{a}}"', 'Hi', 'openai:gpt-4o', 0],
-    [`'[{"role": "user", "content": "Say\\nuser: {{a}}"}]'`, 'Hi', 'anthropic:claude-sonnet-4-6', 0],
+    [
+      `'[{"role": "user", "content": "Say\\nuser: {{a}}"}]'`,
+      'Hi',
+      'anthropic:claude-sonnet-4-6',
+      0,
+    ],
   ])(
     'are noted if promptfoo splits their lines into messages for Claude: %s with %s for %s',
     async (prompt, a, id, count) => {
       const text = `prompts: [${prompt}]\nproviders: ['${id}']\ntests: [{ vars: { a: ${a} } }]\n`;
       const note =
         'in/promptfooconfig.yaml:1: a line such as `user: …` in a text for Claude has no equivalent';
-      expect(noteLines(await convert(text, { isForTest: true }))).toEqual(count === 1 ? [note] : []);
+      expect(noteLines(await convert(text, { isForTest: true }))).toEqual(
+        count === 1 ? [note] : [],
+      );
     },
   );
 
@@ -199,7 +231,11 @@ ${PROVIDERS}tests:
       /^in\/promptfooconfig\.yaml:1: the prompt .* is a program/,
     ],
     ['prompts: [file://p.py:fn]', {}, /is a program/],
-    ['prompts:\n  - "a {{ b | upper }}"', {}, /^in\/promptfooconfig\.yaml:2: only `\{\{name\}\}` and/],
+    [
+      'prompts:\n  - "a {{ b | upper }}"',
+      {},
+      /^in\/promptfooconfig\.yaml:2: only `\{\{name\}\}` and/,
+    ],
     ['prompts: ["{% if a %}x{% endif %}"]', {}, /only `\{\{name\}\}`/],
     ['prompts: file://p.txt', { files: { 'p.txt': 'one\n{{ a.b }}' } }, /^in[\\/]p\.txt:2: only/],
     ['prompts: [a]', { prompt: 2 }, /there are 1 prompts, and no prompt 2/],

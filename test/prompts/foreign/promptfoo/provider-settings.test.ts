@@ -3,6 +3,7 @@ import { convert, faultMessages, noteLines } from './convert-configuration.ts';
 
 const ALL_SETTINGS =
   'temperature: 0.3, top_p: 0.5, top_k: 5, max_tokens: 7, max_completion_tokens: 8, num_predict: 9, seed: 3, random_seed: 4, stop: [x], stop_sequences: [y], frequency_penalty: 0.1, presence_penalty: 0.2, reasoning_effort: low, unknown: 1';
+
 const SAMPLING = {
   temperature: 0.3,
   topP: 0.5,
@@ -66,6 +67,7 @@ tests: [{ vars: {} }]
 `,
       { isForTest: true, allowCommands: true },
     );
+
     expect((converted.test as unknown as { models: unknown[] }).models).toEqual([
       { model: 'openai/gpt-5-mini', config: { maxOutputTokens: 99 } },
       { model: 'openai/gpt-4o', config: { temperature: 0, maxOutputTokens: 1024 } },
@@ -140,6 +142,7 @@ tests: [{ vars: {} }]
       { files: { 'tools.json': JSON.stringify(tools) }, isForTest: true },
     );
     const { models } = converted.test as unknown as { models: { config: object }[] };
+
     expect(models.slice(0, 2).map(({ config }) => config)).toEqual([
       { temperature: 0, maxOutputTokens: 1024, tools, tool_choice: 'required' },
       {
@@ -149,10 +152,12 @@ tests: [{ vars: {} }]
         tool_choice: { type: 'any' },
       },
     ]);
+
     expect(models.slice(2, 7).every(({ config }) => 'tools' in config)).toBe(true);
     expect(noteLines(converted)).toEqual(
       [10, 11, 12].map(
-        line => `in/promptfooconfig.yaml:${line}: \`tools\` of a provider's config has no equivalent`,
+        line =>
+          `in/promptfooconfig.yaml:${line}: \`tools\` of a provider's config has no equivalent`,
       ),
     );
   });

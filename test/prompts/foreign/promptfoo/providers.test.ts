@@ -31,18 +31,24 @@ providers:
   - python:own.py
 tests: [{ vars: {} }]
 `);
+
     expect(parsePromptFile(converted.prompt, 'x.prompt')).toMatchObject({
       model: 'openai/gpt-4o',
       config: { temperature: 0, maxOutputTokens: 9, stopSequences: ['END'] },
       output: { format: 'json', schema: { type: 'array' } },
     });
+
     expect(converted.test).toMatchObject({
       models: [
-        { model: 'openai/gpt-4o', config: { temperature: 0, maxOutputTokens: 9, stopSequences: ['END'] } },
+        {
+          model: 'openai/gpt-4o',
+          config: { temperature: 0, maxOutputTokens: 9, stopSequences: ['END'] },
+        },
         { model: 'anthropic/claude-sonnet-4', config: { temperature: 0, maxOutputTokens: 1024 } },
         { model: 'ollama/llama3.2', config: { temperature: 1 } },
       ],
     });
+
     expect(noteLines(converted)).toEqual([
       "in/promptfooconfig.yaml:10: `apiKey` of a provider's config has no equivalent",
       "in/promptfooconfig.yaml:14: the file of the provider `python:own.py` doesn't exist",
@@ -86,7 +92,10 @@ tests: one.yaml
 `,
       { files: { 'one.yaml': 'vars: {}\ndescription: one' }, isForTest: true, allowCommands: true },
     );
-    const { models } = converted.test as unknown as { models: { model: string; config: unknown }[] };
+    const { models } = converted.test as unknown as {
+      models: { model: string; config: unknown }[];
+    };
+
     expect(parseCases(converted)).toEqual([{ name: 'one' }]);
     expect(models.at(-1)?.model).toBe('deepseek/deepseek-chat');
     expect(models.slice(0, 6)).toEqual([
@@ -97,9 +106,14 @@ tests: one.yaml
       { model: 'ollama/m', config: {} },
       { model: 'ours-openai-azure-com/m', config: { temperature: 0, maxOutputTokens: 1024 } },
     ]);
+
     expect(parse(converted.models ?? '')).toEqual({
       providers: {
-        huggingface: { baseUrl: 'https://router.huggingface.co/v1', engine: 'openai', apiKeyEnv: 'HF_TOKEN' },
+        huggingface: {
+          baseUrl: 'https://router.huggingface.co/v1',
+          engine: 'openai',
+          apiKeyEnv: 'HF_TOKEN',
+        },
         perplexity: {
           baseUrl: 'https://api.perplexity.ai',
           engine: 'openai',

@@ -43,6 +43,7 @@ tests:
       't.json': '[{"vars": {"a": "j"}}]',
       't.jsonl': '{"vars": {"a": "l"}}\n\n{"vars": {"a": "m"}}\n',
     };
+
     const converted = await convert(
       `${head}tests: [file://t.csv, t.json, file://t.jsonl, file://t.py, q.csv]
 scenarios:
@@ -52,6 +53,7 @@ scenarios:
 `,
       { files },
     );
+
     expect(parseCases(converted)).toEqual([
       {
         name: 'row',
@@ -68,7 +70,9 @@ scenarios:
       { name: 'case 9', inputs: { a: '2', b: 'x' }, expect: [{ equals: '2x' }] },
     ]);
     expect(noteLines(converted)).toEqual([
-      expect.stringMatching(/^in\/promptfooconfig\.yaml:3: the tests in file:\/\/t\.py have no equivalent/),
+      expect.stringMatching(
+        /^in\/promptfooconfig\.yaml:3: the tests in file:\/\/t\.py have no equivalent/,
+      ),
     ]);
   });
 
@@ -82,7 +86,9 @@ scenarios:
     ['{{a}}', '{{a}}'],
     ['file://cut.txt', '{{ b | upper\n}}'],
   ])('fill in the text of a variable as promptfoo does: %j', async (a, expected) => {
-    const tests = JSON.stringify([{ vars: { a, b: 'B', c: '{{ b | upper }}', d: { e: '{% if b %}' } } }]);
+    const tests = JSON.stringify([
+      { vars: { a, b: 'B', c: '{{ b | upper }}', d: { e: '{% if b %}' } } },
+    ]);
     const files = { 'cut.txt': '{{ b | upper\n}}' };
     const converted = await convert(`${head}tests: ${tests}\n`, { files, isForTest: true });
     expect(parseCases(converted)[0]?.inputs).toMatchObject({ a: expected });
@@ -93,7 +99,9 @@ scenarios:
     const text = (value: string): string =>
       `prompts: ['[{"role": "user", "content": "{{a}}"}]']\n${PROVIDERS}tests:\n  - vars: { a: "${value}", b: B }\n`;
     const left = await convert(text('{{ b | upper }}'), { isForTest: true });
+
     expect([noteLines(left), parseCases(left)[0]?.inputs]).toEqual([[], { a: '{{ b | upper }}' }]);
+
     const named = await convert(text("{{ env['X'] | upper }}"), { isForTest: true });
     expect(noteLines(named)).toEqual([
       'in/promptfooconfig.yaml:4: a variable with `{{env.…}}` has no equivalent',
@@ -112,9 +120,14 @@ tests:
   - vars: { a: d, other: "{% if a %}{{&a}}{% endif %} {{^a}}" }
 `;
     const converted = await convert(text, { isForTest: true });
-    expect(parseCases(converted).map(({ inputs }) => inputs)).toEqual([{ a: 'x null' }, { a: 'd' }]);
+    expect(parseCases(converted).map(({ inputs }) => inputs)).toEqual([
+      { a: 'x null' },
+      { a: 'd' },
+    ]);
     expect(
-      converted.notes.filter(({ isHarmless }) => !isHarmless).map(({ line, message }) => [line, message]),
+      converted.notes
+        .filter(({ isHarmless }) => !isHarmless)
+        .map(({ line, message }) => [line, message]),
     ).toEqual([
       [3, '`extensions` has no equivalent'],
       [6, "the variable `other` has Nunjucks that promptfoo can't read"],
@@ -125,7 +138,10 @@ tests:
   it('make no case of `defaultTest` alone if all of them are left out', async () => {
     const alone = `${head}defaultTest: { assert: [{ type: contains, value: x }] }\n`;
     expect(parseCases(await convert(alone, { isForTest: true }))).toHaveLength(1);
-    const left = await convert(`${alone}tests: file://t.js\n`, { files: { 't.js': '' }, isForTest: true });
+    const left = await convert(`${alone}tests: file://t.js\n`, {
+      files: { 't.js': '' },
+      isForTest: true,
+    });
     expect(left.test).toBeUndefined();
   });
 
@@ -134,7 +150,10 @@ tests:
     ['{ type: equals, value: { a: 1 } }', [{ schema: { const: { a: 1 } } }, UNFENCED]],
     ['{ type: contains-any, value: [x, y] }', [{ any: [{ contains: 'x' }, { contains: 'y' }] }]],
     ['{ type: icontains-all, value: "x, y" }', [{ icontains: 'x' }, { icontains: 'y' }]],
-    ['{ type: not-contains-any, value: [x, y] }', [{ not: { any: [{ contains: 'x' }, { contains: 'y' }] } }]],
+    [
+      '{ type: not-contains-any, value: [x, y] }',
+      [{ not: { any: [{ contains: 'x' }, { contains: 'y' }] } }],
+    ],
     [
       '{ type: not-contains-all, value: [x, y] }',
       [{ any: [{ not: { contains: 'x' } }, { not: { contains: 'y' } }] }],
@@ -150,9 +169,12 @@ tests:
     ['{ type: llm-rubric, value: "is {{a}}" }', [{ rubric: 'is A' }]],
   ])('have assertions that become expectations: %s', async (assertion, expected) => {
     const files = { 's.json': '{"type": "array"}' };
-    const converted = await convert(`${head}tests: [{ vars: { a: A }, assert: [${assertion}] }]\n`, {
-      files,
-    });
+    const converted = await convert(
+      `${head}tests: [{ vars: { a: A }, assert: [${assertion}] }]\n`,
+      {
+        files,
+      },
+    );
     expect(parseCases(converted)[0]?.expect).toEqual(expected);
   });
 
@@ -161,7 +183,9 @@ tests:
     async test => {
       const text = `prompts: [a]\n${PROVIDERS}tests:\n  - ${test}\n`;
       expect(noteLines(await convert(text, { isForTest: true }))).toContainEqual(
-        expect.stringMatching(/^in\/promptfooconfig\.yaml:4: promptfoo refuses a test with none of `assert`/),
+        expect.stringMatching(
+          /^in\/promptfooconfig\.yaml:4: promptfoo refuses a test with none of `assert`/,
+        ),
       );
       expect(noteLines(await convert(text)).join()).not.toContain('refuses');
     },
@@ -198,15 +222,14 @@ describe('variables in files', () => {
 - vars: v_*.yaml
 `,
     };
+
     const text = `prompts: ['{{a}} {{b}}']\n${PROVIDERS}tests: [sub/t.yaml, { vars: file://v_1.yaml }]\n`;
     const converted = await convert(text, { files, isForTest: true });
+
     // promptfoo asks with the same variables.
-    expect(parseCases(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' '))).toEqual([
-      'one two',
-      'one lost',
-      ' ',
-      'one lost',
-    ]);
+    expect(
+      parseCases(converted).map(({ inputs }) => Object.values(inputs ?? {}).join(' ')),
+    ).toEqual(['one two', 'one lost', ' ', 'one lost']);
     expect(noteLines(converted)).toEqual([
       'in/sub/t.yaml:3: v_*.yaml names no file, and so adds no variables',
     ]);

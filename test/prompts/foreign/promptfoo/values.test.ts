@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { convert, noteLines, PROVIDERS, parseCases, renderMessages } from './convert-configuration.ts';
+import {
+  convert,
+  noteLines,
+  PROVIDERS,
+  parseCases,
+  renderMessages,
+} from './convert-configuration.ts';
 
 describe('conversion of values from promptfoo', () => {
   const PROMPT = `prompts: ["{{a}}"]\n${PROVIDERS}tests:\n`;
@@ -16,7 +22,11 @@ describe('conversion of values from promptfoo', () => {
   });
 
   it.each([
-    ['contains-any', `'one, "two, three"'`, { any: [{ contains: 'one' }, { contains: 'two, three' }] }],
+    [
+      'contains-any',
+      `'one, "two, three"'`,
+      { any: [{ contains: 'one' }, { contains: 'two, three' }] },
+    ],
     ['contains-json', undefined, { containsJson: { type: ['object', 'array'] } }],
   ])('reads the value of %s', async (type, value, expectation) => {
     const given = value === undefined ? '' : `, value: ${value}`;
@@ -36,6 +46,7 @@ describe('conversion of values from promptfoo', () => {
       tests: [{ assert: [{ type: 'javascript', value }] }],
     });
     const refused = await convert(text, { isForTest: true });
+
     expect(noteLines(refused)).toEqual([
       'in/promptfooconfig.yaml:1: the assertion `javascript` runs a program, which runs only with --allow-commands',
     ]);
@@ -79,6 +90,8 @@ tests:
     ['flow style', '- {content: Hi, role: user}'],
   ])('reads a chat in YAML that begins with %s', async (_, chat) => {
     const config = `prompts: [file://c.yaml]\n${PROVIDERS}`;
-    expect(renderMessages(await convert(config, { files: { 'c.yaml': chat } }))).toEqual([['user', 'Hi']]);
+    expect(renderMessages(await convert(config, { files: { 'c.yaml': chat } }))).toEqual([
+      ['user', 'Hi'],
+    ]);
   });
 });

@@ -12,6 +12,7 @@ async function read(database: string | undefined): Promise<void> {
   const store = await openDatabase({ dataDir: temporaryDataDir(), database, clock: serviceClock });
   const { media } = store.blobs;
   await media.write('a.mp4', BYTES, 'video/mp4');
+
   for (const [from, to] of [
     [0, BYTES.length - 1],
     [524_287, 524_288],
@@ -22,8 +23,10 @@ async function read(database: string | undefined): Promise<void> {
     const part = await media.open('a.mp4', { from, to });
     expect(part && (await buffer(part)).equals(BYTES.subarray(from, to + 1))).toBe(true);
   }
+
   const whole = await media.open('a.mp4');
   expect(whole && (await buffer(whole)).equals(BYTES)).toBe(true);
+
   await store.close();
 }
 

@@ -14,7 +14,12 @@ describe('a place in an object store', () => {
       'https://team.s3.cn-north-1.amazonaws.com.cn',
       'a/',
     ],
-    ['s3://team/a', { ...KEY, AWS_ENDPOINT_URL: 'http://store:9000/' }, 'http://store:9000/team', 'a/'],
+    [
+      's3://team/a',
+      { ...KEY, AWS_ENDPOINT_URL: 'http://store:9000/' },
+      'http://store:9000/team',
+      'a/',
+    ],
     [
       's3://team/a',
       { ...KEY, AWS_ENDPOINT_URL: 'http://other', AWS_ENDPOINT_URL_S3: 'https://store/base' },
@@ -22,7 +27,11 @@ describe('a place in an object store', () => {
       'a/',
     ],
   ])('%s is found with the variables of the AWS tools', (text, env, bucketUrl, prefix) => {
-    expect(parseMediaUrl(text, env)).toMatchObject({ bucketUrl, prefix, secretAccessKey: 'hush-hush' });
+    expect(parseMediaUrl(text, env)).toMatchObject({
+      bucketUrl,
+      prefix,
+      secretAccessKey: 'hush-hush',
+    });
   });
 
   test.each([

@@ -5,7 +5,8 @@ import { readDatabaseUrl } from '../../../../src/service/store/postgres/database
 import { CERTIFICATE } from '../../../support/certificates/loopback-certificate.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 
-const hosts = (text: string) => readDatabaseUrl(text).hosts.map(({ config }) => config.connectionString);
+const hosts = (text: string) =>
+  readDatabaseUrl(text).hosts.map(({ config }) => config.connectionString);
 
 describe('the URL of a database', () => {
   it('may name several hosts, each with its port', () => {
@@ -15,6 +16,7 @@ describe('the URL of a database', () => {
       'postgres://u:p%40@[::1]/db?ssl=0',
       'postgres://u:p%40@h3:5432/db?ssl=0',
     ]);
+
     expect(readDatabaseUrl(text).name).toBe('h1:5433,[::1]:5432,h3:5432/db');
     expect(hosts('postgresql://one/db')).toEqual(['postgresql://one/db']);
     expect(hosts('postgres:///db?host=/run/postgresql')).toHaveLength(1);
@@ -45,7 +47,9 @@ describe('the URL of a database', () => {
   it('asks for TLS as libpq does', () => {
     const ca = path.join(temporaryDirectory(), 'ca.pem');
     writeFileSync(ca, CERTIFICATE);
-    const ssl = (query: string) => readDatabaseUrl(`postgres://10.0.0.7/db?${query}`).hosts[0]?.config.ssl;
+    const ssl = (query: string) =>
+      readDatabaseUrl(`postgres://10.0.0.7/db?${query}`).hosts[0]?.config.ssl;
+
     expect(ssl('')).toBeUndefined();
     expect(ssl('sslmode=disable')).toBe(false);
     expect(ssl(`sslmode=prefer&sslrootcert=${ca}`)).toEqual({
@@ -56,6 +60,7 @@ describe('the URL of a database', () => {
     expect(ssl(`sslmode=require&sslrootcert=${ca}`)).toMatchObject({ ca: CERTIFICATE });
     expect(ssl(`sslmode=verify-ca&sslrootcert=${ca}`)).toMatchObject({ ca: CERTIFICATE });
     expect(ssl('sslmode=verify-full')).not.toHaveProperty('ca');
+
     const { checkServerIdentity: check } = ssl('sslmode=verify-full') as {
       checkServerIdentity: (host: string, certificate: object) => Error | undefined;
     };
@@ -63,7 +68,10 @@ describe('the URL of a database', () => {
       subject: { CN: 'localhost' },
       subjectaltname: 'DNS:localhost, IP Address:127.0.0.1',
     };
+
     expect(check('localhost', certificate)?.message).toContain('10.0.0.7');
-    expect(check('localhost', { ...certificate, subjectaltname: 'IP Address:10.0.0.7' })).toBeUndefined();
+    expect(
+      check('localhost', { ...certificate, subjectaltname: 'IP Address:10.0.0.7' }),
+    ).toBeUndefined();
   });
 });

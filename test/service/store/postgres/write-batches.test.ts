@@ -8,7 +8,12 @@ test('owners who share a lane take turns, however many items one of them has', a
     return items;
   }, 4);
   const many = Array.from({ length: 6 }, (_, index) => lanes.add('', `ann ${index + 1}`, 'ann'));
-  const few = [lanes.add('', 'bob 1', 'bob'), lanes.add('', 'eve 1', 'eve'), lanes.add('', 'bob 2', 'bob')];
+  const few = [
+    lanes.add('', 'bob 1', 'bob'),
+    lanes.add('', 'eve 1', 'eve'),
+    lanes.add('', 'bob 2', 'bob'),
+  ];
+
   expect(await Promise.all([...many, ...few])).toEqual([
     ...Array.from({ length: 6 }, (_, index) => `ann ${index + 1}`),
     'bob 1',

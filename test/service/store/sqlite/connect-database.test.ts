@@ -16,19 +16,25 @@ function heldFlushes(): ((error: NodeJS.ErrnoException | null) => void)[] {
     vi.restoreAllMocks();
     syncBuiltinESMExports();
   });
+
   return held;
 }
 
 async function openStore() {
   const dataDir = temporaryDirectory();
-  const store = await openSqliteStore(path.join(dataDir, 'promptrun.db'), { dataDir, clock: serviceClock });
+  const store = await openSqliteStore(path.join(dataDir, 'promptrun.db'), {
+    dataDir,
+    clock: serviceClock,
+  });
   onTestFinished(() => store.close());
   return store;
 }
 
 it('writes past the cache of the disk on macOS too', async () => {
   const { database, log } = await connectDatabase(path.join(temporaryDirectory(), 'promptrun.db'));
-  const settings = ['synchronous', 'fullfsync'].map(name => database.prepare(`pragma ${name}`).all());
+  const settings = ['synchronous', 'fullfsync'].map(name =>
+    database.prepare(`pragma ${name}`).all(),
+  );
   await log?.close();
   database.close();
   expect(settings).toEqual([[{ synchronous: 1 }], [{ fullfsync: 1 }]]);
@@ -37,22 +43,29 @@ it('writes past the cache of the disk on macOS too', async () => {
 it('reports a write only once it is on disk, and shares a flush between those that wait', async () => {
   const store = await openStore();
   const held = heldFlushes();
+
   const done: string[] = [];
   const write = async (key: string): Promise<void> => {
     await store.settings.getOrCreate(key, () => 'x');
     done.push(key);
   };
+
   const first = write('a');
   await expect.poll(() => held.length).toBe(1);
+
   const others = ['b', 'c', 'd'].map(write);
+
   // They are committed while the disk is busy.
   await expect.poll(() => store.settings.get('d')).toBe('x');
   expect(done).toEqual([]);
+
   held[0]?.(null);
   await expect.poll(() => held.length).toBe(2);
   expect(done).toEqual(['a']);
+
   held[1]?.(null);
   await Promise.all([first, ...others]);
+
   expect(done).toEqual(['a', 'b', 'c', 'd']);
 });
 

@@ -1,8 +1,18 @@
 import { withoutUndefined } from '../../../../files/formats/json.ts';
-import { isJsonObject, readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
+import {
+  isJsonObject,
+  readListAt,
+  readTextAt,
+  readValueAt,
+} from '../../../../utils/bounded-json.ts';
 import type { ProviderUsage } from '../../../engine.ts';
 import type { PictureSource } from '../fetch-pictures.ts';
-import { type AnswerFormat, type ModelAnswer, type ReportedCounts, readCountAt } from '../model-answer.ts';
+import {
+  type AnswerFormat,
+  type ModelAnswer,
+  type ReportedCounts,
+  readCountAt,
+} from '../model-answer.ts';
 
 /** Chat Completions of any provider. */
 export const CHAT: AnswerFormat = {
@@ -48,14 +58,17 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
   answer.setError(readValueAt(choice, 'error'));
   const message = readValueAt(choice, 'message') ?? readValueAt(choice, 'delta');
   answer.addRefusal(readTextAt(message, 'refusal'));
-  const calls = [...readListAt(message, 'tool_calls'), readValueAt(message, 'function_call')].filter(
-    isJsonObject,
-  );
+  const calls = [
+    ...readListAt(message, 'tool_calls'),
+    readValueAt(message, 'function_call'),
+  ].filter(isJsonObject);
   if (answer.keepsCalls && calls.length > 0) return answer.addText(callsText(message), index);
+
   for (const call of calls) {
     const named = readValueAt(call, 'function') ?? call;
     answer.addToolCall(readTextAt(named, 'name'), readTextAt(named, 'arguments'), index);
   }
+
   const parts = listContentParts(readValueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
   answer.hasThought ||= isThought || THOUGHTS.some(key => Boolean(readValueAt(message, key)));
@@ -95,14 +108,15 @@ function collectPictures(part: unknown): PictureSource[] {
 }
 
 /**
- * Returns the usage from the counts of OpenAI's interfaces and their imitations. Some leave thinking out of the completion
- * but include it in the total.
+ * Returns the usage from the counts of OpenAI's interfaces and their imitations. Some leave
+ * thinking out of the completion but include it in the total.
  */
 export function readTokenUsage(counts: ReportedCounts): ProviderUsage | undefined {
   const count = (...path: string[]): number | undefined => readCountAt(counts, ...path);
   const input = count('prompt_tokens') ?? count('input_tokens');
   const completion = count('completion_tokens') ?? count('output_tokens');
   if (input === undefined || completion === undefined) return undefined;
+
   const output = Math.max(completion, (count('total_tokens') ?? 0) - input);
   const cachedTokens =
     count('prompt_tokens_details', 'cached_tokens') ??
@@ -110,6 +124,7 @@ export function readTokenUsage(counts: ReportedCounts): ProviderUsage | undefine
     count('prompt_cache_hit_tokens') ??
     count('cached_tokens') ??
     0;
+
   const writtenTokens =
     count('prompt_tokens_details', 'cache_write_tokens') ??
     count('input_tokens_details', 'cache_write_tokens') ??
@@ -130,5 +145,7 @@ const TICK = 1e-10;
 export function readReportedCost(counts: ReportedCounts): number | undefined {
   const { cost, cost_in_usd_ticks: ticks } = counts;
   if (typeof cost === 'number' && Number.isFinite(cost) && cost >= 0) return cost;
-  return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0 ? ticks * TICK : undefined;
+  return typeof ticks === 'number' && Number.isFinite(ticks) && ticks >= 0
+    ? ticks * TICK
+    : undefined;
 }

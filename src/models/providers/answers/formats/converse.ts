@@ -1,5 +1,15 @@
-import { isJsonObject, readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
-import { type AnswerFormat, includeCachedTokens, type ModelAnswer, readCountAt } from '../model-answer.ts';
+import {
+  isJsonObject,
+  readListAt,
+  readTextAt,
+  readValueAt,
+} from '../../../../utils/bounded-json.ts';
+import {
+  type AnswerFormat,
+  includeCachedTokens,
+  type ModelAnswer,
+  readCountAt,
+} from '../model-answer.ts';
 
 /** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */
 export const CONVERSE: AnswerFormat = {
@@ -20,12 +30,18 @@ export const CONVERSE: AnswerFormat = {
     malformed_tool_use: 'broken',
   },
   read(object, answer) {
-    for (const block of readListAt(object, 'output', 'message', 'content')) readBlock(block, answer);
-    answer.addStopReason(readTextAt(object, 'stopReason') ?? readTextAt(object, 'messageStop', 'stopReason'));
+    for (const block of readListAt(object, 'output', 'message', 'content')) {
+      readBlock(block, answer);
+    }
+
+    answer.addStopReason(
+      readTextAt(object, 'stopReason') ?? readTextAt(object, 'messageStop', 'stopReason'),
+    );
     readBlock(readValueAt(object, 'contentBlockStart', 'start'), answer);
     readBlock(readValueAt(object, 'contentBlockDelta', 'delta'), answer);
     const end = readValueAt(object, 'metadata');
     answer.isEnded ||= end !== undefined;
+
     for (const holder of [object, end]) {
       answer.addCounts(readValueAt(holder, 'usage'));
       answer.tier = readTextAt(holder, 'serviceTier', 'type') ?? answer.tier;
@@ -46,6 +62,7 @@ function readBlock(block: unknown, answer: ModelAnswer): void {
   answer.hasThought ||= isJsonObject(readValueAt(block, 'reasoningContent'));
   const toolUse = readValueAt(block, 'toolUse');
   if (toolUse === undefined) return;
+
   const input = readValueAt(toolUse, 'input');
   answer.addToolCall(
     readTextAt(toolUse, 'name'),

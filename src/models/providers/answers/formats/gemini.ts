@@ -25,13 +25,16 @@ export const GEMINI: AnswerFormat = {
       readTextAt(object, 'usageMetadata', 'serviceTier') ??
       readTextAt(object, 'usageMetadata', 'service_tier') ??
       answer.tier;
+
     const blocked = readTextAt(object, 'promptFeedback', 'blockReason');
     if (blocked !== undefined && blocked !== 'BLOCK_REASON_UNSPECIFIED') {
       answer.addRefusal(
-        readTextAt(object, 'promptFeedback', 'blockReasonMessage') ?? `the prompt is blocked (${blocked})`,
+        readTextAt(object, 'promptFeedback', 'blockReasonMessage') ??
+          `the prompt is blocked (${blocked})`,
       );
       answer.isEnded = true;
     }
+
     for (const [index, candidate] of readListAt(object, 'candidates').entries()) {
       readCandidate(candidate, readCountAt(candidate, 'index') ?? index, answer);
     }
@@ -40,12 +43,14 @@ export const GEMINI: AnswerFormat = {
     const prompt = readCountAt(counts, 'promptTokenCount');
     const answerTokens = readCountAt(counts, 'candidatesTokenCount');
     const thought = readCountAt(counts, 'thoughtsTokenCount') ?? 0;
+
     if (
       prompt === undefined ||
       (answerTokens === undefined && readCountAt(counts, 'totalTokenCount') === undefined)
     ) {
       return undefined;
     }
+
     const input = prompt + (readCountAt(counts, 'toolUsePromptTokenCount') ?? 0);
     const cached = Math.min(readCountAt(counts, 'cachedContentTokenCount') ?? 0, input);
     return { input, output: (answerTokens ?? 0) + thought, cached };
@@ -63,6 +68,7 @@ function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): 
       answer.hasThought = true;
       continue;
     }
+
     answer.addText(readTextAt(part, 'text'), index);
     const picture = readTextAt(part, 'inlineData', 'data');
     if (
@@ -71,6 +77,7 @@ function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): 
     ) {
       answer.pictures.push({ base64: picture });
     }
+
     const called = readValueAt(part, 'functionCall');
     if (called !== undefined) {
       answer.addToolCall(

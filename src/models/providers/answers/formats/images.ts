@@ -9,6 +9,7 @@ export const IMAGES: AnswerFormat = {
   read(object, answer) {
     answer.addCounts(readValueAt(object, 'usage'));
     answer.setError(readValueAt(object, 'error'));
+
     for (const picture of [...readListAt(object, 'data'), ...readListAt(object, 'images')]) {
       if (readValueAt(picture, 'respect_moderation') === false) {
         answer.addStopReason('content_filter');
@@ -17,11 +18,14 @@ export const IMAGES: AnswerFormat = {
       const base64 = typeof picture === 'string' ? picture : readTextAt(picture, 'b64_json');
       answer.pictures.push({ base64: base64 || undefined, url: readTextAt(picture, 'url') });
     }
+
     readTask(object, answer);
   },
   usage(counts) {
     const dollars = readReportedCost(counts);
-    return readTokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars });
+    return (
+      readTokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars })
+    );
   },
 };
 
@@ -32,9 +36,16 @@ function readTask(object: unknown, answer: ModelAnswer): void {
   answer.drawingTaskId = readTextAt(object, 'request_id') ?? answer.drawingTaskId;
   const status = readTextAt(object, 'status');
   if (status === undefined || status === 'Pending') return;
-  if (status === 'Ready') answer.pictures.push({ url: readTextAt(object, 'result', 'sample') });
-  else if (/moderated/i.test(status)) answer.addStopReason(status);
-  else if (/error|failed|not found/i.test(status)) answer.setError(status);
-  else return;
+
+  if (status === 'Ready') {
+    answer.pictures.push({ url: readTextAt(object, 'result', 'sample') });
+  } else if (/moderated/i.test(status)) {
+    answer.addStopReason(status);
+  } else if (/error|failed|not found/i.test(status)) {
+    answer.setError(status);
+  } else {
+    return;
+  }
+
   answer.drawingTaskId = undefined;
 }

@@ -1,5 +1,15 @@
-import { isJsonObject, readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
-import { type AnswerFormat, includeCachedTokens, type ModelAnswer, readCountAt } from '../model-answer.ts';
+import {
+  isJsonObject,
+  readListAt,
+  readTextAt,
+  readValueAt,
+} from '../../../../utils/bounded-json.ts';
+import {
+  type AnswerFormat,
+  includeCachedTokens,
+  type ModelAnswer,
+  readCountAt,
+} from '../model-answer.ts';
 
 /** Anthropic's Messages. */
 export const MESSAGES: AnswerFormat = {
@@ -41,17 +51,23 @@ export const MESSAGES: AnswerFormat = {
         return readMessage(object, answer);
     }
   },
-  /** Counts tokens read from or written to the cache as input. Compaction has its own counts, which are added. */
+  /**
+   * Counts tokens read from or written to the cache as input. Compaction has its own counts, which
+   * are added.
+   */
   usage(counts) {
-    const isCompaction = (iteration: unknown): boolean => readTextAt(iteration, 'type') === 'compaction';
+    const isCompaction = (iteration: unknown): boolean =>
+      readTextAt(iteration, 'type') === 'compaction';
     const allCounts = [counts, ...readListAt(counts, 'iterations').filter(isCompaction)];
     const sum = (name: string): number | undefined => {
       const values = allCounts.flatMap(part => readCountAt(part, name) ?? []);
       return values.length === 0 ? undefined : values.reduce((one, other) => one + other, 0);
     };
+
     const input = sum('input_tokens');
     const output = sum('output_tokens');
     if (input === undefined || output === undefined) return undefined;
+
     const cached = sum('cache_read_input_tokens') ?? 0;
     const cacheWritten = sum('cache_creation_input_tokens');
     return includeCachedTokens({ input, output, cached, cacheWritten });
@@ -71,6 +87,7 @@ function readBlock(block: unknown, answer: ModelAnswer): void {
   answer.hasThought ||= type.includes('thinking');
   if (type === 'text' || type === 'text_delta') answer.addText(readTextAt(block, 'text'));
   if (type === 'input_json_delta') answer.addToolCall(undefined, readTextAt(block, 'partial_json'));
+
   if (type === 'tool_use' && answer.keepsCalls) {
     answer.addText(`${answer.text === '' ? '' : '\n\n'}${JSON.stringify(block)}`);
   } else if (type === 'tool_use') {

@@ -42,14 +42,20 @@ export const RESPONSES: AnswerFormat = {
       case 'error':
         return answer.setError(readValueAt(object, 'error') ?? object);
       default:
-        return type.startsWith('response.') ? undefined : readEnd(object, answer, { withText: true });
+        return type.startsWith('response.')
+          ? undefined
+          : readEnd(object, answer, { withText: true });
     }
   },
   usage: readTokenUsage,
 };
 
 /** Reads a whole response; without its text if that arrived piece by piece before. */
-function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
+function readEnd(
+  response: unknown,
+  answer: ModelAnswer,
+  { withText }: { withText: boolean },
+): void {
   answer.addCounts(readValueAt(response, 'usage'));
   answer.tier = readTextAt(response, 'service_tier') ?? answer.tier;
   answer.setError(readValueAt(response, 'error'));
@@ -58,13 +64,22 @@ function readEnd(response: unknown, answer: ModelAnswer, { withText }: { withTex
   for (const item of readListAt(response, 'output')) readResponseItem(item, answer, { withText });
 }
 
-function readResponseItem(item: unknown, answer: ModelAnswer, { withText }: { withText: boolean }): void {
+function readResponseItem(
+  item: unknown,
+  answer: ModelAnswer,
+  { withText }: { withText: boolean },
+): void {
   const type = readTextAt(item, 'type') ?? '';
   if (type === 'reasoning') answer.hasThought = true;
-  if (type === 'function_call') answer.addToolCall(readTextAt(item, 'name'), readTextAt(item, 'arguments'));
+
+  if (type === 'function_call') {
+    answer.addToolCall(readTextAt(item, 'name'), readTextAt(item, 'arguments'));
+  }
+
   const picture = type === 'image_generation_call' ? readTextAt(item, 'result') : undefined;
   if (picture !== undefined) answer.pictures.push({ base64: picture });
   if (!withText) return;
+
   for (const part of readListAt(item, 'content')) {
     const kind = readTextAt(part, 'type');
     if (kind === 'output_text' || kind === 'text') answer.addText(readTextAt(part, 'text'));

@@ -1,10 +1,20 @@
 import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import { toTextOrEmpty, toTextOrJson } from '../../../../files/formats/json-fields.ts';
 import { getErrorMessage } from '../../../../utils/error-utils.ts';
-import { buildMeasuredExpectation, findMeasuredFault, MEASURED_TYPES } from './measured-assertions.ts';
+import {
+  buildMeasuredExpectation,
+  findMeasuredFault,
+  MEASURED_TYPES,
+} from './measured-assertions.ts';
 
-/** Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it checks nothing. */
-type Convert = (value: JsonValue | undefined, threshold: JsonValue | undefined) => JsonObject | undefined;
+/**
+ * Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it
+ * checks nothing.
+ */
+type Convert = (
+  value: JsonValue | undefined,
+  threshold: JsonValue | undefined,
+) => JsonObject | undefined;
 
 /** The types of assertions with an equivalent, without `not-`. */
 export const CONVERSIONS: { readonly [type: string]: Convert } = {
@@ -48,24 +58,35 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
 
 const TAKES_LIST = /^i?contains-(?:any|all)$/u;
 
-/** Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks the answer. */
+/**
+ * Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks
+ * the answer.
+ */
 export function findAssertionFault(
   type: string,
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
 ): string | undefined {
   const isText = typeof value === 'string' && value !== '';
+
   if (type === 'latency' || type === 'cost') {
     return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
   }
+
   const fault = findMeasuredFault(type, value);
   if (fault !== undefined) return fault;
   if (type === 'javascript') return isText ? undefined : 'needs code';
   if (type === 'regex') return isText ? findAssertedPatternFault(value) : 'needs a pattern';
-  if (TAKES_LIST.test(type)) return isText || isJsonList(value) ? undefined : 'needs a list of texts';
+
+  if (TAKES_LIST.test(type)) {
+    return isText || isJsonList(value) ? undefined : 'needs a list of texts';
+  }
+
   const isWord = type === 'contains' || type === 'icontains';
   if (!isWord && type !== 'starts-with') return undefined;
-  return isText || (isWord && typeof value === 'number') ? undefined : 'needs a text that is not empty';
+  return isText || (isWord && typeof value === 'number')
+    ? undefined
+    : 'needs a text that is not empty';
 }
 
 function findAssertedPatternFault(pattern: string): string | undefined {
@@ -132,6 +153,7 @@ function splitCells(text: string): string[] {
     cells.push(cell);
     cell = '';
   }
+
   return [...cells, cell].map(text => {
     const bare = text.trim();
     const isQuoted = bare.length > 1 && bare.startsWith('"') && bare.endsWith('"');
@@ -148,7 +170,9 @@ function buildListExpectation(
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 
-/** Returns an expectation of JSON outside a code fence, because promptfoo reads no JSON inside one. */
+/**
+ * Returns an expectation of JSON outside a code fence, because promptfoo reads no JSON inside one.
+ */
 function buildBareJsonExpectation(schema: JsonValue): JsonObject {
   return { all: [{ schema }, { not: { matches: '^\\s*```' } }] };
 }

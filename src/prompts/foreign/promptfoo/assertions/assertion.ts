@@ -45,7 +45,11 @@ export function isSupported(type: string): boolean {
   return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
 }
 
-export function reportUnsupportedType(at: Located, type: string, conversion: ConversionContext): void {
+export function reportUnsupportedType(
+  at: Located,
+  type: string,
+  conversion: ConversionContext,
+): void {
   const isProgram = PROGRAMS.includes(withoutNot(type));
   const way = isProgram ? ': use an expectation `command`' : '';
   conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${way}`);

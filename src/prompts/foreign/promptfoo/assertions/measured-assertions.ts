@@ -3,7 +3,10 @@ import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
 /** A type of assertion that our own code measures, as promptfoo does. */
 interface Measure {
-  /** Code that returns `pass` and `found`, the words for a failed case. It sees `text`, `value` and `least`. */
+  /**
+   * Code that returns `pass` and `found`, the words for a failed case. It sees `text`, `value` and
+   * `least`.
+   */
   readonly code: string;
   /** The default threshold of a type that has one. */
   readonly threshold?: number;
@@ -12,7 +15,8 @@ interface Measure {
 }
 
 /** The verbs with which answers refuse, after each of the ways in which they do. */
-const REFUSAL_VERBS = 'answer|assist|engage|fulfill|generate|give|help|participate|provide|support|write';
+const REFUSAL_VERBS =
+  'answer|assist|engage|fulfill|generate|give|help|participate|provide|support|write';
 
 /** The beginnings of a refusal, in lower case. */
 const REFUSAL_START =
@@ -39,7 +43,10 @@ const REFUSAL_WORDS = [
   'the generated text has been blocked by our content filters',
 ].join('|');
 
-/** Code that scores the words of the answer against each reference by its n-grams, up to four words long. */
+/**
+ * Code that scores the words of the answer against each reference by its n-grams, up to four words
+ * long.
+ */
 const N_GRAMS = `const gramsOf = (words, n) => {
   const grams = new Map();
   for (let at = 0; at + n <= words.length; at += 1) {
@@ -181,7 +188,10 @@ return { pass: score >= least, found: 'a score of ' + score.toFixed(2) };`,
 /** The types of assertions that our own code measures, without `not-`. */
 export const MEASURED_TYPES = Object.keys(ASSERTION_MEASURES);
 
-/** Returns the expectation for an assertion that our own code measures; undefined if it fails every case. */
+/**
+ * Returns the expectation for an assertion that our own code measures; undefined if it fails every
+ * case.
+ */
 export function buildMeasuredExpectation(
   type: string,
   value: JsonValue | undefined,
@@ -190,6 +200,7 @@ export function buildMeasuredExpectation(
   const measure = ASSERTION_MEASURES[type];
   if (!measure || findMeasuredFault(type, value) !== undefined) return undefined;
   const lowestScore = typeof threshold === 'number' ? threshold : measure.threshold;
+
   return {
     javascript: `const text = typeof output === 'string' ? output : JSON.stringify(output);
 const value = ${JSON.stringify(value ?? null)};
@@ -201,17 +212,24 @@ return { pass, score: pass ? 1 : 0, reason: 'the answer has ' + found };`,
   };
 }
 
-/** Explains why promptfoo fails every case with an assertion that our own code measures; undefined if it doesn't. */
+/**
+ * Explains why promptfoo fails every case with an assertion that our own code measures; undefined
+ * if it doesn't.
+ */
 export function findMeasuredFault(type: string, value: JsonValue | undefined): string | undefined {
   return ASSERTION_MEASURES[type]?.faultOf?.(value);
 }
 
 function findReferencesFault(value: JsonValue | undefined): string | undefined {
-  const isList = isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
+  const isList =
+    isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
   return isList || typeof value === 'string' ? undefined : 'needs a text, or a list of texts';
 }
 
-/** Returns the value of `skill-used` that is true if the answer has what a value of `not-skill-used` forbids. */
+/**
+ * Returns the value of `skill-used` that is true if the answer has what a value of `not-skill-used`
+ * forbids.
+ */
 export function invertSkills(value: JsonValue | undefined): JsonValue | undefined {
   if (isJsonList(value)) return value.length > 0 && value.every(isName) ? { any: value } : value;
   if (!isJsonObject(value)) return value;
@@ -232,6 +250,7 @@ function isCountOfSkill(value: JsonValue | undefined): boolean {
   const areCounts = [min, max].every(
     count => count === undefined || (Number.isInteger(count) && Number(count) >= 0),
   );
+
   return (
     [name, pattern, any].some(item => isJsonList(item) || isName(item)) &&
     areCounts &&
@@ -251,6 +270,7 @@ function findCountFault(value: JsonValue | undefined): string | undefined {
       ? 'has a `min` above its `max`'
       : undefined;
   }
-  const isNumber = typeof value === 'number' || (typeof value === 'string' && !Number.isNaN(Number(value)));
+  const isNumber =
+    typeof value === 'number' || (typeof value === 'string' && !Number.isNaN(Number(value)));
   return isNumber ? undefined : 'needs a number, or `min` and `max`';
 }

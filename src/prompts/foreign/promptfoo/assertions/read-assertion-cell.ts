@@ -19,24 +19,37 @@ const CELL = new RegExp(
   `^(?<type>(?:not-)?(?:${TYPES.join('|')}))(?:\\((?<threshold>\\d+(?:\\.\\d+)?)\\))?(?::(?<value>[^]*))?$`,
   'u',
 );
+
 /** Matches the types whose threshold promptfoo reads from a cell. */
 const TAKES_THRESHOLD =
   /^(?:not-)?(?:answer-relevance|classifier|context-\w+|cost|latency|levenshtein|perplexity(?:-score)?|rouge-n|similar|starts-with)$/u;
+
 const DEFAULT_THRESHOLD = 0.75;
 
-/** Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the whole answer. */
+/**
+ * Reads a cell of a column `__expected` as promptfoo does: a type with its value, or else the whole
+ * answer.
+ */
 export function readAssertionCell(cell: string, at: Located): Assertion {
   const assertionText = cell.trim();
   const file = assertionText.startsWith('file://') ? assertionText.slice('file://'.length) : '';
   if (/\.[cm]?[jt]s$/u.test(file)) return { at, type: 'javascript', value: assertionText };
   if (/\.py(?::|$)/u.test(file)) return { at, type: 'python', value: file };
-  const [, prefix = '', code = ''] = /^(javascript|fn|eval|grade|python):([^]*)$/u.exec(assertionText) ?? [];
+
+  const [, prefix = '', code = ''] =
+    /^(javascript|fn|eval|grade|python):([^]*)$/u.exec(assertionText) ?? [];
   if (prefix === 'grade') return { at, type: 'llm-rubric', value: code };
-  if (prefix !== '') return { at, type: prefix === 'python' ? prefix : 'javascript', value: code.trim() };
+
+  if (prefix !== '') {
+    return { at, type: prefix === 'python' ? prefix : 'javascript', value: code.trim() };
+  }
+
   const { type, threshold, value } = CELL.exec(assertionText)?.groups ?? {};
   if (type === undefined) return { at, type: 'equals', value: assertionText };
+
   const text = /^(?:not-)?(?:is|contains)-json$/u.test(type) ? value : value?.trim();
   if (!TAKES_THRESHOLD.test(type)) return { at, type, value: text };
+
   return {
     at,
     type,

@@ -15,10 +15,20 @@ import { CONVERSIONS } from './assertion-conversions.ts';
 
 const USES_THRESHOLD =
   /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
+
 const ASSERTION_KEYS: KnownKeys = {
   known: ['type', 'value', 'metric', 'description', 'transform'],
-  unsupported: ['threshold', 'weight', 'provider', 'rubricPrompt', 'config', 'contextTransform', 'assert'],
+  unsupported: [
+    'threshold',
+    'weight',
+    'provider',
+    'rubricPrompt',
+    'config',
+    'contextTransform',
+    'assert',
+  ],
 };
+
 const NO_WEIGHT = 1;
 
 /** Reads the assertions of a test; notes what has no equivalent. */
@@ -41,20 +51,27 @@ export function readAssertions(
 function readAssertion(item: YamlValue, conversion: ConversionContext): Assertion | undefined {
   const omissionsBefore = conversion.omissionCount;
   const entries = mergedValues(item, 'an assertion');
+
   const type = entries.get('type')?.text('type');
   if (type === undefined) {
     conversion.reportOmission(item, 'an assertion without `type` has no equivalent');
     return undefined;
   }
+
   if (!isSupported(type)) {
     reportUnsupportedType(item, type, conversion);
     return undefined;
   }
+
   reportAssertionKeys(entries, type, conversion);
   conversion.reportNodeOnlyCode(entries.get('transform')?.scalar, item);
-  const judge = JUDGED_TYPE.test(type) ? readPromptfooJudge(entries.get('provider'), conversion) : undefined;
+  const judge = JUDGED_TYPE.test(type)
+    ? readPromptfooJudge(entries.get('provider'), conversion)
+    : undefined;
+
   // A written test file keeps what could be converted.
   if (conversion.isForTest && conversion.omissionCount > omissionsBefore) return undefined;
+
   return {
     at: item,
     type,
@@ -80,15 +97,28 @@ function reportAssertionKeys(
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
     ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
   ];
+
   // A key that promptfoo doesn't read for this type changes nothing.
   const readKeys = [...knownKeys, ...(usesConfig ? ['config'] : [])];
-  const unreadKeys = isConverted(type) ? UNREAD_ASSERTION_KEYS.filter(key => !readKeys.includes(key)) : [];
+  const unreadKeys = isConverted(type)
+    ? UNREAD_ASSERTION_KEYS.filter(key => !readKeys.includes(key))
+    : [];
   const unsupportedKeys = ASSERTION_KEYS.unsupported.filter(key => !unreadKeys.includes(key));
-  conversion.reportKeys(entries, { known: knownKeys, unsupported: unsupportedKeys }, ' of an assertion');
+  conversion.reportKeys(
+    entries,
+    { known: knownKeys, unsupported: unsupportedKeys },
+    ' of an assertion',
+  );
 }
 
 /** Keys that promptfoo reads only for some types of assertions. */
-const UNREAD_ASSERTION_KEYS = ['threshold', 'provider', 'config', 'contextTransform', 'rubricPrompt'];
+const UNREAD_ASSERTION_KEYS = [
+  'threshold',
+  'provider',
+  'config',
+  'contextTransform',
+  'rubricPrompt',
+];
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {
@@ -101,14 +131,18 @@ export function readPromptfooJudge(
   conversion: ConversionContext,
 ): WrittenJudge | undefined {
   if (!node || node.isEmpty) return undefined;
+
   const entries = node.isMap ? mergedValues(node, 'provider') : undefined;
+
   // A map has a provider per kind of question; texts are judged by the first.
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {
     return readPromptfooJudge(entries.get('text'), conversion);
   }
+
   const named = conversion.namedProviders.get(node.scalar ?? '') ?? node;
   const provider = readPromptfooProvider(named, conversion, { isJudge: true });
   if (!provider) return undefined;
+
   conversion.judges.push(provider);
   const { model, config } = provider;
   return conversion.isForTest && Object.keys(config).length > 0 ? { model, config } : model;

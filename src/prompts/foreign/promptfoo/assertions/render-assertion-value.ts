@@ -1,4 +1,9 @@
-import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonValue,
+  parseJson,
+} from '../../../../files/formats/json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { fillVariables, mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import { splitNunjucks } from '../nunjucks/split-nunjucks.ts';
@@ -7,7 +12,10 @@ import type { Assertion } from './assertion.ts';
 
 export type CaseVariables = Pick<Combination, 'texts' | 'values'>;
 
-/** The value of an assertion, or the reason that promptfoo can't render it; unknown until Nunjucks has run. */
+/**
+ * The value of an assertion, or the reason that promptfoo can't render it; unknown until Nunjucks
+ * has run.
+ */
 type RenderedValue =
   | { readonly value: JsonValue | undefined }
   | { readonly fault: string }
@@ -20,7 +28,10 @@ class Unrendered extends Error {
   }
 }
 
-/** Returns the value of an assertion, with its variables as promptfoo fills them in: in texts and in the texts of a list. */
+/**
+ * Returns the value of an assertion, with its variables as promptfoo fills them in: in texts and in
+ * the texts of a list.
+ */
 export function renderAssertionValue(
   { at, type, value }: Assertion,
   vars: CaseVariables,
@@ -34,9 +45,11 @@ export function renderAssertionValue(
     if (isJsonList(value)) {
       return { value: value.map(item => (typeof item === 'string' ? renderText(item) : item)) };
     }
+
     if (typeof value !== 'string') return { value };
     if (!value.startsWith('file://')) return { value: renderText(value) };
     if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
+
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
     return { value: isYaml ? conversion.files.readYaml(value, at).json() : renderText(value) };
   } catch (error) {
@@ -52,10 +65,12 @@ function renderForCase(
   conversion: ConversionContext,
 ): string {
   if (splitNunjucks(template).isPlain) return fillVariables(template, texts);
+
   if (!conversion.isForTest) {
     conversion.reportOmission(at, 'Nunjucks other than `{{name}}` is left unchanged');
     return fillVariables(template, texts);
   }
+
   if (mentionsEnvironment(template)) {
     conversion.reportOmission(
       at,
@@ -63,10 +78,12 @@ function renderForCase(
     );
     return '';
   }
+
   const program = { template, vars: values, isPlain: true };
   const name = JSON.stringify(program);
   const output = conversion.requestOutput({ name, ...program, line: conversion.ownLine(at) ?? 1 });
   if (output === undefined) throw new Unrendered({ isUnknown: true });
+
   const [text, fault] = ['text', 'fault'].map(key => findOwnValue(parseJson(output) ?? null, key));
   if (typeof fault !== 'string') return typeof text === 'string' ? text : '';
   throw new Unrendered({

@@ -2,11 +2,15 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/f
 import { toTextOrJson } from '../../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
-/** Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes only keywords of draft 7. */
+/**
+ * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes
+ * only keywords of draft 7.
+ */
 export function findSchemaFault(schema: JsonObject, depth = 0): string | undefined {
   if (depth > MAX_SCHEMA_DEPTH) return undefined;
   for (const [key, value] of Object.entries(schema)) {
-    const fault = findSchemaKeywordFault(key, value) ?? findFirstFault(listSubschemas(key, value), depth + 1);
+    const fault =
+      findSchemaKeywordFault(key, value) ?? findFirstFault(listSubschemas(key, value), depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -15,13 +19,24 @@ export function findSchemaFault(schema: JsonObject, depth = 0): string | undefin
 const MAX_SCHEMA_DEPTH = 100;
 
 function findSchemaKeywordFault(key: string, value: JsonValue): string | undefined {
-  if (!KEYWORDS.has(key)) return `has the keyword \`${key}\` in its schema, which promptfoo doesn't know`;
+  if (!KEYWORDS.has(key)) {
+    return `has the keyword \`${key}\` in its schema, which promptfoo doesn't know`;
+  }
+
   const isForeign =
-    key === '$schema' && !/^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u.test(toTextOrJson(value));
-  if (isForeign) return `has a schema of the dialect ${toTextOrJson(value)}, which promptfoo doesn't know`;
+    key === '$schema' &&
+    !/^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u.test(toTextOrJson(value));
+  if (isForeign) {
+    return `has a schema of the dialect ${toTextOrJson(value)}, which promptfoo doesn't know`;
+  }
+
   const allows = VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(key))?.[1];
-  if (allows?.(value) === false) return `has a \`${key}\` in its schema that JSON Schema doesn't allow`;
+  if (allows?.(value) === false) {
+    return `has a \`${key}\` in its schema that JSON Schema doesn't allow`;
+  }
+
   if (key !== 'type') return undefined;
+
   const unknown = (isJsonList(value) ? value : [value]).find(type => !SCHEMA_TYPES.has(type));
   return unknown === undefined
     ? undefined
@@ -36,7 +51,10 @@ function findFirstFault(schemas: readonly JsonValue[], depth: number): string | 
   return undefined;
 }
 
-/** Returns the schemas within a keyword's value. Definitions are read only if something refers to them. */
+/**
+ * Returns the schemas within a keyword's value. Definitions are read only if something refers to
+ * them.
+ */
 function listSubschemas(key: string, value: JsonValue): readonly JsonValue[] {
   if (OF_NAMES.has(key)) return isJsonObject(value) ? Object.values(value) : [];
   if (!OF_SCHEMAS.has(key)) return [];
@@ -46,8 +64,10 @@ function listSubschemas(key: string, value: JsonValue): readonly JsonValue[] {
 const isText = (value: JsonValue): value is string => typeof value === 'string';
 const isNumber = (value: JsonValue): boolean => typeof value === 'number';
 const isSchema = (value: JsonValue): boolean => typeof value === 'boolean' || isJsonObject(value);
+
 const isSchemas = (value: JsonValue): boolean =>
   isJsonList(value) && value.length > 0 && value.every(isSchema);
+
 const isSet = (value: JsonValue): value is readonly JsonValue[] =>
   isJsonList(value) && new Set(value).size === value.length;
 
@@ -67,6 +87,7 @@ const SCHEMA_RULES: readonly KeywordRule[] = [
   ['additionalItems additionalProperties propertyNames contains not if then else', isSchema],
   ['allOf anyOf oneOf', isSchemas],
 ];
+
 const VALUE_RULES: readonly KeywordRule[] = [
   ...SCHEMA_RULES,
   ['required', value => isSet(value) && value.every(isText)],
@@ -80,13 +101,20 @@ const VALUE_RULES: readonly KeywordRule[] = [
     'maxLength minLength maxItems minItems maxProperties minProperties',
     value => Number.isSafeInteger(value) && Number(value) >= 0,
   ],
-  ['properties patternProperties', value => isJsonObject(value) && Object.values(value).every(isSchema)],
+  [
+    'properties patternProperties',
+    value => isJsonObject(value) && Object.values(value).every(isSchema),
+  ],
   ['uniqueItems', value => typeof value === 'boolean'],
 ];
 
 const OF_NAMES = new Set(['properties', 'patternProperties', 'dependencies']);
 const OF_SCHEMAS = new Set(SCHEMA_RULES.flatMap(([keywords]) => keywords.split(' ')));
-const SCHEMA_TYPES = new Set<JsonValue>('string number integer boolean object array null'.split(' '));
+
+const SCHEMA_TYPES = new Set<JsonValue>(
+  'string number integer boolean object array null'.split(' '),
+);
+
 const KEYWORDS = new Set([
   ...VALUE_RULES.flatMap(([keywords]) => keywords.split(' ')),
   ...'$schema $defs $vocabulary $async definitions dependencies nullable const default deprecated readOnly'.split(

@@ -13,7 +13,9 @@ export interface RunSettings {
 /** Settings that select some of the tests. */
 const SELECTIONS = ['filterRange', 'filterSample'];
 
-/** Reads `evaluateOptions`, over which `commandLineOptions` win. Reports those that leave out tests. */
+/**
+ * Reads `evaluateOptions`, over which `commandLineOptions` win. Reports those that leave out tests.
+ */
 export function readRunSettings(
   entries: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
@@ -23,15 +25,24 @@ export function readRunSettings(
   for (const [key, value] of [...evaluateOptions, ...commandLineOptions]) {
     if (SELECTIONS.includes(key)) conversion.reportOmission(value, `\`${key}\` has no equivalent`);
   }
+
   const count = (key: string): number | undefined => {
     const commandLineValue = Number(commandLineOptions.get(key)?.json() ?? Number.NaN);
-    const value = Number.isNaN(commandLineValue) ? evaluateOptions.get(key)?.json() : commandLineValue;
-    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+    const value = Number.isNaN(commandLineValue)
+      ? evaluateOptions.get(key)?.json()
+      : commandLineValue;
+    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+      ? value
+      : undefined;
   };
+
   return { repeat: count('repeat'), maxConcurrency: count('maxConcurrency') };
 }
 
-function readOptionEntries(key: string, entries: ReadonlyMap<string, YamlValue>): Map<string, YamlValue> {
+function readOptionEntries(
+  key: string,
+  entries: ReadonlyMap<string, YamlValue>,
+): Map<string, YamlValue> {
   const node = entries.get(key);
   return node && !node.isEmpty ? mergedValues(node, key) : new Map<string, YamlValue>();
 }

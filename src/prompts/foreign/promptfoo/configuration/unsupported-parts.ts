@@ -42,8 +42,8 @@ const TOP_LEVEL_KEYS: KnownKeys = {
 };
 
 /**
- * Reports variables of `env` that could change an answer. Keys don't count: they come from the environment, never
- * from a file.
+ * Reports variables of `env` that could change an answer. Keys don't count: they come from the
+ * environment, never from a file.
  */
 function reportEnvironment(env: YamlValue | undefined, conversion: ConversionContext): void {
   for (const [name, value] of env && !env.isEmpty ? mergedValues(env, 'env') : []) {
@@ -60,18 +60,30 @@ function reportExtensions(extensions: YamlValue | undefined, conversion: Convers
   if (!extensions || extensions.isEmpty) return;
   for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {
     if (conversion.isForTest && /^file:\/\/.+:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
-      conversion.reportHarmless(extension, 'an extension that promptfoo calls after a verdict is left out');
+      conversion.reportHarmless(
+        extension,
+        'an extension that promptfoo calls after a verdict is left out',
+      );
     } else {
       conversion.reportOmission(extension, '`extensions` has no equivalent');
     }
   }
 }
 
-/** Warns that nothing attacks the models of a red team: `promptfoo eval` asks each prompt once there as well. */
-function warnOfRedTeam(entries: ReadonlyMap<string, YamlValue>, conversion: ConversionContext): void {
+/**
+ * Warns that nothing attacks the models of a red team: `promptfoo eval` asks each prompt once there
+ * as well.
+ */
+function warnOfRedTeam(
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: ConversionContext,
+): void {
   const redTeam = entries.get('redteam');
   if (!redTeam || entries.has('tests') || entries.has('scenarios')) return;
-  conversion.warn(redTeam, '`redteam` without `tests`: nothing is attacked, and each prompt runs once');
+  conversion.warn(
+    redTeam,
+    '`redteam` without `tests`: nothing is attacked, and each prompt runs once',
+  );
 }
 
 const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;

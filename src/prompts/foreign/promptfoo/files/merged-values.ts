@@ -1,12 +1,18 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
-/** Returns the values of a map by key, including those merged by `<<`. @param name the map in messages */
+/**
+ * Returns the values of a map by key, including those merged by `<<`.
+ *
+ * @param name the map in messages
+ */
 export function mergedValues(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.valuesByKey(name);
   const merge = values.get('<<');
   if (!merge || depth > MAX_MERGES) return values;
+
   values.delete('<<');
   const maps = merge.isList ? merge.items(name) : [merge];
+
   // The first map with a key counts.
   const inherited = maps.toReversed().flatMap(map => [...mergedValues(map, name, depth + 1)]);
   return new Map([...inherited, ...values]);

@@ -49,7 +49,8 @@ export class SourceFiles {
   }
 
   /**
-   * Returns the files that match a pattern such as `tests/*.yaml`, sorted, relative to the configuration.
+   * Returns the files that match a pattern such as `tests/*.yaml`, sorted, relative to the
+   * configuration.
    *
    * @throws {FileFault} at the position of the pattern, if its folder can't be read or lies outside
    */
@@ -58,13 +59,16 @@ export class SourceFiles {
     const relativePattern = withoutScheme(pattern);
     const steps = relativePattern.split('/');
     const base = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
+
     // macOS may list `é` as two characters, and it is typed as one.
     const matches = compileGlob(relativePattern.normalize('NFC'));
     const root = path.resolve(this.#options.directory, base);
     if (isOnOtherComputer(relativePattern) || !existsSync(root)) return [];
+
     if (this.#options.allowOutside !== true && !isBelow(this.#options.directory, root)) {
       throw faultAt(at, `${pattern} ${FAULTS.outside()}`);
     }
+
     return listEntriesBelow(root, pattern, at)
       .filter(entry => !entry.isDirectory())
       .map(entry => path.join(entry.parentPath, entry.name))
@@ -73,7 +77,11 @@ export class SourceFiles {
       .toSorted();
   }
 
-  /** Returns the files that a path or a pattern names, relative to the file that has it. @throws {FileFault} like `matching` */
+  /**
+   * Returns the files that a path or a pattern names, relative to the file that has it.
+   *
+   * @throws {FileFault} like `matching`
+   */
   listFiles(at: Located, name: string): string[] {
     const folder = path.relative(path.dirname(this.#file), path.dirname(at.file ?? this.#file));
     const own = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
@@ -93,7 +101,11 @@ export class SourceFiles {
     return scalar === undefined ? node : this.readYaml(scalar, node);
   }
 
-  /** Reads a file that another names, by `file://` or a path. @throws {FileFault} at the position of the name */
+  /**
+   * Reads a file that another names, by `file://` or a path.
+   *
+   * @throws {FileFault} at the position of the name
+   */
   read(name: string, at: Located): SourceText {
     const text = this.#readContent('utf8', name, at);
     return { text, file: path.join(path.dirname(this.#file), withoutScheme(name)) };
@@ -109,25 +121,37 @@ export class SourceFiles {
     const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
     const relativeName = withoutScheme(name);
     if (isOnOtherComputer(relativeName)) throw refuse('is on another computer, or a device');
+
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relativeName);
-      const { real, fault } = inspectNamedFile(file, folder, MAX_CONVERTED_FILE_BYTES, this.#namedFiles);
+      const { real, fault } = inspectNamedFile(
+        file,
+        folder,
+        MAX_CONVERTED_FILE_BYTES,
+        this.#namedFiles,
+      );
       if (fault) throw refuse(FAULTS[fault]());
+
       const key = `${form}:${real}`;
       const cached = this.#contents.get(key);
       if (cached !== undefined) return cached;
+
       const bytes = readFileSync(real);
       this.#budget.readFile(bytes.length);
+
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
       if (form === 'utf8' && isUtf16(bytes)) throw refuse(`is ${describeEncodingFault(bytes)}`);
+
       const content = form === 'utf8' ? decodeText(bytes) : bytes.toString(form);
       this.#contents.set(key, content);
       return content;
     } catch (error) {
       if (error instanceof FileFault || error instanceof LimitExceeded) throw error;
       throw refuse(
-        getErrorCode(error) === 'ENOENT' ? "doesn't exist" : `can't be read: ${getErrorMessage(error)}`,
+        getErrorCode(error) === 'ENOENT'
+          ? "doesn't exist"
+          : `can't be read: ${getErrorMessage(error)}`,
       );
     }
   }
@@ -136,7 +160,8 @@ export class SourceFiles {
   has(name: string): boolean {
     return (
       !isOnOtherComputer(name) &&
-      statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() === true
+      statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() ===
+        true
     );
   }
 }
@@ -153,6 +178,7 @@ function withoutScheme(name: string): string {
 }
 
 const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
+
 const FAULTS = {
   outside: () => 'lies outside the folder: --allow-outside allows it',
   irregular: () => 'is not a file',

@@ -1,7 +1,11 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
 import { parsePointerStep } from '../../../../files/formats/json.ts';
 import { toYamlValue, type YamlValue } from '../../../../files/formats/yaml.ts';
-import { parseYamlNode, type YamlNode, type YamlPair } from '../../../../files/formats/yaml-node.ts';
+import {
+  parseYamlNode,
+  type YamlNode,
+  type YamlPair,
+} from '../../../../files/formats/yaml-node.ts';
 
 /** A YAML text with its parsed document. */
 export interface ParsedText {
@@ -19,7 +23,8 @@ export function parseWithReferences(text: string, file: string): YamlValue {
 }
 
 /**
- * Replaces each `{$ref: '#/…'}` with the value that it points to, as promptfoo does when it reads configurations and tests.
+ * Replaces each `{$ref: '#/…'}` with the value that it points to, as promptfoo does when it reads
+ * configurations and tests.
  *
  * @throws {FileFault} if the references add too much
  */
@@ -32,8 +37,10 @@ export function resolveReferences({ text, root }: ParsedText, file: string): Yam
 }
 
 const REFERENCE_KEY = '$ref';
+
 /** Maximum number of references to references. */
 const MAX_STEPS = 10;
+
 /** Maximum number of keys that references with keys of their own add. */
 const MAX_ADDED_KEYS = 50_000;
 
@@ -57,8 +64,10 @@ class References {
   #resolve(writtenNode: YamlNode | null): YamlNode | null {
     const node = writtenNode && this.#resolveTarget(writtenNode);
     if (!node || node.kind === 'scalar') return node;
+
     const resolvedNode = this.#resolved.get(writtenNode) ?? this.#resolved.get(node);
     if (resolvedNode) return resolvedNode;
+
     // Remembered before its children, because one of them may point to it.
     if (node.kind === 'list') {
       const items: (YamlNode | null)[] = [];
@@ -66,6 +75,7 @@ class References {
       for (const item of node.items) items.push(this.#resolve(item));
       return list;
     }
+
     const entries: YamlPair[] = [];
     const map = this.#remember({ ...node, entries }, writtenNode, node);
     for (const pair of node.entries) entries.push({ ...pair, value: this.#resolve(pair.value) });
@@ -77,22 +87,39 @@ class References {
     return resolvedNode;
   }
 
-  /** Returns the node that a reference points to, with the reference's other keys; any other node unchanged. */
+  /**
+   * Returns the node that a reference points to, with the reference's other keys; any other node
+   * unchanged.
+   */
   #resolveTarget(node: YamlNode, step = 0): YamlNode | null {
     if (node.kind !== 'map' || step > MAX_STEPS) return node;
+
     const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
     if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
+
     const pointedNode = this.#findNode(pointer.value);
     if (pointedNode === undefined) return node;
+
     const target = pointedNode && this.#resolveTarget(pointedNode, step + 1);
     const ownEntries = node.entries.filter(({ key }) => key !== REFERENCE_KEY);
     if (ownEntries.length === 0 || target?.kind !== 'map') return target;
+
     const keys = new Set(ownEntries.map(({ key }) => key));
     this.#addedKeys += target.entries.length;
+
     if (this.#addedKeys > MAX_ADDED_KEYS) {
-      throw new FileFault(node.line ?? 1, 'its references add too many keys', node.column ?? 1, this.#file);
+      throw new FileFault(
+        node.line ?? 1,
+        'its references add too many keys',
+        node.column ?? 1,
+        this.#file,
+      );
     }
-    return { ...target, entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...ownEntries] };
+
+    return {
+      ...target,
+      entries: [...target.entries.filter(({ key }) => !keys.has(key)), ...ownEntries],
+    };
   }
 
   /** Returns the node at a pointer such as `#/a/0`; undefined if there is none. */
@@ -100,10 +127,15 @@ class References {
     if (!pointer.startsWith('#/')) return undefined;
     let node: YamlNode | null | undefined = this.#root;
     for (const word of pointer.slice(2).split('/').map(parsePointerStep)) {
-      if (node?.kind === 'map') node = node.entries.find(({ key }) => key === word)?.value;
-      else if (node?.kind === 'list') node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
-      else return undefined;
+      if (node?.kind === 'map') {
+        node = node.entries.find(({ key }) => key === word)?.value;
+      } else if (node?.kind === 'list') {
+        node = /^\d+$/u.test(word) ? node.items[Number(word)] : undefined;
+      } else {
+        return undefined;
+      }
     }
+
     return node;
   }
 }

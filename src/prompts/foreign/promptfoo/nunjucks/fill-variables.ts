@@ -13,7 +13,10 @@ export function fillVariables(text: string, vars: VariableTexts): string {
     .join('');
 }
 
-/** Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks than names. */
+/**
+ * Returns a variable as promptfoo puts it into a prompt; undefined if that takes more of Nunjucks
+ * than names.
+ */
 export function renderVariable(text: string, vars: VariableTexts): string | undefined {
   if (!/\{\{|\{%|\{#|#\}/u.test(text) || isUnclosed(text)) return text;
   if (mentionsUnknown(text, vars)) return text;
@@ -22,23 +25,34 @@ export function renderVariable(text: string, vars: VariableTexts): string | unde
   return isPlain && isKnown ? fillVariables(text, vars) : undefined;
 }
 
-/** Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if nothing uses the text. */
+/**
+ * Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if
+ * nothing uses the text.
+ */
 export function isUnreadableNunjucks(text: string, vars: VariableTexts): boolean {
-  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || mentionsUnknown(text, vars)) return false;
+  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || mentionsUnknown(text, vars)) {
+    return false;
+  }
   return (
     /\{\{-?\s*[/>!]/u.test(text) ||
     [...text.matchAll(NUNJUCKS_BLOCKS)].some(([, name = '']) => !KNOWN_BLOCKS.has(name))
   );
 }
 
-/** Returns true if a text takes a value from the environment, as promptfoo fills it in when it reads a configuration. */
+/**
+ * Returns true if a text takes a value from the environment, as promptfoo fills it in when it reads
+ * a configuration.
+ */
 export function mentionsEnvironment(text: string): boolean {
   const parts = text.split('}}').slice(0, -1);
-  return parts.some(part => part.includes('{{') && /\benv[.[]/u.test(part.slice(part.indexOf('{{'))));
+  return parts.some(
+    part => part.includes('{{') && /\benv[.[]/u.test(part.slice(part.indexOf('{{'))),
+  );
 }
 
 /** Matches the first words of blocks. */
 const NUNJUCKS_BLOCKS = /\{%-?\s*(\w*)/gu;
+
 const KNOWN_BLOCKS = new Set(
   'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
     ' ',

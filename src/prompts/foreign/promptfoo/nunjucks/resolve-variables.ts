@@ -1,8 +1,10 @@
 /**
- * Fills in variables within variables as promptfoo does. Each round replaces the first placeholder of each text, if it
- * names a variable; `$$` and `$&` have the meaning that they have in `replace`.
+ * Fills in variables within variables as promptfoo does. Each round replaces the first placeholder
+ * of each text, if it names a variable; `$$` and `$&` have the meaning that they have in `replace`.
  */
-export function resolveVariables<V>(vars: Readonly<Record<string, V>>): Readonly<Record<string, V | string>> {
+export function resolveVariables<V>(
+  vars: Readonly<Record<string, V>>,
+): Readonly<Record<string, V | string>> {
   const result: Record<string, V | string> = { ...vars };
   for (let round = 0; round < MAX_FILLING_ROUNDS; round += 1) {
     let isDone = true;
@@ -31,7 +33,10 @@ export function isUnclosed(text: string): boolean {
   });
 }
 
-/** Returns true if a tag begins with the name of no variable: promptfoo leaves such a text as it stands. */
+/**
+ * Returns true if a tag begins with the name of no variable: promptfoo leaves such a text as it
+ * stands.
+ */
 export function mentionsUnknown(text: string, vars: Readonly<Record<string, unknown>>): boolean {
   return [...collectTagNames(withoutComments(text))].some(name => {
     const [root] = /^[A-Za-z_]\w*/u.exec(name) ?? [];
@@ -39,20 +44,29 @@ export function mentionsUnknown(text: string, vars: Readonly<Record<string, unkn
   });
 }
 
-/** Returns the first words of tags that promptfoo reads as variables: for a loop, the list instead of its items. */
+/**
+ * Returns the first words of tags that promptfoo reads as variables: for a loop, the list instead
+ * of its items.
+ */
 function collectTagNames(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);
-  const insertedNames = text.split('{{').map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
+  const insertedNames = text
+    .split('{{')
+    .map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
   const testedNames = blocks.map(tag =>
     tag.includes('%}') ? /^\s*(?:if|for)\s+([^{}\s]+)/u.exec(tag)?.[1] : undefined,
   );
-  const names = new Set([...insertedNames.slice(1), ...testedNames].filter(name => name !== undefined));
+
+  const names = new Set(
+    [...insertedNames.slice(1), ...testedNames].filter(name => name !== undefined),
+  );
   for (const tag of blocks) {
     const [, item, list] = /^\s*for\s+(\w+)\s+in\s+(\w+)\s*%\}/u.exec(tag) ?? [];
     if (item === undefined || list === undefined) continue;
     names.delete(item);
     names.add(list);
   }
+
   return names;
 }
 
@@ -70,5 +84,6 @@ function withoutComments(text: string): string {
 
 const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
 const MAX_FILLING_ROUNDS = 5;
+
 /** Maximum length: a variable that contains itself would grow forever. */
 const MAX_VARIABLE_LENGTH = 100_000;

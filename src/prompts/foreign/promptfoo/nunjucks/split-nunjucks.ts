@@ -2,26 +2,35 @@ import { createBlockTag, END_MARK, type Piece, splitAtInputs } from '../../templ
 
 /** Matches Nunjucks placeholders that prompt files support. */
 const NUNJUCKS_VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
-/** Matches comments, and the tags of blocks that test a variable, but not a literal such as `true`. */
+
+/**
+ * Matches comments, and the tags of blocks that test a variable, but not a literal such as `true`.
+ */
 const BLOCK =
   /(?<comment>\{#(?:(?!\{#|#\})[^])*#\})|\{%-?\s*(?:(?<word>if|elif|elseif)\s+(?<not>not\s+)?(?<name>(?!(?:true|false|none|null)\b)[A-Za-z_]\w*)(?:\s*(?<operator>[!=]=)\s*(?:"(?<double>[^"\\{}]*)"|'(?<single>[^"'\\{}]*)'))?|(?<end>else|endif))\s*-?%\}/gu;
+
 /** Matches any Nunjucks tag. */
 export const TAG = /\{\{|\{%|\{#/u;
 
 /** Splits a text at its placeholders. `isPlain` is false if it has other Nunjucks tags. */
-export function splitNunjucks(text: string): { readonly pieces: Piece[]; readonly isPlain: boolean } {
+export function splitNunjucks(text: string): {
+  readonly pieces: Piece[];
+  readonly isPlain: boolean;
+} {
   const pieces = splitAtInputs(text, NUNJUCKS_VARIABLE);
   return { pieces, isPlain: pieces.every(piece => !('text' in piece) || !TAG.test(piece.text)) };
 }
 
 /**
- * Splits a text at its placeholders and at blocks such as `{% if name %}`, `{% if not name %}` and `{% if name == "x" %}`, with
- * `elif`, `else` and comments. Undefined if it has other Nunjucks tags.
+ * Splits a text at its placeholders and at blocks such as `{% if name %}`, `{% if not name %}` and
+ * `{% if name == "x" %}`, with `elif`, `else` and comments. Undefined if it has other Nunjucks
+ * tags.
  */
 export function splitBlocks(text: string): Piece[] | undefined {
   const pieces: Piece[] = [];
   const openHelpers: string[] = [];
   let end = 0;
+
   let trims = false;
   const addText = (before: string, trimsEnd: boolean): boolean => {
     const start = trims ? before.trimStart() : before;
@@ -29,6 +38,7 @@ export function splitBlocks(text: string): Piece[] | undefined {
     pieces.push(...textPieces);
     return isPlain;
   };
+
   for (const { 0: tag, index, groups = {} } of text.matchAll(BLOCK)) {
     const piece = groups['comment'] === undefined ? convertBlockTag(groups, openHelpers) : END_MARK;
     if (!addText(text.slice(end, index), /^\{[%#]-/u.test(tag)) || !piece) return undefined;
@@ -37,13 +47,18 @@ export function splitBlocks(text: string): Piece[] | undefined {
     trims = /-[%#]\}$/u.test(tag);
     end = index + tag.length;
   }
+
   return addText(text.slice(end), false) && openHelpers.length === 0 ? pieces : undefined;
 }
 
 /** The parts of a block's tag, by their names in `BLOCK`. */
 type BlockTag = Readonly<Record<string, string | undefined>>;
 
-/** Returns our tag for a tag of a block; undefined if there is none. @param openHelpers the helpers of the blocks around it */
+/**
+ * Returns our tag for a tag of a block; undefined if there is none.
+ *
+ * @param openHelpers the helpers of the blocks around it
+ */
 function convertBlockTag(tag: BlockTag, openHelpers: string[]): Piece | undefined {
   if (tag['end'] === 'endif') return closeBlock(openHelpers);
   if (tag['end'] === 'else') return openHelpers.length > 0 ? { tag: '{{else}}' } : undefined;
@@ -61,13 +76,22 @@ function convertCondition(tag: BlockTag, openHelpers: string[]): Piece | undefin
   const { word, name } = tag;
   const helper = findConditionHelper(tag);
   if (name === undefined || helper === undefined) return undefined;
+
   const isFirst = word === 'if';
   if (isFirst) openHelpers.push(helper);
   else if (openHelpers.length === 0) return undefined;
-  return createBlockTag(`${isFirst ? '#' : 'else '}${helper}`, name, tag['double'] ?? tag['single']);
+
+  return createBlockTag(
+    `${isFirst ? '#' : 'else '}${helper}`,
+    name,
+    tag['double'] ?? tag['single'],
+  );
 }
 
-/** Returns our helper for a condition; undefined for `not` with a comparison, which negates the name alone. */
+/**
+ * Returns our helper for a condition; undefined for `not` with a comparison, which negates the name
+ * alone.
+ */
 function findConditionHelper({ not, operator }: BlockTag): string | undefined {
   if (operator === undefined) return not === undefined ? 'if' : 'unless';
   if (not !== undefined) return undefined;

@@ -2,7 +2,10 @@ import { OWN_OUTPUT } from '../../../../processes/answer-lines.ts';
 import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
-/** Calls a function that makes prompts, or the program itself, with each context, and prints each prompt as a line of JSON. */
+/**
+ * Calls a function that makes prompts, or the program itself, with each context, and prints each
+ * prompt as a line of JSON.
+ */
 export const PYTHON_PROMPT = `${PYTHON_MODULE}
 import subprocess
 
@@ -18,7 +21,10 @@ for context in json.loads(sys.stdin.read()):
     out.write(json.dumps(result if isinstance(result, str) else json.dumps(result)) + '\\n')
     out.flush()`;
 
-/** Calls the function that a file exports with each context, and prints each prompt as a line of JSON. */
+/**
+ * Calls the function that a file exports with each context, and prints each prompt as a line of
+ * JSON.
+ */
 export const NODE_PROMPT_FUNCTION = `
 const self = require('node:process');
 const [folder, file, name] = self.argv.slice(1);
@@ -39,7 +45,10 @@ self.chdir(folder);${buildNodeLoader()}${OWN_OUTPUT}
   self.stderr.write(String(error?.stack ?? error), () => self.exit(1));
 });`.trim();
 
-/** Runs a program that prints a prompt with each context as its argument, and prints each prompt as a line of JSON. */
+/**
+ * Runs a program that prints a prompt with each context as its argument, and prints each prompt as
+ * a line of JSON.
+ */
 export const NODE_PROMPT_PROGRAM = `
 const self = require('node:process');
 const [folder, program, ...args] = self.argv.slice(1);

@@ -3,8 +3,8 @@ import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
 /**
- * Code that hands a prompt over like promptfoo: a single user message as text, several messages as JSON. The function takes
- * the messages, and the names of inputs that hold JSON.
+ * Code that hands a prompt over like promptfoo: a single user message as text, several messages as
+ * JSON. The function takes the messages, and the names of inputs that hold JSON.
  */
 const NODE_PROMPT = `
 const call = (messages, names) => {
@@ -26,7 +26,10 @@ const call = (messages, names) => {
 const withEnv = json => JSON.parse(json.replace(/\\{\\{\\s*env\\.(\\w+)\\s*\\}\\}/g, (tag, key) =>
   Object.hasOwn(self.env, key) ? JSON.stringify(self.env[key]).slice(1, -1) : tag));`;
 
-/** Code that calls `new Provider(options).callApi(prompt, context)` and redirects the output of other code to standard error. */
+/**
+ * Code that calls `new Provider(options).callApi(prompt, context)` and redirects the output of
+ * other code to standard error.
+ */
 const buildNodeProvider = (isWritten: boolean): string => `
 const self = require('node:process');
 const [folder, file, name, options, names, written] = self.argv.slice(1);
@@ -45,14 +48,20 @@ const ask = async messages => {
   if (result?.error) throw new Error(String(result.error));
   return JSON.stringify(result ?? null);
 };`;
-/** Calls the provider of a file for one run, whose messages are the last argument. It may be written to a file. */
+
+/**
+ * Calls the provider of a file for one run, whose messages are the last argument. It may be written
+ * to a file.
+ */
 export const NODE_PROVIDER = `${buildNodeProvider(true)}
 ask(JSON.parse(written)).then(
   text => write(text, () => self.exit(0)),
   error => self.stderr.write(textOf(error), () => self.exit(1)),
 );`.trim();
 
-/** Calls the provider of a file for run after run: each is a line of its input, answered by a line. */
+/**
+ * Calls the provider of a file for run after run: each is a line of its input, answered by a line.
+ */
 export const KEPT_NODE_PROVIDER = `${buildNodeProvider(false)}${ANSWER_LINES}
 answerLines(({ messages, traceparent }) => {
   if (traceparent) Object.assign(self.env, { TRACEPARENT: traceparent });
@@ -62,7 +71,9 @@ answerLines(({ messages, traceparent }) => {
   );
 });`.trim();
 
-/** Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it. */
+/**
+ * Asks Claude by the Agent SDK of the configuration's project, and prints promptfoo's result of it.
+ */
 export const NODE_CLAUDE_AGENT = `
 const self = require('node:process');
 const [folder, settings, names, messages] = self.argv.slice(1);
@@ -137,7 +148,10 @@ require('node:child_process').execFile(program, all, { maxBuffer: 16 * 1024 * 10
   else self.stdout.write(text);
 }).stdin.end();`.trim();
 
-/** Code that calls \`call_api(prompt, options, context)\`. The arguments after the first six are free. */
+/**
+ * Code that calls \`call_api(prompt, options, context)\`. The arguments after the first six are
+ * free.
+ */
 const PYTHON_ASK = `${PYTHON_MODULE}
 
 folder, file, name, options, names = sys.argv[1:6]
@@ -169,7 +183,9 @@ if result.get('error'):
     sys.exit(str(result['error']))
 out.write(json.dumps(result, default=str))`;
 
-/** Calls the provider of a file for run after run: each is a line of its input, answered by a line. */
+/**
+ * Calls the provider of a file for run after run: each is a line of its input, answered by a line.
+ */
 export const KEPT_PYTHON_PROVIDER = `${PYTHON_ASK}
 
 import traceback

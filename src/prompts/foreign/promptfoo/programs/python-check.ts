@@ -1,8 +1,8 @@
 import { PYTHON_MODULE } from './python-module.ts';
 
 /**
- * Checks an answer as the assertion \`python\` does: by an expression, by the lines of a function, or by a file's
- * function. Exits with 1 if the answer fails.
+ * Checks an answer as the assertion \`python\` does: by an expression, by the lines of a function,
+ * or by a file's function. Exits with 1 if the answer fails.
  */
 export const PYTHON_CHECK = `${PYTHON_MODULE}
 

@@ -1,9 +1,12 @@
 /**
- * Programs that call foreign code like promptfoo. They are words of a command line, so that written files work without
- * this package.
+ * Programs that call foreign code like promptfoo. They are words of a command line, so that written
+ * files work without this package.
  */
 
-/** Reads a module from a file, with its folder first in the path; redirects its output to standard error. */
+/**
+ * Reads a module from a file, with its folder first in the path; redirects its output to standard
+ * error.
+ */
 export const PYTHON_MODULE = `
 import asyncio, importlib.util, inspect, json, os, re, sys
 out = sys.stdout

@@ -3,7 +3,9 @@ import { buildNodeLoader } from '../../../../processes/node-loader.ts';
 import { PYTHON } from '../../python.ts';
 import { PYTHON_MODULE } from './python-module.ts';
 
-/** Returns the program that prints the tests which a file makes. `config` is JSON, null for none. */
+/**
+ * Returns the program that prints the tests which a file makes. `config` is JSON, null for none.
+ */
 export function testGenerator(
   folder: string,
   file: string,

@@ -4,8 +4,8 @@ import type { ConfiguredModels } from '../providers/configured-models.ts';
 import type { ConfiguredPrompt } from './configured-prompt.ts';
 
 /**
- * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns true if there are
- * any.
+ * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns
+ * true if there are any.
  */
 export function reportClaudeLines(
   { at, text }: ConfiguredPrompt,
@@ -13,13 +13,20 @@ export function reportClaudeLines(
   conversion: ConversionContext,
 ): boolean {
   if (!askedProviders.some(({ model }) => CLAUDE.test(model)) || /^\s*\[/u.test(text)) return false;
+
   const filled = tests.all.flatMap(({ vars }) =>
-    [...vars].flatMap(([name, values]) => values.map(value => fillVariables(text, { [name]: value.text }))),
+    [...vars].flatMap(([name, values]) =>
+      values.map(value => fillVariables(text, { [name]: value.text })),
+    ),
   );
   const hasRoleLine = [text, ...filled].some(prompt => ROLE_LINE.test(prompt));
   if (hasRoleLine) {
-    conversion.reportOmission(at, 'a line such as `user: …` in a text for Claude has no equivalent');
+    conversion.reportOmission(
+      at,
+      'a line such as `user: …` in a text for Claude has no equivalent',
+    );
   }
+
   return hasRoleLine;
 }
 

@@ -15,16 +15,27 @@ export interface PromptBody {
   readonly isLeftOut: boolean;
 }
 
-/** Returns the messages of a prompt. If the tests are run, one that can't be expressed is a template, or left out. */
-export function readPromptBody(prompt: ConfiguredPrompt, conversion: ConversionContext): PromptBody {
+/**
+ * Returns the messages of a prompt. If the tests are run, one that can't be expressed is a
+ * template, or left out.
+ */
+export function readPromptBody(
+  prompt: ConfiguredPrompt,
+  conversion: ConversionContext,
+): PromptBody {
   const { at, program } = prompt;
-  if (program) return { body: [], isLeftOut: conversion.omitUnlessAllowed(at, 'the prompt is a program') };
+  if (program) {
+    return { body: [], isLeftOut: conversion.omitUnlessAllowed(at, 'the prompt is a program') };
+  }
   try {
     if (!conversion.isForTest) return { body: parsePromptMessages(prompt), isLeftOut: false };
     const chat = parseDumpedChat(prompt.text);
     const body = chat
       ? parsePromptMessages({ ...prompt, text: chat.text })
-      : parsePromptMessages(prompt, { json: readPromptJson(prompt, conversion), takesBlocks: true });
+      : parsePromptMessages(prompt, {
+          json: readPromptJson(prompt, conversion),
+          takesBlocks: true,
+        });
     return { body, isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
@@ -37,14 +48,18 @@ export function readPromptBody(prompt: ConfiguredPrompt, conversion: ConversionC
   }
 }
 
-/** Returns a template instead of messages if promptfoo would render the tests' variables in a different way. */
+/**
+ * Returns a template instead of messages if promptfoo would render the tests' variables in a
+ * different way.
+ */
 export function toRenderedBody(
   prompt: ConfiguredPrompt,
   plainBody: PromptBody,
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): PromptBody {
-  const isSettled = plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
+  const isSettled =
+    plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
   if (isSettled || !conversion.isForTest) return plainBody;
   const isRendered =
     conversion.variables.stored.length > 0 ||
@@ -70,9 +85,11 @@ function losesKinds(
   conversion: ConversionContext,
 ): boolean {
   const structured = listVariablesOfKind(tests, json => typeof json === 'object' && json !== null);
+
   // As texts, false and 0 are not empty.
   const falsy = listVariablesOfKind(tests, json => json === false || json === 0);
   const isMissable = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
+
   return (
     [...listInputs(body), ...listTestedInputs(body)].some(name => structured.includes(name)) ||
     (parseDumpedChat(text)?.names ?? []).some(
@@ -83,7 +100,10 @@ function losesKinds(
   );
 }
 
-/** Returns true if a tag compares a variable with a text, and Nunjucks has another result for one of its values. */
+/**
+ * Returns true if a tag compares a variable with a text, and Nunjucks has another result for one of
+ * its values.
+ */
 function comparesAnotherKind(piece: Piece, tests: ConfiguredTests): boolean {
   if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return false;
   return comparesOtherwise(tests, piece.tests, piece.equals);

@@ -1,5 +1,10 @@
 import { FileFault, faultAt } from '../../../../files/formats/file-fault.ts';
-import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonValue,
+  parseJson,
+} from '../../../../files/formats/json.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { findChatRole, type Piece } from '../../template-pieces.ts';
@@ -8,7 +13,10 @@ import type { Located } from '../files/source-files.ts';
 import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
 import { BeyondPromptFile, type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 
-/** Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined for any other text. */
+/**
+ * Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined
+ * for any other text.
+ */
 export function readPromptJson(
   { at, text }: ConfiguredPrompt,
   conversion: ConversionContext,
@@ -27,7 +35,8 @@ export function readPromptJson(
 const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
 
 /**
- * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined for any other text.
+ * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined
+ * for any other text.
  */
 export function parseDumpedChat(
   text: string,
@@ -57,9 +66,12 @@ export function parsePromptMessages(
   { json, takesBlocks = false, template }: PromptReading = {},
 ): Piece[] {
   if (fault !== undefined) throw faultAt(at, fault);
+
   const isRendered = template !== undefined;
   const chat = isRendered ? parseRendered(text, template, at) : parseChat(text, at);
-  const splitPart = (part: string): Piece[] => (isRendered ? [{ text: part }] : splitText(part, at));
+  const splitPart = (part: string): Piece[] =>
+    isRendered ? [{ text: part }] : splitText(part, at);
+
   if (!chat) {
     if (isRendered) return splitPart(text);
     const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
@@ -68,6 +80,7 @@ export function parsePromptMessages(
     if (json === undefined || !pieces.some(piece => 'input' in piece)) return pieces;
     throw new BeyondPromptFile(at, 'a variable within JSON that is not a chat has no equivalent');
   }
+
   return chat.flatMap(message => {
     const [role, content] = [findOwnValue(message, 'role'), findOwnValue(message, 'content')];
     const name = typeof role === 'string' ? findChatRole(role) : undefined;
@@ -75,26 +88,45 @@ export function parsePromptMessages(
       const what = `the role of a message is system, developer, user or assistant, not ${JSON.stringify(role)}`;
       throw faultAt(at, what);
     }
+
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
     return [{ tag: `{{role "${name}"}}` }, ...splitPart(content)];
   });
 }
 
-/** Returns the messages of a rendered chat, which promptfoo reads as JSON, or as YAML that begins with a role. */
-function parseRendered(text: string, template: string, at: Located): readonly JsonValue[] | undefined {
+/**
+ * Returns the messages of a rendered chat, which promptfoo reads as JSON, or as YAML that begins
+ * with a role.
+ */
+function parseRendered(
+  text: string,
+  template: string,
+  at: Located,
+): readonly JsonValue[] | undefined {
   const trimmed = text.trim();
   if (trimmed.startsWith('- role:')) return parseChat(text, at);
+
   const json = parseJson(text);
-  if (json === undefined && /\brole\b/u.test(template) && /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)) {
+  if (
+    json === undefined &&
+    /\brole\b/u.test(template) &&
+    /^(?:\[[^]*\]|\{[^]*\})$/u.test(trimmed)
+  ) {
     throw faultAt(at, 'the rendered prompt is not JSON, although it begins and ends like it');
   }
-  const isChat = isJsonList(json) && json.every(message => isJsonObject(message) && 'role' in message);
+
+  const isChat =
+    isJsonList(json) && json.every(message => isJsonObject(message) && 'role' in message);
   return isChat && json.length > 0 ? json : undefined;
 }
 
-/** Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's message. */
+/**
+ * Returns the messages of a chat in JSON or YAML; undefined for any other text, which is the user's
+ * message.
+ */
 function parseChat(text: string, at: Located): readonly JsonValue[] | undefined {
   if (!/\brole\b/u.test(text)) return undefined;
+
   let chat: JsonValue;
   try {
     chat = parseYaml(text, at.line, at.file).json();
@@ -104,6 +136,7 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
     // The value of a variable may be JSON.
     throw TAG.test(text) ? new BeyondPromptFile(at, BEYOND) : error;
   }
+
   if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
 }

@@ -6,7 +6,8 @@ import { withBlanks } from './prompt-body.ts';
 import { parsePromptMessages } from './prompt-messages.ts';
 
 /**
- * Returns the prompt file for the output of a program, or for a template that was rendered: nothing in that is a tag.
+ * Returns the prompt file for the output of a program, or for a template that was rendered: nothing
+ * in that is a tag.
  *
  * @throws {InvalidPromptFile} if it can't be expressed
  */

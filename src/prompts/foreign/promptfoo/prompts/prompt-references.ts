@@ -14,8 +14,14 @@ export function includesPrompt(
   return includesName(references, id === undefined ? [label] : [label, id]);
 }
 
-/** Returns true if references include one of the names of a prompt or provider, as promptfoo compares them. */
-export function includesName(references: readonly string[] | undefined, names: readonly string[]): boolean {
+/**
+ * Returns true if references include one of the names of a prompt or provider, as promptfoo
+ * compares them.
+ */
+export function includesName(
+  references: readonly string[] | undefined,
+  names: readonly string[],
+): boolean {
   if (references === undefined) return true;
   return references.some(reference =>
     names.some(

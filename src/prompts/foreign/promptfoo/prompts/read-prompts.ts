@@ -20,8 +20,11 @@ const PROMPT_KEYS: KnownKeys = {
 /** Returns all prompts in order. Splits text files at `---`. */
 export function readPrompts(node: YamlValue, conversion: ConversionContext): ConfiguredPrompt[] {
   if (isJsonList(node.json())) {
-    return withoutRepetitions(node.items('prompts')).flatMap(item => readListedPrompt(item, conversion));
+    return withoutRepetitions(node.items('prompts')).flatMap(item =>
+      readListedPrompt(item, conversion),
+    );
   }
+
   const labels = node.isMap ? mergedValues(node, 'prompts') : undefined;
   if (!labels || labels.has('raw') || labels.has('id')) return readListedPrompt(node, conversion);
   // `{file.txt: label}`
@@ -35,7 +38,9 @@ function withoutRepetitions(items: readonly YamlValue[]): YamlValue[] {
   const earlierTexts = new Set<string>();
   return items.filter(({ scalar }) => {
     if (scalar === undefined) return true;
-    const text = scalar.startsWith('file://') ? `file://${path.posix.normalize(scalar.slice(7))}` : scalar;
+    const text = scalar.startsWith('file://')
+      ? `file://${path.posix.normalize(scalar.slice(7))}`
+      : scalar;
     const isFirst = !earlierTexts.has(text);
     earlierTexts.add(text);
     return isFirst;
@@ -45,24 +50,31 @@ function withoutRepetitions(items: readonly YamlValue[]): YamlValue[] {
 function readListedPrompt(item: YamlValue, conversion: ConversionContext): ConfiguredPrompt[] {
   const { scalar } = item;
   if (scalar !== undefined) return readNamedPrompts(scalar, item, conversion);
+
   const entries = mergedValues(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   const [only] = entries;
+
   // Older configurations write `{file.txt: label}`.
   if (entries.size === 1 && only && !raw && !id) {
     return readNamedPrompts(only[0], item, conversion, { label: only[1].scalar });
   }
+
   const known = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
   conversion.reportKeys(entries, { ...PROMPT_KEYS, known }, ' of a prompt');
   const text = raw ?? id;
   if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
+
   const config = conversion.isForTest ? entries.get('config') : undefined;
   const names = { label: entries.get('label')?.scalar, id: id?.scalar };
   const prompts = readNamedPrompts(text.text(raw ? 'raw' : 'id'), text, conversion, names);
   return config ? prompts.map(prompt => ({ ...prompt, config })) : prompts;
 }
 
-/** Returns the prompts in a text, or in the files that it names. Without a label, promptfoo makes one from them. */
+/**
+ * Returns the prompts in a text, or in the files that it names. Without a label, promptfoo makes
+ * one from them.
+ */
 function readNamedPrompts(
   promptText: string,
   at: Located,
@@ -72,14 +84,19 @@ function readNamedPrompts(
   const fileName = path.posix.normalize(promptText.replace(/^file:\/\//u, ''));
   const labelOrName = label ?? fileName;
   const isFile =
-    promptText.startsWith('file://') || (looksLikeFile(promptText) && conversion.files.has(promptText));
+    promptText.startsWith('file://') ||
+    (looksLikeFile(promptText) && conversion.files.has(promptText));
   const program = conversion.isForTest ? findProgramPrompt(promptText, at, conversion) : undefined;
   if (program) return [{ ...program, label: labelOrName }];
+
   if (isFilePattern(promptText, isFile)) {
     const files = conversion.files.listMatching(promptText, at);
-    if (files.length > 0) return files.flatMap(file => readNamedPrompts(`file://${file}`, at, conversion));
+    if (files.length > 0) {
+      return files.flatMap(file => readNamedPrompts(`file://${file}`, at, conversion));
+    }
     return [{ at, text: '', fault: `${promptText} names no file`, label: labelOrName }];
   }
+
   const fault = unsupportedFault(promptText, isFile);
   if (fault !== undefined) return [{ at, text: '', fault, label: labelOrName }];
   if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
@@ -109,9 +126,18 @@ function parsePromptsFile(
 ): ConfiguredPrompt[] {
   const start = { file, line: 1, column: 1 };
   if (/\.csv$/iu.test(file)) {
-    return [{ at: start, text: '', fault: 'a table of prompts has no equivalent', label: label ?? fileName }];
+    return [
+      {
+        at: start,
+        text: '',
+        fault: 'a table of prompts has no equivalent',
+        label: label ?? fileName,
+      },
+    ];
   }
+
   if (/\.jsonl$/iu.test(file)) return parsePromptLines(text, start, label ?? fileName);
+
   const wholeLabel = label ?? `${fileName}: ${text}`;
   if (isForTest && /\.(?:md|j2)$/iu.test(file)) return [{ at: start, text, label: wholeLabel }];
   if (!/\.txt$/iu.test(file)) return [{ at: start, text: text.trim(), label: wholeLabel }];
@@ -120,7 +146,9 @@ function parsePromptsFile(
 
 /** Returns the prompts of a file that has one in each line. */
 function parsePromptLines(text: string, start: Located, name: string): ConfiguredPrompt[] {
-  const lines = text.split('\n').map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
+  const lines = text
+    .split('\n')
+    .map((line, index) => ({ at: { ...start, line: index + 1 }, text: line }));
   const filledLines = lines.filter(line => line.text.trim() !== '');
   return filledLines.map(line => ({
     ...line,
@@ -129,7 +157,10 @@ function parsePromptLines(text: string, start: Located, name: string): Configure
 }
 
 /** Returns the prompts of a text file, between lines of `---`. */
-function parsePromptSections({ text, file }: SourceText, { fileName, label }: FileNames): ConfiguredPrompt[] {
+function parsePromptSections(
+  { text, file }: SourceText,
+  { fileName, label }: FileNames,
+): ConfiguredPrompt[] {
   const prompts: ConfiguredPrompt[] = [];
   let line = 1;
   for (const section of text.split(/^[ \t]*---[ \t]*$/mu)) {
@@ -143,8 +174,10 @@ function parsePromptSections({ text, file }: SourceText, { fileName, label }: Fi
         label: label === undefined ? name : `${label}: ${name}`,
       });
     }
+
     line += countLineEnds(section);
   }
+
   return prompts;
 }
 

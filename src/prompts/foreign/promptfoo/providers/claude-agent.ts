@@ -90,21 +90,32 @@ export function readClaudeAgentCall(
 ): JsonObject | undefined {
   const omissionsBefore = conversion.omissionCount;
   const known = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
-  conversion.reportKeys(config, { known, unsupported: CLAUDE_UNSUPPORTED_KEYS }, " of a provider's config");
+  conversion.reportKeys(
+    config,
+    { known, unsupported: CLAUDE_UNSUPPORTED_KEYS },
+    " of a provider's config",
+  );
+
   const readValue = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
+
   const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
   if (mcp && mcpServers === undefined) {
     conversion.reportOmission(mcp, "`mcp` of a provider's config has no equivalent");
   }
+
   if (conversion.omissionCount > omissionsBefore) return undefined;
-  const settings = Object.entries(CLAUDE_OPTIONS).map(([key, ours]) => [ours, readValue(key)] as const);
+
+  const settings = Object.entries(CLAUDE_OPTIONS).map(
+    ([key, ours]) => [ours, readValue(key)] as const,
+  );
   const append = readValue('append_system_prompt');
   const preset = {
     type: 'preset',
     preset: 'claude_code',
     ...(append !== undefined && { append }),
   };
+
   const options: Record<string, JsonValue | undefined> = {
     strictMcpConfig: true,
     ...Object.fromEntries(settings.filter(([, setting]) => setting !== undefined)),
@@ -114,6 +125,7 @@ export function readClaudeAgentCall(
     mcpServers,
   };
   if (options['permissionMode'] === 'manual') options['permissionMode'] = 'default';
+
   return {
     options: withoutUndefined(options),
     ...withoutUndefined({
@@ -136,20 +148,33 @@ function toTexts(value: JsonValue | undefined): string[] {
   return isJsonList(value) ? value.map(toTextOrEmpty) : [];
 }
 
-/** Returns the servers as the SDK takes them; undefined if one needs more than a command or an address. */
+/**
+ * Returns the servers as the SDK takes them; undefined if one needs more than a command or an
+ * address.
+ */
 function toSdkServers(mcp: JsonValue): JsonObject | undefined {
   const [several, one] = ['servers', 'server'].map(key => findOwnValue(mcp, key));
   const servers = [...(isJsonList(several) ? several : []), ...(one === undefined ? [] : [one])];
   const entries: [string, JsonValue][] = [];
   for (const server of servers) {
-    const [name, url, command, args = [], headers = {}] = ['name', 'url', 'command', 'args', 'headers'].map(
-      key => findOwnValue(server, key),
-    );
+    const [name, url, command, args = [], headers = {}] = [
+      'name',
+      'url',
+      'command',
+      'args',
+      'headers',
+    ].map(key => findOwnValue(server, key));
     if (!isJsonObject(server) || 'auth' in server || 'path' in server) return undefined;
+
     const key = toTextOrEmpty(name ?? url ?? command ?? 'default');
-    if (url !== undefined) entries.push([key, { type: 'http', url, headers }]);
-    else if (command === undefined) return undefined;
-    else entries.push([key, { type: 'stdio', command, args }]);
+    if (url !== undefined) {
+      entries.push([key, { type: 'http', url, headers }]);
+    } else if (command === undefined) {
+      return undefined;
+    } else {
+      entries.push([key, { type: 'stdio', command, args }]);
+    }
   }
+
   return Object.fromEntries(entries);
 }

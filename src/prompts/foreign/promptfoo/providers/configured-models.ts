@@ -54,6 +54,7 @@ export function readConfiguredModels(
     settings,
     conversion,
   );
+
   return {
     tests: testsWithModels,
     configuredProviders,
@@ -65,7 +66,8 @@ export function readConfiguredModels(
 }
 
 /**
- * Reports models with another answer format and leaves them out of a test: a prompt has one format for all models.
+ * Reports models with another answer format and leaves them out of a test: a prompt has one format
+ * for all models.
  */
 function withOneOutput(
   providers: readonly PromptfooProvider[],
@@ -79,7 +81,10 @@ function withOneOutput(
   });
 }
 
-/** Returns the models for a test file; none if the prompt file describes the configuration's only model completely. */
+/**
+ * Returns the models for a test file; none if the prompt file describes the configuration's only
+ * model completely.
+ */
 export function pickTestFileModels({
   askedProviders,
   configuredProviders,
@@ -91,6 +96,7 @@ export function pickTestFileModels({
     !givesResults &&
     label === undefined &&
     JSON.stringify(config) === JSON.stringify(first?.config);
+
   const areAllAsked = configuredProviders.length + testProviders.length === askedProviders.length;
   if (areAllAsked && others.length === 0 && (!first || isPlain(first))) return {};
   if (askedProviders.every(isPlain)) return { models: askedProviders.map(({ model }) => model) };
@@ -117,7 +123,9 @@ function testFileModel({
 export function buildDeclaredModels(
   providers: readonly PromptfooProvider[],
 ): Pick<ConvertedPrompt, 'models'> {
-  const entries = new Map(providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])));
+  const entries = new Map(
+    providers.flatMap(({ model, entry }) => (entry ? [[model, entry] as const] : [])),
+  );
   const addresses = providers.flatMap(({ address }) => address ?? []);
   if (entries.size + addresses.length === 0) return {};
   const addressesByName = Object.fromEntries(addresses.map(({ name, entry }) => [name, entry]));

@@ -1,4 +1,9 @@
-import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+} from '../../../../files/formats/json.ts';
 import { toTextOrEmpty } from '../../../../files/formats/json-fields.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
@@ -7,7 +12,12 @@ import { mergedValues } from '../files/merged-values.ts';
 import { readAnswerFormat, readsFormat } from './answer-format.ts';
 import { convertTools } from './convert-tools.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
-import { AZURE_THINKS, type ConfigSource, isUnsent, parseAzureDeployment } from './sent-settings.ts';
+import {
+  AZURE_THINKS,
+  type ConfigSource,
+  isUnsent,
+  parseAzureDeployment,
+} from './sent-settings.ts';
 import { CHANGES_ANSWER, HARMLESS, RESPONSE_FORMAT_KEYS, toOwnName } from './setting-names.ts';
 
 interface ConvertedSettings {
@@ -29,6 +39,7 @@ export function convertSettings(
     settingsOfKeys.push(converted.settings ?? {});
     output ??= converted.output;
   }
+
   return { settings: Object.assign({}, ...settingsOfKeys) as JsonObject, output };
 }
 
@@ -45,7 +56,8 @@ function convertSetting(
   entry: YamlValue,
   conversion: ConversionContext,
 ): Partial<ConvertedSettings> {
-  const isSetting = conversion.isSetting(toOwnName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
+  const isSetting =
+    conversion.isSetting(toOwnName(key)) || ['thinkingConfig', 'reasoning'].includes(key);
   if (conversion.isForTest && isSetting && isUnsent(source, key)) {
     conversion.reportHarmless(
       entry,
@@ -53,20 +65,24 @@ function convertSetting(
     );
     return {};
   }
+
   if (NESTED.includes(key) || (key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id))) {
     return convertSettings({ ...source, isSentWhole: true }, mergedValues(entry, key), conversion);
   }
+
   const settings =
     findOwnSettings(source.id, key, entry.json(), conversion) ??
     convertTools(source.id, key, entry, conversion) ??
     findRequestField(source, key, entry.json());
   if (settings) return { settings };
+
   const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && source.isSentWhole);
   if (isFormat && (!conversion.isForTest || readsFormat(source.id, key))) {
     const format = readAnswerFormat(entry.json());
     if (format === undefined) conversion.reportOmission(entry, `\`${key}\` has no equivalent`);
     return typeof format === 'object' ? { output: format } : {};
   }
+
   reportLostSetting(source, key, entry, conversion);
   return {};
 }
@@ -90,11 +106,17 @@ function findOwnSettings(
 /** Returns the effort in Google's `thinkingConfig`; undefined if it can't be expressed. */
 function findThinkingEffort(id: string, thinking: JsonValue): JsonObject | undefined {
   if (!isJsonObject(thinking)) return undefined;
+
   const { thinkingBudget: budget, thinkingLevel: level, ...others } = thinking;
   if (Object.keys(others).length > 0) return undefined;
-  if (typeof level === 'string' && budget === undefined) return { reasoningEffort: level.toLowerCase() };
+
+  if (typeof level === 'string' && budget === undefined) {
+    return { reasoningEffort: level.toLowerCase() };
+  }
+
   // -1 lets the model decide, as all but the smallest do anyway.
   if (budget === -1 && level === undefined && !/flash-lite/u.test(id)) return {};
+
   const canStop = /gemini-2\.5-flash/u.test(id);
   return budget === 0 && level === undefined && canStop ? { reasoningEffort: 'none' } : undefined;
 }
@@ -122,7 +144,10 @@ function reportLostSetting(
   conversion.reportOmission(entry, `${setting} has no equivalent`);
 }
 
-/** Returns true for a key that changes no request, or that other parts of the conversion take into account. */
+/**
+ * Returns true for a key that changes no request, or that other parts of the conversion take into
+ * account.
+ */
 function isCovered(id: string, key: string, value: JsonValue): boolean {
   if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
   if (key === 'headers') return changesNothing(value);
@@ -141,7 +166,9 @@ function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string
   return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
 }
 
-/** Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model. */
+/**
+ * Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model.
+ */
 const SENDS_KNOWN_KEYS =
   /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
 

@@ -1,4 +1,9 @@
-import { findOwnValue, isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+} from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject, readTextAt } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
@@ -8,7 +13,9 @@ import { TAG } from '../nunjucks/split-nunjucks.ts';
 const TAKES_TOOLS =
   /^(?:(?:openai|openrouter|groq|deepseek|github|xai|mistral|togetherai|fireworks|cerebras):(?!responses:)|anthropic:)/u;
 
-/** Returns our settings for the key of a `config` about tools; undefined if they have no equivalent. */
+/**
+ * Returns our settings for the key of a `config` about tools; undefined if they have no equivalent.
+ */
 export function convertTools(
   id: string,
   key: string,
@@ -17,24 +24,36 @@ export function convertTools(
 ): JsonObject | undefined {
   const isClaude = id.startsWith('anthropic:');
   if (!TAKES_TOOLS.test(id) || TAG.test(JSON.stringify(entry.json()))) return undefined;
-  if (key === 'tool_choice') return { [key]: isClaude ? toClaudeChoice(entry.json()) : entry.json() };
-  if (isClaude ? key !== 'tools' : !['tools', 'functions', 'function_call'].includes(key)) return undefined;
+
+  if (key === 'tool_choice') {
+    return { [key]: isClaude ? toClaudeChoice(entry.json()) : entry.json() };
+  }
+
+  if (isClaude ? key !== 'tools' : !['tools', 'functions', 'function_call'].includes(key)) {
+    return undefined;
+  }
+
   if (key === 'function_call') return { [key]: entry.json() };
+
   const tools = loadTools(entry, conversion);
   if (!isJsonList(tools) || TAG.test(JSON.stringify(tools))) return undefined;
+
   const converted = isClaude && isOpenAiTool(tools[0]) ? tools.map(toClaudeTool) : tools;
   const isKnown = key === 'functions' || converted.every(isClaude ? isClaudeTool : isOpenAiTool);
   return isKnown ? { [key]: converted } : undefined;
 }
 
 /**
- * Returns code that returns the calls in an answer with their types; undefined without tools, and for Claude, whose
- * calls are text.
+ * Returns code that returns the calls in an answer with their types; undefined without tools, and
+ * for Claude, whose calls are text.
  */
 export function callsTransform(id: string, settings: JsonObject): string | undefined {
   const hasTools = 'tools' in settings || 'functions' in settings;
   if (!hasTools || id.startsWith('anthropic:')) return undefined;
-  const ofMessage = id.startsWith('openrouter:') ? 'calls.function_call ?? calls.tool_calls' : 'calls';
+  const ofMessage = id.startsWith('openrouter:')
+    ? 'calls.function_call ?? calls.tool_calls'
+    : 'calls';
+
   return `try {
   const calls = JSON.parse(output);
   const isCall = call => typeof (call?.function ?? call)?.arguments === 'string';
@@ -44,7 +63,10 @@ export function callsTransform(id: string, settings: JsonObject): string | undef
 return output;`;
 }
 
-/** Loads the files that tools name, as promptfoo does: lists in a list are joined if it has nothing else. */
+/**
+ * Loads the files that tools name, as promptfoo does: lists in a list are joined if it has nothing
+ * else.
+ */
 function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
   const { scalar } = node;
   if (scalar !== undefined && /^file:\/\/.+\.(?:json|ya?ml)$/u.test(scalar)) {
@@ -56,7 +78,9 @@ function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
 }
 
 function isOpenAiTool(tool: JsonValue | undefined): boolean {
-  return findOwnValue(tool, 'type') === 'function' && readTextAt(tool, 'function', 'name') !== undefined;
+  return (
+    findOwnValue(tool, 'type') === 'function' && readTextAt(tool, 'function', 'name') !== undefined
+  );
 }
 
 /** Returns true for a tool that Claude calls, rather than one that its service runs. */
@@ -66,7 +90,11 @@ function isClaudeTool(tool: JsonValue): boolean {
 }
 
 function toClaudeTool(tool: JsonValue): JsonValue {
-  const { name = null, description, parameters } = (findOwnValue(tool, 'function') ?? {}) as JsonObject;
+  const {
+    name = null,
+    description,
+    parameters,
+  } = (findOwnValue(tool, 'function') ?? {}) as JsonObject;
   return {
     name,
     ...(description && { description }),
@@ -78,5 +106,7 @@ function toClaudeChoice(choice: JsonValue): JsonValue {
   if (choice === 'auto' || choice === 'none') return { type: choice };
   if (choice === 'required') return { type: 'any' };
   const name = readTextAt(choice, 'function', 'name');
-  return name !== undefined && findOwnValue(choice, 'type') === 'function' ? { type: 'tool', name } : choice;
+  return name !== undefined && findOwnValue(choice, 'type') === 'function'
+    ? { type: 'tool', name }
+    : choice;
 }

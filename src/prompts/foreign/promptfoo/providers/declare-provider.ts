@@ -17,8 +17,8 @@ const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/
 const ADDRESS = /^https?(?:$|:\/\/)/u;
 
 /**
- * Returns the entry for a provider that is a program or an address; undefined for any other, and with a note for one that
- * can't be expressed.
+ * Returns the entry for a provider that is a program or an address; undefined for any other, and
+ * with a note for one that can't be expressed.
  */
 export function declareProvider(
   provider: WrittenProvider,
@@ -26,23 +26,34 @@ export function declareProvider(
 ): DeclaredProvider | undefined {
   const declaration = findFieldsReader(provider.id)?.(provider, conversion);
   if (!declaration) return undefined;
+
   const { transform, givesResults = false } = declaration;
   const fields = { modality: 'text', ...declaration.fields };
-  const model = uniqueName(provider, 'address' in fields ? 'address' : 'program', fields, conversion);
+  const model = uniqueName(
+    provider,
+    'address' in fields ? 'address' : 'program',
+    fields,
+    conversion,
+  );
   return { model, entry: { model, ...fields }, transform, givesResults };
 }
 
-type FieldsReader = (provider: WrittenProvider, conversion: ConversionContext) => EntryFields | undefined;
+type FieldsReader = (
+  provider: WrittenProvider,
+  conversion: ConversionContext,
+) => EntryFields | undefined;
 
 /** Returns the function that reads a program or an address; undefined for any other provider. */
 function findFieldsReader(id: string): FieldsReader | undefined {
   if (TEXT_GENERATION.test(id)) return readTextGenerationFields;
   if (ADDRESS.test(id)) return readAddressFields;
+
   const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
   if (groups) {
     const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
     return (provider, conversion) => readFileFields(provider, named, conversion);
   }
+
   if (CLAUDE_AGENT.test(id)) return readAgentFields;
   return id.startsWith('exec:') ? readExecFields : undefined;
 }
@@ -54,7 +65,9 @@ function uniqueName(
   fields: JsonObject,
   { takenModels, entriesByModel }: ConversionContext,
 ): string {
-  const words = (label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')).toLowerCase();
+  const words = (
+    label ?? id.replace(/^(?:exec:|python:|file:\/\/|https?:\/\/)/u, '')
+  ).toLowerCase();
   const slug = words
     .replace(/[^a-z\d]+/gu, '-')
     .replace(/^-|-$/gu, '')
@@ -66,5 +79,6 @@ function uniqueName(
   let freeName = name;
   for (let number = 2; !isFree(freeName); number += 1) freeName = `${name}-${number}`;
   entriesByModel.set(freeName, entry);
+
   return freeName;
 }

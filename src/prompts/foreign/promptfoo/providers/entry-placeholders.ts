@@ -13,17 +13,21 @@ export function convertBody(body: JsonValue): JsonValue | undefined {
 /** Returns a value with our placeholders; undefined if it has other Nunjucks tags. */
 export function convertPlaceholders(value: JsonValue): JsonValue | undefined {
   if (typeof value === 'string') return convertText(value);
+
   if (isJsonList(value)) {
     const items = value.map(convertPlaceholders);
     return items.every(item => item !== undefined) ? items : undefined;
   }
+
   if (typeof value !== 'object' || value === null) return value;
+
   const fields: Record<string, JsonValue> = {};
   for (const [key, field] of Object.entries(value)) {
     const ours = convertPlaceholders(field);
     if (ours === undefined || key.includes('{')) return undefined;
     fields[key] = ours;
   }
+
   return fields;
 }
 

@@ -40,7 +40,10 @@ const PROVIDER_UNSUPPORTED_KEYS = [
   'tls',
 ];
 
-/** Returns the fields of the entry for an address; undefined, with a note, if an entry can't express it. */
+/**
+ * Returns the fields of the entry for an address; undefined, with a note, if an entry can't express
+ * it.
+ */
 export function readAddressFields(
   provider: WrittenProvider,
   conversion: ConversionContext,
@@ -59,6 +62,7 @@ export function readAddressFields(
         `\`${key}\` of a provider's config is a key that promptfoo ignores too`,
       );
     }
+
     const address = readUrl(provider, entries, conversion);
     const request = readRequestFields(provider, entries, conversion);
     const { output, transform } = readResponseFields(provider, entries, conversion);
@@ -67,12 +71,17 @@ export function readAddressFields(
       address,
       ...request,
       ...(output !== undefined && output !== '' && { output }),
-      ...(typeof timeout === 'number' && timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+      ...(typeof timeout === 'number' &&
+        timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
     };
+
     return { fields, ...(transform !== undefined && { transform }) };
   } catch (error) {
     if (!(error instanceof NoEquivalent)) throw error;
-    conversion.reportOmission(error.at, `the provider \`${id}\` has no equivalent: ${error.message}`);
+    conversion.reportOmission(
+      error.at,
+      `the provider \`${id}\` has no equivalent: ${error.message}`,
+    );
     return undefined;
   }
 }
@@ -97,10 +106,12 @@ function withRequest(
 ): ConfigEntries {
   const request = entries.get('request');
   if (!request) return entries;
+
   const { scalar = '' } = request;
   const text = scalar.startsWith('file://') ? conversion.files.read(scalar, request).text : scalar;
   const isSecure =
-    (entries.get('url')?.scalar ?? id).startsWith('https') || entries.get('useHttps')?.json() === true;
+    (entries.get('url')?.scalar ?? id).startsWith('https') ||
+    entries.get('useHttps')?.json() === true;
   const settings = parseRawRequest(text, isSecure ? 'https' : 'http');
   if (!settings) {
     throw new NoEquivalent(
@@ -108,12 +119,17 @@ function withRequest(
       "its `request` can't be read, or has variables in a body that is not JSON",
     );
   }
+
   const requestEntries = mergedValues(parseYaml(JSON.stringify(settings), request.line), 'request');
   return new Map([...entries, ...requestEntries]);
 }
 
 /** Returns the address with its query. @throws {NoEquivalent} */
-function readUrl({ id, at }: WrittenProvider, entries: ConfigEntries, conversion: ConversionContext): string {
+function readUrl(
+  { id, at }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): string {
   const urlPosition = entries.get('url') ?? at;
   const addressText = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = formatQuery(entries.get('queryParams')?.json() ?? {});
@@ -124,18 +140,23 @@ function readUrl({ id, at }: WrittenProvider, entries: ConfigEntries, conversion
       name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
     );
   }
+
   const address =
     query === '' ? addressText : `${addressText}${addressText.includes('?') ? '&' : '?'}${query}`;
   const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
   if (origin.includes('$') || !isAllowedOrigin(origin)) {
-    throw new NoEquivalent(urlPosition, 'its host is not literal, or it uses http and is not this machine');
+    throw new NoEquivalent(
+      urlPosition,
+      'its host is not literal, or it uses http and is not this machine',
+    );
   }
+
   return address;
 }
 
 /**
- * Returns an address with the environment variable at its beginning filled in, if that is an address. An entry that is only
- * shown has a stand-in, because the value may hold a secret.
+ * Returns an address with the environment variable at its beginning filled in, if that is an
+ * address. An entry that is only shown has a stand-in, because the value may hold a secret.
  */
 function withVariable(address: string, { env, runsPrograms }: ConversionContext): string {
   return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
@@ -149,7 +170,9 @@ function formatQuery(query: JsonValue): string | undefined {
   const pairs = Object.entries(query ?? {}).map(([key, value]) => {
     const ours = convertText(String(value));
     // Filled-in values are encoded later.
-    return ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`;
+    return (
+      ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`
+    );
   });
   return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
 }
@@ -173,10 +196,12 @@ function readRequestFields(
   const headers = convertPlaceholders(fillIn(entries.get('headers')?.json() ?? {}));
   const bodyValue = entries.get('body');
   const body =
-    bodyValue && (convertBody(fillIn(bodyValue.json())) ?? addRenderedBody(provider, entries, conversion));
+    bodyValue &&
+    (convertBody(fillIn(bodyValue.json())) ?? addRenderedBody(provider, entries, conversion));
   if (headers === undefined || (bodyValue && body === undefined)) {
     throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
   }
+
   const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
   return {
     ...(method !== 'POST' && { method }),
@@ -194,15 +219,22 @@ function addRenderedBody(
   const bodyValue = entries.get('body');
   const headers = Object.entries(entries.get('headers')?.json() ?? {});
   const isJson = headers.some(
-    ([name, value]) => /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
+    ([name, value]) =>
+      /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
   );
   const template = bodyValue?.scalar;
   const isRendered = conversion.runsPrograms && !isJudge && isJson;
-  if (!bodyValue || template === undefined || !isRendered || mentionsEnvironment(template)) return undefined;
+  if (!bodyValue || template === undefined || !isRendered || mentionsEnvironment(template)) {
+    return undefined;
+  }
+
   return `\${input.${conversion.inputForBody({ at: bodyValue, template })}}`;
 }
 
-/** Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they are empty in promptfoo too. */
+/**
+ * Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they
+ * are empty in promptfoo too.
+ */
 function withoutUnknown(value: JsonValue, { variables }: ConversionContext): JsonValue {
   const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
     [...variables.all, 'env', 'prompt'].includes(name) ? tag : '',
@@ -212,7 +244,10 @@ function withoutUnknown(value: JsonValue, { variables }: ConversionContext): Jso
 
 const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
 
-/** Returns a value with a separate input for each variable that has a default, such as `{{ name | default("none") }}`. */
+/**
+ * Returns a value with a separate input for each variable that has a default, such as
+ * `{{ name | default("none") }}`.
+ */
 function withFallbacks(
   value: JsonValue,
   { isJudge = false }: WrittenProvider,
@@ -224,7 +259,9 @@ function withFallbacks(
       const fallback = single ?? double ?? '';
       // A variable that is not given is empty without a default too.
       if (fallback === '' || name === 'prompt') return `{{${name}}}`;
-      return isJudge || !conversion.isForTest ? tag : `{{${conversion.inputWithDefault(name, fallback)}}}`;
+      return isJudge || !conversion.isForTest
+        ? tag
+        : `{{${conversion.inputWithDefault(name, fallback)}}}`;
     },
   );
   return parseJson(text) ?? value;
@@ -234,7 +271,11 @@ function withFallbacks(
 const VARIABLE_WITH_DEFAULT =
   /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
 
-/** Returns how the answer is read: by an expression, else by code, which keeps the kinds of values. @throws {NoEquivalent} */
+/**
+ * Returns how the answer is read: by an expression, else by code, which keeps the kinds of values.
+ *
+ * @throws {NoEquivalent}
+ */
 function readResponseFields(
   { at, isJudge = false }: WrittenProvider,
   entries: ConfigEntries,
@@ -243,11 +284,15 @@ function readResponseFields(
   const usesCode = runsPrograms && !isJudge;
   const response = entries.get('transformResponse') ?? entries.get('responseParser');
   const parser = response?.scalar ?? '';
-  if (parser.startsWith('file://')) throw new NoEquivalent(response ?? at, 'its transform is a file');
+  if (parser.startsWith('file://')) {
+    throw new NoEquivalent(response ?? at, 'its transform is a file');
+  }
+
   const output = response && !usesCode ? toJmespath(parser) : undefined;
   if (isJudge && response && output === undefined) {
     throw new NoEquivalent(response, 'it judges, and code reads its answer');
   }
+
   if (output !== undefined || !(response || usesCode)) return { output };
   return { transform: buildResponseTransform(response ? parser : '({ output: json || text })') };
 }

@@ -35,9 +35,11 @@ export function readTextGenerationFields(
     );
     return undefined;
   }
+
   const sentSettings = [...settings].filter(([key]) => GENERATION_KEYS.includes(key));
   const parameters = Object.fromEntries(sentSettings.map(([key, value]) => [key, value.json()]));
   const model = TEXT_GENERATION.exec(id)?.groups?.['model'] ?? '';
+
   return {
     fields: {
       address: `https://router.huggingface.co/hf-inference/models/${model}`,

@@ -15,11 +15,17 @@ import { readClaudeAgentCall } from './claude-agent.ts';
 import { ENVIRONMENT_TAG, escapePlaceholders } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 
-/** Stand among the words of a program for the folder of the models file, and for the messages of a run. */
+/**
+ * Stand among the words of a program for the folder of the models file, and for the messages of a
+ * run.
+ */
 const HERE = '\0here';
 const RUN_MESSAGES = '\0messages';
 
-/** Matches a use of the environment, which could show a key in the list of processes if it were filled in here. */
+/**
+ * Matches a use of the environment, which could show a key in the list of processes if it were
+ * filled in here.
+ */
 const USES_ENVIRONMENT = /\{\{[^{}]*\benv[.[]/u;
 
 /** Returns the fields of the entry for a command line (`exec:`). */
@@ -32,6 +38,7 @@ export function readExecFields(
     conversion.reportOmission(at, `the provider \`${id}\` names no program`);
     return undefined;
   }
+
   const options = encodeProviderOptions(config);
   if (USES_ENVIRONMENT.test(options)) {
     conversion.reportOmission(
@@ -40,6 +47,7 @@ export function readExecFields(
     );
     return undefined;
   }
+
   const names = JSON.stringify(conversion.variables.json);
   return {
     fields: {
@@ -57,7 +65,10 @@ export function readExecFields(
   };
 }
 
-/** Returns the fields of the entry for a file of JavaScript, TypeScript or Python that exports a provider. */
+/**
+ * Returns the fields of the entry for a file of JavaScript, TypeScript or Python that exports a
+ * provider.
+ */
 export function readFileFields(
   { id, config, at, isJudge = false }: WrittenProvider,
   { file, name }: { readonly file: string; readonly name: string },
@@ -67,18 +78,23 @@ export function readFileFields(
     conversion.reportOmission(at, `the file of the provider \`${id}\` doesn't exist`);
     return undefined;
   }
+
   conversion.files.read(file, at);
+
   if (isUnreadable(file, conversion)) {
     conversion.reportOmission(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
     return undefined;
   }
+
   if (!conversion.runsPrograms && /\.[cm]?ts$/u.test(file)) {
     conversion.reportHarmless(
       at,
       `the provider \`${id}\` is TypeScript: its entry needs tsx or jiti in the project, or Node 22.18`,
     );
   }
+
   const settings = encodeProviderOptions(config);
+
   // The program fills in plain names.
   if (USES_ENVIRONMENT.test(settings.replace(ENVIRONMENT_TAG, ''))) {
     conversion.reportOmission(
@@ -87,6 +103,7 @@ export function readFileFields(
     );
     return undefined;
   }
+
   const exported = name === '' && file.endsWith('.py') ? 'call_api' : name;
   const args = [HERE, file, exported, settings, JSON.stringify(conversion.variables.json)];
   const words = conversion.runsPrograms
@@ -97,7 +114,9 @@ export function readFileFields(
 
 /** Returns the beginning of a command line whose program stays and answers run after run. */
 function buildKeptProgram(file: string): string[] {
-  return file.endsWith('.py') ? [PYTHON, '-c', KEPT_PYTHON_PROVIDER] : ['node', '-e', KEPT_NODE_PROVIDER];
+  return file.endsWith('.py')
+    ? [PYTHON, '-c', KEPT_PYTHON_PROVIDER]
+    : ['node', '-e', KEPT_NODE_PROVIDER];
 }
 
 /** Returns the beginning of a command line whose program answers one run. */

@@ -12,8 +12,8 @@ export interface PromptfooProvider {
   /** The model's name in promptrun. */
   readonly model: string;
   /**
-   * True if promptfoo sends it Responses requests, so that a provider for Chat Completions of the same model is
-   * another one.
+   * True if promptfoo sends it Responses requests, so that a provider for Chat Completions of the
+   * same model is another one.
    */
   readonly usesResponses?: boolean;
   /** The names by which tests refer to it: its label, and its id if that is known. */

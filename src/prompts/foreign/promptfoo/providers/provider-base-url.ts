@@ -39,7 +39,12 @@ const ADDRESSED: readonly {
   readonly apiKeyEnv?: string;
 }[] = [
   { prefix: /^openai:/u, engine: 'openai', ownBaseUrl: 'https://api.openai.com/v1', path: '/v1' },
-  { prefix: /^openrouter:/u, engine: 'openai', ownBaseUrl: 'https://openrouter.ai/api/v1', path: '/v1' },
+  {
+    prefix: /^openrouter:/u,
+    engine: 'openai',
+    ownBaseUrl: 'https://openrouter.ai/api/v1',
+    path: '/v1',
+  },
   {
     prefix: /^azure(?:openai)?:/u,
     engine: 'azure',
@@ -48,7 +53,10 @@ const ADDRESSED: readonly {
   },
 ];
 
-/** Returns true if the address in the `config` of a provider is converted. promptfoo takes none for Ollama from there. */
+/**
+ * Returns true if the address in the `config` of a provider is converted. promptfoo takes none for
+ * Ollama from there.
+ */
 export function takesAddress(id: string): boolean {
   return id.startsWith('ollama:') || ADDRESSED.some(({ prefix }) => prefix.test(id));
 }
@@ -64,25 +72,32 @@ export function findOwnAddress(
     const { name, baseUrl, apiKeyEnv } = similar;
     return { name, entry: { baseUrl, engine: 'openai', apiKeyEnv } };
   }
+
   const provider = ADDRESSED.find(({ prefix }) => prefix.test(id));
   if (!config || !provider) return undefined;
+
   const { engine, ownBaseUrl, path } = provider;
   const entries = mergedValues(config, 'config');
   const [configuredUrl] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
   if (configuredUrl === undefined) return undefined;
+
   const trimmedUrl = configuredUrl.replace(/\/$/u, '');
   const hasScheme = /^https?:\/\//u.test(trimmedUrl);
   const isWhole = hasScheme && (engine !== 'azure' || trimmedUrl.endsWith(path));
   const address = `${hasScheme ? '' : 'https://'}${trimmedUrl}${isWhole ? '' : path}`;
   if (!URL.canParse(address) || address === ownBaseUrl) return undefined;
+
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
   const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
   const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
+
   return { name: uniqueName(name, entry, addressProviders), entry };
 }
 
-/** Returns a name that neither a built-in provider nor a provider with another address or key has. */
+/**
+ * Returns a name that neither a built-in provider nor a provider with another address or key has.
+ */
 function uniqueName(
   host: string,
   entry: JsonObject,
@@ -95,6 +110,7 @@ function uniqueName(
   for (let number = 2; (addressProviders.get(freeName) ?? content) !== content; number += 1) {
     freeName = `${name}-${number}`;
   }
+
   addressProviders.set(freeName, content);
   return freeName;
 }

@@ -25,6 +25,7 @@ export function readProviderParts(item: YamlValue): ProviderParts {
   const ownId = providerEntries.get('id')?.text('id');
   const writtenId = isById ? ownId : only[0];
   if (writtenId === undefined) throw faultAt(item, 'a provider needs `id`');
+
   providerEntries.delete('id');
   return {
     written: writtenId,
@@ -39,6 +40,9 @@ export function readWrittenParts(item: YamlValue): ReturnType<typeof readProvide
   return item.scalar === undefined ? readProviderParts(item) : toProviderParts(item.scalar);
 }
 
-/** Matches providers that keep the id of the configuration. All others choose their own when promptfoo loads them. */
+/**
+ * Matches providers that keep the id of the configuration. All others choose their own when
+ * promptfoo loads them.
+ */
 export const KEEPS_ID =
   /^(?:openai|anthropic|azure(?:openai)?|google|vertex|ollama|openrouter|mistral|groq|bedrock|replicate|huggingface|deepseek|xai|github|exec|python):|^echo$/u;

@@ -57,8 +57,11 @@ function convertProvider(
   conversion: ConversionContext,
 ): PromptfooProvider | undefined {
   const omissionsBefore = conversion.omissionCount;
-  const provider = conversion.isForTest ? withModelOfEnvironment(namedProvider, conversion) : namedProvider;
+  const provider = conversion.isForTest
+    ? withModelOfEnvironment(namedProvider, conversion)
+    : namedProvider;
   conversion.reportNodeOnlyCode(provider.transform, provider.at);
+
   const declaredProvider = declareProvider(provider, conversion);
   const [setting] = provider.promptConfig?.values() ?? [];
   if (setting && (declaredProvider || !TAKES_PROMPT_CONFIG.test(provider.id))) {
@@ -67,11 +70,17 @@ function convertProvider(
       `settings of a prompt or of all tests have no equivalent for \`${provider.id}\``,
     );
   }
+
   if (declaredProvider) return asPromptfooProvider(declaredProvider, provider, conversion);
-  return conversion.omissionCount > omissionsBefore ? undefined : convertModel(provider, conversion);
+  return conversion.omissionCount > omissionsBefore
+    ? undefined
+    : convertModel(provider, conversion);
 }
 
-/** Returns a program or an address as a model of the configuration; it is left out if it may not be run. */
+/**
+ * Returns a program or an address as a model of the configuration; it is left out if it may not be
+ * run.
+ */
 function asPromptfooProvider(
   declaredProvider: DeclaredProvider,
   provider: NamedProvider,
@@ -80,6 +89,7 @@ function asPromptfooProvider(
   const { id, at, transform } = provider;
   const kind = 'program' in declaredProvider.entry ? 'a program' : 'an address';
   const isLeftOut = conversion.omitUnlessAllowed(at, `the provider \`${id}\` is ${kind}`);
+
   return {
     ...declaredProvider,
     names: listTestedNames(provider),
@@ -90,11 +100,20 @@ function asPromptfooProvider(
   };
 }
 
-/** Returns a provider with the environment variables in the id of its model filled in, which have to be named as such. */
-function withModelOfEnvironment(provider: NamedProvider, conversion: ConversionContext): NamedProvider {
+/**
+ * Returns a provider with the environment variables in the id of its model filled in, which have to
+ * be named as such.
+ */
+function withModelOfEnvironment(
+  provider: NamedProvider,
+  conversion: ConversionContext,
+): NamedProvider {
   if (/^(?:https?|file|exec|python):/u.test(provider.id)) return provider;
+
   const id = provider.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
-    NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name) ? conversion.env[name] || tag : tag,
+    NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name)
+      ? conversion.env[name] || tag
+      : tag,
   );
   const lacksModel = id.includes('{{') && findModelName(id) !== undefined;
   if (lacksModel) {
@@ -103,11 +122,13 @@ function withModelOfEnvironment(provider: NamedProvider, conversion: ConversionC
       `the provider \`${id}\` needs a variable with the name of its model`,
     );
   }
+
   return { ...provider, id };
 }
 
 /** Matches variables whose value may be shown: no key is named so. */
-const NAMES_MODEL = /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
+const NAMES_MODEL =
+  /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
 /** Converts a provider that is a model; undefined with a note if we have no such model. */
 function convertModel(
@@ -117,9 +138,13 @@ function convertModel(
   const { id, at, config, transform, promptConfig } = namedProvider;
   const model = findModelName(id);
   if (model === undefined) {
-    conversion.reportOmission(at, `the provider \`${id}\` has no equivalent: name a model of promptrun`);
+    conversion.reportOmission(
+      at,
+      `the provider \`${id}\` has no equivalent: name a model of promptrun`,
+    );
     return undefined;
   }
+
   const ownSettings = convertSettings({ id }, config && mergedValues(config, 'config'), conversion);
   const promptSettings = convertSettings({ id }, promptConfig, conversion);
   const output = promptSettings.output ?? ownSettings.output;
@@ -133,8 +158,10 @@ function convertModel(
     transform: composeTransforms([conversion.isForTest ? answerTransform : undefined, transform]),
     at,
   };
+
   const address = findOwnAddress(id, config, conversion);
   if (!address) return { model, ...provider };
+
   const isLeftOut = conversion.omitUnlessAllowed(
     at,
     `the provider \`${id}\` is used at ${address.entry.baseUrl}`,
@@ -147,10 +174,13 @@ const PARSED = `try { return JSON.parse(output); } catch {}
 return output;`;
 
 /** Returns code that runs the transforms that there are one after the other. */
-function composeTransforms(codes: readonly [string | undefined, string | undefined]): string | undefined {
+function composeTransforms(
+  codes: readonly [string | undefined, string | undefined],
+): string | undefined {
   const [first, second] = codes.filter(code => code !== undefined);
   if (first === undefined || second === undefined) return first;
   const [one, other] = [first, second].map(code => (code.includes('\n') ? code : `return ${code}`));
+
   return `const first = (function (output, context) {
 ${one}
 })(output, context);
@@ -159,9 +189,13 @@ ${other}
 })(first, context);`;
 }
 
-/** Returns the names by which tests refer to a provider: its label, and its id unless only its JavaScript knows it. */
+/**
+ * Returns the names by which tests refer to a provider: its label, and its id unless only its
+ * JavaScript knows it.
+ */
 function listTestedNames({ id, label, at }: NamedProvider): string[] {
-  const [, script, name = 'default'] = /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
+  const [, script, name = 'default'] =
+    /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
   const isPython = script !== undefined;
   const own = isPython && !at.isMap ? `python:${script}:${name}` : id;
   const isKnown = isPython || KEEPS_ID.test(id);

@@ -9,7 +9,8 @@ import { readPromptfooProvider } from './read-provider.ts';
 /**
  * Reads the models of a configuration.
  *
- * @param promptConfig the settings of the prompt and of all tests, which win over the providers' own
+ * @param promptConfig the settings of the prompt and of all tests, which win over the providers'
+ * own
  */
 export function readPromptfooProviders(
   node: YamlValue | undefined,
@@ -21,6 +22,7 @@ export function readPromptfooProviders(
   promptConfig?: ReadonlyMap<string, YamlValue>,
 ): PromptfooProvider[] {
   if (!node || node.isEmpty) return [];
+
   const items = listProviderItems(node, conversion);
   const listedPrompts = groupPromptsByProvider(items);
   const providersByKey = new Map<string, PromptfooProvider>();
@@ -32,30 +34,43 @@ export function readPromptfooProviders(
     );
     if (!conversion.isForTest) reportListedPrompts(item, conversion);
     if (!provider) continue;
+
     const label = prompts.chosen.readsLabel ? (readWrittenParts(item).label ?? '') : undefined;
     const key = JSON.stringify([getProviderKey({ ...provider, label }), isAsked]);
     const names = [...(providersByKey.get(key)?.names ?? []), ...provider.names];
     providersByKey.set(key, { ...provider, names, label, isAsked });
   }
+
   return [...providersByKey.values()];
 }
 
-/** Collects the providers to which a judge can refer: promptfoo takes the last of equal ids, and labels only if no id is equal. */
-export function collectNamedProviders(node: YamlValue | undefined, conversion: ConversionContext): void {
+/**
+ * Collects the providers to which a judge can refer: promptfoo takes the last of equal ids, and
+ * labels only if no id is equal.
+ */
+export function collectNamedProviders(
+  node: YamlValue | undefined,
+  conversion: ConversionContext,
+): void {
   if (!node || node.isEmpty || !conversion.isForTest) return;
+
   const { namedProviders } = conversion;
   const items = listProviderItems(node, conversion).filter(item => item.scalar === undefined);
   for (const item of items) {
     const { id } = readProviderParts(item);
     if (KEEPS_ID.test(id)) namedProviders.set(id, item);
   }
+
   for (const item of items) {
     const { label } = readProviderParts(item);
     if (label !== undefined && !namedProviders.has(label)) namedProviders.set(label, item);
   }
 }
 
-/** Returns a key that two providers share if they get the same requests and their answers are read alike. */
+/**
+ * Returns a key that two providers share if they get the same requests and their answers are read
+ * alike.
+ */
 export function getProviderKey({
   model,
   config,
@@ -75,7 +90,8 @@ export function hasOtherOutput(
   return !entry && JSON.stringify(output) !== JSON.stringify(first?.output);
 }
 
-export const OTHER_OUTPUT = 'an answer format other than that of the first provider has no equivalent';
+export const OTHER_OUTPUT =
+  'an answer format other than that of the first provider has no equivalent';
 
 /** Reports that a test file can't list the prompts of a provider, because it is for one prompt. */
 function reportListedPrompts(item: YamlValue, conversion: ConversionContext): void {
@@ -89,8 +105,13 @@ function reportListedPrompts(item: YamlValue, conversion: ConversionContext): vo
   );
 }
 
-/** Returns the references to prompts by the provider's id and label. promptfoo takes the last of equal names. */
-function groupPromptsByProvider(items: readonly YamlValue[]): Map<string, readonly string[] | undefined> {
+/**
+ * Returns the references to prompts by the provider's id and label. promptfoo takes the last of
+ * equal names.
+ */
+function groupPromptsByProvider(
+  items: readonly YamlValue[],
+): Map<string, readonly string[] | undefined> {
   const listedPrompts = new Map<string, readonly string[] | undefined>();
   for (const item of items) {
     if (item.scalar !== undefined) continue;
@@ -103,7 +124,8 @@ function groupPromptsByProvider(items: readonly YamlValue[]): Map<string, readon
 }
 
 /**
- * Returns the references to the prompts of a provider; undefined for every prompt. Reports references to no prompt.
+ * Returns the references to the prompts of a provider; undefined for every prompt. Reports
+ * references to no prompt.
  */
 function listReferences(
   item: YamlValue,
@@ -114,6 +136,7 @@ function listReferences(
   const { id, written, label } = readWrittenParts(item);
   const references = listedPrompts.get(label ?? id);
   if (references === undefined) return undefined;
+
   if (label === undefined && !KEEPS_ID.test(written)) {
     conversion.reportOmission(
       item,
@@ -121,9 +144,14 @@ function listReferences(
     );
     return [];
   }
+
   if (!prompts.some(prompt => includesPrompt(references, prompt))) {
-    conversion.reportOmission(item, `\`prompts\` of the provider \`${id}\` names none of the prompts`);
+    conversion.reportOmission(
+      item,
+      `\`prompts\` of the provider \`${id}\` names none of the prompts`,
+    );
   }
+
   return references;
 }
 

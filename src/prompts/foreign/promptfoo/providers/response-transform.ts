@@ -24,6 +24,8 @@ export function toJmespath(transform: string): string | undefined {
     .replace(/;$/u, '');
   if (path === 'text') return '';
   if (path === 'json') return '@';
-  const { rest } = /^json(?<rest>(?:\??\.[A-Za-z_]\w*|(?:\?\.)?\[\d+\])+)$/u.exec(path)?.groups ?? {};
+
+  const { rest } =
+    /^json(?<rest>(?:\??\.[A-Za-z_]\w*|(?:\?\.)?\[\d+\])+)$/u.exec(path)?.groups ?? {};
   return rest?.replaceAll('?.[', '[').replaceAll('?.', '.').replace(/^\./u, '');
 }

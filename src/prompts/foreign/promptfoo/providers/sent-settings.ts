@@ -6,10 +6,14 @@ export interface ConfigSource {
   readonly isSentWhole?: boolean;
 }
 
-/** Returns settings with the defaults of promptfoo, which sends Messages no temperature together with `top_p`. */
+/**
+ * Returns settings with the defaults of promptfoo, which sends Messages no temperature together
+ * with `top_p`.
+ */
 export function withDefaults(id: string, model: string, settings: JsonObject): JsonObject {
   const { temperature, ...others } = { ...getDefaultSettings(id, model), ...settings };
-  const hasTemperature = temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in others);
+  const hasTemperature =
+    temperature !== undefined && !(id.startsWith('anthropic:') && 'topP' in others);
   return { ...(hasTemperature && { temperature }), ...others };
 }
 
@@ -17,35 +21,52 @@ export function withDefaults(id: string, model: string, settings: JsonObject): J
 const DEFAULT_TEMPERATURE: JsonObject = { temperature: 0 };
 const DEFAULT_BOUND: JsonObject = { maxOutputTokens: 1024 };
 const MISTRAL_DEFAULTS: JsonObject = { topP: 1, ...DEFAULT_BOUND };
+
 /** The defaults of promptfoo for reasoning deployments of Azure in Chat Completions. */
 const AZURE_REASONING_DEFAULTS: JsonObject = { reasoningEffort: 'medium', ...DEFAULT_BOUND };
 
 const SENDS_DEFAULTS =
   /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
+
 /** Matches reasoning models, which get no defaults. */
 const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5|codex-mini)/u;
+
 /** Matches the deployments of Azure that promptfoo takes for reasoning models. */
 export const AZURE_THINKS =
   /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|^grok-.{0,99}reasoning/iu;
+
 /** Matches reasoning models that promptfoo sends a temperature, but no `max_tokens`. */
 const THINKS_WITH_TEMPERATURE =
   /^(?:groq:(?!responses:).*(?:gpt-oss|qwen)|xai:grok-(?:3-mini|(?:4|build|code-fast|latest)(?!.*non-reasoning)))/u;
+
 /** Matches models for which Messages refuses a temperature. */
 const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fable|mythos)/u;
 
 function getDefaultSettings(id: string, model: string): JsonObject {
   const azure = parseAzureDeployment(id);
-  if (azure && AZURE_THINKS.test(azure.deployment)) return azure.isResponses ? {} : AZURE_REASONING_DEFAULTS;
+  if (azure && AZURE_THINKS.test(azure.deployment)) {
+    return azure.isResponses ? {} : AZURE_REASONING_DEFAULTS;
+  }
+
   if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
   if (id.startsWith('mistral:')) return MISTRAL_DEFAULTS;
   if (THINKS_WITH_TEMPERATURE.test(id)) return DEFAULT_TEMPERATURE;
+
   const takesTemperature = !TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, ''));
   return takesTemperature ? { ...DEFAULT_TEMPERATURE, ...DEFAULT_BOUND } : DEFAULT_BOUND;
 }
 
-export function parseAzureDeployment(id: string): { deployment: string; isResponses: boolean } | undefined {
-  const { groups } = /^azure(?:openai)?:(?:(?<kind>chat|responses):)?(?<deployment>.*)$/u.exec(id) ?? {};
-  return groups && { deployment: groups['deployment'] ?? '', isResponses: groups['kind'] === 'responses' };
+export function parseAzureDeployment(
+  id: string,
+): { deployment: string; isResponses: boolean } | undefined {
+  const { groups } =
+    /^azure(?:openai)?:(?:(?<kind>chat|responses):)?(?<deployment>.*)$/u.exec(id) ?? {};
+  return (
+    groups && {
+      deployment: groups['deployment'] ?? '',
+      isResponses: groups['kind'] === 'responses',
+    }
+  );
 }
 
 /** Returns true if promptfoo doesn't send a setting of a `config` to a model. */
@@ -68,43 +89,71 @@ const SETTINGS_BY_PROVIDER: readonly (readonly [prefix: string, settings: readon
   ['google:', ['temperature', 'maxOutputTokens', 'topP', 'topK', 'stopSequences']],
   [
     'mistral:',
-    ['temperature', 'max_tokens', 'top_p', 'stop', 'random_seed', 'reasoning_effort', ...PENALTY_SETTINGS],
+    [
+      'temperature',
+      'max_tokens',
+      'top_p',
+      'stop',
+      'random_seed',
+      'reasoning_effort',
+      ...PENALTY_SETTINGS,
+    ],
   ],
-  ['ollama:', ['temperature', 'num_predict', 'top_p', 'top_k', 'stop', 'seed', ...PENALTY_SETTINGS]],
+  [
+    'ollama:',
+    ['temperature', 'num_predict', 'top_p', 'top_k', 'stop', 'seed', ...PENALTY_SETTINGS],
+  ],
 ];
 
 /** Matches providers that promptfoo asks as it asks OpenAI's Chat Completions. */
 const LIKE_CHAT =
   /^(?:openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
-/** Returns the settings that promptfoo sends to a model of the providers that get only some; undefined for others, which get all. */
+/**
+ * Returns the settings that promptfoo sends to a model of the providers that get only some;
+ * undefined for others, which get all.
+ */
 function listSentSettings(id: string): readonly string[] | undefined {
   const [, settings] = SETTINGS_BY_PROVIDER.find(([prefix]) => id.startsWith(prefix)) ?? [];
   if (settings) return settings;
+
   if (THINKS_WITH_TEMPERATURE.test(id)) {
     const chatSettings = [...CHAT_SETTINGS, ...REASONING_SETTINGS];
     return chatSettings.filter(key => key !== 'max_tokens' && !isDroppedByGrok(id, key));
   }
+
   const azure = parseAzureDeployment(id);
   if (!azure && !id.startsWith('openai:') && !LIKE_CHAT.test(id)) return undefined;
+
   const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
   const huggingFaceSettings = /^(?:huggingface|hf):/u.test(id) ? ['max_new_tokens'] : [];
   const allSettings = isResponses
     ? RESPONSES_SETTINGS
     : [...CHAT_SETTINGS, ...REASONING_SETTINGS, ...huggingFaceSettings];
   const unsentSettings = settingsWithoutUse(id, azure?.deployment);
+
   return allSettings.filter(key => !unsentSettings.includes(key));
 }
 
-/** Returns the settings that promptfoo leaves out because a model reasons, or doesn't. @param deployment that of Azure */
+/**
+ * Returns the settings that promptfoo leaves out because a model reasons, or doesn't.
+ *
+ * @param deployment that of Azure
+ */
 function settingsWithoutUse(id: string, deployment: string | undefined): readonly string[] {
   const isReasoning = deployment === undefined ? THINKS.test(id) : AZURE_THINKS.test(deployment);
-  if (isReasoning) return deployment === undefined ? ['temperature', 'max_tokens'] : ['temperature'];
+  if (isReasoning) {
+    return deployment === undefined ? ['temperature', 'max_tokens'] : ['temperature'];
+  }
   return /gpt-oss/u.test(id) ? ['max_completion_tokens'] : REASONING_SETTINGS;
 }
 
 /** Returns true if promptfoo drops a setting that a model of xAI refuses. */
 function isDroppedByGrok(id: string, key: string): boolean {
-  if (key === 'reasoning_effort') return /^xai:(?!grok-(?:3-mini|4\.[35]|build-latest|latest))/u.test(id);
-  return /^xai:grok-(?:4|build-latest|latest)/u.test(id) && ['stop', ...PENALTY_SETTINGS].includes(key);
+  if (key === 'reasoning_effort') {
+    return /^xai:(?!grok-(?:3-mini|4\.[35]|build-latest|latest))/u.test(id);
+  }
+  return (
+    /^xai:grok-(?:4|build-latest|latest)/u.test(id) && ['stop', ...PENALTY_SETTINGS].includes(key)
+  );
 }

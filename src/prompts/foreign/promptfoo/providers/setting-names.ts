@@ -21,7 +21,10 @@ const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
   random_seed: 'seed',
 };
 
-/** Keys of a `config` about addresses, credentials, retries or costs, which don't change the request. */
+/**
+ * Keys of a `config` about addresses, credentials, retries or costs, which don't change the
+ * request.
+ */
 export const HARMLESS = [
   'apiKey',
   'apiKeyEnvar',

@@ -35,8 +35,12 @@ export function withTestedProviders(
   const namesNoProvider = ({ provider, providers: references }: ConfiguredTest): boolean =>
     !provider && !references;
   if (tests.all.every(namesNoProvider)) return { testsWithModels: tests, testProviders: [] };
+
   const providersByKey = new Map(asked.map(provider => [getProviderKey(provider), provider]));
-  const all = tests.all.map(test => chooseModels(test, providers, { providersByKey, settings }, conversion));
+  const all = tests.all.map(test =>
+    chooseModels(test, providers, { providersByKey, settings }, conversion),
+  );
+
   return {
     testsWithModels: { ...tests, all },
     testProviders: [...providersByKey.values()].slice(asked.length),
@@ -59,9 +63,13 @@ function chooseModels(
   const omissionsBefore = conversion.omissionCount;
   const { provider, providers: references } = test;
   reportUnknownProviders(test, listed, conversion);
-  const models = asked.flatMap(({ names }, index) => (includesName(references, names) ? [index] : []));
-  const ownProvider = provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
-  const isOther = ownProvider !== undefined && models.length > 0 && hasOtherOutput(ownProvider, asked[0]);
+  const models = asked.flatMap(({ names }, index) =>
+    includesName(references, names) ? [index] : [],
+  );
+  const ownProvider =
+    provider && readPromptfooProvider(provider, conversion, { promptConfig: settings });
+  const isOther =
+    ownProvider !== undefined && models.length > 0 && hasOtherOutput(ownProvider, asked[0]);
   if (isOther) conversion.reportOmission(ownProvider.at, OTHER_OUTPUT);
   const isUnasked = models.length === 0 && listed.some(isAskedBy(references));
   const isLeftOut =
@@ -70,13 +78,19 @@ function chooseModels(
     ownProvider?.isLeftOut === true ||
     conversion.omissionCount > omissionsBefore;
   if (!ownProvider || isOther || models.length === 0) return { ...test, models, isLeftOut };
+
   const key = getProviderKey(ownProvider);
   if (!providersByKey.has(key)) providersByKey.set(key, ownProvider);
   return { ...test, models: [[...providersByKey.keys()].indexOf(key)], isLeftOut };
 }
 
-/** Returns a test for providers that references include and that get the prompt, unless they are left out. */
-function isAskedBy(references: readonly string[] | undefined): (provider: PromptfooProvider) => boolean {
+/**
+ * Returns a test for providers that references include and that get the prompt, unless they are
+ * left out.
+ */
+function isAskedBy(
+  references: readonly string[] | undefined,
+): (provider: PromptfooProvider) => boolean {
   return ({ names, isAsked }) => isAsked !== false && includesName(references, names);
 }
 

@@ -1,17 +1,29 @@
-// Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the language itself.
+// Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the
+// language itself.
 import nunjucks from 'nunjucks';
-import { isJsonList, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../../files/formats/json.ts';
 import type { RenderedTemplate } from '../../converted-prompt.ts';
 import { isUnclosed, mentionsUnknown, resolveVariables } from '../nunjucks/resolve-variables.ts';
 
 type NunjucksVariables = JsonObject;
 
-/** A prompt with the variables within its variables filled in, or the reason that it can't be rendered. */
+/**
+ * A prompt with the variables within its variables filled in, or the reason that it can't be
+ * rendered.
+ */
 export type RenderedInSandbox =
   | { readonly text: string; readonly vars: NunjucksVariables }
   | { readonly fault: string };
 
-/** Renders templates as promptfoo does: a prompt in JSON text by text, another one after its variables. */
+/**
+ * Renders templates as promptfoo does: a prompt in JSON text by text, another one after its
+ * variables.
+ */
 export function renderPrompts(templates: readonly RenderedTemplate[]): RenderedInSandbox[] {
   const environment = new nunjucks.Environment(null, { autoescape: false });
   environment.addFilter('load', (text: string): unknown => JSON.parse(text));
@@ -54,18 +66,29 @@ function renderTexts(
 
 function renderVars(environment: nunjucks.Environment, vars: NunjucksVariables): NunjucksVariables {
   return mapVariables(vars, value =>
-    typeof value === 'string' && !mentionsUnknown(value, vars) ? renderText(environment, value, vars) : value,
+    typeof value === 'string' && !mentionsUnknown(value, vars)
+      ? renderText(environment, value, vars)
+      : value,
   );
 }
 
-function renderText(environment: nunjucks.Environment, text: string, vars: NunjucksVariables): string {
+function renderText(
+  environment: nunjucks.Environment,
+  text: string,
+  vars: NunjucksVariables,
+): string {
   return environment.renderString(isUnclosed(text) ? `{% raw %}${text}{% endraw %}` : text, vars);
 }
 
 function withoutLastBreaks(vars: NunjucksVariables): NunjucksVariables {
-  return mapVariables(vars, value => (typeof value === 'string' ? value.replace(/\n$/u, '') : value));
+  return mapVariables(vars, value =>
+    typeof value === 'string' ? value.replace(/\n$/u, '') : value,
+  );
 }
 
-function mapVariables(values: NunjucksVariables, make: (value: JsonValue) => JsonValue): NunjucksVariables {
+function mapVariables(
+  values: NunjucksVariables,
+  make: (value: JsonValue) => JsonValue,
+): NunjucksVariables {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value)]));
 }

@@ -5,7 +5,10 @@ import type { ConfiguredTest } from './configured-test.ts';
 /** A turn before it is known whose answers it takes. */
 export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
-/** The cases whose answers later cases use: the last of each conversation, and the one behind each variable. */
+/**
+ * The cases whose answers later cases use: the last of each conversation, and the one behind each
+ * variable.
+ */
 export class CaseAnswers {
   /** The index of the case by what its answer is for; -1 for a case that is left out. */
   readonly #cases = new Map<string, number>();
@@ -35,7 +38,10 @@ export class CaseAnswers {
 
 const LEFT_OUT = -1;
 
-/** Returns the keys of the conversation that an answer continues, and of the variable in which it is stored. */
+/**
+ * Returns the keys of the conversation that an answer continues, and of the variable in which it is
+ * stored.
+ */
 function answerKeys({ conversation, storesAs }: WrittenTurn): string[] {
   const storeKeys = storesAs === undefined ? [] : [variableKey(storesAs)];
   return [...conversationKeys(conversation), ...storeKeys];
@@ -50,8 +56,8 @@ function variableKey(name: string): string {
 }
 
 /**
- * Returns the place of a test in a sequence of tests that run one after another; undefined if none depends on
- * another.
+ * Returns the place of a test in a sequence of tests that run one after another; undefined if none
+ * depends on another.
  */
 export function findTurn(
   { options, metadata, vars }: ConfiguredTest,
@@ -60,10 +66,13 @@ export function findTurn(
   { variables, isForTest }: ConversionContext,
 ): WrittenTurn | undefined {
   if (!isForTest || template === undefined) return undefined;
+
   const isConversation = mentionsVariable(template, '_conversation');
   if (!isConversation && variables.stored.length === 0) return undefined;
+
   const { storesAs, isAlone } = options;
   const texts = [template, ...[...vars.values()].flat().map(({ text }) => text)];
+
   return {
     test: testNumber,
     ...(isConversation &&

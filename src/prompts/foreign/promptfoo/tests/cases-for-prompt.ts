@@ -57,16 +57,20 @@ export function buildCases(
   const cases = new CaseList(at, conversion);
   for (const [index, test] of all.entries()) {
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
+
     const isDropped = test.isLeftOut && conversion.isForTest;
     const isAsked = test.models?.length !== 0;
     const turn = findTurn(test, index, needs, conversion);
+
     // Without the answer of a test that is left out, another prompt would be asked.
     const isLeftOut = isDropped || (isAsked && cases.lackAnswerFor(turn));
     if (isLeftOut) cases.leaveOut(countCombinations(test.vars), isAsked ? turn : undefined);
     if (!isAsked) continue;
+
     const possibleCases = generateCases(test, index + 1, needs, conversion);
     if (isDropped) reportFaults(possibleCases, conversion);
     if (isLeftOut) continue;
+
     const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
     for (const possibleCase of possibleCases) cases.add(possibleCase, { line, test, turn, repeat });
   }
@@ -96,7 +100,11 @@ class CaseList implements CasesForPrompt {
     this.#answers.leaveOut(turn);
   }
 
-  /** Adds a case, unless it is left out. @param repeat the repetitions of a test that doesn't set its own */
+  /**
+   * Adds a case, unless it is left out.
+   *
+   * @param repeat the repetitions of a test that doesn't set its own
+   */
   add(
     { isLeftOut, text, ...facts }: PossibleCase,
     {
@@ -104,13 +112,20 @@ class CaseList implements CasesForPrompt {
       test,
       turn,
       repeat,
-    }: { line: number; test: ConfiguredTest; turn: WrittenTurn | undefined; repeat: number | undefined },
+    }: {
+      line: number;
+      test: ConfiguredTest;
+      turn: WrittenTurn | undefined;
+      repeat: number | undefined;
+    },
   ): void {
     this.#conversion.budget.step();
+
     if (isLeftOut && this.#conversion.isForTest) {
       this.leaveOut(1, turn);
       return;
     }
+
     this.#size.add(text.inputs);
     this.cases.push({
       ...facts,
@@ -122,8 +137,14 @@ class CaseList implements CasesForPrompt {
   }
 }
 
-/** Returns the number of repetitions of a test's cases, which its own option sets first; undefined for one. */
-function countRepetitions({ options }: ConfiguredTest, repeat: number | undefined): number | undefined {
+/**
+ * Returns the number of repetitions of a test's cases, which its own option sets first; undefined
+ * for one.
+ */
+function countRepetitions(
+  { options }: ConfiguredTest,
+  repeat: number | undefined,
+): number | undefined {
   const count = options.repeat ?? repeat;
   return count === 1 ? undefined : count;
 }
@@ -163,13 +184,16 @@ function* generateCases(
 ): Generator<PossibleCase> {
   const count = countCombinations(test.vars);
   const hasCode = needs.hasCode || usesCode(test);
+
   const { transform, judge } = test.options;
   const seesMetadata = hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0;
   for (let index = 0; index < count; index += 1) {
     const combination = chooseCombination(test.vars, index);
     const { texts, values } = combination;
     const name = test.name === undefined ? `case ${number}` : fillVariables(test.name, texts);
-    const checks = test.asserts.map(assertion => toExpectations(assertion, combination, conversion));
+    const checks = test.asserts.map(assertion =>
+      toExpectations(assertion, combination, conversion),
+    );
     const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
     yield {
       isLeftOut,
@@ -188,7 +212,10 @@ function* generateCases(
   }
 }
 
-/** Returns true if code of a test sees its variables. Other assertions have their variables filled in already. */
+/**
+ * Returns true if code of a test sees its variables. Other assertions have their variables filled
+ * in already.
+ */
 function usesCode({ options, asserts }: ConfiguredTest): boolean {
   return (
     options.transform !== undefined ||
@@ -206,11 +233,18 @@ function toExpectations(
   return convertAssertion(assertion, combination, conversion);
 }
 
-/** Reports an assertion with a variable whose value is known only after an earlier case has been answered. */
-function reportStoredVariable({ at, value, transform }: Assertion, conversion: ConversionContext): boolean {
+/**
+ * Reports an assertion with a variable whose value is known only after an earlier case has been
+ * answered.
+ */
+function reportStoredVariable(
+  { at, value, transform }: Assertion,
+  conversion: ConversionContext,
+): boolean {
   const written = JSON.stringify([value ?? null, transform ?? null]);
   const stored = conversion.variables.stored.find(name => mentionsVariable(written, name));
   if (stored === undefined) return false;
+
   conversion.reportOmission(
     at,
     `an assertion with \`{{${stored}}}\`, the answer of another test, has no equivalent`,
@@ -228,13 +262,18 @@ function renderInputs(
   const inputs = Object.fromEntries(
     needs.inputs.map(input => [input, renderInput(input, combination, needs, conversion)]),
   );
+
   if (needs.isEachRendered && conversion.isForTest) {
     reportUnreadableVariables(combination, needs, conversion);
   }
+
   return { inputs, isLeftOut: conversion.omissionCount > omissionsBefore };
 }
 
-/** Returns the text of an input: the body of a request, a variable or its default, empty if the test has none. */
+/**
+ * Returns the text of an input: the body of a request, a variable or its default, empty if the test
+ * has none.
+ */
 function renderInput(
   input: string,
   combination: Combination,
@@ -243,13 +282,20 @@ function renderInput(
 ): string {
   const { texts, values } = combination;
   const textOf = (name: string): string => renderInput(name, combination, needs, conversion);
+
   const body = conversion.requestBodies.get(input);
   if (body) {
-    const promptTexts = needs.plainPrompt?.map(piece => ('text' in piece ? piece.text : textOf(piece.input)));
+    const promptTexts = needs.plainPrompt?.map(piece =>
+      'text' in piece ? piece.text : textOf(piece.input),
+    );
     return renderRequestBody(body, values, { prompt: promptTexts?.join('') }, conversion);
   }
+
   const fallback = conversion.inputsWithDefault.get(input);
-  if (fallback) return Object.hasOwn(texts, fallback.variable) ? textOf(fallback.variable) : fallback.text;
+  if (fallback) {
+    return Object.hasOwn(texts, fallback.variable) ? textOf(fallback.variable) : fallback.text;
+  }
+
   return Object.hasOwn(texts, input) ? variableText(input, combination, needs, conversion) : '';
 }
 
@@ -264,12 +310,14 @@ function variableText(
   const at = renderedInputs.includes(name) ? chosen[name]?.at : undefined;
   const rendered = at && renderVariable(text, texts);
   if (rendered !== undefined) return rendered;
+
   if (at) {
     conversion.reportOmission(
       at,
       `the variable \`${name}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
     );
   }
+
   const value = values[name];
   const isStructured = typeof value === 'object' && value !== null;
   return isStructured || jsonInputs.includes(name) ? JSON.stringify(value) : text;
@@ -282,7 +330,9 @@ function reportUnreadableVariables(
   conversion: ConversionContext,
 ): void {
   for (const [key, { at }] of Object.entries(chosen)) {
-    if (renderedInputs.includes(key) || !at || !isUnreadableNunjucks(texts[key] ?? '', texts)) continue;
+    if (renderedInputs.includes(key) || !at || !isUnreadableNunjucks(texts[key] ?? '', texts)) {
+      continue;
+    }
     conversion.reportOmission(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
   }
 }

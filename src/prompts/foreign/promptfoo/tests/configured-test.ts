@@ -3,6 +3,7 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { Assertion, WrittenJudge } from '../assertions/assertion.ts';
 import type { RunSettings } from '../configuration/run-settings.ts';
 import type { Located } from '../files/source-files.ts';
+
 /** The tests of a configuration, before variables are filled in. */
 export interface ConfiguredTests {
   readonly all: readonly ConfiguredTest[];
@@ -98,7 +99,9 @@ export function mergeTests(base: ConfiguredTest, override: ConfiguredTest): Conf
   };
 }
 
-/** Returns a scenario's test with its own conversation, as in promptfoo; any other test unchanged. */
+/**
+ * Returns a scenario's test with its own conversation, as in promptfoo; any other test unchanged.
+ */
 export function withConversation(test: ConfiguredTest): ConfiguredTest {
   const { scenario, metadata } = test;
   if (scenario === undefined || (metadata['conversationId'] ?? null) !== null) return test;

@@ -17,8 +17,8 @@ interface ConvertedParts {
 }
 
 /**
- * Returns the inputs that the prompt, its programs and its addresses read, and reports those whose values they can't
- * distinguish.
+ * Returns the inputs that the prompt, its programs and its addresses read, and reports those whose
+ * values they can't distinguish.
  */
 export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionContext): PromptNeeds {
   const { prompt, body: promptBody, models } = parts;
@@ -33,8 +33,11 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
       ...conversion.requestBodies.keys(),
     ]),
   ];
-  const isEachRendered = prompt.program !== undefined || readPromptJson(prompt, conversion) === undefined;
+
+  const isEachRendered =
+    prompt.program !== undefined || readPromptJson(prompt, conversion) === undefined;
   const renderedInputs = isEachRendered && template === undefined ? promptInputs : [];
+
   return {
     prompt,
     template,
@@ -56,24 +59,32 @@ function mayUseAnyVariable({ prompt, body, models }: ConvertedParts): boolean {
   );
 }
 
-/** Returns the inputs that programs read as JSON. Reports those that texts and other values could be mistaken in. */
+/**
+ * Returns the inputs that programs read as JSON. Reports those that texts and other values could be
+ * mistaken in.
+ */
 function findJsonInputs(
   { prompt, body: { body }, models, json }: ConvertedParts,
   conversion: ConversionContext,
 ): string[] {
   const { allProviders, tests } = models;
-  const readsJson = allProviders.some(({ entry }) => isProgramWith(JSON.stringify(json.names), entry));
+  const readsJson = allProviders.some(({ entry }) =>
+    isProgramWith(JSON.stringify(json.names), entry),
+  );
   if (!readsJson) return [];
+
   const isInText = (name: string): boolean =>
     prompt.program !== undefined ||
     listInputs(body).includes(name) ||
     allProviders.some(({ entry }) => entry && 'address' in entry);
+
   for (const name of json.mixed.filter(isInText)) {
     conversion.reportOmission(
       tests.at,
       `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
     );
   }
+
   return json.names.filter(name => !isInText(name));
 }
 

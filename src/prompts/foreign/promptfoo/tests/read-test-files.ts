@@ -17,32 +17,55 @@ export async function readTestList(
   conversion: ConversionContext,
 ): Promise<ConfiguredTest[]> {
   if (!node || node.isEmpty) return [];
+
   const { scalar: file } = node;
   if (file !== undefined) {
     const isYaml = /\.ya?ml$/iu.test(file);
-    return isYaml && isPassedOver(file, node, conversion) ? [] : await readTestsFile(file, node, conversion);
+    return isYaml && isPassedOver(file, node, conversion)
+      ? []
+      : await readTestsFile(file, node, conversion);
   }
+
   if (isJsonList(node.json())) return await readListedTests(node, conversion);
+
   const entries = node.isMap ? mergedValues(node, 'tests') : undefined;
+
   // A file may hold one test.
   if (entries && !entries.has('path')) return [readTest(node, conversion)];
-  return await readTestsFile(entries?.get('path')?.scalar ?? '', node, conversion, entries?.get('config'));
+
+  return await readTestsFile(
+    entries?.get('path')?.scalar ?? '',
+    node,
+    conversion,
+    entries?.get('config'),
+  );
 }
 
-async function readListedTests(list: YamlValue, conversion: ConversionContext): Promise<ConfiguredTest[]> {
+async function readListedTests(
+  list: YamlValue,
+  conversion: ConversionContext,
+): Promise<ConfiguredTest[]> {
   const tests: ConfiguredTest[] = [];
   for (const item of list.items('tests')) {
     const { scalar: file } = item;
     const hasPath = item.isMap && mergedValues(item, 'a test').has('path');
     if (file !== undefined && isPassedOver(file, item, conversion)) continue;
-    if (file !== undefined) tests.push(...(await readTestsFile(file, item, conversion)));
-    else if (hasPath) tests.push(...(await readTestList(item, conversion)));
-    else tests.push(readTest(item, conversion));
+
+    if (file !== undefined) {
+      tests.push(...(await readTestsFile(file, item, conversion)));
+    } else if (hasPath) {
+      tests.push(...(await readTestList(item, conversion)));
+    } else {
+      tests.push(readTest(item, conversion));
+    }
   }
   return tests;
 }
 
-/** Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML, and over any in a list. */
+/**
+ * Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML,
+ * and over any in a list.
+ */
 function isPassedOver(name: string, at: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const isThere = isPattern(name)
@@ -53,7 +76,11 @@ function isPassedOver(name: string, at: YamlValue, conversion: ConversionContext
   return true;
 }
 
-/** Reads the tests in a file, in the files of a pattern, or of a program. @param config the configuration of the program */
+/**
+ * Reads the tests in a file, in the files of a pattern, or of a program.
+ *
+ * @param config the configuration of the program
+ */
 async function readTestsFile(
   name: string,
   at: YamlValue,
@@ -63,7 +90,9 @@ async function readTestsFile(
   if (conversion.isForTest && TESTS_PROGRAM.test(name)) {
     return await generateTests(name, at, conversion, config);
   }
+
   if (isPattern(name) && !isHttpAddress(name)) return await readMatchingFiles(name, at, conversion);
+
   if (!TESTS_FILE.test(name) || isHttpAddress(name)) {
     conversion.reportOmission(
       at,
@@ -71,13 +100,17 @@ async function readTestsFile(
     );
     return [];
   }
+
   const source = conversion.files.read(name, at);
   if (/\.csv$/iu.test(name)) return await readTestTable(source, conversion);
   if (/\.jsonl$/iu.test(name)) return readTestLines(source, conversion);
   return await readTestList(parseWithReferences(source.text, source.file), conversion);
 }
 
-/** Reads the tests that a program makes; none, with a note, if it may not run, and none until it has run. */
+/**
+ * Reads the tests that a program makes; none, with a note, if it may not run, and none until it has
+ * run.
+ */
 async function generateTests(
   name: string,
   at: YamlValue,
@@ -86,15 +119,19 @@ async function generateTests(
 ): Promise<ConfiguredTest[]> {
   const { file = '', name: exportName = '' } = TESTS_PROGRAM.exec(name)?.groups ?? {};
   conversion.files.read(file, at);
+
   if (isUnreadable(file, conversion)) {
     conversion.reportOmission(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
     return [];
   }
+
   if (conversion.omitUnlessAllowed(at, `the tests in ${name} come from a program`)) return [];
+
   const configText = JSON.stringify(config?.json() ?? null);
   const argv = testGenerator(conversion.directory, file, exportName, configText);
   const line = conversion.ownLine(at) ?? 1;
   const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });
+
   return output === undefined ? [] : await readTestList(parseYaml(output, 1, file), conversion);
 }
 
@@ -111,7 +148,10 @@ async function readMatchingFiles(
 }
 
 /** Reads a file with a test in each line. */
-function readTestLines({ text, file }: SourceText, conversion: ConversionContext): ConfiguredTest[] {
+function readTestLines(
+  { text, file }: SourceText,
+  conversion: ConversionContext,
+): ConfiguredTest[] {
   return text.split('\n').flatMap((line, index) => {
     const isBlank = line.trim() === '';
     return isBlank ? [] : [readTest(parseYaml(line, index + 1, file), conversion)];

@@ -15,8 +15,9 @@ interface TestTableRow {
 }
 
 /**
- * Reads the rows of a table: columns are variables, or expectations and settings if they begin with `__`. Quotes within a
- * cell are allowed only if the table can't be read otherwise, as in promptfoo.
+ * Reads the rows of a table: columns are variables, or expectations and settings if they begin with
+ * `__`. Quotes within a cell are allowed only if the table can't be read otherwise, as in
+ * promptfoo.
  *
  * @throws {FileFault} if the table can't be read
  */
@@ -51,6 +52,7 @@ async function parseTable(text: string): Promise<TestTableRow[]> {
 const UNSUPPORTED_COLUMNS = ['__prefix', '__suffix', '__providerOutput', '__threshold'];
 const EXPECTED = '__expected';
 const METADATA_PREFIX = '__metadata:';
+
 /** Matches the column with the threshold of an expectation. */
 const THRESHOLD = /^__config:__expected(?<number>\d*):threshold$/u;
 
@@ -69,15 +71,18 @@ function readRowTest(
   conversion: ConversionContext,
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
+
   for (const [key, cell] of cells) {
     const isSet = key === '__threshold' ? parseNumberCell(cell) !== undefined : cell !== '';
     if (UNSUPPORTED_COLUMNS.includes(key) && isSet) {
       conversion.reportOmission(at, `the column \`${key}\` has no equivalent`);
     }
   }
+
   const isLeftOut = conversion.omissionCount > omissionsBefore;
   const variables = cells.filter(([key]) => !isReserved(key));
   const description = cells.findLast(([key]) => key === '__description')?.[1].trim() ?? '';
+
   return {
     name: description === '' ? undefined : description,
     at,
@@ -91,15 +96,23 @@ function readRowTest(
   };
 }
 
-/** Returns the expectations of a row with their thresholds. @throws {FileFault} for a threshold that is not a number */
+/**
+ * Returns the expectations of a row with their thresholds.
+ *
+ * @throws {FileFault} for a threshold that is not a number
+ */
 function readRowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
-  const expectedCells = cells.filter(([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '');
+  const expectedCells = cells.filter(
+    ([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '',
+  );
   const thresholds = new Map(
     cells.flatMap(([key, cell]) => {
       const { number } = THRESHOLD.exec(key)?.groups ?? {};
       if (number === undefined) return [];
       const threshold = parseNumberCell(cell);
-      if (threshold === undefined) throw faultAt(at, `\`${cell}\` in the column \`${key}\` is not a number`);
+      if (threshold === undefined) {
+        throw faultAt(at, `\`${cell}\` in the column \`${key}\` is not a number`);
+      }
       return [[number === '' ? 0 : Number(number) - 1, threshold] as const];
     }),
   );

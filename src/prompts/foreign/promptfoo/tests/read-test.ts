@@ -13,8 +13,10 @@ const TEST_KEYS: KnownKeys = {
   known: ['description', 'vars', 'assert', 'metadata', 'options', 'id', 'tags', 'prompts'],
   unsupported: ['threshold', 'providerOutput', 'assertScoringFunction'],
 };
+
 /** Keys that name providers, which a written test file can't express. */
 const TESTED_PROVIDER_KEYS = ['providers', 'provider'] as const;
+
 const OPTION_KEYS: KnownKeys = {
   known: [
     'provider',
@@ -29,8 +31,10 @@ const OPTION_KEYS: KnownKeys = {
   ],
   unsupported: ['prefix', 'suffix', 'rubricPrompt'],
 };
+
 const STORE_KEY = 'storeOutputAs';
 const TRANSFORM_KEY = 'transformVars';
+
 /** Options that only a test can carry out, not a written test file. */
 const UNWRITTEN_KEYS = [STORE_KEY, TRANSFORM_KEY];
 
@@ -48,14 +52,21 @@ export function readTest(
   const omissionsBefore = conversion.omissionCount;
   const entries = mergedValues(node, 'a test');
   const optionsValue = entries.get('options');
-  const options = optionsValue ? mergedValues(optionsValue, 'options') : new Map<string, YamlValue>();
-  const provider = takesProviders('provider', isDefault, conversion) ? entries.get('provider') : undefined;
-  const providers = takesProviders('providers', isDefault, conversion) ? entries.get('providers') : undefined;
+  const options = optionsValue
+    ? mergedValues(optionsValue, 'options')
+    : new Map<string, YamlValue>();
+  const provider = takesProviders('provider', isDefault, conversion)
+    ? entries.get('provider')
+    : undefined;
+  const providers = takesProviders('providers', isDefault, conversion)
+    ? entries.get('providers')
+    : undefined;
   reportTestKeys(entries, isDefault, conversion);
   reportOptionKeys(options, isDefault, conversion);
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
   conversion.reportNodeOnlyCode(transform, optionsValue ?? node);
   const vars = readVariablesOfTest(entries.get('vars'), options, conversion);
+
   // An assertion without an equivalent leaves out only itself.
   const isLeftOut = conversion.omissionCount > omissionsBefore;
   return {
@@ -95,7 +106,9 @@ function reportTestKeys(
   isDefault: boolean,
   conversion: ConversionContext,
 ): void {
-  const providerKeys = TESTED_PROVIDER_KEYS.filter(key => takesProviders(key, isDefault, conversion));
+  const providerKeys = TESTED_PROVIDER_KEYS.filter(key =>
+    takesProviders(key, isDefault, conversion),
+  );
   const known = [...TEST_KEYS.known, ...providerKeys];
   conversion.reportKeys(
     entries,

@@ -28,8 +28,12 @@ export async function readTests(
 ): Promise<ConfiguredTests> {
   const defaultTest = readDefaultTest(entries.get('defaultTest'), conversion);
   const omissionsBefore = conversion.omissionCount;
-  const listedTests = leaveOutInvalid(await readTestList(entries.get('tests'), conversion), conversion);
+  const listedTests = leaveOutInvalid(
+    await readTestList(entries.get('tests'), conversion),
+    conversion,
+  );
   const tests = [...listedTests, ...(await readScenarios(entries.get('scenarios'), conversion))];
+
   // Without tests, promptfoo asks each prompt once, but not in place of tests that are left out.
   const areLeftOut = conversion.isForTest && conversion.omissionCount > omissionsBefore;
   const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(defaultTest);
@@ -45,6 +49,7 @@ export async function readTests(
   if (count > BOUNDS.cases) {
     throw faultAt(at, `its lists produce more than ${formatNumber(BOUNDS.cases)} cases`);
   }
+
   const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
   return { all: allTests, at, settings: readRunSettings(entries, conversion), names };
 }
@@ -54,7 +59,10 @@ function isTested({ asserts, vars }: ConfiguredTest): boolean {
   return asserts.length > 0 || vars.size > 0;
 }
 
-/** Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables from it. */
+/**
+ * Leaves out the tests without anything, which promptfoo refuses. Those of a scenario get variables
+ * from it.
+ */
 function leaveOutInvalid(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
@@ -82,13 +90,19 @@ function leaveOutUnknownPrompts(
       reference => !prompts.some(prompt => includesPrompt([reference], prompt)),
     );
     if (unknownPrompt === undefined) return test;
-    conversion.reportOmission(test.at ?? { line: 1, column: 1 }, `no prompt is called \`${unknownPrompt}\``);
+    conversion.reportOmission(
+      test.at ?? { line: 1, column: 1 },
+      `no prompt is called \`${unknownPrompt}\``,
+    );
     return { ...test, prompts: undefined, isLeftOut: true };
   });
 }
 
 /** Reads the judges of tests with an assertion that asks the judge of its test. */
-function readJudges(tests: readonly ConfiguredTest[], conversion: ConversionContext): ConfiguredTest[] {
+function readJudges(
+  tests: readonly ConfiguredTest[],
+  conversion: ConversionContext,
+): ConfiguredTest[] {
   const judgesByValue = new Map<
     YamlValue,
     { readonly judge: WrittenJudge | undefined; readonly isLeftOut: boolean }
@@ -100,6 +114,7 @@ function readJudges(tests: readonly ConfiguredTest[], conversion: ConversionCont
       assertion => assertion && isJudged(assertion) && assertion.judge === undefined,
     );
     if (!provider || !asksItsJudge) return test;
+
     const omissionsBefore = conversion.omissionCount;
     const judgeReading = judgesByValue.get(provider) ?? {
       judge: readPromptfooJudge(provider, conversion),
@@ -107,23 +122,31 @@ function readJudges(tests: readonly ConfiguredTest[], conversion: ConversionCont
     };
     judgesByValue.set(provider, judgeReading);
     const { judge, isLeftOut } = judgeReading;
+
     return { ...test, options: { ...options, judge }, isLeftOut: test.isLeftOut || isLeftOut };
   });
 }
 
-function readDefaultTest(node: YamlValue | undefined, conversion: ConversionContext): ConfiguredTest {
+function readDefaultTest(
+  node: YamlValue | undefined,
+  conversion: ConversionContext,
+): ConfiguredTest {
   return node
     ? readTest(conversion.files.readValueOrFile(node), conversion, { isDefault: true })
     : EMPTY_TEST;
 }
 
-/** Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider. */
+/**
+ * Returns the settings in the options of `defaultTest`, which promptfoo sends to every provider.
+ */
 export function readTestSettings(
   node: YamlValue | undefined,
   conversion: ConversionContext,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = mergedValues(conversion.files.readValueOrFile(node), 'defaultTest').get('options');
+  const options = mergedValues(conversion.files.readValueOrFile(node), 'defaultTest').get(
+    'options',
+  );
   const entries =
     options && !options.isEmpty ? mergedValues(options, 'options') : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isTestSetting(key, conversion)));
@@ -145,6 +168,7 @@ async function readScenarios(
   conversion: ConversionContext,
 ): Promise<ConfiguredTest[]> {
   if (!node) return [];
+
   const combinedTests: ConfiguredTest[] = [];
   let count = 0;
   for (const item of listScenarioItems(node, conversion)) {
@@ -156,16 +180,19 @@ async function readScenarios(
     if (combinedTests.length + configs.length * testsOrEmpty.length > BOUNDS.cases) {
       throw faultAt(node, `its scenarios produce more than ${formatNumber(BOUNDS.cases)} cases`);
     }
+
     for (const { provider } of [...configs, ...tests]) {
       if (provider) {
         conversion.reportOmission(provider, '`provider` of a test of a scenario has no equivalent');
       }
     }
+
     for (const config of configs) {
       const scenario = count;
       combinedTests.push(...testsOrEmpty.map(test => ({ ...mergeTests(config, test), scenario })));
       count += 1;
     }
   }
+
   return combinedTests;
 }

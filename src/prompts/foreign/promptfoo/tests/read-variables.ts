@@ -17,10 +17,15 @@ export function readVariables(
   if (node.isEmpty) return new Map();
   const maps = node.isMap ? [node] : readVariableFiles(node, conversion);
   const values = maps.flatMap(map => [...mergedValues(map, 'vars')]);
-  return new Map(values.map(([key, value]) => [key, readVariableValues(key, value, conversion, isWhole)]));
+  return new Map(
+    values.map(([key, value]) => [key, readVariableValues(key, value, conversion, isWhole)]),
+  );
 }
 
-/** Returns the contents of the files that paths or patterns name, relative to the file that has them. */
+/**
+ * Returns the contents of the files that paths or patterns name, relative to the file that has
+ * them.
+ */
 function readVariableFiles(node: YamlValue, conversion: ConversionContext): YamlValue[] {
   const items = node.isList ? node.items('vars') : [node];
   return items.flatMap(item => {
@@ -42,19 +47,28 @@ export function readVariableValues(
 ): readonly Variable[] {
   const json = node.json();
   if (json === null) return [{ text: '', json }];
+
   // Drops the last line break of a block, and normalises numbers.
   if (typeof json === 'string') {
     const written = json.replace(/\n$/u, '');
     const texts = readMatchingTexts(written, node, conversion);
     return texts.map(text => ({ ...asVariable(text, node), ...pickVariableFile(written) }));
   }
+
   if (typeof json !== 'object') return [{ text: String(json), json }];
-  if (!isWhole && isJsonList(json) && json.length > 0 && json.every(item => typeof item === 'string')) {
+
+  if (
+    !isWhole &&
+    isJsonList(json) &&
+    json.length > 0 &&
+    json.every(item => typeof item === 'string')
+  ) {
     return json.map(item => ({
       ...asVariable(variableText(item, node, conversion), node),
       ...pickVariableFile(item),
     }));
   }
+
   conversion.reportHarmless(
     node,
     `the variable \`${key}\` is ${isJsonList(json) ? 'a list' : 'an object'}: it is given as JSON`,
@@ -72,7 +86,11 @@ export function asVariable(text: string, at: Located): Variable {
 }
 
 /** Returns a text, or the contents of the files that match a pattern. */
-function readMatchingTexts(text: string, at: Located, conversion: ConversionContext): readonly string[] {
+function readMatchingTexts(
+  text: string,
+  at: Located,
+  conversion: ConversionContext,
+): readonly string[] {
   if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
   const files = conversion.files.listMatching(text, at);
   if (files.length === 0) throw faultAt(at, `${text} names no file`);
@@ -82,20 +100,30 @@ function readMatchingTexts(text: string, at: Located, conversion: ConversionCont
 /** Returns a text, or the content of a file; YAML as JSON. */
 export function variableText(text: string, at: Located, conversion: ConversionContext): string {
   if (!text.startsWith('file://')) {
-    // promptfoo fills these in as it reads the configuration itself, for assertions and programs too.
+    // promptfoo fills these in as it reads the configuration itself, for assertions and programs
+    // too.
     if (conversion.ownLine(at) !== undefined && mentionsEnvironment(text)) {
       conversion.reportOmission(at, 'a variable with `{{env.…}}` has no equivalent');
     }
     return text;
   }
+
   if (/\.(?:[cm]?[jt]s|py|rb)(?::\w+)?$/iu.test(text)) {
-    conversion.reportOmission(at, `${text} is a program, which has no equivalent: the variable is empty`);
+    conversion.reportOmission(
+      at,
+      `${text} is a program, which has no equivalent: the variable is empty`,
+    );
     return '';
   }
+
   if (/\.pdf$/iu.test(text)) {
-    conversion.reportOmission(at, `${text} is a PDF, whose text can't be extracted: the variable is empty`);
+    conversion.reportOmission(
+      at,
+      `${text} is a PDF, whose text can't be extracted: the variable is empty`,
+    );
     return '';
   }
+
   const media = readMediaVariable(text, at, conversion);
   if (media !== undefined) return media;
   if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.readYaml(text, at).json());

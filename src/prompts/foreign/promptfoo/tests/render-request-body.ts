@@ -1,7 +1,15 @@
-import { findOwnValue, type JsonObject, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../../files/formats/json.ts';
 import type { BodyTemplate, ConversionContext } from '../conversion-context.ts';
 
-/** Returns the text of a request's body that Nunjucks makes for a case, as promptfoo sends it; empty with a note if it can't. */
+/**
+ * Returns the text of a request's body that Nunjucks makes for a case, as promptfoo sends it; empty
+ * with a note if it can't.
+ */
 export function renderRequestBody(
   body: BodyTemplate,
   vars: Readonly<Record<string, JsonValue>>,
@@ -11,6 +19,7 @@ export function renderRequestBody(
   if (prompt === undefined && /\bprompt\b/u.test(body.template)) {
     return omitBody(body, 'it writes a prompt that is more than a text with variables', conversion);
   }
+
   const variables = prompt === undefined ? vars : { ...vars, prompt };
   const text = renderBodyTemplate(body, variables, conversion);
   const isMeantAsJson = /^\s*[[{]/u.test(text);
@@ -19,6 +28,7 @@ export function renderRequestBody(
       ? renderBodyTemplate(body, withEscapedTexts(variables), conversion)
       : text;
   const json = parseJson(escaped);
+
   return json === undefined ? text : JSON.stringify(json);
 }
 
@@ -29,10 +39,18 @@ function renderBodyTemplate(
   conversion: ConversionContext,
 ): string {
   const name = JSON.stringify({ template, vars });
-  const output = conversion.requestOutput({ name, template, vars, line: conversion.ownLine(at) ?? 1 });
+  const output = conversion.requestOutput({
+    name,
+    template,
+    vars,
+    line: conversion.ownLine(at) ?? 1,
+  });
   const result = parseJson(output ?? '') ?? null;
   const [text, fault] = ['text', 'fault'].map(key => findOwnValue(result, key));
-  if (typeof fault === 'string') return omitBody({ at }, `Nunjucks can't render it: ${fault}`, conversion);
+  if (typeof fault === 'string') {
+    return omitBody({ at }, `Nunjucks can't render it: ${fault}`, conversion);
+  }
+
   return typeof text === 'string' ? text : '';
 }
 
@@ -46,7 +64,11 @@ function withEscapedTexts(vars: JsonObject): JsonObject {
 }
 
 /** Reports a body without an equivalent, and returns an empty one. */
-function omitBody({ at }: Pick<BodyTemplate, 'at'>, what: string, conversion: ConversionContext): string {
+function omitBody(
+  { at }: Pick<BodyTemplate, 'at'>,
+  what: string,
+  conversion: ConversionContext,
+): string {
   conversion.reportOmission(at, `the \`body\` has no equivalent: ${what}`);
   return '';
 }

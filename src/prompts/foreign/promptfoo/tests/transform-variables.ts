@@ -1,4 +1,9 @@
-import { findOwnValue, isJsonList, type JsonValue, parseJson } from '../../../../files/formats/json.ts';
+import {
+  findOwnValue,
+  isJsonList,
+  type JsonValue,
+  parseJson,
+} from '../../../../files/formats/json.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
@@ -10,14 +15,15 @@ import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { readVariableValues } from './read-variables.ts';
 
 /**
- * Returns tests with the variables that the code in `transformVars` returns, in addition to those that it doesn't
- * change.
+ * Returns tests with the variables that the code in `transformVars` returns, in addition to those
+ * that it doesn't change.
  */
 export function withTransformedVars(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
 ): ConfiguredTest[] {
-  const transformCode = ({ options }: ConfiguredTest): string | undefined => options.transformVars?.scalar;
+  const transformCode = ({ options }: ConfiguredTest): string | undefined =>
+    options.transformVars?.scalar;
   const codes = new Set(tests.flatMap(test => transformCode(test) || []));
   const transformedTests = new Map(
     [...codes].flatMap(code =>
@@ -39,33 +45,52 @@ function transformTests(
 ): (readonly [ConfiguredTest, ConfiguredTest])[] {
   const at = tests[0]?.options.transformVars;
   if (!at) return [];
+
   const omissionsBefore = conversion.omissionCount;
   conversion.reportNodeOnlyCode(code, at);
+
   if (code.startsWith('file://') || mentionsEnvironment(code)) {
-    conversion.reportOmission(at, '`transformVars` has an equivalent only for code that uses the variables');
+    conversion.reportOmission(
+      at,
+      '`transformVars` has an equivalent only for code that uses the variables',
+    );
   }
+
   if (conversion.omissionCount > omissionsBefore) {
     return tests.map(test => [test, { ...test, isLeftOut: true }]);
   }
+
   const varsOfTests = tests.map(({ vars }) =>
     Object.fromEntries([...vars].map(([key, values]) => [key, valueForCode(values)])),
   );
-  const program = { code: codeForAllTests(code), input: varsOfTests, line: conversion.ownLine(at) ?? 1 };
+  const program = {
+    code: codeForAllTests(code),
+    input: varsOfTests,
+    line: conversion.ownLine(at) ?? 1,
+  };
   const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
   const results = parseJson(output ?? '');
   if (!isJsonList(results)) return [];
+
   return tests.map((test, index) => {
     const [result, ids] = ['vars', 'ids'].map(name => findOwnValue(results[index], name));
     for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
+
     if (isJsonObject(result)) {
-      return [test, withVars(test, { before: varsOfTests[index] ?? {}, after: result, at }, conversion)];
+      return [
+        test,
+        withVars(test, { before: varsOfTests[index] ?? {}, after: result, at }, conversion),
+      ];
     }
+
     conversion.reportOmission(at, '`transformVars` returns no object');
     return [test, { ...test, isLeftOut: true }];
   });
 }
 
-/** Returns the value that the code gets in promptfoo: before lists become cases and files are read. */
+/**
+ * Returns the value that the code gets in promptfoo: before lists become cases and files are read.
+ */
 function valueForCode(values: readonly Variable[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
   const isPattern = file !== undefined && values.every(value => value.file === file);
@@ -73,7 +98,10 @@ function valueForCode(values: readonly Variable[]): JsonValue {
   return values.map(value => value.file ?? value.json);
 }
 
-/** Returns code that transforms each set of variables like promptfoo, and names those that hold an id of one run. */
+/**
+ * Returns code that transforms each set of variables like promptfoo, and names those that hold an
+ * id of one run.
+ */
 function codeForAllTests(code: string): string {
   return `const one = function (vars, context) {
 ${code.includes('\n') ? code : `return ${code}`}
@@ -88,8 +116,8 @@ return Promise.all(output.map(async vars => {
 }
 
 /**
- * Reports used variables that contain an id of one run; returns true if there are any. With a new id, a resumed test
- * would pay again.
+ * Reports used variables that contain an id of one run; returns true if there are any. With a new
+ * id, a resumed test would pay again.
  */
 export function reportFreshIds(
   { all }: { readonly all: readonly ConfiguredTest[] },
@@ -98,15 +126,26 @@ export function reportFreshIds(
   conversion: ConversionContext,
 ): boolean {
   const omissionsBefore = conversion.omissionCount;
-  const tests = all.map(({ vars, asserts, options }) => [[...vars.values()], asserts, options.transform]);
+  const tests = all.map(({ vars, asserts, options }) => [
+    [...vars.values()],
+    asserts,
+    options.transform,
+  ]);
+
   const providerParts = providers.map(({ entry, transform }) => [entry, transform]);
-  const readsAll = program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
+  const readsAll =
+    program !== undefined || providers.some(({ entry }) => entry && 'program' in entry);
   const bodies = [...conversion.requestBodies.values()].map(({ template }) => template);
+
   const readTexts = JSON.stringify([text, providerParts, tests, bodies]);
   for (const [name, at] of conversion.freshIds) {
     if (!readsAll && !readTexts.includes(name)) continue;
-    conversion.reportOmission(at, `\`${name}\` has an id that is new for each run, which has no equivalent`);
+    conversion.reportOmission(
+      at,
+      `\`${name}\` has an id that is new for each run, which has no equivalent`,
+    );
   }
+
   return conversion.omissionCount > omissionsBefore;
 }
 
@@ -116,11 +155,14 @@ function withVars(
     before,
     after,
     at,
-  }: Readonly<Record<'before' | 'after', Readonly<Record<string, JsonValue>>>> & { readonly at: Located },
+  }: Readonly<Record<'before' | 'after', Readonly<Record<string, JsonValue>>>> & {
+    readonly at: Located;
+  },
   conversion: ConversionContext,
 ): ConfiguredTest {
   const changedVars = Object.entries(after).filter(
-    ([key, value]) => !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
+    ([key, value]) =>
+      !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
   );
   const values = mergedValues(
     parseYaml(JSON.stringify(Object.fromEntries(changedVars)), at.line, at.file),

@@ -21,6 +21,7 @@ export function chooseCombination(vars: ConfiguredTest['vars'], number: number):
   const values = mapValues(chosenValues, ({ text, json }, key) =>
     json === text ? (texts[key] ?? '') : json,
   );
+
   return { chosen: chosenValues, texts, values };
 }
 
@@ -31,7 +32,10 @@ function mapValues<V, R>(
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value, key)]));
 }
 
-function chooseValues(vars: ConfiguredTest['vars'], number: number): Readonly<Record<string, Variable>> {
+function chooseValues(
+  vars: ConfiguredTest['vars'],
+  number: number,
+): Readonly<Record<string, Variable>> {
   let rest = number;
   const chosenPairs = [...vars].toReversed().map(([key, values]) => {
     const value = values[rest % values.length] ?? NO_VALUE;

@@ -8,10 +8,15 @@ export function listVariablesOfKind(
   isOfKind: (value: JsonValue) => boolean,
 ): string[] {
   const vars = all.flatMap(test => [...test.vars]);
-  return vars.filter(([, values]) => values.some(({ json }) => isOfKind(json))).map(([name]) => name);
+  return vars
+    .filter(([, values]) => values.some(({ json }) => isOfKind(json)))
+    .map(([name]) => name);
 }
 
-/** Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other way round. */
+/**
+ * Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other
+ * way round.
+ */
 export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: string): boolean {
   return all.some(({ vars }) => {
     // A missing variable is undefined in Nunjucks, and an empty text here.
@@ -20,7 +25,10 @@ export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: 
   });
 }
 
-/** Compares as JavaScript's `==` does; undefined for lists and objects, which it compares as no JSON text. */
+/**
+ * Compares as JavaScript's `==` does; undefined for lists and objects, which it compares as no JSON
+ * text.
+ */
 function compareInNunjucks(value: JsonValue, text: string): boolean | undefined {
   if (value === null) return false;
   if (typeof value === 'object') return undefined;
@@ -32,11 +40,17 @@ export function listStoredVariables({ all }: ConfiguredTests): string[] {
   return [...new Set(all.flatMap(({ options: { storesAs } }) => storesAs ?? []))];
 }
 
-/** Returns true if a variable takes more of Nunjucks than names of variables. @param used the variables of the prompt */
+/**
+ * Returns true if a variable takes more of Nunjucks than names of variables.
+ *
+ * @param used the variables of the prompt
+ */
 export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly string[]): boolean {
   const known = Object.fromEntries(names.map(name => [name, '']));
   const values = all.flatMap(({ vars }) => used.flatMap(name => vars.get(name) ?? []));
-  return values.some(({ text, at }) => at !== undefined && renderVariable(text, known) === undefined);
+  return values.some(
+    ({ text, at }) => at !== undefined && renderVariable(text, known) === undefined,
+  );
 }
 
 /** Variables that are not a text in every test. */
@@ -49,26 +63,36 @@ export interface JsonVariables {
 /**
  * Returns the variables that are not a text in every test: programs get another value, or none.
  *
- * @param missable those that a program doesn't get if a test lacks them; it gets any other as an empty text
+ * @param missable those that a program doesn't get if a test lacks them; it gets any other as an
+ * empty text
  */
-export function collectJsonVariables({ all }: ConfiguredTests, missable: readonly string[]): JsonVariables {
+export function collectJsonVariables(
+  { all }: ConfiguredTests,
+  missable: readonly string[],
+): JsonVariables {
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
   for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
     const kind = kinds.get(name) ?? { hasJson: false, isAmbiguous: false };
     for (const { text, json } of values) {
       if (typeof json !== 'string') kind.hasJson = true;
       // An empty text stands for no value.
-      if (json === '' || json === null || (typeof json === 'string' && parseJson(text) !== undefined)) {
+      if (
+        json === '' ||
+        json === null ||
+        (typeof json === 'string' && parseJson(text) !== undefined)
+      ) {
         kind.isAmbiguous = true;
       }
     }
     kinds.set(name, kind);
   }
+
   const json = [...kinds].filter(([, { hasJson }]) => hasJson);
   const missingNames = missable.filter(name => {
     const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
     return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
   });
+
   return {
     names: [...json.map(([name]) => name), ...new Set(missingNames)],
     mixed: json.filter(([, { isAmbiguous }]) => isAmbiguous).map(([name]) => name),
