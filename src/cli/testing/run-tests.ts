@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { type CliError, notFoundError, withResumeHint } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
+import { toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
@@ -32,6 +33,7 @@ import {
   reportLeftOut,
   reportPostponed,
   reportStopped,
+  reportTestFault,
 } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
@@ -65,8 +67,10 @@ export async function runRound(
   const preparedRound = await prepareRound(ctx, options, budget, round);
   const { files, paths, entries, faults, judge, baseline } = preparedRound;
   if (baseline && entries.length > 0) {
-    const testEntries = entries.map(({ entry }) => entry);
-    requirePair(baseline, testEntries);
+    requirePair(
+      baseline,
+      entries.map(({ entry }) => entry),
+    );
   }
 
   const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
@@ -98,10 +102,17 @@ export async function runRound(
   const comparison = baseline && compareWithBaseline(baseline, orderedResults);
   const finishedRound = { budget, round, files, media, results, orderedResults, comparison };
   await reportRound(ctx, options, finishedRound);
-  if (update.faults.length > 0) throw update.faults[0];
 
+  throwUpdateFault(ctx, update.faults);
   refuseUnanswered(orderedResults);
   return { files, code: getTestsExitCode(orderedResults, options.gate, comparison) };
+}
+
+/** Throws the first fault of an update, if there is one, and reports the others. */
+function throwUpdateFault(ctx: Context, faults: readonly unknown[]): void {
+  if (faults.length === 0) return;
+  for (const fault of faults.slice(1)) reportTestFault(ctx, toFailure(fault));
+  throw faults[0];
 }
 
 /** @throws {CliError} if no service answered any of the requests that were sent now */

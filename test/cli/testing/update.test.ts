@@ -67,6 +67,30 @@ describe('test --update', () => {
     expect((await project.run(['runs', 'list'])).stdout()).toBe('');
   });
 
+  it('reports every file that could not be written', async () => {
+    const cases = (script: string): string => `target: echo.prompt
+cases:
+  - inputs: { text: hello }
+    expect: [{ javascript: file://${script} }, { equals: hi }]
+`;
+    const project = new Project({
+      'echo.prompt': ECHO,
+      'one.test.yaml': cases('remove.mjs'),
+      'two.test.yaml': cases('remove.mjs'),
+      'remove.mjs': `import { rmSync } from 'node:fs';
+export default () => {
+  for (const name of ['one', 'two']) rmSync(name + '.test.yaml', { force: true });
+  return true;
+};
+`,
+    });
+    const { exitCode, stderr } = await project.run(['test', '--update', '--allow-commands']);
+
+    expect(exitCode).toBe(1);
+    expect(stderr()).toMatch(/one\.test\.yaml was not updated: ENOENT/u);
+    expect(stderr()).toMatch(/two\.test\.yaml was not updated: ENOENT/u);
+  });
+
   it('never reports as passed what it did not write', async () => {
     const project = new Project({
       'echo.prompt': ECHO,

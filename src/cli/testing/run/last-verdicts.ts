@@ -37,22 +37,30 @@ export async function keepVerdicts(ctx: Context, judged: readonly JudgedEntry[])
   }
 }
 
-/**
- * Returns a function that says if a case, even before an edit, failed when it last ran; undefined
- * if it never ran. It considers runs of the same kind, live or recorded, by default.
- */
-export async function loadLastFailures(
-  ctx: Context,
-): Promise<
-  (prepared: PreparedEntry, kind?: { readonly isReplay: boolean }) => boolean | undefined
-> {
+/** The verdicts of earlier tests. */
+export interface LastVerdicts {
+  /**
+   * Returns the verdict on a case, even one before an edit; undefined if it never ran. Considers
+   * tests of the same kind as this one, live or recorded, by default.
+   */
+  find(
+    prepared: PreparedEntry,
+    kind?: { readonly isReplay: boolean },
+  ): 'passed' | 'failed' | undefined;
+}
+
+export async function loadLastVerdicts(ctx: Context): Promise<LastVerdicts> {
   const verdicts = new Map<unknown, unknown>();
   for (const { ids, verdict } of parseVerdictLines(await readVerdictsText(getVerdictFile(ctx)))) {
     for (const id of ids) verdicts.set(id, verdict);
   }
-  return (prepared, { isReplay } = { isReplay: ctx.isReplay }) => {
-    const id = computeCaseIds(prepared, isReplay).find(caseId => verdicts.has(caseId));
-    return id === undefined ? undefined : verdicts.get(id) !== 'passed';
+
+  return {
+    find(prepared, { isReplay } = { isReplay: ctx.isReplay }) {
+      const id = computeCaseIds(prepared, isReplay).find(caseId => verdicts.has(caseId));
+      if (id === undefined) return undefined;
+      return verdicts.get(id) === 'passed' ? 'passed' : 'failed';
+    },
   };
 }
 
