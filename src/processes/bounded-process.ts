@@ -8,7 +8,7 @@ export interface BoundedProcessOptions {
   /** The build output that the process runs. */
   readonly file: string;
   readonly memoryMiB: number;
-  /** The classes of errors that orders may throw in addition to PastBound. */
+  /** The classes of errors that orders may throw in addition to LimitExceeded. */
   readonly errors?: ErrorClasses;
 }
 
@@ -46,7 +46,7 @@ export class BoundedProcess {
    * Performs an order. Send the next one only after this has settled.
    *
    * @throws errors of the order, and the signal's reason
-   * @throws {PastBound} if the order takes too much time or memory
+   * @throws {LimitExceeded} if the order takes too much time or memory
    */
   async perform(order: object, limits: OrderLimits): Promise<unknown> {
     limits.signal?.throwIfAborted();

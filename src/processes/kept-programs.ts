@@ -28,7 +28,7 @@ export interface ProgramQuestion<P extends StartedProgram> {
 /**
  * Programs that stay, because they take long to start. Each answers one question at a time: a line
  * of JSON with an `id` on its standard input asks, and a line on its standard output that begins
- * with this id answers. Whatever else it prints is no answer.
+ * with this id answers. Whatever else it prints is not an answer.
  */
 export class KeptPrograms<P extends StartedProgram> {
   readonly #pools = new Map<string, ProgramPool<P>>();

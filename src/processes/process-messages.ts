@@ -21,7 +21,7 @@ function toFault(thrown: unknown): Fault {
   return { message: error.message, fields: Object.fromEntries(Object.entries(error)) };
 }
 
-/** Restores an error, with its class if that is PastBound or among `classes`. */
+/** Restores an error, with its class if that is LimitExceeded or among `classes`. */
 export function restoreError({ message, fields }: Fault, classes: ErrorClasses): Error {
   const code = fields['code'];
   const { prototype } = code === 'PAST_BOUND' ? LimitExceeded : (classes.get(code) ?? Error);

@@ -15,7 +15,7 @@ export const MAX_JSON = { levels: 500, values: 1_000_000 } as const satisfies Js
 
 /** JSON exceeds a limit. The message is a predicate, such as "has more than 500 levels". */
 export class JsonLimitExceeded extends Error {
-  override readonly name = 'JsonPastBound';
+  override readonly name = 'JsonLimitExceeded';
 }
 
 /**
@@ -23,7 +23,7 @@ export class JsonLimitExceeded extends Error {
  * parsing.
  *
  * @throws {SyntaxError} for text that is not JSON
- * @throws {JsonPastBound} that names the limit
+ * @throws {JsonLimitExceeded} that names the limit
  */
 export function parseBoundedJson(text: string, bounds: JsonLimits): unknown {
   const { values, levels = Number.POSITIVE_INFINITY } = bounds;

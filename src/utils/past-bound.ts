@@ -14,7 +14,7 @@ const timedAction: { run?: () => void } = {};
  *
  * @param what the subject of the message
  * @param leftMs the rest of the limit, in milliseconds; default all of it
- * @throws {PastBound} if it takes longer
+ * @throws {LimitExceeded} if it takes longer
  */
 export function runWithinTime<T>(
   what: string,

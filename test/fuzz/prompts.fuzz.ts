@@ -296,7 +296,7 @@ export default [
       const isSchema = typeof schema === 'object' && schema !== null && !Array.isArray(schema);
       const output = isSchema ? { schema: schema as JsonObject } : { format: 'json' };
       const checked = await withDeadline(() =>
-        checkOutput({ output }, text).catch(unlessPastBound),
+        checkOutput({ output }, text).catch(unlessLimitExceeded),
       );
       if (!checked) return;
 
@@ -306,7 +306,7 @@ export default [
   ),
 ] satisfies readonly Fuzzed[];
 
-function unlessPastBound(error: unknown): undefined {
+function unlessLimitExceeded(error: unknown): undefined {
   if (!(error instanceof LimitExceeded)) throw error;
 }
 

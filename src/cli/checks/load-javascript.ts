@@ -62,7 +62,7 @@ export async function loadJavaScript(): Promise<
     try {
       return runInContext(engine.newRuntime(), script, input);
     } catch {
-      // The engine failed in its own code and can't be used again. PastBound ends its process.
+      // The engine failed in its own code and can't be used again. LimitExceeded ends its process.
       throw new LimitExceeded('the JavaScript takes more than its engine can hold');
     }
   };

@@ -68,7 +68,7 @@ function toJsonLiteral({ source, value }: Literal): string {
 /**
  * Parses JSON with every number and boolean as a `Literal`; undefined if the source is not JSON.
  *
- * @throws {JsonPastBound} for JSON that is nested too deeply to be visited, or has too many values
+ * @throws {JsonLimitExceeded} for JSON that is nested too deeply to be visited, or has too many values
  */
 export function parseJsonAsWritten(source: string): unknown {
   try {

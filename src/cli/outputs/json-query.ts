@@ -10,7 +10,7 @@ const MAX_EXPRESSION_BYTES = 16 * 1024;
 /**
  * Returns the fault of a JMESPath expression and its place; undefined if it can be evaluated.
  *
- * @throws {PastBound} if it is too long, or parsing it takes too much time or memory
+ * @throws {LimitExceeded} if it is too long, or parsing it takes too much time or memory
  */
 export async function findQueryFault(
   ctx: Pick<Context, 'checks'>,

@@ -18,7 +18,7 @@ import { readTextFile } from '../inputs/read-text.ts';
 /**
  * Checks a value against a schema; returns undefined if it matches.
  *
- * @throws {PastBound} if that takes too long
+ * @throws {LimitExceeded} if that takes too long
  */
 export type OutputSchemaCheck = (value: unknown) => Promise<SchemaMismatch | undefined>;
 
@@ -80,7 +80,7 @@ export class SchemaLoop extends CaseFault {
  *
  * @throws {CliError} USAGE_ERROR if it is not a JSON Schema
  * @throws {SchemaLoop} if checking against it would never end
- * @throws {PastBound} if compiling it takes too long
+ * @throws {LimitExceeded} if compiling it takes too long
  */
 export async function createSchemaCheck(
   ctx: Pick<Context, 'checks'>,

@@ -12,7 +12,7 @@ export interface ConversionLimits {
   readonly ownTime: () => number;
 }
 
-/** Counts what a conversion uses. Each method throws PastBound once that is past its limits. */
+/** Counts what a conversion uses. Each method throws LimitExceeded once that is past its limits. */
 export class ConversionBudget {
   readonly #limits: ConversionLimits | undefined;
   readonly #start: number;

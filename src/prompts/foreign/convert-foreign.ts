@@ -21,7 +21,7 @@ import { fillInputs } from './template-pieces.ts';
  * default none
  * @throws {InvalidPromptFile} whose message names file and line, for a form or a prompt that can't
  * be converted
- * @throws {PastBound} past the limits
+ * @throws {LimitExceeded} past the limits
  */
 export async function convertForeign(
   text: string,

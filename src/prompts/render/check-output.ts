@@ -31,7 +31,7 @@ export function changesAnswer(output: PromptOutput): boolean {
  * Checks an answer, even if the model claims to follow the schema. A schema that can't be used is a
  * fault too.
  *
- * @throws {PastBound} if the check takes longer than `limitMs`
+ * @throws {LimitExceeded} if the check takes longer than `limitMs`
  */
 export async function checkOutput(
   { output }: { readonly output: PromptOutput },

@@ -38,7 +38,7 @@ type DescribeImage = (image: LoadedImage) => string | Promise<string>;
  * Renders the prompt of a run for the engine.
  *
  * @throws {InvalidInputs} if texts don't match the prompt's schema
- * @throws {PastBound} if a limit is exceeded; the message names it
+ * @throws {LimitExceeded} if a limit is exceeded; the message names it
  * @throws {Error} for a picture that is neither an input nor a `data:` URL
  */
 export async function renderPrompt(
@@ -78,7 +78,7 @@ interface RenderOptions extends Partial<Limits> {
   readonly templates?: CompiledTemplates | undefined;
 }
 
-/** Returns the messages of a prompt. @throws {InvalidInputs | PastBound} */
+/** Returns the messages of a prompt. @throws {InvalidInputs | LimitExceeded} */
 export async function renderMessages(
   { definition, textInputs, pictures }: RenderWork,
   { checkMs, templates, ...limits }: RenderOptions = {},

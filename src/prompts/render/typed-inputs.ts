@@ -16,7 +16,7 @@ import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checke
  * unknown keys are dropped.
  *
  * @throws {InvalidInputs} that names every missing or mismatching field and the place in it
- * @throws {PastBound} if checking all of them takes longer than `limitMs`
+ * @throws {LimitExceeded} if checking all of them takes longer than `limitMs`
  */
 export async function readTextInputs(
   { textInputs, input }: Pick<PromptDefinition, 'textInputs' | 'input'>,

@@ -19,7 +19,7 @@ export type SchemaChecker = (
 /**
  * Returns a checker whose checks may take `limitMs` together. Remote references are not fetched.
  *
- * @throws {PastBound} from a check that takes longer, such as a pattern with catastrophic
+ * @throws {LimitExceeded} from a check that takes longer, such as a pattern with catastrophic
  * backtracking
  */
 export async function createSchemaChecker(limitMs: number): Promise<SchemaChecker> {

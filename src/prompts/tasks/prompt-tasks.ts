@@ -17,7 +17,7 @@ export interface PromptTasks {
    * Runs a task.
    *
    * @throws whatever the task throws
-   * @throws {PastBound} if it takes too much time or memory
+   * @throws {LimitExceeded} if it takes too much time or memory
    * @throws {TasksClosed} after `close`, and the signal's reason
    */
   do<N extends TaskName>(

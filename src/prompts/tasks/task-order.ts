@@ -14,7 +14,7 @@ export class TasksClosed extends Error {
   override readonly name = 'TasksClosed';
 }
 
-/** The error classes that tasks throw in addition to PastBound. */
+/** The error classes that tasks throw in addition to LimitExceeded. */
 export const TASK_ERRORS: ErrorClasses = new Map<unknown, { readonly prototype: Error }>([
   ['INVALID_INPUTS', InvalidInputs],
   ['INVALID_PROMPT_FILE', InvalidPromptFile],

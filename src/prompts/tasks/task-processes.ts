@@ -11,7 +11,7 @@ import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
 const TO_PARSE = 2;
 
 /**
- * The limits of each task: the beginning of its PastBound message, its time in milliseconds, its
+ * The limits of each task: the beginning of its LimitExceeded message, its time in milliseconds, its
  * multiple of the usual memory.
  */
 const TASK_LIMITS: {

@@ -25,7 +25,7 @@ export const RENDER_LIMITS: Limits = {
 /** Number of steps after which the clock is checked again. */
 const STEPS_PER_LOOK = 256;
 
-/** Counts what a render uses. Each method throws PastBound, whose message names the limit. */
+/** Counts what a render uses. Each method throws LimitExceeded, whose message names the limit. */
 export class RenderBudget {
   readonly #limits: Limits;
   readonly #start: number;

@@ -28,7 +28,7 @@ export interface TemplateInputs {
  * markers of roles, pictures and sections can't be guessed.
  *
  * @param templates where the compiled template is cached; nowhere by default
- * @throws {PastBound} if a limit is exceeded; the message names it
+ * @throws {LimitExceeded} if a limit is exceeded; the message names it
  */
 export function renderTemplate(
   template: Template,
@@ -51,7 +51,7 @@ export function renderTemplate(
     });
     return marks.splitMessages(text, history);
   } catch (error) {
-    throw error instanceof RangeError ? toPastBound(error, budget) : error;
+    throw error instanceof RangeError ? toLimitExceeded(error, budget) : error;
   }
 }
 
@@ -139,8 +139,8 @@ function indentPartial(text: string, indent: string, budget: RenderBudget): stri
     .join('\n');
 }
 
-/** Converts V8's own errors for text length and call depth to PastBound. */
-function toPastBound({ message }: RangeError, budget: RenderBudget): LimitExceeded {
+/** Converts V8's own errors for text length and call depth to LimitExceeded. */
+function toLimitExceeded({ message }: RangeError, budget: RenderBudget): LimitExceeded {
   if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
   return tooDeepError();
 }

@@ -40,7 +40,7 @@ export function formatTemplateValue(value: Value): string {
   return String(value);
 }
 
-/** @throws {PastBound} for a value that is nested too deeply */
+/** @throws {LimitExceeded} for a value that is nested too deeply */
 export function encodeJson(value: Value, indent: Value): string {
   const width = typeof indent === 'number' || typeof indent === 'string' ? indent : 0;
   try {

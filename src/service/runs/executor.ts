@@ -175,7 +175,7 @@ async function checkResult(
     }
 
     const checking = tasks.do('checkOutput', { output: expected, text: output.text }, task);
-    const { text, fault } = await checking.catch(createPastBoundHandler(output));
+    const { text, fault } = await checking.catch(createLimitExceededHandler(output));
     outputs.push({ type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
@@ -183,7 +183,7 @@ async function checkResult(
   return { ...result, outputs, failed: outputs.length > result.outputs.length };
 }
 
-function createPastBoundHandler({ text }: { readonly text: string }) {
+function createLimitExceededHandler({ text }: { readonly text: string }) {
   return (error: unknown): CheckedOutput => {
     if (!(error instanceof LimitExceeded)) throw error;
     return { text, fault: error.message };

@@ -150,7 +150,7 @@ describe('models.yaml', () => {
       ],
       [
         'azure: {apiKeyEnv: MINE}',
-        { engine: 'azure', missing: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] },
+        { engine: 'azure', missingVariables: ['AZURE_RESOURCE_NAME', 'AZURE_BASE_URL'] },
       ],
       [
         'groq: {baseUrl: "http://127.0.0.1:9"}',

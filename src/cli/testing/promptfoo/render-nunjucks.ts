@@ -22,7 +22,7 @@ export interface NunjucksPrompt {
  * template of Nunjucks can call any function.
  *
  * @throws {Error} if the engine can't run it
- * @throws {PastBound} if it takes too much time or memory
+ * @throws {LimitExceeded} if it takes too much time or memory
  */
 export async function renderNunjucks(
   ctx: Context,
