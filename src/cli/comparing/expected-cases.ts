@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
-import { fileFault } from '../inputs/read-text.ts';
+import { toFileFault } from '../inputs/read-text.ts';
 import { readTestFile } from '../testing/cases/read-test-file.ts';
 import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
 import { type Expectation, flattenExpectations } from '../testing/expectations/expectation.ts';
@@ -62,7 +62,7 @@ export async function readExpectedCases(
 async function requireFile({ cwd }: Context, name: string): Promise<string> {
   const place = path.resolve(cwd, name);
   const stats = await stat(place).catch((error: unknown) => {
-    throw fileFault(error, name, '--expect');
+    throw toFileFault(error, name, '--expect');
   });
   if (stats.isDirectory()) throw usageError(`--expect: ${name} is a directory`);
   return place;

@@ -1,7 +1,7 @@
 import { MAX_RETRY_AFTER_MS } from '../../net/retry-policy.ts';
 import { hasNoSpace } from '../../utils/error-utils.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { waitInWords } from './pluralize.ts';
+import { formatWait } from './pluralize.ts';
 
 /** An error of the command line, with its exit code and the next steps for the user. */
 export class CliError extends Error {
@@ -136,7 +136,7 @@ export class TimeIsUp extends CliError {
 
   /** @param waitMs the wait that would last longer than the time left */
   constructor(waitMs?: number) {
-    const wait = waitInWords(Math.ceil((waitMs ?? 0) / 1000));
+    const wait = formatWait(Math.ceil((waitMs ?? 0) / 1000));
     const reason =
       waitMs === undefined
         ? 'the time of --timeout ran out'

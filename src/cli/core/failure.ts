@@ -12,7 +12,7 @@ import {
 import { getErrorCode, hasNoSpace } from '../../utils/error-utils.ts';
 import { CliError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { waitInWords } from './pluralize.ts';
+import { formatWait } from './pluralize.ts';
 
 /** An error in the form in which it is reported, with its exit code. */
 export interface Failure {
@@ -54,17 +54,17 @@ export function toFailure(error: unknown): Failure {
     return { status, message, data, exitCode, hints, details };
   }
 
-  if (error instanceof PromptServiceError) return clientFailure(error);
+  if (error instanceof PromptServiceError) return toClientFailure(error);
   if (!(error instanceof Error)) return buildFailure('INTERNAL_ERROR', String(error), EXIT.fault);
 
   const codedError = CODED_ERRORS[getErrorCode(error) ?? ''];
-  if (codedError === undefined) return systemFailure(error);
+  if (codedError === undefined) return toSystemFailure(error);
 
   const { status, exitCode, hint } = codedError;
   return buildFailure(status, error.message, exitCode, hint === undefined ? [] : [hint]);
 }
 
-function clientFailure(error: PromptServiceError): Failure {
+function toClientFailure(error: PromptServiceError): Failure {
   const { status, message, data, context = DEFAULT_ERROR_CONTEXT } = error;
   const hints = explainClientError(error, context as ErrorContext);
   const details = error instanceof ServiceError ? formatDetails(error) : [];
@@ -72,7 +72,7 @@ function clientFailure(error: PromptServiceError): Failure {
 }
 
 /** Returns the failure of an error of Node, or of a bug. */
-function systemFailure(error: Error): Failure {
+function toSystemFailure(error: Error): Failure {
   if (isCwdFault(error)) {
     return buildFailure('FILE_ERROR', 'the working directory no longer exists', EXIT.usage, [
       'Change to another one.',
@@ -176,7 +176,7 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
     ];
   }
 
-  if (error instanceof RateLimitError) return [retryHint(error)];
+  if (error instanceof RateLimitError) return [formatRetryHint(error)];
 
   if (error instanceof NetworkError) {
     return [`Check address, connection and key with: ${advise('doctor')}`];
@@ -225,9 +225,9 @@ function formatDetails({ data }: ServiceError): string[] {
   );
 }
 
-function retryHint({ retryAfterMs }: RateLimitError): string {
+function formatRetryHint({ retryAfterMs }: RateLimitError): string {
   const seconds = Math.ceil((retryAfterMs ?? 0) / 1000);
-  return seconds === 0 ? 'Try again later.' : `Try again in ${waitInWords(seconds)}.`;
+  return seconds === 0 ? 'Try again later.' : `Try again in ${formatWait(seconds)}.`;
 }
 
 function buildFailure(

@@ -1,7 +1,7 @@
 const DAY_S = 86_400;
 
 /** Formats a wait. A service may ask for years, so a long wait gets no exact figure. */
-export function waitInWords(seconds: number): string {
+export function formatWait(seconds: number): string {
   return seconds > DAY_S ? 'more than a day' : pluralize(seconds, 'second');
 }
 

@@ -2,7 +2,7 @@ import { parseJson } from '../../files/formats/json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../core/errors.ts';
-import { choiceCountText } from '../questions/choices.ts';
+import { formatChoiceCount } from '../questions/choices.ts';
 import type { Choice, Prompter } from '../questions/question.ts';
 import { openImage } from './images/image-source.ts';
 import type { PlacedInputs } from './images/place-images.ts';
@@ -148,7 +148,7 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
     const { choices = [], default: defaultValue = '' } = field;
     const { min, max } = getChoiceLimits(field);
     const limitText =
-      max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : choiceCountText(min, max);
+      max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : formatChoiceCount(min, max);
     const chosenValues = await prompter.several(
       {
         ...question,

@@ -31,7 +31,7 @@ export async function readTextFile(
     }
     return requireUtf8Text(await buffer(openReadable(absolutePath)), `${flag}: ${file}`);
   } catch (error) {
-    throw fileFault(error, file, flag);
+    throw toFileFault(error, file, flag);
   }
 }
 
@@ -51,7 +51,7 @@ const INPUTS_ARE_TEXT =
   'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.';
 
 /** Returns a one-line error that explains why a file can't be used. */
-export function fileFault(error: unknown, file: string, flag: string): CliError {
+export function toFileFault(error: unknown, file: string, flag: string): CliError {
   const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
   if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);

@@ -26,8 +26,8 @@ export function formatUsageLine(command: Command): string {
 }
 
 function toUsageError(command: Command, error: CommanderError): CliError {
-  const code = errorKind(command, error);
-  const message = usageMessage(command, code, error.message);
+  const code = findErrorCode(command, error);
+  const message = formatUsageMessage(command, code, error.message);
   const word = /'(.*)'/.exec(message)?.[1] ?? '';
   const candidates = listCorrectNames(code, command);
   const suggestion = suggestName(word, candidates);
@@ -35,7 +35,7 @@ function toUsageError(command: Command, error: CommanderError): CliError {
 
   return usageError(
     candidates.includes(word) ? `${word} takes no value` : message + suggestion,
-    ...(code === EXCESS_ARGUMENTS ? excessHints(command) : []),
+    ...(code === EXCESS_ARGUMENTS ? listExcessHints(command) : []),
     ...(code === UNKNOWN_OPTION && suggestion === '' ? listInputHints(word, command) : []),
     `Usage: ${formatUsageLine(command)}`,
     `See: ${getCommandPath(command)} --help`,
@@ -49,11 +49,11 @@ function toUsageError(command: Command, error: CommanderError): CliError {
  * Returns the code of an error; for commander, an unknown subcommand is an argument too many of its
  * parent.
  */
-function errorKind(command: Command, { code }: CommanderError): string {
+function findErrorCode(command: Command, { code }: CommanderError): string {
   return code === EXCESS_ARGUMENTS && isGroup(command) ? UNKNOWN_COMMAND : code;
 }
 
-function usageMessage(command: Command, code: string, commanderMessage: string): string {
+function formatUsageMessage(command: Command, code: string, commanderMessage: string): string {
   if (code === EXCESS_ARGUMENTS) {
     return `too many arguments: ${toOneLine(getExcessArguments(command).join(' '))}`;
   }
@@ -106,7 +106,7 @@ function getExcessArguments(command: Command): string[] {
  * Returns a hint for a user, rows or inputs that were written as arguments: `keys create ada`,
  * `run hello name=Ada`.
  */
-function excessHints(command: Command): string[] {
+function listExcessHints(command: Command): string[] {
   const extraWords = getExcessArguments(command);
   const [firstExtra = ''] = extraWords;
   if (hasFlag(command, '--user')) {

@@ -18,7 +18,7 @@ export function filterChoices<T>(
 }
 
 /** Explains why the number of selected choices is not valid, if it isn't. */
-export function choiceCountProblem(
+export function explainChoiceCount(
   count: number,
   {
     min = 0,
@@ -27,11 +27,11 @@ export function choiceCountProblem(
 ): string | undefined {
   return count >= min && count <= max
     ? undefined
-    : `Choose ${choiceCountText(min, max)}; ${count} chosen.`;
+    : `Choose ${formatChoiceCount(min, max)}; ${count} chosen.`;
 }
 
 /** Formats how many choices may be selected. */
-export function choiceCountText(min: number, max: number): string {
+export function formatChoiceCount(min: number, max: number): string {
   if (min === max) return `exactly ${min}`;
   if (max === Number.POSITIVE_INFINITY) return `at least ${min}`;
   return min === 0 ? `at most ${max}` : `from ${min} to ${max}`;

@@ -3,7 +3,7 @@ import { findHomeDirectory } from '../../files/user-folders.ts';
 import { QuestionLeft, usageError } from '../core/errors.ts';
 import { fitOnLine, wrapParagraph } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
-import { choiceCountProblem, explainNumberProblem, filterChoices } from './choices.ts';
+import { explainChoiceCount, explainNumberProblem, filterChoices } from './choices.ts';
 import { editText } from './edit-text.ts';
 import { completePath, resolveTypedPath } from './path-completion.ts';
 import type {
@@ -112,14 +112,14 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
       ...(defaultChoice !== undefined && { default: defaultChoice }),
     };
     if (choices.length <= MAX_LISTED_LINES) {
-      const drawnChoices = choices.map(choice => this.#drawnChoice(choice));
+      const drawnChoices = choices.map(choice => this.#fitChoice(choice));
       return this.#ask(signal, streams =>
         select({ ...config, choices: drawnChoices, loop: false }, streams),
       );
     }
 
     const source = (words = '') =>
-      filterChoices(choices, words).map(choice => this.#drawnChoice(choice));
+      filterChoices(choices, words).map(choice => this.#fitChoice(choice));
     return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
 
@@ -127,7 +127,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     const config = this.#buildConfig(question, ['type', 'to search']);
     const source = async (words: string | undefined, changed: { signal: AbortSignal }) => {
       const foundChoices = await find(words ?? '', AbortSignal.any([signal, changed.signal]));
-      return foundChoices.map(choice => this.#drawnChoice(choice));
+      return foundChoices.map(choice => this.#fitChoice(choice));
     };
     return this.#ask(signal, streams => search({ ...config, source }, streams));
   }
@@ -137,11 +137,11 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     signal: AbortSignal,
   ): Promise<readonly T[]> {
     const tickedChoices = choices.map(choice => ({
-      ...this.#drawnChoice(choice),
+      ...this.#fitChoice(choice),
       checked: defaults?.includes(choice.value) ?? false,
     }));
     const validate = (chosen: readonly unknown[]) =>
-      choiceCountProblem(chosen.length, { min, max }) ?? true;
+      explainChoiceCount(chosen.length, { min, max }) ?? true;
     return this.#ask(signal, streams =>
       checkbox({ ...this.#buildConfig(question), choices: tickedChoices, validate }, streams),
     );
@@ -160,7 +160,7 @@ export class DrawnPrompter implements Omit<Prompter, 'list'> {
     };
   }
 
-  #drawnChoice<T>({ value, name, description }: Choice<T>) {
+  #fitChoice<T>({ value, name, description }: Choice<T>) {
     const { columns } = this.#options.io.stderr;
     return {
       value,
@@ -212,7 +212,7 @@ async function askUntilLeft<T>(
 
   const endSignal = AbortSignal.any([signal, questionLeft.signal]);
   try {
-    const answer = prompt(questionStreams(io, endSignal));
+    const answer = prompt(createQuestionStreams(io, endSignal));
     typedAhead.giveBack(input);
     for (const [event, listener] of listeners) input.on(event, listener);
     return await answer;
@@ -237,7 +237,7 @@ function leavesQuestion({ ctrl, name }: Keypress, input: NodeJS.ReadStream): boo
   return ctrl === true && (name === 'c' || (name === 'd' && input.isPaused()));
 }
 
-function questionStreams(io: Io, signal: AbortSignal): QuestionStreams {
+function createQuestionStreams(io: Io, signal: AbortSignal): QuestionStreams {
   return {
     input: io.stdin.stream,
     output: io.stderr.stream,

@@ -6,7 +6,7 @@ import { QuestionLeft } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
-import { choiceCountProblem, explainNumberProblem, filterChoices } from './choices.ts';
+import { explainChoiceCount, explainNumberProblem, filterChoices } from './choices.ts';
 import { resolveTypedPath } from './path-completion.ts';
 import type {
   AnswerCheck,
@@ -190,7 +190,7 @@ export function findChoices<T>(
 
   const chosenAnswers = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
   const answers = new Set(typed === '' ? question.defaults : chosenAnswers);
-  const problem = choiceCountProblem(answers.size, question);
+  const problem = explainChoiceCount(answers.size, question);
   return problem === undefined ? { answer: [...answers] } : { problem };
 }
 

@@ -45,21 +45,21 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const [status, setStatus] = useState<'idle' | 'loading' | 'editing' | 'done'>('idle');
   const typed = useTypedLines(config.default);
   const { above, value, defaultText } = typed;
+  const typedText = above + value;
   const [beneath, setBeneath] = useState('');
   const prefix = usePrefix({ status, theme });
 
   /** Ends with the answer, or returns to the question with the typed text and its fault. */
-  const submit = async (answer: string, typedText: string, line: LineEditor): Promise<void> => {
+  const submit = async (answer: string, rejectedText: string, line: LineEditor): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
-
     const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
       typed.setValue(answer);
       setStatus('done');
       done(answer);
     } else {
-      typed.replace(typedText, line);
+      typed.replace(rejectedText, line);
       setBeneath(theme.style.error(problem));
       setStatus('idle');
     }
@@ -68,16 +68,14 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const edit = async (editor: NonNullable<TextConfig['edit']>, line: LineEditor): Promise<void> => {
     setStatus('editing'); // and not 'loading', whose spinner would be drawn over the editor
     line.pause();
-    const text = await editor(above + value || defaultText, config.signal).catch(
-      (fault: unknown) => {
-        setBeneath(theme.style.error(getErrorMessage(fault)));
-        return '';
-      },
-    );
+    const draft = typedText === '' ? defaultText : typedText;
+    const text = await editor(draft, config.signal).catch((fault: unknown) => {
+      setBeneath(theme.style.error(getErrorMessage(fault)));
+      return '';
+    });
     if (config.signal.aborted) return;
 
     line.resume();
-
     if (text === '') {
       setStatus('idle');
     } else {
@@ -98,9 +96,9 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
 
   useKeypress(async (key, line) => {
     if (status !== 'idle' || takePaste(key, line)) return;
+
     setBeneath('');
     if (isEnterKey(key)) {
-      const typedText = above + value;
       await submit(typedText.replace(/\n$/u, '') || defaultText, typedText, line);
     } else if (key.ctrl && key.name === 'o' && config.edit !== undefined) {
       await edit(config.edit, line);
@@ -187,6 +185,7 @@ function formatTextBelow(
   if (above !== '') keys.push(['enter', 'sends all lines'], ['backspace', 'goes back up']);
   if (complete) keys.push(['tab', 'completes']);
   if (edit) keys.push(['ctrl+o', above === '' ? 'editor, for several lines' : 'editor']);
+
   const tip = keys.length === 0 ? '' : style.keysHelpTip(keys);
   return [beneath, tip].filter(Boolean).join('\n');
 }
@@ -196,11 +195,12 @@ function formatTextBelow(
  * but the last, which is already on the line of the question.
  */
 function usePaste(
-  take: (lines: readonly string[], line: LineEditor) => void,
+  onPaste: (lines: readonly string[], line: LineEditor) => void,
 ): (key: Key, line: LineEditor) => boolean {
   const paste = useRef<{ readonly lines: string[]; line: string; after: string } | undefined>(
     undefined,
   );
+
   return (key, line) => {
     const { current } = paste;
     if (key.name === 'paste-start') {
@@ -209,7 +209,7 @@ function usePaste(
       return false;
     } else if (key.name === 'paste-end') {
       paste.current = undefined;
-      take(current.lines, line);
+      onPaste(current.lines, line);
     } else if (isEnterKey(key)) {
       // A carriage return and a line feed are one line break.
       if (key.name !== 'enter' || current.after !== 'return') current.lines.push(current.line);

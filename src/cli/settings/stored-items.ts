@@ -27,7 +27,7 @@ export interface StoredFolder {
 }
 
 /** Returns every folder, even if nothing is in it yet. */
-export function storedFolders({
+export function listStoredFolders({
   settings,
   stateDir,
   dataDir,

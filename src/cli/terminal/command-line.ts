@@ -45,7 +45,7 @@ export function toShellWord(word: string, shell: Shell = detectShell()): string 
   }
 
   return hasControls(word)
-    ? toPowerShellExpression(programArgument(shell, word))
+    ? toPowerShellExpression(quoteProgramArgument(shell, word))
     : toPowerShellWord(word, shell);
 }
 
@@ -104,7 +104,7 @@ function toCmdWord(word: string): string {
 
 /** Returns a word for PowerShell in single quotes, which expand nothing. */
 function toPowerShellWord(word: string, shell: Shell): string {
-  return `'${programArgument(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
+  return `'${quoteProgramArgument(shell, word).replace(/['\u2018\u2019\u201a\u201b]/gu, '$&$&')}'`;
 }
 
 /**
@@ -124,7 +124,7 @@ function toPowerShellExpression(word: string): string {
  * Returns a word that a program receives unchanged. Windows PowerShell escapes no quotes and drops
  * empty words.
  */
-function programArgument(shell: Shell, word: string): string {
+function quoteProgramArgument(shell: Shell, word: string): string {
   if (shell !== 'windows-powershell') return word;
   if (word === '') return '""';
   const escaped = withQuotesEscaped(word);

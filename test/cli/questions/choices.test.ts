@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  choiceCountProblem,
+  explainChoiceCount,
   explainNumberProblem,
   filterChoices,
 } from '../../../src/cli/questions/choices.ts';
@@ -44,7 +44,7 @@ describe('a number of choices', () => {
     [1, { min: 2, max: 2 }, 'Choose exactly 2; 1 chosen.'],
     [9, {}, undefined],
   ])('%i of %j', (count, bounds, problem) => {
-    expect(choiceCountProblem(count, bounds)).toBe(problem);
+    expect(explainChoiceCount(count, bounds)).toBe(problem);
   });
 });
 

@@ -7,8 +7,8 @@ import { pluralize } from '../../core/pluralize.ts';
 import { formatSpentProperties, spendingLines } from '../../creation/spending-text.ts';
 import { present } from '../../outputs/present.ts';
 import {
-  isPagePrinted,
   isStandardOutput,
+  resolvePagePrinted,
   writeNamedFile,
 } from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -31,7 +31,7 @@ export async function reportBatch(
   results: string,
   html: string | undefined,
 ): Promise<ExitCode> {
-  const isPrinted = isPagePrinted(ctx, '--html', html);
+  const isPrinted = resolvePagePrinted(ctx, '--html', html);
   const rows = await readReportedRows(results, ctx.cwd);
   const unfinished = await readUnfinished(results, ctx.cwd, rows);
 

@@ -8,7 +8,7 @@ import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { Spending } from '../../creation/spending.ts';
 import type { Totals } from '../../creation/totals.ts';
-import { fileFault } from '../../inputs/read-text.ts';
+import { toFileFault } from '../../inputs/read-text.ts';
 import { sumSeconds } from '../../jobs/job.ts';
 import { readJournal } from '../../jobs/read-journal.ts';
 import { toResultState } from '../results/result-state.ts';
@@ -45,7 +45,7 @@ export async function readReportedRows(file: string, cwd: string): Promise<Resul
     }
     if (fault !== undefined && !existsSync(getJournalPath(file, cwd))) throw fault;
   } catch (error) {
-    throw fileFault(error, file, 'report');
+    throw toFileFault(error, file, 'report');
   }
 
   return [...rows.values()];

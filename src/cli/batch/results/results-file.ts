@@ -10,7 +10,7 @@ import {
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
-import { fileFault } from '../../inputs/read-text.ts';
+import { toFileFault } from '../../inputs/read-text.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import type { ResultState } from './result-state.ts';
 import type { ResultsLine } from './results-line.ts';
@@ -40,7 +40,7 @@ export function openFault(error: unknown, file: string, name: string): CliError 
   if (code === 'EEXIST') return existsAlreadyError(name);
   return code === 'ENOENT'
     ? usageError(`--out: no such directory: ${path.dirname(file)}`)
-    : fileFault(error, name, '--out');
+    : toFileFault(error, name, '--out');
 }
 
 export function existsAlreadyError(name: string): CliError {

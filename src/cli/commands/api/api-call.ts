@@ -8,7 +8,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { parseKeyValue } from '../../inputs/flag-values.ts';
-import { fileFault, readStandardInput } from '../../inputs/read-text.ts';
+import { readStandardInput, toFileFault } from '../../inputs/read-text.ts';
 import type { API } from './spec.ts';
 
 const CALL_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -100,7 +100,7 @@ async function readBodySource(ctx: Context, source: string): Promise<Buffer> {
     source === '-'
       ? await readStandardInput(ctx, MAX_BODY_BYTES)
       : await readFile(path.resolve(ctx.cwd, source)).catch((error: unknown) => {
-          throw fileFault(error, source, '--input');
+          throw toFileFault(error, source, '--input');
         });
   if (body.length > MAX_BODY_BYTES) {
     throw usageError(

@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { readsStandardInput } from '../../inputs/flag-values.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { checkWritableFile } from '../../outputs/saving/check-writable.ts';
-import { isPagePrinted } from '../../outputs/saving/special-file.ts';
+import { resolvePagePrinted } from '../../outputs/saving/special-file.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/verdict-gate.ts';
 import type { COMPARE } from './spec.ts';
 
@@ -31,8 +31,7 @@ export async function compare(
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
   refuseInputsBesideRows(flags);
-
-  if (report !== undefined && !isPagePrinted(ctx, '--report', report)) {
+  if (report !== undefined && !resolvePagePrinted(ctx, '--report', report)) {
     checkWritableFile(ctx.cwd, report, '--report');
   }
 
@@ -55,9 +54,9 @@ export async function compare(
   const verdicts = computeVariantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
   refuseUnfinishedComparison({ ...prepared, ...finished });
+
   const code = getComparisonExitCode(finished.compared, failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
-
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
 }
 

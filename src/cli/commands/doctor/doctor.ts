@@ -106,7 +106,7 @@ async function checkConfiguration(
     };
   } catch (error) {
     if (ctx.signal.aborted) throw error;
-    return { check: failedCheck('configuration', toFailure(error)), connection: undefined };
+    return { check: createFailedCheck('configuration', toFailure(error)), connection: undefined };
   }
 }
 
@@ -165,7 +165,7 @@ const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you nee
 function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
-    const refused = failedCheck('key', { message, hints, exitCode });
+    const refused = createFailedCheck('key', { message, hints, exitCode });
     return [
       buildPassedCheck('reachability', `${baseUrl} answered`),
       refused,
@@ -173,7 +173,7 @@ function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly Do
     ];
   }
 
-  const unreachedCheck = failedCheck('reachability', {
+  const unreachedCheck = createFailedCheck('reachability', {
     message,
     hints: error instanceof NetworkError ? [NETWORK_HINT] : hints,
     exitCode: error instanceof TimeIsUp ? EXIT.fault : exitCode,
@@ -210,7 +210,7 @@ function buildSkippedCheck(name: DoctorCheck['name']): DoctorCheck {
   return { name, ok: null, detail: 'not checked', hints: [] };
 }
 
-function failedCheck(
+function createFailedCheck(
   name: DoctorCheck['name'],
   { message, hints = [], exitCode }: Pick<Failure, 'message' | 'exitCode'> & Partial<Failure>,
 ): DoctorCheck {
@@ -236,7 +236,7 @@ function buildModelsFileCheck({ file, exists, faults, shutdowns }: ModelsReport)
       `${WARNING}${model} ${isPast ? 'was' : 'will be'} shut down on ${date}`,
   );
   if (first !== undefined) {
-    return failedCheck('models', {
+    return createFailedCheck('models', {
       message: first,
       hints: [...others, ...shutdownWarnings],
       exitCode: EXIT.usage,
@@ -259,7 +259,7 @@ function checkProvider({
   const provider = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
     const hints = [`Set ${missingKey}, or remove the provider from models.yaml.`];
-    return failedCheck('provider', {
+    return createFailedCheck('provider', {
       message: `${provider} has no key`,
       hints,
       exitCode: EXIT.unauthorised,
@@ -274,5 +274,5 @@ function checkProvider({
     return buildPassedCheck('provider', `${provider} ${foundText}`);
   }
 
-  return failedCheck('provider', { message: `${provider}: ${fault}`, exitCode: EXIT.fault });
+  return createFailedCheck('provider', { message: `${provider}: ${fault}`, exitCode: EXIT.fault });
 }

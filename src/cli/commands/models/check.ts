@@ -93,8 +93,9 @@ async function listModelsToCheck(ctx: Context, names: readonly string[]): Promis
   const problems: string[] = [];
   const onProblem = (problem: Error): void => void problems.push(getErrorMessage(problem));
   const table = await loadModels({ ...ctx, watch: false, onProblem });
-  const unknown = names.find(name => table.get(name) === undefined);
-  if (unknown !== undefined) throw usageError(table.explainMissing(unknown));
+
+  const unknownName = names.find(name => table.get(name) === undefined);
+  if (unknownName !== undefined) throw usageError(table.explainMissing(unknownName));
   if (names.length > 0) return [...new Set(names)];
 
   const declaredModels = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
@@ -149,11 +150,12 @@ async function runModelCheck(
   { model, request, budget }: ModelCheck & { readonly budget: Budget },
 ): Promise<CheckedModel> {
   const startTime = ctx.clock.now();
-  const toCheckedModel = (rest: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
+  const toCheckedModel = (result: Omit<CheckedModel, 'model' | 'seconds'>): CheckedModel => ({
     model,
-    ...rest,
+    ...result,
     seconds: (ctx.clock.now() - startTime) / 1000,
   });
+
   try {
     await checkModelAccess(connection, request.promptVersionId);
     const creation = await createAndWait(ctx, connection, request, { budget });

@@ -8,12 +8,17 @@ import { requireLocalService } from '../../settings/config/address.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 
+type ListedProvider = Awaited<ReturnType<typeof listProviders>>['providers'][number];
+
+const MAX_SHOWN_MODELS = 8;
+
 /** Writes the models of the configured endpoints to models.yaml; fails if no endpoint answered. */
 export async function writeDiscoveredModels(ctx: Context): Promise<void> {
   requireLocalService(ctx, 'models discover');
   const { discoverModels } = await import('../../../models/catalogue/discover-models.ts');
   const discovery = await discoverModels(ctx);
   const { file, endpoints } = discovery;
+
   for (const fault of discovery.faults) ctx.io.note(`note: ${toOneLine(fault)}`);
 
   if (endpoints.length === 0) {
@@ -30,17 +35,18 @@ export async function writeDiscoveredModels(ctx: Context): Promise<void> {
   });
 
   noteUnpriced(ctx, endpoints);
-  const faults = endpoints.filter(({ fault }) => fault !== undefined);
-  if (faults.length < endpoints.length) {
+
+  const failedEndpoints = endpoints.filter(({ fault }) => fault !== undefined);
+  if (failedEndpoints.length < endpoints.length) {
     if (!ctx.io.stdout.isTerminal) {
-      for (const fault of faults) ctx.io.note(`note: ${describeEndpoint(fault)}`);
+      for (const endpoint of failedEndpoints) ctx.io.note(`note: ${describeEndpoint(endpoint)}`);
     }
     return;
   }
 
-  const [first] = faults;
+  const [first] = failedEndpoints;
   const message = `no endpoint listed its models: ${first === undefined ? '' : describeEndpoint(first)}`;
-  const failure = faults.every(({ isRefused }) => isRefused)
+  const failure = failedEndpoints.every(({ isRefused }) => isRefused)
     ? { status: 'UNAUTHORIZED_ERROR', exitCode: EXIT.unauthorised }
     : { status: 'NETWORK_ERROR', exitCode: EXIT.fault };
   throw new CliError(message, failure);
@@ -79,8 +85,6 @@ function describeEndpoint({
   return [`${endpoint}: ${news}`, ...countTexts.filter(text => text !== '')].join('; ');
 }
 
-const MAX_SHOWN_MODELS = 8;
-
 function formatEndpointCells({
   provider,
   baseUrl,
@@ -113,5 +117,3 @@ function describeKeyState({ keySetBy, keyVariables, fault, keySet }: ListedProvi
   if (keyVariables.length === 0) return 'not needed';
   return fault === null ? 'not set, not needed there' : 'not set';
 }
-
-type ListedProvider = Awaited<ReturnType<typeof listProviders>>['providers'][number];

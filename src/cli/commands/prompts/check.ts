@@ -8,7 +8,7 @@ import { type CliError, usageError } from '../../core/errors.ts';
 import { formatPath } from '../../core/paths.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
-import { fileFault } from '../../inputs/read-text.ts';
+import { toFileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { toJson } from '../../outputs/print-json.ts';
 import { detectShell, toShellWord } from '../../terminal/command-line.ts';
@@ -87,7 +87,7 @@ async function checkFiles(
   for (const file of files) {
     const fileFindings = await checkFile(path.resolve(ctx.cwd, file), options).catch(
       (error: unknown) => {
-        readFaults.push(fileFault(error, file, 'prompts check'));
+        readFaults.push(toFileFault(error, file, 'prompts check'));
         return [];
       },
     );

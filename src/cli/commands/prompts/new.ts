@@ -34,6 +34,7 @@ export async function writeNewPrompt(
     return text === undefined ? [] : [{ kind, file: `${stem}${extension}`, text }];
   });
   await writeAll(ctx, newFiles, flags);
+
   const files = Object.fromEntries(newFiles.map(({ kind, file }) => [kind, file]));
   await present(ctx, files, { plain: () => formatPlainRows(newFiles.map(({ file }) => [file])) });
   await noteNextSteps(ctx, `${stem}.prompt`, files['models']);
@@ -89,10 +90,11 @@ async function buildFileTexts(
   stem: string,
   { from, image = false, items, prompt }: PromptsNewFlags,
 ): Promise<NewFileTexts> {
+  if (from === undefined && items !== undefined) {
+    throw usageError('--items needs --from, which names the evaluation of its rows');
+  }
+
   if (from === undefined) {
-    if (items !== undefined) {
-      throw usageError('--items needs --from, which names the evaluation of its rows');
-    }
     const { buildStarterPrompt } = await import('../../../prompts/built-in/built-in-texts.ts');
     return buildStarterPrompt(path.basename(stem), { image });
   }
@@ -122,8 +124,8 @@ async function buildFileTexts(
   return { prompt: conversion.prompt, test: test && formatTestFile(test), models };
 }
 
-function parsePromptNumber(written: string): number {
-  const number = Number(written);
+function parsePromptNumber(text: string): number {
+  const number = Number(text);
   if (Number.isInteger(number) && number >= 1) return number;
   throw usageError('--prompt takes the number of a prompt, from 1');
 }
@@ -150,8 +152,9 @@ async function writeAll(
   files: readonly NewFile[],
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
-  const writtenFiles: string[] = [];
   for (const { file } of files) checkBelow(toFileBelow(path.resolve(cwd, file)));
+
+  const writtenFiles: string[] = [];
   try {
     for (const { file, text } of files) {
       const target = toFileBelow(path.resolve(cwd, file));
@@ -164,8 +167,10 @@ async function writeAll(
     }
   } catch (error) {
     if (!force) await Promise.all(writtenFiles.map(file => rm(file, { force: true })));
+
     const code = getErrorCode(error);
     if (code === undefined || error instanceof PathFault) throw error;
+
     const isBlocked = ['EEXIST', 'ENOTDIR'].includes(code);
     const reason = isBlocked ? 'a part of its path is not a directory' : explainUnwritable(code);
     const name = files[writtenFiles.length]?.file ?? '';

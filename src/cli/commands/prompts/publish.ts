@@ -196,12 +196,12 @@ function presentRows(ctx: Context, rows: readonly PublishRow[]): Promise<void> {
       { title: 'SLUG', min: 8, cell: ({ slug }) => slug },
       { title: 'PROMPT VERSION', min: 8, cell: row => ('title' in row ? row.promptVersionId : '') },
       { title: 'TITLE', min: 8, dropOrder: 1, cell: row => ('title' in row ? row.title : '') },
-      { title: 'STATE', cell: publishState },
+      { title: 'STATE', cell: describePublishState },
     ],
   });
 }
 
-function publishState(row: PublishRow): string {
+function describePublishState(row: PublishRow): string {
   if ('unpublished' in row) return 'unpublished';
   return row.changed ? 'published' : 'unchanged';
 }

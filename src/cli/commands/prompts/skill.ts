@@ -9,7 +9,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { escapeLiteralValue } from '../../inputs/flag-values.ts';
-import type { TextField } from '../../inputs/input-fields.ts';
+import type { ImageField, TextField } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
@@ -32,6 +32,7 @@ export async function writeSkills(
   const { folder, name } = getSkillsFolder(ctx, to);
   checkBelow({ folder, name });
   checkDirectory(folder, name, '--to');
+
   const { skills, clash } = await createSkills(ctx, prompts);
   const skillFiles = skills.map(({ prompt, name: skill, text }) => ({
     prompt,
@@ -40,6 +41,7 @@ export async function writeSkills(
   }));
   for (const { below, text } of skillFiles) refuseOverwriting(below, text, force);
   for (const { below, text } of skillFiles) await replaceFile(below, text);
+
   const rows = skillFiles.map(({ prompt, below }) => {
     const file = path.join(below.folder, below.name);
     return { prompt, file: path.relative(ctx.cwd, file) || file };
@@ -76,13 +78,13 @@ async function createSkills(
   let clash: CliError | undefined;
   for (const prompt of prompts) {
     const skill = await createSkill(ctx, prompt);
-    const first = skills.find(({ name }) => name === skill.name);
-    if (first === undefined) {
+    const sameName = skills.find(({ name }) => name === skill.name);
+    if (sameName === undefined) {
       skills.push(skill);
       noteMissingInputs(ctx, skill);
     } else {
       clash ??= usageError(
-        `${first.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
+        `${sameName.prompt} and ${prompt} would both get the folder ${skill.name}; the second was not written`,
         'Write it separately, with another --to.',
       );
     }
@@ -104,11 +106,13 @@ async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
   const row = await findSearchRow(connection, version, ctx.signal);
   const file = findPromptFile(ctx, prompt, 'command line');
   const definition = file && (await findVersionDefinition(ctx, version.promptVersionId));
+
   const slug =
     file === undefined
       ? (row?.slug ?? prompt)
       : path.basename(file.path).replace(/\.prompt(?:\.ya?ml)?$/u, '');
   const name = toSkillName(isUuid(slug) ? version.title : slug);
+
   const models =
     row === undefined ? [] : await connection.resources.getModels({ signal: ctx.signal });
   const text = renderSkill({
@@ -202,37 +206,14 @@ const MAX_DESCRIPTION_LENGTH = 1024;
  * quotes or in code.
  */
 function renderSkill({ name, title, description, config, options, command }: SkillSource): string {
-  const { text, images } = describeConfig(config);
-  const inputs = text.filter(({ key }) => isTypeableKey(key));
-  const required = inputs.filter(field => field.required);
-  const words = [
-    ...required.flatMap(field => [
-      '-i',
-      `${field.key}=${escapeLiteralValue(getExampleValue(field))}`,
-    ]),
-    ...images.flatMap((_, index) => [
-      '--image',
-      `image${images.length === 1 ? '' : index + 1}.png`,
-    ]),
-  ];
-
+  const fields = describeConfig(config);
+  const inputs = fields.text.filter(({ key }) => isTypeableKey(key));
   const shownTitle = toPlainLine(title) || name;
   const purpose = toPlainLine(description) || shownTitle;
   const summary = `${purpose}. Runs the prompt "${shownTitle}" with the command line promptrun.`;
-  const inputLines = [
-    ...inputs.map(renderInputLine),
-    ...images.map(
-      (image, index) =>
-        `- \`--image <file or https URL>\` (required, image ${index + 1})${formatDescriptionSuffix(image.description)}`,
-    ),
-  ];
+  const inputLines = [...inputs.map(renderInputLine), ...fields.images.map(renderImageLine)];
+  const optionLines = options.filter(({ key }) => isTypeableKey(key)).map(renderOptionLine);
 
-  const optionLines = options
-    .filter(({ key }) => isTypeableKey(key))
-    .map(
-      ({ key, options: values }) =>
-        `- ${toCodeSpan(`-o ${key}=<value>`)}: ${values.map(toCodeSpan).join(', ')}`,
-    );
   return `---
 name: ${toYamlString(name)}
 description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
@@ -243,7 +224,7 @@ description: ${JSON.stringify(cutText(summary, MAX_DESCRIPTION_LENGTH))}
 Run it in a shell:
 
 \`\`\`\`sh
-${command(...words)}
+${command(...listExampleWords(inputs, fields.images.length))}
 \`\`\`\`
 ${renderSection('Inputs', inputLines)}${renderSection('Run options', optionLines)}
 ## What comes back
@@ -258,6 +239,18 @@ A run may cost money. Never start one again because its answer is late: \`prompt
 `;
 }
 
+/** Returns the words of a command line that give each required input and image. */
+function listExampleWords(inputs: readonly TextField[], imageCount: number): string[] {
+  const words: string[] = [];
+  for (const field of inputs.filter(({ required }) => required)) {
+    words.push('-i', `${field.key}=${escapeLiteralValue(getExampleValue(field))}`);
+  }
+  for (let image = 1; image <= imageCount; image += 1) {
+    words.push('--image', `image${imageCount === 1 ? '' : image}.png`);
+  }
+  return words;
+}
+
 function renderSection(heading: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `\n## ${heading}\n\n${lines.join('\n')}\n`;
 }
@@ -270,6 +263,14 @@ function renderInputLine(field: TextField): string {
     ...(field.default === undefined ? [] : [`default ${toCodeSpan(field.default)}`]),
   ];
   return `- ${toCodeSpan(`-i ${key}=<value>`)} (${facts.join('; ')})${formatDescriptionSuffix(description)}`;
+}
+
+function renderImageLine({ description }: ImageField, index: number): string {
+  return `- \`--image <file or https URL>\` (required, image ${index + 1})${formatDescriptionSuffix(description)}`;
+}
+
+function renderOptionLine({ key, options: values }: RunOption): string {
+  return `- ${toCodeSpan(`-o ${key}=<value>`)}: ${values.map(toCodeSpan).join(', ')}`;
 }
 
 function formatDescriptionSuffix(description: string | undefined): string {

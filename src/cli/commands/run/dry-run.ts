@@ -50,11 +50,11 @@ export async function printDryRun(
   const address = `${connection.embedded ? LOCAL_BASE_URL : connection.baseUrl}/runs`;
   const shell = detectShell(ctx.env);
   const readsFiles = io.stderr.isTerminal && request.images.some(isInFile);
-  io.err(
+  const command =
     shell === 'posix'
-      ? posixCommand(address, { body, request, readsFiles })
-      : buildWindowsCommand(address, shell),
-  );
+      ? buildPosixCommand(address, { body, request, readsFiles })
+      : buildWindowsCommand(address, shell);
+  io.err(command);
 
   return EXIT.ok;
 }
@@ -63,18 +63,18 @@ export async function printDryRun(
  * Returns a command with the body in a here-document, which reads pictures from their files if
  * `readsFiles`.
  */
-function posixCommand(
+function buildPosixCommand(
   address: string,
   { body, request, readsFiles }: { body: string; request: RunRequest; readsFiles: boolean },
 ): string {
-  const end = chooseDelimiter(request);
+  const delimiter = chooseDelimiter(request);
   return [
     `curl -sS -X POST ${quoteWord(address, 'posix')} \\`,
     '  -H "Authorization: Bearer $PROMPTRUN_API_KEY" \\',
     "  -H 'Content-Type: application/json' \\",
-    `  --data-binary @- <<${readsFiles ? end : `'${end}'`}`,
+    `  --data-binary @- <<${readsFiles ? delimiter : `'${delimiter}'`}`,
     withoutHiddenControls(readsFiles ? toExpandingBody(body, request) : body),
-    end,
+    delimiter,
     '',
   ].join('\n');
 }
@@ -104,6 +104,7 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
   for (const [index, image] of listEncodedImages(wholeBody).entries()) {
     const source = encodedImages[index];
     if (source === undefined || !isInFile(source)) continue;
+
     const mark = `picture-${randomUUID()}`;
     pictures.set(mark, `$(base64 < ${toShellWord(source.file, 'posix')} | tr -d '\\n')`);
     image.base64 = mark;

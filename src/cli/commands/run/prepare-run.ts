@@ -28,7 +28,7 @@ import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.t
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import { detectShell } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { buildRunArgv, type RunFlags, repeatCommand } from './run-argv.ts';
+import { buildRunArgv, formatShellCommand, type RunFlags } from './run-argv.ts';
 
 /** A run that has passed every check that needs no creation. */
 export interface PreparedRun {
@@ -54,17 +54,17 @@ export async function prepareRun(
 ): Promise<PreparedRun> {
   checkFlags(ctx, target, flags);
   const suppliedInputs = await openSuppliedInputs(ctx, flags);
+
   const { name, shownAs, option } =
     target === undefined
       ? await askForRun(ctx, flags)
       : { name: target, shownAs: target, option: flags.option };
   const connection = await getTargetConnection(ctx, name);
   budget?.checkCostCap(connection);
+
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
   const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
-  const { estimatedCredits } = namedTarget;
-
   if (flags.validate) {
     await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
   }
@@ -75,6 +75,7 @@ export async function prepareRun(
   const inputs = await completeInputs(ctx, config, suppliedInputs, flags, answers =>
     reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
   );
+
   const schema = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
   const request = {
     promptVersionId,
@@ -84,6 +85,7 @@ export async function prepareRun(
     ...(schema !== undefined && { schema }),
   };
 
+  const { estimatedCredits } = namedTarget;
   return { connection, request, mayBePrompt, validate: flags.validate, estimatedCredits };
 }
 
@@ -159,20 +161,16 @@ async function completeInputs(
   { ask, validate }: RunFlags,
   onAsked: (answers: QuestionAnswers) => void,
 ): Promise<PlacedInputs> {
-  // Without a config there is nothing to assign or check.
-  if (
-    config === undefined &&
-    !mayAsk(ctx) &&
-    suppliedInputs.images.every(({ name }) => name === undefined)
-  ) {
-    return { text: suppliedInputs.text, images: suppliedInputs.images.map(({ image }) => image) };
+  const { text, images } = suppliedInputs;
+  const namesImages = images.some(({ name }) => name !== undefined);
+  if (config === undefined && !mayAsk(ctx) && !namesImages) {
+    // Without a config there is nothing to assign or check.
+    return { text, images: images.map(({ image }) => image) };
   }
 
   const fields = describeConfig(config);
-  const inputs = placeImages(
-    fields,
-    await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx)),
-  );
+  const namedInputs = await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx));
+  const inputs = placeImages(fields, namedInputs);
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
     return inputs;
@@ -181,17 +179,17 @@ async function completeInputs(
   const fault = validate ? findSuppliedInputFault(fields, inputs) : undefined;
   if (fault !== undefined) throw fault;
 
-  if (ask !== true && fields.isKnown && findInputFault(fields, inputs) === undefined) {
+  const isComplete = fields.isKnown && findInputFault(fields, inputs) === undefined;
+  if (isComplete && ask !== true) {
     onAsked({ text: [], images: [] });
     return inputs;
   }
 
   const { askForInputs } = await import('../../inputs/ask-for-inputs.ts');
-  const answered = await askForInputs(ctx, fields, inputs);
-  if (validate) refuseInputFault(fields, answered.inputs);
-  onAsked(answered.answers);
-
-  return answered.inputs;
+  const { inputs: completedInputs, answers } = await askForInputs(ctx, fields, inputs);
+  if (validate) refuseInputFault(fields, completedInputs);
+  onAsked(answers);
+  return completedInputs;
 }
 
 /** Prints the command line that repeats the run without questions, if there were any. */
@@ -202,7 +200,7 @@ function reportRepetition(
   answers: QuestionAnswers,
 ): void {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
-  const command = repeatCommand(
+  const command = formatShellCommand(
     buildRunArgv(ctx.globals, name, flags, answers),
     detectShell(ctx.env),
   );

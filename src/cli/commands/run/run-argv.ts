@@ -19,10 +19,6 @@ export function buildRunArgv(
   flags: RunFlags,
   answers: QuestionAnswers,
 ): string[] {
-  const repeatFlag = (flag: string, values: readonly string[]) =>
-    values.flatMap(value => [flag, value]);
-  const toOptionalFlag = (flag: string, value: string | undefined) =>
-    value === undefined ? [] : [flag, value];
   const { input, image, option, save } = flags;
   const switches = {
     '--no-validate': !flags.validate,
@@ -33,20 +29,21 @@ export function buildRunArgv(
     '--force': flags.force,
     '--dry-run': flags.dryRun,
   };
+  const switchWords = Object.entries(switches).flatMap(([word, isOn]) =>
+    isOn === true ? [word] : [],
+  );
+  const answerPairs = answers.text.map(([key, value]) => `${key}=${escapeLiteralValue(value)}`);
 
   return [
     'promptrun',
     'run',
     target,
-    ...repeatFlag('-i', [
-      ...input,
-      ...answers.text.map(([key, value]) => `${key}=${escapeLiteralValue(value)}`),
-    ]),
+    ...repeatFlag('-i', [...input, ...answerPairs]),
     ...toOptionalFlag('--inputs', flags.inputs),
     ...repeatFlag('--image', [...image, ...answers.images]),
     ...toOptionalFlag('-m', flags.model),
     ...repeatFlag('-o', option),
-    ...Object.entries(switches).flatMap(([word, isOn]) => (isOn === true ? [word] : [])),
+    ...switchWords,
     ...toOptionalFlag('--max-cost', flags.maxCost),
     ...toOptionalFlag('--max-credits', flags.maxCredits),
     ...toOptionalFlag('--schema', flags.schema),
@@ -57,11 +54,19 @@ export function buildRunArgv(
   ];
 }
 
+function repeatFlag(flag: string, values: readonly string[]): string[] {
+  return values.flatMap(value => [flag, value]);
+}
+
+function toOptionalFlag(flag: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [flag, value];
+}
+
 /**
  * Returns an argv as one line that a shell reads back as the same words. Undefined if that is
  * impossible: no argument can contain a NUL, and no command line of cmd.exe a line break.
  */
-export function repeatCommand(words: readonly string[], shell: Shell): string | undefined {
+export function formatShellCommand(words: readonly string[], shell: Shell): string | undefined {
   return words.every(word => isWritable(word, shell))
     ? words.map(word => toShellWord(word, shell)).join(' ')
     : undefined;

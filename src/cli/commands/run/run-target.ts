@@ -24,7 +24,7 @@ export async function runTarget(
 ): Promise<ExitCode> {
   if (flags.dryRun === true) ctx.io.commentNotes();
   const budget = await createBudget(ctx, flags);
-  const presentationFor = await createOutputPlan(ctx, flags);
+  const createPresentation = await createOutputPlan(ctx, flags);
 
   const preparedRun = await prepareRun(ctx, target, flags, budget);
   if (flags.dryRun === true) {
@@ -49,7 +49,7 @@ export async function runTarget(
   const { run, request, streamedText } = startedRun;
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
   return printResult(ctx, { runId: run.runId, connection: preparedRun.connection }, out =>
-    presentRun(out, preparedRun.connection, run, { ...presentationFor(facts), streamedText }),
+    presentRun(out, preparedRun.connection, run, { ...createPresentation(facts), streamedText }),
   );
 }
 

@@ -29,6 +29,7 @@ export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
 export async function printRunList(ctx: Context, flags: RunsListFlags): Promise<void> {
   const request = readListRequest(ctx, flags);
   const connection = await ctx.connection();
+
   const promptVersions =
     flags.prompt === undefined ? undefined : await findVersions(ctx, connection, flags.prompt);
   const showsCost = connection.costs !== undefined && ctx.io.stdout.isTerminal && !ctx.globals.json;
@@ -141,10 +142,10 @@ async function* fetchRunPages(
     { signal },
   )) {
     const matchingRows = rows.filter(row => promptVersions?.has(row.promptVersionId) ?? true);
-    const pageRows = goesBack
-      ? matchingRows.slice(Math.max(0, matchingRows.length - remainingLimit))
-      : matchingRows.slice(0, remainingLimit);
+    const firstRow = goesBack ? Math.max(0, matchingRows.length - remainingLimit) : 0;
+    const pageRows = matchingRows.slice(firstRow, firstRow + remainingLimit);
     remainingLimit -= pageRows.length;
+
     const edge = goesBack ? pageRows[0] : pageRows.at(-1);
     remainingRuns =
       edge !== undefined && (hasMore || pageRows.length < matchingRows.length)
@@ -156,7 +157,6 @@ async function* fetchRunPages(
     } else {
       yield pageRows;
     }
-
     if (remainingLimit === 0) break;
   }
 

@@ -25,15 +25,16 @@ export async function printRun(
   flags: FlagsOf<typeof RUNS_GET.flags>,
 ): Promise<ExitCode> {
   checkRunsNamed(ctx, name === undefined ? [] : [name], flags);
-  const presentationFor = await createOutputPlan(ctx, flags);
+  const createPresentation = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
-  const run = await readRun(ctx, connection, await resolveNamedRun(ctx, connection, name), 'get');
+  const namedId = await resolveNamedRun(ctx, connection, name);
+  const run = await readRun(ctx, connection, namedId, 'get');
 
   const { runId, runStatus } = run;
   if (isOver(run)) {
     const facts =
       flags.save === undefined ? {} : toRunFacts(await ctx.journal.find(connection.service, runId));
-    return presentRun(ctx, connection, run, presentationFor(facts));
+    return presentRun(ctx, connection, run, createPresentation(facts));
   }
 
   if (ctx.globals.json) {
@@ -48,7 +49,7 @@ export async function printRun(
   return EXIT.ok;
 }
 
-/** Returns the journal's facts about a run; empty if it was started elsewhere. */
+/** Returns the journal's facts about a run; empty if another machine started it. */
 function toRunFacts(entry: JournalEntry | undefined): RunFacts {
   if (entry === undefined) return {};
   return { promptVersionId: entry.promptVersionId, startedAt: Date.parse(entry.time) };
@@ -63,7 +64,8 @@ export async function saveRuns(
   flags: RunsSaveFlags,
 ): Promise<ExitCode> {
   const { last, since, to, ...outputFlags } = flags;
-  if ([names.length > 0, last === true, since !== undefined].filter(Boolean).length !== 1) {
+  const selections = [names.length > 0, last === true, since !== undefined];
+  if (selections.filter(Boolean).length !== 1) {
     throw usageError(
       'give either runs, --last or --since <time>',
       'See: promptrun runs save --help',
@@ -71,7 +73,11 @@ export async function saveRuns(
   }
 
   const { since: seconds } = parsePeriod({ since }, ctx.clock.now());
-  const presentationFor = await createOutputPlan(ctx, { ...outputFlags, save: to ?? true }, '--to');
+  const createPresentation = await createOutputPlan(
+    ctx,
+    { ...outputFlags, save: to ?? true },
+    '--to',
+  );
   const connection = await ctx.connection();
   const endedRuns =
     seconds === undefined
@@ -80,15 +86,13 @@ export async function saveRuns(
 
   const runs = [];
   for (const run of endedRuns) {
-    runs.push({
-      run,
-      options: presentationFor(toRunFacts(await ctx.journal.find(connection.service, run.runId))),
-    });
+    const entry = await ctx.journal.find(connection.service, run.runId);
+    runs.push({ run, options: createPresentation(toRunFacts(entry)) });
   }
 
-  const [only, ...others] = runs;
-  if (seconds === undefined && only !== undefined && others.length === 0) {
-    return presentRun(ctx, connection, only.run, only.options);
+  const [first] = runs;
+  if (seconds === undefined && first !== undefined && runs.length === 1) {
+    return presentRun(ctx, connection, first.run, first.options);
   }
 
   if (to === '-') {
@@ -155,8 +159,9 @@ export async function waitForRuns(
     throw usageError('--save - takes the output of one run', `You named ${names.length} runs.`);
   }
 
-  const presentationFor = await createOutputPlan(ctx, flags);
+  const createPresentation = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
+
   const awaitedRuns =
     names.length === 0
       ? [{ ...(await requireLastRun(ctx, connection)), idFromService: true }]
@@ -164,12 +169,11 @@ export async function waitForRuns(
   const runs = await waitForAll(ctx, connection, awaitedRuns);
   const plans = runs.map((run, index) => ({
     run,
-    options: presentationFor(toRunFacts(awaitedRuns[index]?.entry)),
+    options: createPresentation(toRunFacts(awaitedRuns[index]?.entry)),
   }));
-  const [only, ...others] = plans;
-
-  return only !== undefined && others.length === 0
-    ? presentRun(ctx, connection, only.run, only.options)
+  const [first] = plans;
+  return first !== undefined && plans.length === 1
+    ? presentRun(ctx, connection, first.run, first.options)
     : presentRuns(ctx, connection, plans);
 }
 

@@ -17,6 +17,11 @@ export interface RequestOfRun {
   readonly options: ReadonlyMap<string, string>;
 }
 
+/** The address in manifests of the embedded service's runs; nothing listens there. */
+const EMBEDDED_URL = 'http://localhost/v1';
+
+const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
+
 /** An image as `--image` takes it, or the digest of one that the user must pass again. */
 export type KeptImage =
   | { readonly image: string }
@@ -80,19 +85,10 @@ function readTextEntries(value: unknown, where: string): Map<string, string> {
   return new Map(entries as [string, string][]);
 }
 
-/** The address in manifests of the embedded service's runs; nothing listens there. */
-const EMBEDDED_URL = 'http://localhost/v1';
-
-function describeService(baseUrl: string): string {
-  return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : toOneLine(baseUrl);
-}
-
-const MAX_REQUEST_CHARACTERS = 64 * 1024 * 1024;
-
 /**
  * Returns the request in a manifest.
  *
- * @throws {CliError} exit 2 if it is damaged or from a service that is not the configured one, exit
+ * @throws {CliError} exit 2 if it is damaged or from another service than the configured one, exit
  * 4 if it has no request
  */
 export async function readRequestFromManifest(
@@ -131,6 +127,10 @@ export async function readRequestFromManifest(
     images: imageInputs.map(image => readKeptImage(image, file)),
     options: readTextEntries(runOptions, file),
   };
+}
+
+function describeService(baseUrl: string): string {
+  return baseUrl === EMBEDDED_URL ? 'the embedded service (profile local)' : toOneLine(baseUrl);
 }
 
 function readKeptImage(image: unknown, file: string): KeptImage {

@@ -36,7 +36,7 @@ export async function rerun(
 
   if (flags.model !== undefined) requireLocalService(ctx, '--model');
   const budget = new Budget(ctx, parseCaps(flags));
-  const presentationFor = await createOutputPlan(ctx, flags);
+  const createPresentation = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.checkCostCap(connection);
   const formerRequest = name?.endsWith('.json')
@@ -55,7 +55,9 @@ export async function rerun(
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
 
   return printResult(ctx, { runId: run.runId, connection }, async out => {
-    if (comparedRun === undefined) return presentRun(out, connection, run, presentationFor(facts));
+    if (comparedRun === undefined) {
+      return presentRun(out, connection, run, createPresentation(facts));
+    }
     const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
     return compareWithFormer(out, connection, comparedRun, run);
   });

@@ -12,7 +12,11 @@ import { findDatabaseUrl } from '../../targets/operator-store.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { SERVE } from './spec.ts';
 
+type ServeFlags = FlagsOf<typeof SERVE.flags>;
+
 type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
+
+const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
 
 /** Serves the local service over HTTP until a signal ends it, which is a success. */
 export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
@@ -20,11 +24,12 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
 
-  const request = serveOptions(flags, ctx.cwd);
+  const request = readServeOptions(flags, ctx.cwd);
   const endSignal = listenForSignal(ctx);
-  const { io, clock } = ctx;
   const database = findDatabaseUrl(ctx, request.database);
   refuseMediaFlags(request, database);
+
+  const { io, clock } = ctx;
   const service = await ctx.local.serve({
     ...request,
     dataDir: ctx.dataDir,
@@ -36,11 +41,12 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRunEnd: run => io.note(formatRunLine(clock, run)),
   });
 
-  const store = request.database === undefined ? '' : ' --database <url>';
+  const storeFlag = request.database === undefined ? '' : ' --database <url>';
   await announceService(ctx, service, {
-    createKey: `promptrun keys create${store}`,
+    createKey: `promptrun keys create${storeFlag}`,
     logIn: `promptrun login --base-url ${request.publicUrl ?? service.url}`,
   });
+
   await endSignal.arrived;
   if (request.drainMs) await waitForDrain(ctx, service, flags.drain);
   ctx.io.note('Stopping; a second signal stops it immediately.');
@@ -81,10 +87,10 @@ async function announceService(
 /** Gives a load balancer time to notice that this instance is about to stop. */
 async function waitForDrain(ctx: Context, service: Service, duration: string): Promise<void> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
-  const over = new AbortController();
+  const drainEnd = new AbortController();
   const { arrived, handBack } = listenForSignal(ctx);
-  void arrived.then(() => over.abort());
-  await service.drain(over.signal);
+  void arrived.then(() => drainEnd.abort());
+  await service.drain(drainEnd.signal);
   handBack();
 }
 
@@ -115,12 +121,8 @@ function showNotice({ io }: Context, notice: string): void {
   }
 }
 
-type ServeFlags = FlagsOf<typeof SERVE.flags>;
-
-const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
-
 /** Checks the flags. @throws {CliError} USAGE_ERROR naming the invalid flag */
-function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
+function readServeOptions(flags: ServeFlags, cwd: string): ServeRequest {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError(
       '--new-store is for the store in the data directory, --database for one in PostgreSQL',
@@ -161,9 +163,9 @@ function serveOptions(flags: ServeFlags, cwd: string): ServeRequest {
   };
 }
 
-function requireFormat(text: string, form: RegExp, flag: string, what: string): string {
+function requireFormat(text: string, form: RegExp, flag: string, expected: string): string {
   if (form.test(text)) return text;
-  throw usageError(`${flag}: '${text}' is not ${what}`);
+  throw usageError(`${flag}: '${text}' is not ${expected}`);
 }
 
 function parsePort(text: string): number {
@@ -184,9 +186,9 @@ function parseMetricsAddress(text: string): { host: string; port: number } {
 
 function parsePublicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain =
+  const isPlain =
     url && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-  if (plain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
+  if (isPlain && /^https?:$/.test(url.protocol)) return withoutTrailingSlashes(url.href);
   throw usageError(
     `--public-url: '${text}' is not an http or https URL`,
     'Give one that others can use, with a path if necessary, such as https://host/base.',
@@ -215,9 +217,9 @@ function formatRunLine(clock: Clock, { user, runId, status, durationMs }: RunEnd
 function formatLogLine(
   clock: Clock,
   user: string | undefined,
-  what: string,
+  event: string,
   durationMs: number,
 ): string {
   const time = new Date(clock.now()).toISOString();
-  return toOneLine(`${time} ${user ?? '-'} ${what} ${Math.round(durationMs)}ms`);
+  return toOneLine(`${time} ${user ?? '-'} ${event} ${Math.round(durationMs)}ms`);
 }

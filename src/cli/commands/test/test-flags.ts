@@ -20,25 +20,15 @@ export function readTestOptions(
   paths: readonly string[],
   flags: TestFlags,
 ): TestOptions {
-  const { resume = false, failed = false, retryUnknown = false } = flags;
-  if (resume && failed) {
-    throw usageError(
-      "--resume and --failed can't be used together",
-      'Resume first; --failed then runs what failed.',
-    );
-  }
-
-  if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
-  if (flags.cancel === true && !resume) throw usageError('--cancel needs --resume');
-
+  refuseResumeConflicts(flags);
   refuseBesideProviderBatch(flags);
   return {
     paths: expandWildcards(paths, ctx.cwd),
     filter: flags.filter,
     models: parseModelNames(flags.model),
-    failed,
-    resume,
-    retryUnknown,
+    failed: flags.failed ?? false,
+    resume: flags.resume ?? false,
+    retryUnknown: flags.retryUnknown ?? false,
     providerBatch: usesProviderBatch(ctx, flags),
     cancel: flags.cancel ?? false,
     update: flags.update ?? false,
@@ -56,6 +46,23 @@ export function readTestOptions(
     concurrency: readFlagOrSetting(ctx.settings, 'concurrency', flags.concurrency),
     rate: readFlagOrSetting(ctx.settings, 'rate', flags.rate),
   };
+}
+
+/** Refuses flags that need `--resume` or exclude it. @throws {CliError} USAGE_ERROR */
+function refuseResumeConflicts({
+  resume = false,
+  failed = false,
+  retryUnknown = false,
+  cancel = false,
+}: TestFlags): void {
+  if (resume && failed) {
+    throw usageError(
+      "--resume and --failed can't be used together",
+      'Resume first; --failed then runs what failed.',
+    );
+  }
+  if (retryUnknown && !resume) throw usageError('--retry-unknown needs --resume');
+  if (cancel && !resume) throw usageError('--cancel needs --resume');
 }
 
 /** Refuses flags that can't be combined with a provider's batch. @throws {CliError} USAGE_ERROR */
@@ -155,6 +162,7 @@ function pairOutputs(
     reporter,
     out: files[index] === '-' ? undefined : files[index],
   }));
+  // An empty path stands for standard output.
   const absolutePaths = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
   const duplicate = outputs.find(
     (_, index) => absolutePaths.indexOf(absolutePaths[index] ?? '') !== index,

@@ -13,7 +13,7 @@ import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { present } from '../../outputs/present.ts';
-import { storedFolders } from '../../settings/stored-items.ts';
+import { listStoredFolders } from '../../settings/stored-items.ts';
 import { detectShell, type Shell, toShellWord } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
@@ -31,7 +31,7 @@ interface RemovableItem {
 interface RemovalPlan {
   readonly items: readonly RemovableItem[];
   /** The things that stay, with the reason. */
-  readonly left: readonly string[];
+  readonly remaining: readonly string[];
 }
 
 /** Lists everything that promptrun keeps on this machine, and removes it after a confirmation. */
@@ -56,12 +56,13 @@ export async function uninstall(
     ctx.io.note(`Removed ${pluralize(plan.items.length, 'item')}.`);
   }
 
-  for (const line of plan.left) ctx.io.note(`left: ${toOneLine(line)}`);
+  for (const line of plan.remaining) ctx.io.note(`left: ${toOneLine(line)}`);
   ctx.io.note(`To remove the package itself: ${buildPackageRemoval(detectShell(ctx.env))}`);
 }
 
-async function presentPlan(ctx: Context, { items, left }: RemovalPlan): Promise<void> {
-  const value = { items: items.map(({ place, holds }) => ({ place, holds })), left };
+async function presentPlan(ctx: Context, { items, remaining }: RemovalPlan): Promise<void> {
+  const shownItems = items.map(({ place, holds }) => ({ place, holds }));
+  const value = { items: shownItems, left: remaining };
   const emptyMessage = 'promptrun keeps nothing on this machine.\n';
   await present(ctx, value, {
     // A table would cut long paths, and the user has to see what to confirm.
@@ -110,7 +111,7 @@ async function removeAll(items: readonly RemovableItem[]): Promise<void> {
 function planRemoval(ctx: Context): RemovalPlan {
   const { env } = ctx;
   const startup = listStartupFiles(env);
-  const folders = storedFolders(ctx).map(({ name, path: folder, holds }) => ({
+  const folders = listStoredFolders(ctx).map(({ name, path: folder, holds }) => ({
     folder,
     holds,
     content: listOwnFolder(folder, OWN_FOLDERS[name]),
@@ -123,7 +124,7 @@ function planRemoval(ctx: Context): RemovalPlan {
       ...listFishItems(env),
       ...folders.flatMap(folder => listFolderItems(ctx, folder)),
     ],
-    left: [
+    remaining: [
       ...folders.flatMap(({ folder, content }) => listRemaining(folder, content)),
       ...startup.flatMap(({ path: file, otherLines }) =>
         isFishScript(file)
@@ -208,21 +209,19 @@ function listFolderItems(
     env['PROMPTRUN_DATA_DIR'],
   ];
   const isNamed = namedFolders.some(name => name && path.resolve(name) === folder);
-
-  const filesByEntry = new Map<string, string[]>();
-  for (const file of content.ownFiles) {
-    const [entry = ''] = path.relative(folder, file).split(path.sep);
-    const entryPath = path.join(folder, entry);
-    filesByEntry.set(entryPath, [...(filesByEntry.get(entryPath) ?? []), file]);
-  }
-
+  const removableFolders = isNamed
+    ? content.folders.filter(candidate => candidate !== folder)
+    : content.folders;
   const removeFolders = (): void => {
-    for (const empty of content.folders) if (!(isNamed && empty === folder)) removeIfEmpty(empty);
+    for (const candidate of removableFolders) removeIfEmpty(candidate);
     // On Windows, the program's folders are inside one more folder.
     if (process.platform === 'win32' && !isNamed) removeIfEmpty(path.dirname(folder));
   };
 
-  const items = [...filesByEntry].map(([place, files]) => ({
+  const isEmpty = content.ownFiles.length === 0 && removableFolders.includes(folder);
+  if (isEmpty) return [{ place: folder, holds: 'nothing: it is empty', remove: removeFolders }];
+
+  return [...groupByEntry(folder, content.ownFiles)].map(([place, files]) => ({
     place,
     holds:
       files.length === 1 && files[0] === place
@@ -233,11 +232,17 @@ function listFolderItems(
       removeFolders();
     },
   }));
+}
 
-  const isEmpty = content.ownFiles.length === 0 && content.folders.includes(folder) && !isNamed;
-  return isEmpty
-    ? [{ place: folder, holds: 'nothing: it is empty', remove: removeFolders }]
-    : items;
+/** Groups files by the entry of the folder that holds them. */
+function groupByEntry(folder: string, files: readonly string[]): Map<string, string[]> {
+  const filesByEntry = new Map<string, string[]>();
+  for (const file of files) {
+    const [entry = ''] = path.relative(folder, file).split(path.sep);
+    const entryPath = path.join(folder, entry);
+    filesByEntry.set(entryPath, [...(filesByEntry.get(entryPath) ?? []), file]);
+  }
+  return filesByEntry;
 }
 
 function removeIfEmpty(folder: string): void {

@@ -34,7 +34,8 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
     'asking for the runs',
     groupRuns(ctx, connection, by, period),
   );
-  const rows = [...groups].map(([key, sum]) => sum.toGroupUsage(key));
+
+  const rows = [...groups].map(([key, total]) => total.toGroupUsage(key));
   const sortedRows = rows.toSorted(by === 'day' ? compareKeys : compareMostFirst);
   await presentList(ctx, sortedRows, {
     columns: createUsageColumns(sortedRows, by),
@@ -48,7 +49,7 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
     );
   }
 
-  const unpriced = [...groups.values()].reduce((runs, sum) => runs + sum.unpriced, 0);
+  const unpriced = [...groups.values()].reduce((runs, total) => runs + total.unpriced, 0);
   if (unpriced > 0) {
     ctx.io.note(
       `note: the cost of ${pluralize(unpriced, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
@@ -62,28 +63,28 @@ async function groupRuns(
   by: Grouping,
   period: Period,
 ): Promise<Map<string, UsageTotal>> {
-  const groupName =
+  const getGroupName =
     by === 'prompt'
       ? await createPromptNamer(ctx, connection)
       : (row: RunRow) => getUsageKey(row, by);
-  const groups = new Map<string, UsageTotal>();
 
+  const groups = new Map<string, UsageTotal>();
   const buffer = createRowBuffer<string>('runs');
   const query = { ...period, ...(connection.costs && { usage: 'true' as const }) };
   for await (const row of connection.client.runs.all(query, { signal: ctx.signal })) {
-    const key = toTextOrEmpty(await groupName(row));
-    const sum = groups.get(key) ?? new UsageTotal();
+    const key = toTextOrEmpty(await getGroupName(row));
+    const total = groups.get(key) ?? new UsageTotal();
     if (!groups.has(key)) buffer.add([key]);
-    groups.set(key, sum);
-    sum.add(row);
+    groups.set(key, total);
+    total.add(row);
   }
 
   return groups;
 }
 
 /**
- * Returns the names of prompts: slug or title if known on this machine, otherwise the name of a
- * run.
+ * Returns a function that names the prompt of a run: by its slug or title if known on this machine,
+ * otherwise by the run's name.
  */
 async function createPromptNamer(
   ctx: Context,
@@ -96,15 +97,15 @@ async function createPromptNamer(
   const buffer = createRowBuffer<string>('runs');
 
   return async ({ promptVersionId, runName }) => {
-    const cached = names.get(promptVersionId);
-    if (cached !== undefined) return cached;
+    const cachedName = names.get(promptVersionId);
+    if (cachedName !== undefined) return cachedName;
 
+    let version = prompts.get(promptVersionId);
     // Other services would need a request per prompt.
-    const version =
-      prompts.get(promptVersionId) ??
-      (embedded
-        ? await client.versions.get(promptVersionId, { signal }).catch(() => undefined)
-        : undefined);
+    if (embedded) {
+      version ??= await client.versions.get(promptVersionId, { signal }).catch(() => undefined);
+    }
+
     const slug = version && slugs.get(version.promptId);
     const title = version?.title ?? (runName || promptVersionId);
     const name = slug ?? slugsOfTitles.get(title) ?? title;
@@ -116,8 +117,8 @@ async function createPromptNamer(
 }
 
 /**
- * Returns the slugs of titles that only one known prompt has. Runs are named after their prompt, so
- * that this finds the prompt of a version that nothing on this machine has read.
+ * Returns the slugs of titles that only one known prompt has. A run is named after its prompt, so
+ * its title finds the prompt even if this machine has never read its version.
  */
 function findUniqueSlugs(
   versions: readonly KnownVersion[],
@@ -187,9 +188,12 @@ const USAGE_BAR_WIDTH = 10;
 function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = chooseMeasure(rows);
   const getWeight = (row: GroupUsage): number => row[measure] ?? 0;
-  const largestWeight = rows.reduce((most, row) => Math.max(most, getWeight(row)), 0);
-  const drawBar = (part: number): string =>
-    '█'.repeat(part === 0 ? 0 : Math.max(1, Math.round(part * USAGE_BAR_WIDTH)));
+  const largestWeight = rows.reduce((largest, row) => Math.max(largest, getWeight(row)), 0);
+  const drawBar = (weight: number): string => {
+    if (weight === 0) return '';
+    const width = Math.round((weight / largestWeight) * USAGE_BAR_WIDTH);
+    return '█'.repeat(Math.max(1, width));
+  };
 
   return [
     { title: by[0]?.toUpperCase() + by.slice(1), min: 8, cell: ({ key }) => key },
@@ -216,7 +220,7 @@ function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColu
     {
       title: '',
       dropOrder: 2,
-      cell: row => drawBar(getWeight(row) && getWeight(row) / largestWeight),
+      cell: row => drawBar(getWeight(row)),
     },
   ];
 }

@@ -46,12 +46,14 @@ export async function diffVersions(
     readPrompt(connection, { promptId, promptVersionId: pair[0] }, ctx.signal),
     readPrompt(connection, { promptId, promptVersionId: pair[1] }, ctx.signal),
   ]);
+
   const isInOrder = isFile || compareAges(entries, one, other) <= 0;
   const [older, newer] = isInOrder ? [one, other] : [other, one];
   const changes = await listVersionChanges(
     { ...older, text: await readVersionSource(ctx, connection, older) },
     { ...newer, text: await readVersionSource(ctx, connection, newer) },
   );
+
   const formatAllChanges = (): string => formatChanges(ctx, { older, newer }, changes);
   await present(
     ctx,
@@ -93,16 +95,12 @@ async function chooseVersions(
   connection: Connection,
   { prompt, versions, isFile }: { prompt: string; versions: readonly string[]; isFile: boolean },
 ): Promise<ChosenVersions> {
+  const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-  const listing = askOfPrompt(
-    connection,
-    namedPrompt,
-    ctx.signal,
-    async ({ promptId, promptVersionId }) => {
-      const list = await connection.client.versions.list(promptId, { signal: ctx.signal });
-      return { ...list, namedId: promptVersionId };
-    },
-  );
+  const listing = askOfPrompt(connection, namedPrompt, signal, async ids => {
+    const list = await connection.client.versions.list(ids.promptId, { signal });
+    return { ...list, namedId: ids.promptVersionId };
+  });
 
   // A file may have no published version yet.
   const unpublished = {
@@ -111,15 +109,13 @@ async function chooseVersions(
     namedId: namedPrompt.promptVersionId,
   };
 
-  const {
-    promptId,
-    versions: entries,
-    namedId,
-  } = isFile ? ((await unlessNotFound(listing)) ?? unpublished) : await listing;
+  const listed = isFile ? ((await unlessNotFound(listing)) ?? unpublished) : await listing;
+  const { promptId, versions: entries, namedId } = listed;
+
   const listedPrompt = { slug: prompt, promptId, versions: entries };
   const requestedIds: string[] = [];
   for (const version of versions) {
-    requestedIds.push(await resolveListedVersion(connection, listedPrompt, version, ctx.signal));
+    requestedIds.push(await resolveListedVersion(connection, listedPrompt, version, signal));
   }
 
   const pair =
@@ -183,6 +179,7 @@ function formatChanges(
     paint.red(`--- ${formatVersionHeadline(ctx, older)}`),
     paint.green(`+++ ${formatVersionHeadline(ctx, newer)}`),
   ];
+
   const showText = ctx.io.stdout.isTerminal ? escapeControls : (text: string) => text;
   const parts = changes.flatMap(({ what, name, lines }) => [
     '',
@@ -228,7 +225,8 @@ type Version = PromptVersion & { readonly text: string | undefined };
  * if it is known.
  */
 async function listVersionChanges(older: Version, newer: Version): Promise<VersionChange[]> {
-  const [before, after] = [describeConfig(older.config), describeConfig(newer.config)];
+  const before = describeConfig(older.config);
+  const after = describeConfig(newer.config);
   const mapInputs = ({ text }: InputFields) =>
     new Map(text.map(({ key, ...field }) => [key, field]));
   const mapImages = (fields: InputFields) =>
@@ -285,13 +283,7 @@ async function listFileChanges(
   return [{ what: 'prompt', before: olderText, after: newerText, lines }];
 }
 
-function getChangeMark({
-  added,
-  removed,
-}: {
-  readonly added: boolean;
-  readonly removed: boolean;
-}): string {
-  if (added) return '+';
-  return removed ? '-' : ' ';
+function getChangeMark(change: { readonly added: boolean; readonly removed: boolean }): string {
+  if (change.added) return '+';
+  return change.removed ? '-' : ' ';
 }

@@ -6,7 +6,7 @@ import { openReadable } from '../../../files/open-readable.ts';
 import { MAX_IMAGE_BYTES } from '../../../wire/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import { fileFault, readStandardInput, readUpTo } from '../read-text.ts';
+import { readStandardInput, readUpTo, toFileFault } from '../read-text.ts';
 
 /** An image to send: a URL, or bytes that are read again each time they are sent. */
 export type ImageSource =
@@ -68,10 +68,9 @@ export async function openImage(ctx: Context, source: string): Promise<ImageSour
 
 async function openImageFile(ctx: Context, source: string): Promise<ImageSource> {
   const file = path.resolve(ctx.cwd, source);
-
   const explainFileFault = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
-      throw fileFault(error, source === '' ? '(an empty name)' : source, 'image');
+      throw toFileFault(error, source === '' ? '(an empty name)' : source, 'image');
     });
 
   if (source.startsWith('@') && !existsSync(file)) {
@@ -81,12 +80,10 @@ async function openImageFile(ctx: Context, source: string): Promise<ImageSource>
   const stats: Stats = await explainFileFault(stat(file));
   if (stats.isDirectory()) throw usageError(`image ${source} is a directory`);
 
-  // A pipe or a device has no size and can be read only once.
   if (!stats.isFile()) {
-    return createMemoryImage(
-      await explainFileFault(readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal)),
-      source,
-    );
+    // A pipe or a device has no size and can be read only once.
+    const reading = readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal);
+    return createMemoryImage(await explainFileFault(reading), source);
   }
 
   checkSize(stats.size, source);
@@ -141,7 +138,7 @@ async function* readUnchangedBytes(
       yield chunk;
     }
   } catch (error) {
-    throw fileFault(error, source, 'image');
+    throw toFileFault(error, source, 'image');
   }
 
   if (hash.digest('hex') === sha256) return;

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import type { InputFields } from '../input-fields.ts';
 import type { NamingFolder } from '../named-file.ts';
-import { fileFault } from '../read-text.ts';
+import { toFileFault } from '../read-text.ts';
 import { decodeUtf8Stream } from './decode-utf8.ts';
 import { readJsonl } from './jsonl.ts';
 import { isFaulty, type ReadableRow, type SourceRow, toFaultyRow } from './row.ts';
@@ -81,7 +81,7 @@ function parseDelimiter(text: string): string {
 
 async function statFile(file: string, name: string, where: string): Promise<{ isFile: boolean }> {
   const stats = await stat(file).catch((error: unknown) => {
-    throw fileFault(error, name, where);
+    throw toFileFault(error, name, where);
   });
   if (stats.isDirectory()) throw usageError(`${where}: ${name} is a directory`);
   return { isFile: stats.isFile() };

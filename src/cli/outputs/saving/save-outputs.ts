@@ -40,9 +40,10 @@ export async function saveOutputs(
   options: SaveOptions,
 ): Promise<SavedOutputs> {
   const directory = path.resolve(ctx.cwd, options.directory);
-  const noDirectory = tryToMakeDirectory(directory);
-  if (noDirectory !== undefined) {
-    return { paths: [], failures: [{ output: 0, message: `nothing was saved: ${noDirectory}` }] };
+  const directoryFault = tryToMakeDirectory(directory);
+  if (directoryFault !== undefined) {
+    const message = `nothing was saved: ${directoryFault}`;
+    return { paths: [], failures: [{ output: 0, message }] };
   }
 
   const files: SavedFile[] = [];
@@ -57,13 +58,10 @@ export async function saveOutputs(
     }
 
     const output = index + 1;
+    const stem = `${toSafeFileName(run.runId)}-${output}`;
+    const place = { directory, stem, force: options.force };
     try {
-      const stem = `${toSafeFileName(run.runId)}-${output}`;
-      const file = await saveOutput(ctx, connection, item, {
-        directory,
-        stem,
-        force: options.force,
-      });
+      const file = await saveOutput(ctx, connection, item, place);
       paths.push(path.join(options.directory, file.name));
       files.push({ output, ...file });
     } catch (error) {
@@ -97,6 +95,7 @@ export function toSaveFailure(output: number, error: unknown): SaveFailure {
   };
 }
 
+/** Makes a directory, and explains why if it can't. */
 function tryToMakeDirectory(directory: string): string | undefined {
   try {
     makeDirectory(directory);

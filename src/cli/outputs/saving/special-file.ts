@@ -81,7 +81,7 @@ export function isStandardOutput(cwd: string, name: string): boolean {
  * @param flag the flag that names the page's file
  * @throws {CliError} USAGE_ERROR if JSON was requested as well
  */
-export function isPagePrinted(ctx: Context, flag: string, name: string | undefined): boolean {
+export function resolvePagePrinted(ctx: Context, flag: string, name: string | undefined): boolean {
   if (name === undefined || !isStandardOutput(ctx.cwd, name)) return false;
   const { json, query } = ctx.globals;
   if (!json) return true;

@@ -194,7 +194,7 @@ function createGit(top: string, env: Record<string, string>, signal: AbortSignal
       });
       return stdout;
     } catch (error) {
-      throw gitFault(error);
+      throw toGitFault(error);
     }
   };
 }
@@ -226,7 +226,7 @@ async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<st
   };
 }
 
-function gitFault(error: unknown): Error {
+function toGitFault(error: unknown): Error {
   const { stderr, message, killed } = error as {
     stderr?: Buffer;
     message: string;
