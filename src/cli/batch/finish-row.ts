@@ -54,7 +54,7 @@ export async function finishRow(
       countEnd(tally, finalOutcome);
       break;
     case 'in doubt':
-      await journal.candidates(row, finalOutcome.candidates);
+      await journal.recordCandidates(row, finalOutcome.candidates);
       tally.now['in doubt'] += 1;
       tally.noteDoubt(finalOutcome.entry);
       break;
@@ -133,7 +133,7 @@ async function writeLine(
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
     ...(results.journalPart !== undefined && { result: results.journalPart(line, row) }),
   };
-  await journal.ended(row, end, { durable: !batch.connection.embedded || runId === null });
+  await journal.recordEnd(row, end, { durable: !batch.connection.embedded || runId === null });
   if (!(await results.write(line, row))) stop.dropUnread();
 }
 

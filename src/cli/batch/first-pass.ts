@@ -54,7 +54,7 @@ export async function readRowsOnce(
   }
 
   await check?.compareWithMachine();
-  const fault = check?.fault(options, source.name);
+  const fault = check?.findFault(options, source.name);
   if (fault !== undefined) throw fault;
 
   check?.dropReplaced();
@@ -114,17 +114,17 @@ class ResumedRowsCheck {
   }
 
   /** Returns the error that keeps the batch from resuming. */
-  fault(options: BatchOptions, source: string): CliError | undefined {
+  findFault(options: BatchOptions, source: string): CliError | undefined {
     return (
-      this.#strayResultFault(options, source) ??
-      this.#lostJournalFault(options, source) ??
-      this.#changedRowsFault(options, source)
+      this.#findStrayResultFault(options, source) ??
+      this.#findLostJournalFault(options, source) ??
+      this.#findChangedRowsFault(options, source)
     );
   }
 
-  #strayResultFault({ out }: BatchOptions, source: string): CliError | undefined {
+  #findStrayResultFault({ out }: BatchOptions, source: string): CliError | undefined {
     const [id] = this.#idsWithoutRow;
-    const runId = this.#earlierState.results.unmatchedRun?.();
+    const runId = this.#earlierState.results.findUnmatchedRun?.();
     if (id === undefined && runId === undefined) return undefined;
 
     const owner = id === undefined ? `run ${runId}` : `row ${JSON.stringify(id)}`;
@@ -134,7 +134,7 @@ class ResumedRowsCheck {
     );
   }
 
-  #lostJournalFault({ out, newRows }: BatchOptions, source: string): CliError | undefined {
+  #findLostJournalFault({ out, newRows }: BatchOptions, source: string): CliError | undefined {
     if (this.#maybeSent === undefined || newRows) return undefined;
     return usageError(
       `${out} has no result of ${describeRow(this.#maybeSent, source)}, and the journal is missing, so the row may have been run`,
@@ -142,7 +142,7 @@ class ResumedRowsCheck {
     );
   }
 
-  #changedRowsFault({ changed }: BatchOptions, source: string): CliError | undefined {
+  #findChangedRowsFault({ changed }: BatchOptions, source: string): CliError | undefined {
     const [first, ...furtherRows] = this.changed.values();
     if (first === undefined || changed !== undefined) return undefined;
     const rows =

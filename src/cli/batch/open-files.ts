@@ -22,7 +22,7 @@ export interface BatchFiles {
  * Opens the files of a batch. Creates new files only after reading the rows once, so that invalid
  * rows leave no file.
  */
-export async function openFiles(
+export async function openBatchFiles(
   ctx: Context,
   options: BatchOptions,
   source: RowSource,
@@ -35,10 +35,10 @@ export async function openFiles(
 
   if (!options.resume) {
     const firstPass = await readRows(undefined);
-    return { ...(await openPair(ctx, options)), firstPass };
+    return { ...(await openJournalAndResults(ctx, options)), firstPass };
   }
 
-  const pair = await openPair(ctx, options);
+  const pair = await openJournalAndResults(ctx, options);
   try {
     return { ...pair, firstPass: await readRows(pair) };
   } catch (error) {
@@ -50,7 +50,7 @@ export async function openFiles(
   }
 }
 
-async function openPair(
+async function openJournalAndResults(
   ctx: Context,
   options: BatchOptions,
 ): Promise<Omit<BatchFiles, 'firstPass'>> {

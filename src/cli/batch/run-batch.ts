@@ -25,7 +25,7 @@ import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
-import { type BatchFiles, openFiles } from './open-files.ts';
+import { type BatchFiles, openBatchFiles } from './open-files.ts';
 import { type OpenBatch, planBatchRow, planBatchRows, type RowJob } from './planned-rows.ts';
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
@@ -46,7 +46,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
 
   // Every row is compared with the earlier requests before anything is sent.
   const rows = options.resume ? await toRepeatableSource(source, ctx.signal) : source;
-  const files = await openFiles(ctx, options, rows, batch);
+  const files = await openBatchFiles(ctx, options, rows, batch);
   try {
     return await runBatchRows(ctx, { options, source: rows, batch, ...files });
   } finally {
@@ -70,7 +70,7 @@ async function performDryRun(
   }
 
   const rows = await toRepeatableSource(source, ctx.signal);
-  const { journal, results, firstPass, release } = await openFiles(ctx, options, rows, batch);
+  const { journal, results, firstPass, release } = await openBatchFiles(ctx, options, rows, batch);
   try {
     const known: RecalledJobs = { states: journal.states, settlements: new Map() };
     return await dryRunBatch(ctx, rows, batch, {

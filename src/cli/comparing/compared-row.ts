@@ -4,7 +4,7 @@ import { toDollars } from '../../wire/money.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
-import { creditCount } from '../creation/credits.ts';
+import { toCreditCount } from '../creation/credits.ts';
 import { findFailedRunTokens } from '../creation/totals.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -42,8 +42,8 @@ export function computeRowVerdict({ results }: ComparedRow): RowVerdict {
 /**
  * Returns true if the run was not made because of the cap, or a fault that every row would meet.
  */
-export function isNotRun({ fault, isLeft = false }: RequestResult): boolean {
-  return isLeft || fault?.exitCode === EXIT.capReached;
+export function isNotRun({ fault, isPostponed = false }: RequestResult): boolean {
+  return isPostponed || fault?.exitCode === EXIT.capReached;
 }
 
 /**
@@ -99,7 +99,7 @@ export function formatPassed(passes: boolean | undefined): 'passed' | 'failed' |
 
 /** Returns the known tokens, credits and cost of a run. */
 export function measureRun(run: Run | undefined, budget: Budget) {
-  const spent = budget.spentOn(run?.runId ?? '');
+  const spent = budget.getRunSpend(run?.runId ?? '');
   const tokens = findFailedRunTokens(run, spent) ?? asCount(run?.tokens);
   return { tokens, credits: spent.credits, cost: spent.cost };
 }
@@ -127,7 +127,7 @@ export function toRowData(
         runStatus: run?.runStatus ?? null,
         outputs: run?.outputs ?? [],
         tokens: tokens ?? null,
-        credits: credits === undefined ? null : creditCount(credits),
+        credits: credits === undefined ? null : toCreditCount(credits),
         cost: cost === undefined ? null : toDollars(cost),
         seconds,
         ...(judgedCases && { passed: judgedCases.get(row.row)?.passes[index] ?? null }),
@@ -157,7 +157,7 @@ export function formatRowCells(
         run?.runStatus ?? 'not run',
         seconds?.toFixed(3) ?? '-',
         String(tokens),
-        credits === undefined ? '-' : String(creditCount(credits)),
+        credits === undefined ? '-' : String(toCreditCount(credits)),
         ...(judgedCases ? [formatPassed(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
       ];
     }),

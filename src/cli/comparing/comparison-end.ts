@@ -42,8 +42,10 @@ function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError 
  * @throws {CliError} the fault that stopped them, with their number
  */
 function refusePostponed(rows: readonly ComparedRow[]): void {
-  const rowsLeft = rows.filter(({ results }) => results.some(({ isLeft }) => isLeft));
-  const fault = rowsLeft.flatMap(({ results }) => results).find(({ isLeft }) => isLeft)?.fault;
+  const rowsLeft = rows.filter(({ results }) => results.some(({ isPostponed }) => isPostponed));
+  const fault = rowsLeft
+    .flatMap(({ results }) => results)
+    .find(({ isPostponed }) => isPostponed)?.fault;
   if (fault === undefined) return;
 
   const { status, message, exitCode, data, hints } = fault;

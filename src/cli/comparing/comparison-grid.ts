@@ -76,7 +76,7 @@ function formatVariantTotals(results: readonly VariantResult[], budget: Budget):
   const ranResults = results.filter(result => !isNotRun(result));
   const succeeded = ranResults.filter(hasSucceeded).length;
   const seconds = sumSeconds(results.map(result => result.seconds));
-  const spent = budget.totals(results.flatMap(({ run }) => run?.runId ?? []));
+  const spent = budget.computeTotals(results.flatMap(({ run }) => run?.runId ?? []));
   const counts = [succeeded, ranResults.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
   return [...counts, ...formatSpentCells(spent, { withCredits: true })];
 }

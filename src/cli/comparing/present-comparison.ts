@@ -4,7 +4,7 @@ import type { Context } from '../context.ts';
 import { CliError, unwritableError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { spentLines } from '../creation/spending-text.ts';
+import { formatSpentLines } from '../creation/spending-text.ts';
 import { renderGridPage } from '../outputs/pages/grid-page.ts';
 import { renderGridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
@@ -46,7 +46,7 @@ export async function presentComparison(
   const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
   const otherLines = [
     ...(expected ? formatUnjudgedRows(expected) : []),
-    ...spentLines(budget, 'rows'),
+    ...formatSpentLines(budget, 'rows'),
   ];
   const grid = await buildComparisonGrid(ctx, comparison);
   const data = compared.map(row => toRowData(row, variants, budget, judgements));

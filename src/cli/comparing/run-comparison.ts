@@ -93,7 +93,7 @@ async function runVariants(
   const formatRunProgress = (): string => `${results.size} of ${answers}`;
 
   for (const connection of new Set(variants.map(variant => variant.connection))) {
-    const jobs = jobsAt(connection, rows, variants);
+    const jobs = listJobs(connection, rows, variants);
 
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
       const runs = result.run === undefined ? [] : [result.run];
@@ -124,7 +124,7 @@ async function runVariants(
 }
 
 /** Returns the jobs of the variants that this service runs. */
-function jobsAt(
+function listJobs(
   connection: Connection,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],

@@ -191,7 +191,7 @@ export class Budget {
 
       await this.#spending.readCosts();
       if (this.#caps.credits !== undefined) await this.#readCredits();
-      const highest = this.#spending.mostExpensive(
+      const highest = this.#spending.findMostExpensive(
         getCostKey(connection, request),
         costOfRun?.model ?? '',
       );
@@ -273,7 +273,7 @@ export class Budget {
   }
 
   /** Returns the known cost and credits of a run. */
-  spentOn(runId: string): RunSpend {
+  getRunSpend(runId: string): RunSpend {
     return this.#spending.getRunSpend(runId);
   }
 
@@ -286,7 +286,7 @@ export class Budget {
   async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
     await this.#spending.readCosts().catch(() => {});
     if (readsList && !this.#room.hasLost) await this.#readCredits({ retries: 0 });
-    return this.totals();
+    return this.computeTotals();
   }
 
   /**
@@ -294,13 +294,13 @@ export class Budget {
    * took them.
    */
   get mentionsCredits(): boolean {
-    return this.#caps.credits !== undefined || hasPaidCredits(this.totals());
+    return this.#caps.credits !== undefined || hasPaidCredits(this.computeTotals());
   }
 
   /**
    * Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing.
    */
-  totals(runIds?: Iterable<string>): Totals {
+  computeTotals(runIds?: Iterable<string>): Totals {
     const totals = this.#spending.computeTotals(runIds);
     return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
   }

@@ -4,7 +4,7 @@ import type { Connection } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
-import { type Credits, creditAmount, creditCount, formatCredits } from './credits.ts';
+import { type Credits, formatCredits, toCreditCount, toCredits } from './credits.ts';
 
 /** The limits on spending; undefined for no limit. */
 export interface Caps {
@@ -22,7 +22,7 @@ export function parseCaps({ maxCost, maxCredits }: CapFlags): Caps {
   if (maxCost !== undefined && cost === undefined) throw notANumberError('--max-cost', maxCost);
   const isNumber = maxCredits === undefined || /^(?:\d+(?:\.\d*)?|\.\d+)$/u.test(maxCredits);
   if (!isNumber) throw notANumberError('--max-credits', maxCredits);
-  return { cost, credits: maxCredits === undefined ? undefined : creditAmount(Number(maxCredits)) };
+  return { cost, credits: maxCredits === undefined ? undefined : toCredits(Number(maxCredits)) };
 }
 
 function notANumberError(flag: string, text: string): Error {
@@ -61,7 +61,7 @@ interface AmountsAtCap {
 
 const CAP_UNITS = {
   cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
-  credits: { flag: '--max-credits', withUnit: formatCredits, withoutUnit: creditCount },
+  credits: { flag: '--max-credits', withUnit: formatCredits, withoutUnit: toCreditCount },
 };
 
 /** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
@@ -129,7 +129,7 @@ function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
 
 /** Formats an amount as the flags accept it, without an exponent. */
 function formatPlainNumber(unit: keyof Caps, amount: number): string {
-  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [creditCount(amount), 6];
+  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [toCreditCount(amount), 6];
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }
 

@@ -6,11 +6,11 @@ export type Credits = number;
 const CREDIT = 1e6;
 
 /** Rounds a number of credits to an amount. */
-export function creditAmount(value: number): Credits {
+export function toCredits(value: number): Credits {
   return Math.round(value * CREDIT);
 }
 
-export function creditCount(amount: Credits): number {
+export function toCreditCount(amount: Credits): number {
   return amount / CREDIT;
 }
 
@@ -19,11 +19,11 @@ export function creditCount(amount: Credits): number {
  */
 export function parseCredits(value: unknown): Credits | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0
-    ? creditAmount(value)
+    ? toCredits(value)
     : undefined;
 }
 
 /** Returns an amount of credits as text, such as `1 credit`. */
 export function formatCredits(amount: Credits): string {
-  return pluralize(creditCount(amount), 'credit');
+  return pluralize(toCreditCount(amount), 'credit');
 }

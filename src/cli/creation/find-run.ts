@@ -26,7 +26,7 @@ export interface SearchResult {
   /** The runs that match, newest first. */
   readonly candidates: readonly RunRow[];
   /** True if the creation certainly made no run. */
-  readonly madeNone: boolean;
+  readonly madeNoRun: boolean;
 }
 
 export interface SearchOptions {
@@ -98,8 +98,8 @@ export async function searchRuns(
     );
     const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
     const age = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
-    const madeNone = complete && candidates.length === 0 && age > CREATION_WINDOW_MS;
-    return { run: isCertain ? candidates[0] : undefined, candidates, madeNone };
+    const madeNoRun = complete && candidates.length === 0 && age > CREATION_WINDOW_MS;
+    return { run: isCertain ? candidates[0] : undefined, candidates, madeNoRun };
   });
 }
 

@@ -7,7 +7,7 @@ import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Caps } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
-import { type Credits, creditCount, formatCredits, parseCredits } from './credits.ts';
+import { type Credits, formatCredits, parseCredits, toCreditCount } from './credits.ts';
 import { addUp } from './totals.ts';
 
 /**
@@ -103,12 +103,12 @@ export class Forecast {
   toData(): object {
     const cost = sumCosts(this.#forecasts);
     const credits = totalCredits(this.#forecasts);
-    const tableDate = this.#tableDate();
+    const tableDate = this.#findTableDate();
 
     return {
       creations: this.#forecasts.length,
       estimate: {
-        credits: credits === undefined ? null : creditCount(credits),
+        credits: credits === undefined ? null : toCreditCount(credits),
         cost: cost === undefined ? null : toDollars(cost),
         estimated: tableDate !== undefined,
         pricesOf: tableDate ?? null,
@@ -132,7 +132,7 @@ export class Forecast {
     if (credits !== undefined && inCredits.length > 0) amounts.push(formatCredits(credits));
 
     if (cost !== undefined && inDollars.length > 0) {
-      amounts.push(`${formatDollars(cost)}${this.#basis()}`);
+      amounts.push(`${formatDollars(cost)}${this.#formatBasis()}`);
     }
 
     if (amounts.length === 1 && inDollars.length > 0 && inCredits.length > 0) {
@@ -140,14 +140,14 @@ export class Forecast {
     }
 
     const total = amounts.length === 0 ? 'cost unknown' : `about ${amounts.join(', ')}`;
-    return `${pluralize(this.#forecasts.length, 'creation')}: ${total}${exceededCapsText({ cost, credits }, caps)}`;
+    return `${pluralize(this.#forecasts.length, 'creation')}: ${total}${formatExceededCaps({ cost, credits }, caps)}`;
   }
 
   /**
    * Returns the assumptions behind an estimate in dollars, in parentheses; empty if there are none.
    */
-  #basis(): string {
-    const tableDate = this.#tableDate();
+  #formatBasis(): string {
+    const tableDate = this.#findTableDate();
     const [answerLength] = this.#forecasts.flatMap(formatAssumedTokens);
     const assumptions = [
       ...(tableDate === undefined ? [] : [`prices of ${tableDate}`]),
@@ -157,7 +157,7 @@ export class Forecast {
   }
 
   /** Returns the date of the table of prices, if an estimate uses it. */
-  #tableDate(): string | undefined {
+  #findTableDate(): string | undefined {
     return this.#forecasts.flatMap(({ estimate }) => estimate?.tableDate ?? [])[0];
   }
 }
@@ -182,7 +182,7 @@ function totalCredits(forecasts: readonly CreationForecast[]): Credits | undefin
 }
 
 /** Returns a clause with the caps that the amounts exceed; empty if they exceed none. */
-function exceededCapsText({ cost, credits }: Caps, caps: Caps): string {
+function formatExceededCaps({ cost, credits }: Caps, caps: Caps): string {
   const exceededFlags: string[] = [];
   if (exceeds(cost, caps.cost)) exceededFlags.push('--max-cost');
   if (exceeds(credits, caps.credits)) exceededFlags.push('--max-credits');

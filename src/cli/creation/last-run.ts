@@ -88,7 +88,7 @@ async function findInList(
     return { runId, entry, recovered: true };
   }
 
-  if (search?.madeNone === true && mayHaveMadeRun(entry)) {
+  if (search?.madeNoRun === true && mayHaveMadeRun(entry)) {
     await ctx.journal.recordOutcome(entry.id, { outcome: 'none' });
   }
 

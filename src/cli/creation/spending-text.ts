@@ -1,12 +1,12 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from './budget.ts';
-import { creditAmount, creditCount, formatCredits } from './credits.ts';
+import { formatCredits, toCreditCount, toCredits } from './credits.ts';
 import { hasPaidCredits, type Totals } from './totals.ts';
 
 type SpentBudget = Pick<
   Budget,
-  'totals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'
+  'computeTotals' | 'newRuns' | 'isReplay' | 'hasEarlierRuns' | 'limitsCredits'
 >;
 
 /**
@@ -15,19 +15,19 @@ type SpentBudget = Pick<
  *
  * @param what the things that the command runs, such as `rows`
  */
-export function spentLines(budget: SpentBudget, what: string): string[] {
-  const totals = budget.totals();
+export function formatSpentLines(budget: SpentBudget, what: string): string[] {
+  const totals = budget.computeTotals();
   if (budget.isReplay) {
     return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
   }
 
   const isCapped = budget.limitsCredits;
-  const lines = spendingLines(totals, { isCapped });
+  const lines = formatSpendingTotals(totals, { isCapped });
   if (!budget.hasEarlierRuns) return lines;
 
-  const newTotals = budget.totals(budget.newRuns.map(({ runId }) => runId));
+  const newTotals = budget.computeTotals(budget.newRuns.map(({ runId }) => runId));
   const newLines =
-    newTotals.runs === 0 ? ['no run was made'] : spendingLines(newTotals, { isCapped });
+    newTotals.runs === 0 ? ['no run was made'] : formatSpendingTotals(newTotals, { isCapped });
   return [...prefixLines('now: ', newLines), ...prefixLines('in all: ', lines)];
 }
 
@@ -41,30 +41,30 @@ function prefixLines(prefix: string, [first, ...more]: readonly string[]): strin
  * @param options `isCapped`: true under a cap on credits, which counts those of the embedded
  * service too
  */
-export function spendingLines(totals: Totals, { isCapped = false } = {}): string[] {
+export function formatSpendingTotals(totals: Totals, { isCapped = false } = {}): string[] {
   const { runs, models } = totals;
   if (runs === 0) return [];
 
   const shownTotals = isCapped ? totals : withoutOwnCredits(totals);
   const withCredits = isCapped || hasPaidCredits(totals);
-  const amounts = amountTexts(shownTotals, { isHere: models.length > 0, withCredits });
+  const amounts = formatAmounts(shownTotals, { isHere: models.length > 0, withCredits });
 
   return [
-    `${pluralize(runs, 'run')} took ${[usedTokensText(totals), ...amounts].join(', ')}`,
-    ...models.map(model => modelLine(model, { withCredits: isCapped })),
+    `${pluralize(runs, 'run')} took ${[formatUsedTokens(totals), ...amounts].join(', ')}`,
+    ...models.map(model => formatModelLine(model, { withCredits: isCapped })),
   ];
 }
 
-function usedTokensText({ runs, tokens, tokensUnknown }: Totals): string {
+function formatUsedTokens({ runs, tokens, tokensUnknown }: Totals): string {
   if (tokensUnknown === runs) return 'an unknown number of tokens';
   return `${pluralize(tokens, 'token')}${formatUnknownCount(tokensUnknown)}`;
 }
 
-function modelLine(
+function formatModelLine(
   { model, tokens, ...amounts }: Totals['models'][number],
   { withCredits }: { readonly withCredits: boolean },
 ): string {
-  const texts = amountTexts(amounts, { isHere: true, withCredits });
+  const texts = formatAmounts(amounts, { isHere: true, withCredits });
   if (tokens !== null) {
     const { input, cached, output } = tokens;
     texts.unshift(`${pluralize(input, 'token')} in (${cached} cached), ${output} out`);
@@ -82,7 +82,7 @@ function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
   const ownTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
   for (const modelTotals of models) {
     ownTotals.runs += modelTotals.runs;
-    ownTotals.credits += creditAmount(modelTotals.credits ?? 0);
+    ownTotals.credits += toCredits(modelTotals.credits ?? 0);
     ownTotals.creditsUnknown += modelTotals.creditsUnknown;
   }
 
@@ -91,7 +91,7 @@ function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
   const paidCredits =
     amounts.credits === null || paidRuns === 0
       ? null
-      : creditCount(creditAmount(amounts.credits) - ownTotals.credits);
+      : toCreditCount(toCredits(amounts.credits) - ownTotals.credits);
 
   return {
     ...amounts,
@@ -102,13 +102,13 @@ function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
 }
 
 /** @param isHere true if the embedded service, which knows costs, made some of the runs */
-function amountTexts(
+function formatAmounts(
   { credits, creditsUnknown, cost, costUnknown, estimated }: Amounts,
   { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
 ): string[] {
   const texts: string[] = [];
   if (withCredits && credits !== null) {
-    texts.push(`${formatCredits(creditAmount(credits))}${formatUnknownCount(creditsUnknown)}`);
+    texts.push(`${formatCredits(toCredits(credits))}${formatUnknownCount(creditsUnknown)}`);
   }
 
   if (cost !== null) {

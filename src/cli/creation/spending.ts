@@ -111,7 +111,7 @@ export class Spending {
   /**
    * Returns the amounts of the most expensive run of these kinds or models; the cost is per answer.
    */
-  mostExpensive(...kinds: readonly string[]): Estimate {
+  findMostExpensive(...kinds: readonly string[]): Estimate {
     const findHighestAmount = (unit: SpendingUnit): number | undefined => {
       const amounts = kinds.flatMap(kind => this.#highest[unit].get(kind) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);

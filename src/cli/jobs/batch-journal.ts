@@ -117,15 +117,15 @@ export class BatchJournal implements JobJournal {
     return this.append({ kind: 'begun', facts: { time, ...facts } });
   }
 
-  creating(job: JobName, entry: JournalEntry): Promise<void> {
+  recordCreation(job: JobName, entry: JournalEntry): Promise<void> {
     return this.append({ kind: 'step', job, step: 'creating', entry });
   }
 
-  waiting(job: JobName): Promise<void> {
+  recordWaiting(job: JobName): Promise<void> {
     return this.append({ kind: 'step', job, step: 'waiting' });
   }
 
-  running(
+  recordRun(
     job: JobName,
     run: { readonly runId: string; readonly recovered: boolean },
   ): Promise<void> {
@@ -137,12 +137,12 @@ export class BatchJournal implements JobJournal {
    *
    * @param options not durable if the service returns the same run for a repeated creation
    */
-  ended(job: JobName, end: JobEnd, options?: LineOptions): Promise<void> {
+  recordEnd(job: JobName, end: JobEnd, options?: LineOptions): Promise<void> {
     return this.append({ kind: 'step', job, ...end }, options);
   }
 
   /** Records the runs that a creation in doubt may have made. */
-  candidates(job: JobName, runs: readonly RunRow[]): Promise<void> {
+  recordCandidates(job: JobName, runs: readonly RunRow[]): Promise<void> {
     return this.append({ kind: 'candidates', job, runIds: runs.map(({ runId }) => runId) });
   }
 
@@ -162,7 +162,7 @@ export class BatchJournal implements JobJournal {
     const extras = [...this.extras].filter(([, { job }]) => job !== undefined && !isForgotten(job));
     await this.#rewrite([
       ...extras.flatMap(([journalId, extra]) => toExtraEvents(journalId, extra)),
-      ...[...this.#handovers.values()].flatMap(handoverEvents),
+      ...[...this.#handovers.values()].flatMap(listHandoverEvents),
       ...[...this.#states].flatMap(([id, state]) => toStateEvents(id, state)),
     ]);
   }
@@ -227,7 +227,7 @@ function toExtraEvents(
   return runId === undefined ? [created] : [created, { kind: 'extra end', journalId, runId }];
 }
 
-function handoverEvents({ handover, progress }: HandoverRecord): JournalEvent[] {
+function listHandoverEvents({ handover, progress }: HandoverRecord): JournalEvent[] {
   return progress === undefined ? [handover] : [handover, progress];
 }
 

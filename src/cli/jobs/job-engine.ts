@@ -130,7 +130,9 @@ class JobEngine {
 
       // Stop before anything is written, so that nothing is created meanwhile.
       this.#parts.stop.register(outcome);
-      if (outcome.kind === 'postponed' && outcome.isInJournal) await work.journal.waiting(job);
+      if (outcome.kind === 'postponed' && outcome.isInJournal) {
+        await work.journal.recordWaiting(job);
+      }
 
       // Settling a success needs no creation. A failure may end the batch before the next job, and
       // the outcome of a job with `isWanted` may make the next one superfluous.

@@ -127,10 +127,10 @@ export interface InDoubt {
  */
 export interface JobJournal {
   /** Records that a creation is about to be sent. */
-  creating(job: JobName, entry: JournalEntry): Promise<void>;
+  recordCreation(job: JobName, entry: JournalEntry): Promise<void>;
   /** Records that a creation was refused for now and made no run. */
-  waiting(job: JobName): Promise<void>;
-  running(
+  recordWaiting(job: JobName): Promise<void>;
+  recordRun(
     job: JobName,
     run: { readonly runId: string; readonly recovered: boolean },
   ): Promise<void>;

@@ -7,7 +7,7 @@ import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { Job, JobPlan } from './job.ts';
 import type { JobState } from './read-journal.ts';
 import type { RecalledJobs } from './recall-jobs.ts';
-import { notRunResult, type RequestResult } from './run-requests.ts';
+import { type RequestResult, toNotRunResult } from './run-requests.ts';
 import type { Settlement } from './settle-doubts.ts';
 
 /** Flags that run jobs of an earlier invocation again. */
@@ -49,7 +49,7 @@ export function planJob(
 
   return !state.mayHaveRun || retryUnknown
     ? { kind: 'create' }
-    : notRunResult(mayHaveRunError(state));
+    : toNotRunResult(mayHaveRunError(state));
 }
 
 /**
@@ -73,7 +73,7 @@ function planUnanswered(
 
   const cause = new Error(`the creation of ${entry.time} was never answered`);
   const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
-  return { ...notRunResult(error), isInDoubt: true };
+  return { ...toNotRunResult(error), isInDoubt: true };
 }
 
 /** Returns false for the state of another creation than the job's own. */

@@ -46,7 +46,9 @@ export async function recallJobs(
     if (settlement.kind === 'repeat' && changed.has(job.id)) continue;
     settlements.set(job.id, settlement);
     await recordSettlement(ctx, journal, { job, creation }, settlement);
-    if (settlement.kind === 'in doubt') await journal.candidates(job, settlement.candidates ?? []);
+    if (settlement.kind === 'in doubt') {
+      await journal.recordCandidates(job, settlement.candidates ?? []);
+    }
   }
 
   return { states, settlements };

@@ -259,11 +259,11 @@ async function writeJobEnd(
   if (run !== undefined) {
     const step = run.runStatus === 'succeeded' ? 'succeeded' : 'failed';
     const end = { step, runId: run.runId, error: null, result: { run, seconds } } as const;
-    await journal.ended(job, end, { durable: !embedded });
+    await journal.recordEnd(job, end, { durable: !embedded });
   } else if (outcome.kind === 'failed') {
     const { runId = null, mayHaveRun, error } = outcome;
-    await journal.ended(job, { step: 'failed', runId, error: formatError(error), mayHaveRun });
+    await journal.recordEnd(job, { step: 'failed', runId, error: formatError(error), mayHaveRun });
   } else if (outcome.kind === 'in doubt') {
-    await journal.candidates(job, outcome.candidates);
+    await journal.recordCandidates(job, outcome.candidates);
   }
 }

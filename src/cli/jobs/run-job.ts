@@ -78,18 +78,18 @@ class RunningJob {
     try {
       run = plan.kind === 'wait' ? await this.#wait(plan) : await this.#create(plan);
     } catch (error) {
-      if (ctx.signal.aborted) return this.#droppedOutcome(error);
+      if (ctx.signal.aborted) return this.#toDroppedOutcome(error);
       const runId = this.#runId ?? findErrorRunId(error);
       return runId === undefined
-        ? this.#outcomeWithoutRun(error)
-        : this.#outcomeOfRun(runId, error);
+        ? this.#toOutcomeWithoutRun(error)
+        : this.#toOutcomeOfRun(runId, error);
     } finally {
       this.#endRunning();
     }
 
     // A run that its provider refused cost nothing, so the job counts as one without a run.
     const refusal = findProviderFault(connection, run);
-    if (refusal !== undefined) return this.#outcomeWithoutRun(refusal);
+    if (refusal !== undefined) return this.#toOutcomeWithoutRun(refusal);
 
     const isUnanswered = connection.runsHere?.isUnanswered(run.runId) ?? false;
     return { kind: 'ended', run, facts: this.#collectFacts(), isUnanswered };
@@ -132,7 +132,7 @@ class RunningJob {
         const waitMs = this.#computeResendDelay(error, attempt);
         if (waitMs === undefined) throw error;
         this.#endRunning();
-        await this.#work.journal.waiting(this.#job);
+        await this.#work.journal.recordWaiting(this.#job);
         this.#entry = this.#entry && { ...this.#entry, outcome: 'refused' };
         await ctx.clock.sleep(waitMs, AbortSignal.any([ctx.signal, stopping]));
       }
@@ -159,11 +159,11 @@ class RunningJob {
       },
       onBegin: entry => {
         this.#entry = entry;
-        return this.#job.batched ? undefined : journal.creating(this.#job, entry);
+        return this.#job.batched ? undefined : journal.recordCreation(this.#job, entry);
       },
       onRunId: async (runId, recovered) => {
         this.#runId = runId;
-        await journal.running(this.#job, { runId, recovered });
+        await journal.recordRun(this.#job, { runId, recovered });
         this.#events.onCreated();
       },
     });
@@ -196,7 +196,7 @@ class RunningJob {
    *
    * @param error the error that ended it
    */
-  #droppedOutcome(error: unknown): JobOutcome {
+  #toDroppedOutcome(error: unknown): JobOutcome {
     const { connection } = this.#work;
     const ownRunId = connection.runsHere && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
@@ -215,7 +215,7 @@ class RunningJob {
    *
    * @throws errors that end all jobs
    */
-  #outcomeOfRun(runId: string, error: unknown): JobOutcome {
+  #toOutcomeOfRun(runId: string, error: unknown): JobOutcome {
     if (isFatal(error)) throw error;
     if (error instanceof NotFoundError) {
       return { kind: 'failed', runId, facts: this.#collectFacts(), error, mayHaveRun: false };
@@ -224,9 +224,9 @@ class RunningJob {
   }
 
   /** Returns the outcome of a job without a known run. @throws errors that end all jobs */
-  #outcomeWithoutRun(error: unknown): JobOutcome {
+  #toOutcomeWithoutRun(error: unknown): JobOutcome {
     const entry = this.#entry;
-    const postponement = this.#postponement(error);
+    const postponement = this.#findPostponement(error);
     if (postponement !== undefined) {
       return { kind: 'postponed', error: postponement, isInJournal: entry !== undefined };
     }
@@ -244,7 +244,7 @@ class RunningJob {
    * Returns the error to report if the job has no run for a reason that concerns other jobs too;
    * else undefined.
    */
-  #postponement(error: unknown): unknown {
+  #findPostponement(error: unknown): unknown {
     const { ctx, stopping } = this.#work;
     const isUnsent = this.#entry === undefined && !this.#job.batched;
     const madeNoRun = isUnsent || error instanceof RateLimitError;

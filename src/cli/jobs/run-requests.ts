@@ -19,7 +19,7 @@ export interface RequestResult {
    * True if the request was postponed: its fault concerns every request, or it reached nobody.
    * `--resume` sends it.
    */
-  readonly isLeft?: boolean;
+  readonly isPostponed?: boolean;
   /** True if its creation may have made a run, so that it is not sent again unasked. */
   readonly isInDoubt?: boolean;
   /** True if its model was asked and nothing came back. */
@@ -63,9 +63,9 @@ export interface RunRequestsOptions<J extends Job> {
 }
 
 const NO_JOURNAL: JobJournal = {
-  creating: async () => {},
-  waiting: async () => {},
-  running: async () => {},
+  recordCreation: async () => {},
+  recordWaiting: async () => {},
+  recordRun: async () => {},
 };
 
 /**
@@ -144,17 +144,17 @@ function toRequestResult(outcome: JobOutcome): RequestResult {
     return { run, seconds, fault: undefined, isUnanswered };
   }
 
-  const error = outcomeError(outcome);
+  const error = findOutcomeError(outcome);
   return {
     run: undefined,
     seconds,
     fault: toFailure(error),
-    isLeft: outcome.kind === 'postponed' && !isAtCap(error),
+    isPostponed: outcome.kind === 'postponed' && !isAtCap(error),
     isInDoubt: outcome.kind === 'in doubt',
   };
 }
 
-function outcomeError(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
+function findOutcomeError(outcome: Exclude<JobOutcome, { kind: 'ended' }>): unknown {
   if (outcome.kind === 'dropped') return new Error('the job was dropped');
   return outcome.error ?? resultsGoneError();
 }
@@ -169,6 +169,6 @@ function resultsGoneError(): CliError {
 }
 
 /** Returns the result of a job that can't be run. */
-export function notRunResult(error: unknown): RequestResult {
+export function toNotRunResult(error: unknown): RequestResult {
   return { run: undefined, seconds: 0, fault: toFailure(error) };
 }

@@ -64,9 +64,9 @@ export async function settleDoubts<D extends UnansweredCreation>(
 }
 
 function toSettlement(search: SearchResult | undefined): Settlement {
-  const { run, candidates, madeNone = false } = search ?? {};
+  const { run, candidates, madeNoRun = false } = search ?? {};
   if (run !== undefined) return { kind: 'wait', runId: run.runId };
-  return madeNone ? { kind: 'none' } : { kind: 'in doubt', candidates };
+  return madeNoRun ? { kind: 'none' } : { kind: 'in doubt', candidates };
 }
 
 /** Returns the doubt with the runs that match and an error that names them. */
@@ -84,7 +84,7 @@ export function withCandidates(
 /** Writes a settlement to the journals. Ignores a failed write to the machine's journal. */
 export async function recordSettlement(
   ctx: Context,
-  journal: Pick<JobJournal, 'running'>,
+  journal: Pick<JobJournal, 'recordRun'>,
   { job, creation }: { readonly job: JobName; readonly creation: UnansweredCreation },
   settlement: Settlement,
 ): Promise<void> {
@@ -94,7 +94,7 @@ export async function recordSettlement(
     ctx.journal
       .recordOutcome(creation.id, { outcome: 'created', runId, recovered: true })
       .catch(() => {});
-    await journal.running(job, { runId, recovered: true });
+    await journal.recordRun(job, { runId, recovered: true });
   } else if (settlement.kind === 'none') {
     ctx.journal.recordOutcome(creation.id, { outcome: 'none' }).catch(() => {});
   }

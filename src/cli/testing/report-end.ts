@@ -42,10 +42,12 @@ export function reportCap(
 
 /** Reports the fault that postponed cases, once. */
 export function reportPostponed(ctx: Context, results: readonly EntryResult[]): void {
-  const resultsLeft = results.filter(({ repetitions }) => repetitions.some(({ isLeft }) => isLeft));
+  const resultsLeft = results.filter(({ repetitions }) =>
+    repetitions.some(({ isPostponed }) => isPostponed),
+  );
   const fault = resultsLeft
     .flatMap(({ repetitions }) => repetitions)
-    .find(({ isLeft }) => isLeft)?.fault;
+    .find(({ isPostponed }) => isPostponed)?.fault;
   if (fault === undefined) return;
 
   const { status, message, data, exitCode } = fault;

@@ -41,7 +41,10 @@ export async function reportTests(
   }
 
   if (ctx.globals.json) {
-    return printValue(ctx, buildJsonReport(results, material.budget.totals(), material.summary));
+    return printValue(
+      ctx,
+      buildJsonReport(results, material.budget.computeTotals(), material.summary),
+    );
   }
 
   const printedReporter = outputs.find(({ out }) => out === undefined)?.reporter;
@@ -74,7 +77,7 @@ function renderTestReport(
 ): string {
   switch (reporter) {
     case 'junit':
-      return renderJunitReport(results, material.budget.totals(), material.summary);
+      return renderJunitReport(results, material.budget.computeTotals(), material.summary);
     case 'html':
       return renderGridPage(buildTestsGrid(results, material));
     case 'markdown':
@@ -83,7 +86,7 @@ function renderTestReport(
       return renderGithubReport(results, material.summary);
     case 'json':
     default:
-      return `${JSON.stringify(buildJsonReport(results, material.budget.totals(), material.summary), undefined, 2)}\n`;
+      return `${JSON.stringify(buildJsonReport(results, material.budget.computeTotals(), material.summary), undefined, 2)}\n`;
   }
 }
 

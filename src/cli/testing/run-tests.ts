@@ -5,7 +5,7 @@ import { toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
 import { forecastCost } from '../creation/forecast.ts';
-import { spentLines } from '../creation/spending-text.ts';
+import { formatSpentLines } from '../creation/spending-text.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -190,7 +190,7 @@ async function reportRound(
   }
 
   const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
-  for (const [index, line] of spentLines(budget, 'cases').entries()) {
+  for (const [index, line] of formatSpentLines(budget, 'cases').entries()) {
     ctx.io.note(`note: ${index === 0 ? beginning : ''}${line}`);
   }
 

@@ -383,7 +383,7 @@ describe('a budget', () => {
         );
         const budget = new Budget(budgetContext(), parseCaps({}));
         budget.resume(new Ledger(1).connection(), read, []);
-        const { runs, cost, credits: sum } = budget.totals();
+        const { runs, cost, credits: sum } = budget.computeTotals();
 
         expect([runs, cost ?? 0]).toEqual([
           costs.length,

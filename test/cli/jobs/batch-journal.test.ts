@@ -33,7 +33,7 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
   it('closes its file once everything is on disk', async () => {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
     const journal = await BatchJournal.open(toFileBelow(file));
-    await journal.waiting({ row: 1, id: '1' });
+    await journal.recordWaiting({ row: 1, id: '1' });
     await journal.close();
     expect(timesOpen(file)).toBe(0);
   });
@@ -48,9 +48,9 @@ describe('what the journal of a batch says', () => {
     const time = '2026-01-02T03:04:05.000Z';
     await journal.begin({ service: 'local', promptVersionId: 'v', options: {} }, time);
     const entry = { id: 'c1', time, baseUrl: 'local', promptVersionId: 'v', inputsDigest: 'd' };
-    await journal.creating({ row: 1, id: 'r1' }, entry);
-    await journal.running({ row: 1, id: 'r1' }, { runId: 'run-1', recovered: true });
-    await journal.ended(
+    await journal.recordCreation({ row: 1, id: 'r1' }, entry);
+    await journal.recordRun({ row: 1, id: 'r1' }, { runId: 'run-1', recovered: true });
+    await journal.recordEnd(
       { row: 2, id: 'r2' },
       { step: 'failed', runId: null, error: 'no', mayHaveRun: true },
     );

@@ -6,7 +6,7 @@ import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { resumeAtCapHint } from '../../creation/caps.ts';
 import { adviseListSince } from '../../creation/in-doubt.ts';
-import { spentLines } from '../../creation/spending-text.ts';
+import { formatSpentLines } from '../../creation/spending-text.ts';
 import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
@@ -46,7 +46,7 @@ export async function concludeBatch(
 
   const interruption = interruptionError(ctx, runningBatch, { counts, isComplete });
   if (interruption === undefined) reportCounts(runningBatch, counts);
-  for (const line of spentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
+  for (const line of formatSpentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
   if (interruption !== undefined) throw interruption;
 
   refuseUnfinishedBatch(runningBatch, counts);

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { unwritableError, usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { formatSpentProperties, spendingLines } from '../../creation/spending-text.ts';
+import { formatSpendingTotals, formatSpentProperties } from '../../creation/spending-text.ts';
 import { present } from '../../outputs/present.ts';
 import {
   isStandardOutput,
@@ -107,7 +107,9 @@ async function renderTerminalReport(ctx: Context, summary: BatchSummary): Promis
   const counts = `${pluralize(rows, 'row')}: ${succeeded} succeeded, ${failed} failed${time}`;
   const state = unfinished === undefined ? [] : [formatUnfinished(unfinished)];
 
-  const parts = [[...state, counts, ...spendingLines(summary).map(escapeControls), ''].join('\n')];
+  const parts = [
+    [...state, counts, ...formatSpendingTotals(summary).map(escapeControls), ''].join('\n'),
+  ];
   if (failures.length > 0) {
     const columns = [{ title: 'Failed' }, { title: 'Reason' }, { title: 'Rows' }];
     const cells = failures.map(failure => [

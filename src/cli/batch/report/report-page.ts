@@ -3,7 +3,11 @@ import { formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fie
 import { inspectNamedFile, isOnOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { formatSpentCells, getSpentTitles, spendingLines } from '../../creation/spending-text.ts';
+import {
+  formatSpendingTotals,
+  formatSpentCells,
+  getSpentTitles,
+} from '../../creation/spending-text.ts';
 import { hasPaidCredits } from '../../creation/totals.ts';
 import { MAX_PAGE_MEDIA_BYTES, readDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -34,7 +38,7 @@ export async function reportPage(
     facts: [
       ...(summary.unfinished === undefined ? [] : [formatUnfinished(summary.unfinished)]),
       `${pluralize(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
-      ...spendingLines(summary),
+      ...formatSpendingTotals(summary),
     ],
     measures: ['time', ...getSpentTitles({ withCredits })],
     columns: [{ name: 'output', totals: [seconds, ...formatSpentCells(summary, { withCredits })] }],

@@ -161,7 +161,7 @@ export class CsvResults implements ResultsFile {
     }
   }
 
-  unmatchedRun(): string | undefined {
+  findUnmatchedRun(): string | undefined {
     return this.#unmatched.find(row => !madeNoRun(toRowState(row)))?.values[0];
   }
 

@@ -91,7 +91,7 @@ export interface ResultsFile {
   /** Drops the results with these ids, and the results that match no row. */
   drop?(ids: ReadonlySet<string>): void;
   /** Returns the id of a run that matches no row, if there is one. */
-  unmatchedRun?(): string | undefined;
+  findUnmatchedRun?(): string | undefined;
   /**
    * Returns the part of a result that the batch's journal has to keep, if the results can't be read
    * back.

@@ -3,7 +3,7 @@ import { isJsonObject, readListAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { toDollars } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { creditCount } from '../../creation/credits.ts';
+import { toCreditCount } from '../../creation/credits.ts';
 import { findFailedRunTokens } from '../../creation/totals.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { computeRunSeconds, type JobOutcome } from '../../jobs/job.ts';
@@ -55,18 +55,18 @@ type RowName = Pick<ResultsLine, 'row' | 'id'> & { readonly line: number };
 export function buildResultsLine(
   row: RowName,
   outcome: Extract<JobOutcome, { kind: 'ended' | 'failed' }>,
-  budget: Pick<Budget, 'spentOn'>,
+  budget: Pick<Budget, 'getRunSpend'>,
 ): ResultsLine {
   return outcome.kind === 'failed'
-    ? failedRowLine(row, outcome, budget)
-    : endedRunLine(row, outcome, budget);
+    ? buildFailedRowLine(row, outcome, budget)
+    : buildEndedRunLine(row, outcome, budget);
 }
 
 /** Returns the line of a row that failed without an answer. */
-function failedRowLine(
+function buildFailedRowLine(
   { row, id, line }: RowName,
   outcome: Extract<JobOutcome, { kind: 'failed' }>,
-  budget: Pick<Budget, 'spentOn'>,
+  budget: Pick<Budget, 'getRunSpend'>,
 ): ResultsLine {
   const { runId = null, facts, error, text, mayHaveRun } = outcome;
   const seconds = computeRunSeconds(facts);
@@ -86,13 +86,13 @@ function failedRowLine(
   };
 }
 
-function endedRunLine(
+function buildEndedRunLine(
   { row, id }: RowName,
   { run, facts, error }: Extract<JobOutcome, { kind: 'ended' }>,
-  budget: Pick<Budget, 'spentOn'>,
+  budget: Pick<Budget, 'getRunSpend'>,
 ): ResultsLine {
   const { runId, runStatus, outputs, recovered } = run;
-  const tokens = findFailedRunTokens(run, budget.spentOn(runId)) ?? toNumberOrNull(run.tokens);
+  const tokens = findFailedRunTokens(run, budget.getRunSpend(runId)) ?? toNumberOrNull(run.tokens);
   return {
     row,
     id,
@@ -112,11 +112,11 @@ const NO_RUN = { credits: 0, cost: 0 };
 
 function getSpentAmounts(
   runId: string | null,
-  budget: Pick<Budget, 'spentOn'>,
+  budget: Pick<Budget, 'getRunSpend'>,
 ): Pick<ResultsLine, 'credits' | 'cost'> {
-  const { credits, cost } = budget.spentOn(runId ?? '');
+  const { credits, cost } = budget.getRunSpend(runId ?? '');
   return {
-    credits: credits === undefined ? null : creditCount(credits),
+    credits: credits === undefined ? null : toCreditCount(credits),
     cost: cost === undefined ? null : toDollars(cost),
   };
 }

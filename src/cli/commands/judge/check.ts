@@ -3,7 +3,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { parseCaps } from '../../creation/caps.ts';
-import { spentLines } from '../../creation/spending-text.ts';
+import { formatSpentLines } from '../../creation/spending-text.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import {
   type Agreement,
@@ -33,7 +33,7 @@ export async function runJudgeCheck(
   const check = await checkJudge(ctx, options);
   const agreement = measureAgreement(check.judged);
   await printPaid(ctx, check.budget.newRuns, out => printAgreement(out, agreement));
-  for (const line of spentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
+  for (const line of formatSpentLines(check.budget, 'rows')) ctx.io.note(`note: ${line}`);
   const fault = findWorstFault(check);
   if (fault !== undefined) throw fault;
 

@@ -162,7 +162,7 @@ async function runModelCheck(
     if (creation.kind !== 'ended') throw new Error('the run has not ended');
 
     const { runId, runStatus, outputs } = creation.run;
-    const { cost } = budget.spentOn(runId);
+    const { cost } = budget.getRunSpend(runId);
     const hasFailed = runStatus === 'failed';
 
     return toCheckedModel({

@@ -165,7 +165,7 @@ export class VersionHandover {
 
     // A row that failed earlier counts as open again.
     const earlierRows = preparedRows.filter(({ job }) => journal.states.has(job.id));
-    await Promise.all(earlierRows.map(({ job }) => journal.waiting(job)));
+    await Promise.all(earlierRows.map(({ job }) => journal.recordWaiting(job)));
     ctx.io.note(
       `note: uploading ${pluralize(preparedRows.length, 'row')} to ${this.#provider.name} as a batch`,
     );
@@ -255,7 +255,7 @@ export class VersionHandover {
       }
     }
 
-    const answer = { fault: missingResultText(endState) };
+    const answer = { fault: explainMissingResult(endState) };
     for (const [customId, row] of openRows) {
       yield* this.#takeAnswer(row, { handover, customId, answer });
     }
@@ -332,7 +332,7 @@ export class VersionHandover {
 }
 
 /** Explains why a row of an ended batch has no result. */
-function missingResultText({ state, fault }: BatchState): string {
+function explainMissingResult({ state, fault }: BatchState): string {
   if (fault !== undefined) return fault;
   const isComplete = state === 'completed' || state === 'ended';
   return isComplete ? 'the batch has no result for the row' : `the batch is ${state}`;

@@ -88,8 +88,8 @@ function nameFaultOnce(results: readonly EntryResult[]): EntryResult[] {
   return results.map(result => ({
     ...result,
     repetitions: result.repetitions.map(repetition => {
-      const { fault, isLeft } = repetition;
-      if (!isLeft || fault === undefined) return repetition;
+      const { fault, isPostponed } = repetition;
+      if (!isPostponed || fault === undefined) return repetition;
 
       const { status, data, exitCode } = fault;
       const message = 'not run because of the fault above';

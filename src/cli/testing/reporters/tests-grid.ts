@@ -3,7 +3,11 @@ import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { formatSpentCells, getSpentTitles, spentLines } from '../../creation/spending-text.ts';
+import {
+  formatSpentCells,
+  formatSpentLines,
+  getSpentTitles,
+} from '../../creation/spending-text.ts';
 import { findFailedRunTokens } from '../../creation/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
@@ -56,7 +60,7 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
     facts: [
       formatTotals(results),
       ...formatSummary(material.summary),
-      ...spentLines(budget, 'cases').map(line => line.trim()),
+      ...formatSpentLines(budget, 'cases').map(line => line.trim()),
     ],
     ranges: buildSummaryRanges(material.summary),
     reasons: results
@@ -88,7 +92,7 @@ function formatTestTotals(
 ): string[] {
   const { passed, failed, faults } = countStatuses(results);
   const seconds = sumSeconds(results.map(result => result.seconds));
-  const spent = budget.totals(listRunIds(results.flatMap(({ repetitions }) => repetitions)));
+  const spent = budget.computeTotals(listRunIds(results.flatMap(({ repetitions }) => repetitions)));
   return [
     ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
     ...formatSpentCells(spent, { withCredits: budget.mentionsCredits }),
@@ -132,11 +136,11 @@ function buildCaseGridRow(
 
 function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCell {
   const { status, seconds, repetitions, summary, change, reasons } = result;
-  const { cost } = material.budget.totals(listRunIds(repetitions));
+  const { cost } = material.budget.computeTotals(listRunIds(repetitions));
   const tokens = repetitions
     .map(
       ({ run }) =>
-        findFailedRunTokens(run, material.budget.spentOn(run?.runId ?? '')) ?? run?.tokens,
+        findFailedRunTokens(run, material.budget.getRunSpend(run?.runId ?? '')) ?? run?.tokens,
     )
     .filter(count => count !== undefined);
 

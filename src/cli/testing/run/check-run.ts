@@ -67,12 +67,12 @@ export async function checkRun(
 
     return { ...shownResult, mismatches };
   } catch (error) {
-    const isLeft = isRefusalOfAll(error) || hasReachedNobody(error);
+    const isPostponed = isRefusalOfAll(error) || hasReachedNobody(error);
     return {
       ...shownResult,
       mismatches,
       fault: withoutCapHint(toFailure(error)),
-      ...(isLeft && { isLeft }),
+      ...(isPostponed && { isPostponed }),
     };
   }
 }

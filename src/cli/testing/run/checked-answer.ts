@@ -97,7 +97,7 @@ function codeRunners(
 
 /** Returns true if the cost of a run is unknown only because its model has no price. */
 function isUnpriced({ runId }: Run, budget: Budget): boolean {
-  const { counted } = budget.spentOn(runId);
+  const { counted } = budget.getRunSpend(runId);
   if (counted === undefined || counted.tokens === null) return false;
   return counted.cost === null && counted.standardCost === undefined;
 }
@@ -149,7 +149,7 @@ async function findRunCost(
 ): Promise<number | undefined> {
   if (connection.recorder?.findCost) return connection.recorder.findCost(run.runId);
   await budget.countWaited(connection, run);
-  const { cost } = budget.spentOn(run.runId);
+  const { cost } = budget.getRunSpend(run.runId);
   return cost === undefined ? undefined : toDollars(cost);
 }
 

@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../../context.ts';
 import type { Job } from '../../jobs/job.ts';
 import { ResumableRequests, type ResumableRequestsOptions } from '../../jobs/resumable-requests.ts';
-import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
+import { type RequestResult, toNotRunResult } from '../../jobs/run-requests.ts';
 import {
   computeEntryResult,
   type EntryResult,
@@ -55,7 +55,7 @@ export async function runEntries(
   for (const job of jobs) {
     const { fault } = job.prepared.entry.testCase;
     if (fault !== undefined) {
-      await checks.check({ job, result: notRunResult(fault), isEarlier: false });
+      await checks.check({ job, result: toNotRunResult(fault), isEarlier: false });
     }
   }
 
@@ -108,7 +108,7 @@ class RepetitionChecks {
     this.#options.onChecked();
 
     // A refusal of the judge would repeat, so nothing more is started.
-    if (result.run !== undefined && repetition.isLeft) {
+    if (result.run !== undefined && repetition.isPostponed) {
       this.#options.stop.register({ kind: 'postponed', error: repetition.fault });
     }
 
@@ -186,12 +186,12 @@ async function runTurns(
     const { prepared } = job;
     const { fault } = prepared.entry.testCase;
     if (fault !== undefined) {
-      turns.settle(prepared, turn, notRunResult(fault), { hasAnswer: false });
+      turns.settle(prepared, turn, toNotRunResult(fault), { hasAnswer: false });
       continue;
     }
 
     const refusal = turns.resultWithoutAnswer(prepared, turn);
-    const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(notRunResult));
+    const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(toNotRunResult));
     ctx.signal.throwIfAborted();
 
     if ('fault' in preparedTurn) {

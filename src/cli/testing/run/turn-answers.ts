@@ -11,7 +11,7 @@ import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import type { Job } from '../../jobs/job.ts';
-import { notRunResult, type RequestResult } from '../../jobs/run-requests.ts';
+import { type RequestResult, toNotRunResult } from '../../jobs/run-requests.ts';
 import type { TestTurn } from '../cases/test-case.ts';
 import type { TestEntry } from '../entry-result.ts';
 import { type NunjucksPrompt, renderNunjucks } from '../promptfoo/render-nunjucks.ts';
@@ -71,7 +71,7 @@ export class TurnAnswers {
   /** The cases without an answer, by what they would have answered. */
   readonly #unanswered = new Map<
     string,
-    { readonly name: string; readonly repetition: Pick<RequestResult, 'fault' | 'isLeft'> }
+    { readonly name: string; readonly repetition: Pick<RequestResult, 'fault' | 'isPostponed'> }
   >();
 
   constructor(ctx: Context) {
@@ -90,14 +90,14 @@ export class TurnAnswers {
     if (!unansweredTurn) return undefined;
 
     const { name, repetition } = unansweredTurn;
-    const { fault, isLeft } = repetition;
+    const { fault, isPostponed } = repetition;
     const message = `not run: it uses the answer of ${name}, which has none`;
     const about = {
       status: fault?.status ?? 'RUN_FAILED',
       exitCode: fault?.exitCode ?? EXIT.runFailed,
     };
 
-    return { ...notRunResult(new CliError(message, about)), ...(isLeft && { isLeft }) };
+    return { ...toNotRunResult(new CliError(message, about)), ...(isPostponed && { isPostponed }) };
   }
 
   /**
@@ -163,7 +163,7 @@ export class TurnAnswers {
   settle(
     { entry }: PreparedEntry,
     turn: TestTurn,
-    repetition: Pick<RequestResult, 'fault' | 'isLeft'>,
+    repetition: Pick<RequestResult, 'fault' | 'isPostponed'>,
     { hasAnswer }: { readonly hasAnswer: boolean },
   ): void {
     const keys = [
