@@ -95,7 +95,7 @@ export class Findings {
 const MAX_FINDINGS = 200;
 
 /** Returns an error for the first fault that carries all findings. */
-export function invalidPromptFileError(findings: Findings): InvalidPromptFile {
+export function toPromptFileError(findings: Findings): InvalidPromptFile {
   const list = findings.list();
   const first = list.find(({ severity }) => severity === 'fault');
   return new InvalidPromptFile(

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
-import { type Finding, Findings, InvalidPromptFile, invalidPromptFileError } from '../findings.ts';
+import { type Finding, Findings, InvalidPromptFile, toPromptFileError } from '../findings.ts';
 import { createBesideReader } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';
 import type { ConvertOptions } from './convert-options.ts';
@@ -46,7 +46,7 @@ export async function convertForeign(
   if (format.kind === 'evaluation') {
     const findings = new Findings(file);
     const evaluation = convertEvaluation({ file, text }, findings, options);
-    if (!evaluation) throw invalidPromptFileError(findings);
+    if (!evaluation) throw toPromptFileError(findings);
     return { ...evaluation, notes: toNotes(findings.list()) };
   }
 
@@ -107,7 +107,7 @@ function readForeign(
       ? format.form.read(source, findings, testFindings ?? findings)
       : undefined;
   if (format.kind !== 'foreign') reportFormat(format, file, findings);
-  if (!prompt || findings.hasFaults) throw invalidPromptFileError(findings);
+  if (!prompt || findings.hasFaults) throw toPromptFileError(findings);
 
   return { prompt, findings };
 }

@@ -1,5 +1,5 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
-import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
+import { type JsonObject, type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
 import {
   parseYaml,
   type YamlEntries,
@@ -18,13 +18,38 @@ export interface LocatedValue<T> {
   readonly place: FilePosition;
 }
 
-export type FrontMatter = ReturnType<typeof readFrontMatter>;
+export interface FrontMatter {
+  /** False if the YAML can't be parsed. */
+  readonly isReadable: boolean;
+  readonly title: string | undefined;
+  readonly description: string | undefined;
+  readonly model: string | undefined;
+  readonly modelPlace: FilePosition;
+  readonly config: ReadonlyMap<string, LocatedValue<JsonValue>>;
+  /** Undefined without a schema; the inputs are then the names in the template. */
+  readonly inputSchema: JsonObject | undefined;
+  /** Returns true if the schema has a field of this name, even one that can't be read. */
+  readonly declaresField: (name: string) => boolean;
+  readonly placeOfField: (name: string) => FilePosition;
+  readonly defaults: ReadonlyMap<string, LocatedValue<JsonValue>>;
+  readonly output: PromptOutput;
+  readonly outputPlace: FilePosition;
+  readonly ext: JsonObject;
+  /** The whole front matter as written. */
+  readonly whole: JsonObject;
+}
 
 /** Keys of the format that are kept but have no effect on requests. */
 const IGNORED_KEYS = new Set(['name', 'variant', 'version', 'metadata', 'ext']);
 const FRONT_MATTER_KEYS = ['model', 'config', 'input', 'output', 'title', 'description'];
+const TOOL_KEYS = ['tools', 'toolDefs', 'maxTurns'];
 const OUTPUT_KEYS = ['format', 'schema', 'named', 'extract'];
+const NAMED_KEYS = ['name', 'description', 'strict'];
 const OUTPUT_FORMATS = ['json', 'text'];
+
+/** The end of a note on keys for tools. */
+export const NO_TOOLS = 'has no effect here: no tools are called';
+
 const TOP: FilePosition = { line: 1, column: 1 };
 
 /** Parses front matter that begins at line `firstLine` of its file. Faults become findings. */
@@ -33,20 +58,22 @@ export function readFrontMatter(
   firstLine: number,
   findings: Findings,
   namedSchemas?: Readonly<Record<string, JsonObject>>,
-) {
+): FrontMatter {
   const root = findings.attempt(() => parseYaml(text, firstLine));
   const entries = readKnownEntries(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknownKey(entry, findings);
+
   const input = readPartEntries(entries.get('input'), findings, ['schema', 'default']);
   const output = readPartEntries(entries.get('output'), findings, OUTPUT_KEYS);
+  const inputSchema = input.get('schema');
+  const fields = listSchemaFields(inputSchema);
+  const values = [...readLocatedValues(entries, findings)].map(
+    ([key, { value }]) => [key, value] as const,
+  );
+
   const context = createSchemaContext(findings, namedSchemas);
   const readOptionalSchema = (entry: YamlEntry | undefined): JsonObject | undefined =>
     entry && readSchema(entry.value, context);
-  const inputSchema = input.get('schema');
-  const fields = listSchemaFields(inputSchema);
-  const writtenFields = [...readLocatedValues(entries, findings)].map(
-    ([key, { value }]) => [key, value] as const,
-  );
 
   return {
     isReadable: root !== undefined,
@@ -54,94 +81,20 @@ export function readFrontMatter(
     description: readOneLineText(entries.get('description'), findings),
     model: readOneLineText(entries.get('model'), findings),
     modelPlace: entries.get('model')?.value ?? TOP,
-    config: readLocatedValues(
-      readKnownEntries(entries.get('config')?.value, 'config', findings),
-      findings,
-    ),
-    /** Undefined without a schema; the inputs are then the names in the template. */
+    config: readMap(entries.get('config'), 'config', findings),
     inputSchema: readOptionalSchema(inputSchema),
-    /** Returns true if the schema has a field of this name, even one that can't be read. */
-    mentions: (key: string) => fields.some(({ name }) => name === key),
-    placeOfField: (key: string): FilePosition =>
-      fields.find(({ name }) => name === key) ?? inputSchema ?? TOP,
-    defaults: readLocatedValues(
-      readKnownEntries(input.get('default')?.value, 'input.default', findings),
-      findings,
-    ),
+    declaresField: field => fields.some(({ name }) => name === field),
+    placeOfField: field => fields.find(({ name }) => name === field) ?? inputSchema ?? TOP,
+    defaults: readMap(input.get('default'), 'input.default', findings),
     output: {
       ...readOutput(output.get('format'), readOptionalSchema(output.get('schema')), findings),
       ...readNamedField(output.get('named'), findings),
       ...readExtractField(output.get('extract'), findings),
     },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
-    ext: readExtensions(writtenFields),
-    /** The whole front matter as written. */
-    whole: Object.fromEntries(writtenFields),
+    ext: readExtensions(values),
+    whole: Object.fromEntries(values),
   };
-}
-
-function readOutput(
-  entry: YamlEntry | undefined,
-  schema: JsonObject | undefined,
-  findings: Findings,
-): PromptOutput {
-  const format = readOneLineText(entry, findings, 'output.format');
-  if (entry && format !== undefined && !OUTPUT_FORMATS.includes(format)) {
-    findings.addNote(entry.value, `the format \`${format}\` is not checked, only json is`);
-  }
-  return { ...(format !== undefined && { format }), ...(schema && { schema }) };
-}
-
-function readNamedField(
-  entry: YamlEntry | undefined,
-  findings: Findings,
-): Pick<PromptOutput, 'named'> {
-  const entries = readKnownEntries(entry?.value, 'output.named', findings, [
-    'name',
-    'description',
-    'strict',
-  ]);
-  const texts = ['name', 'description'].flatMap(key => {
-    const text = readOneLineText(entries.get(key), findings, `output.named.${key}`);
-    return text === undefined ? [] : [[key, text] as const];
-  });
-
-  const strict = entries.get('strict')?.value.json();
-  if (strict !== undefined && typeof strict !== 'boolean') {
-    findings.addFault(entries.get('strict') ?? TOP, 'output.named.strict must be true or false');
-  }
-
-  const named = { ...Object.fromEntries(texts), ...(typeof strict === 'boolean' && { strict }) };
-  return Object.keys(named).length > 0 ? { named } : {};
-}
-
-function readExtractField(
-  entry: YamlEntry | undefined,
-  findings: Findings,
-): Pick<PromptOutput, 'extract'> {
-  const extract = readOneLineText(entry, findings, 'output.extract');
-  if (extract === 'first' || extract === 'last') return { extract };
-  if (entry && extract !== undefined) {
-    findings.addFault(entry.value, `output.extract is first or last, not \`${extract}\``);
-  }
-  return {};
-}
-
-/**
- * Returns the entries of `input` or `output`; none, with a note, for a word, which Genkit ignores.
- */
-function readPartEntries(
-  entry: YamlEntry | undefined,
-  findings: Findings,
-  knownKeys: readonly string[],
-): YamlEntries {
-  const word = entry?.value.scalar;
-  if (!entry || word === undefined) {
-    return readKnownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
-  }
-  const form = `write ${entry.key}: { schema: ${word} }`;
-  findings.addNote(entry.value, `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${form}`);
-  return new Map();
 }
 
 /** Returns the entries of a map and reports those that are not among `knownKeys`. */
@@ -154,10 +107,11 @@ function readKnownEntries(
   const entries = (value && findings.attempt(() => value.entries(name))) ?? [];
   for (const entry of entries) {
     if (!knownKeys || knownKeys.includes(entry.key)) continue;
-    const meant = didYouMean(entry.key, knownKeys);
+
+    const suggestion = didYouMean(entry.key, knownKeys);
     findings.addNote(
       entry,
-      `\`${entry.key}\` has no effect: ${name} takes ${joinNames(knownKeys)}${meant}`,
+      `\`${entry.key}\` has no effect: ${name} takes ${joinNames(knownKeys)}${suggestion}`,
     );
   }
   return new Map(entries.map(entry => [entry.key, entry]));
@@ -167,31 +121,6 @@ function joinNames(names: readonly string[]): string {
   return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
-function readLocatedValues(
-  entries: YamlEntries,
-  findings: Findings,
-): Map<string, LocatedValue<JsonValue>> {
-  const values = [...entries].map(([key, place]) => {
-    const value = findings.attempt(() => place.value.json());
-    return value === undefined ? undefined : ([key, { value, place }] as const);
-  });
-  return new Map(values.filter(value => value !== undefined));
-}
-
-/** Returns a text on one line; undefined if it is empty. */
-function readOneLineText(
-  entry: YamlEntry | undefined,
-  findings: Findings,
-  name = entry?.key ?? '',
-): string | undefined {
-  if (!entry || entry.value.isEmpty) return undefined;
-  const text = findings.attempt(() => entry.value.storableText(name));
-  return text?.replace(/\s+/g, ' ').trim() || undefined;
-}
-
-/** The end of a note on keys for tools. */
-export const NO_TOOLS = 'has no effect here: no tools are called';
-
 function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void {
   if (FRONT_MATTER_KEYS.includes(key) || IGNORED_KEYS.has(key)) return;
 
@@ -199,26 +128,29 @@ function noteUnknownKey({ key, ...place }: YamlEntry, findings: Findings): void 
     return findings.addNote(place, `\`${key}\` is kept in ext and has no effect here`);
   }
 
-  const isOfFormat = ['tools', 'toolDefs', 'maxTurns'].includes(key);
-  const what = isOfFormat
-    ? NO_TOOLS
-    : `is not a key of the format and has no effect${didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS])}`;
-  findings.addNote(place, `\`${key}\` ${what}`);
+  if (TOOL_KEYS.includes(key)) return findings.addNote(place, `\`${key}\` ${NO_TOOLS}`);
+
+  const suggestion = didYouMean(key, [...FRONT_MATTER_KEYS, ...IGNORED_KEYS]);
+  findings.addNote(place, `\`${key}\` is not a key of the format and has no effect${suggestion}`);
 }
 
-/** Returns the fields of `ext`, and `a.b.c: 1` as field `c` of the namespace `a.b`. */
-function readExtensions(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
-  const spaces = new Map<string, Map<string, JsonValue>>();
-  for (const [key, value] of entries) {
-    const dot = key.lastIndexOf('.');
-    if (dot < 0) continue;
-    const space = spaces.get(key.slice(0, dot)) ?? new Map<string, JsonValue>();
-    spaces.set(key.slice(0, dot), space.set(key.slice(dot + 1), value));
+/** Reads the entries of `input` or `output`. Notes a word in their place, which Genkit ignores. */
+function readPartEntries(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+  knownKeys: readonly string[],
+): YamlEntries {
+  const word = entry?.value.scalar;
+  if (!entry || word === undefined) {
+    return readKnownEntries(entry?.value, entry?.key ?? '', findings, knownKeys);
   }
 
-  const written = entries.find(([key]) => key === 'ext')?.[1];
-  const nested = [...spaces].map(([name, fields]) => [name, Object.fromEntries(fields)] as const);
-  return Object.fromEntries([...Object.entries(isJsonObject(written) ? written : {}), ...nested]);
+  const correction = `write ${entry.key}: { schema: ${word} }`;
+  findings.addNote(
+    entry.value,
+    `${MISSING_SCHEMA} \`${word}\`: anything is accepted; ${correction}`,
+  );
+  return new Map();
 }
 
 /**
@@ -230,8 +162,113 @@ function listSchemaFields(
 ): (FilePosition & { readonly name: string })[] {
   const fields = schema?.value.at('/properties');
   if (!fields?.isMap) return [];
+
   return fields.entries('a schema', []).map(({ key, line, column }) => {
     const [name = ''] = key.split('(');
     return { name: name.replace(/\?\s*$/, '').trim(), line, column };
   });
+}
+
+function readLocatedValues(
+  entries: YamlEntries,
+  findings: Findings,
+): Map<string, LocatedValue<JsonValue>> {
+  const values = new Map<string, LocatedValue<JsonValue>>();
+  for (const [key, entry] of entries) {
+    const value = findings.attempt(() => entry.value.json());
+    if (value !== undefined) values.set(key, { value, place: entry });
+  }
+  return values;
+}
+
+/** Returns a text on one line; undefined if it is empty. */
+function readOneLineText(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+  name = entry?.key ?? '',
+): string | undefined {
+  if (!entry || entry.value.isEmpty) return undefined;
+
+  const text = findings.attempt(() => entry.value.storableText(name));
+  return text?.replace(/\s+/g, ' ').trim() || undefined;
+}
+
+/** Reads a map of values; an empty one if there is none. */
+function readMap(
+  entry: YamlEntry | undefined,
+  name: string,
+  findings: Findings,
+): Map<string, LocatedValue<JsonValue>> {
+  return readLocatedValues(readKnownEntries(entry?.value, name, findings), findings);
+}
+
+function readOutput(
+  entry: YamlEntry | undefined,
+  schema: JsonObject | undefined,
+  findings: Findings,
+): PromptOutput {
+  const format = readOneLineText(entry, findings, 'output.format');
+  if (entry && format !== undefined && !OUTPUT_FORMATS.includes(format)) {
+    findings.addNote(entry.value, `the format \`${format}\` is not checked, only json is`);
+  }
+  return withoutUndefined({ format, schema });
+}
+
+function readNamedField(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+): Pick<PromptOutput, 'named'> {
+  const entries = readKnownEntries(entry?.value, 'output.named', findings, NAMED_KEYS);
+  const name = readOneLineText(entries.get('name'), findings, 'output.named.name');
+  const description = readOneLineText(
+    entries.get('description'),
+    findings,
+    'output.named.description',
+  );
+
+  const strictEntry = entries.get('strict');
+  const strict = strictEntry?.value.json();
+  if (strictEntry && typeof strict !== 'boolean') {
+    findings.addFault(strictEntry, 'output.named.strict must be true or false');
+  }
+
+  const named = withoutUndefined({
+    name,
+    description,
+    strict: typeof strict === 'boolean' ? strict : undefined,
+  });
+  return Object.keys(named).length > 0 ? { named } : {};
+}
+
+function readExtractField(
+  entry: YamlEntry | undefined,
+  findings: Findings,
+): Pick<PromptOutput, 'extract'> {
+  const extract = readOneLineText(entry, findings, 'output.extract');
+  if (extract === 'first' || extract === 'last') return { extract };
+
+  if (entry && extract !== undefined) {
+    findings.addFault(entry.value, `output.extract is first or last, not \`${extract}\``);
+  }
+  return {};
+}
+
+/** Returns the fields of `ext`, and `a.b.c: 1` as field `c` of the namespace `a.b`. */
+function readExtensions(entries: readonly (readonly [string, JsonValue])[]): JsonObject {
+  const namespaces = new Map<string, Map<string, JsonValue>>();
+  for (const [key, value] of entries) {
+    const dot = key.lastIndexOf('.');
+    if (dot < 0) continue;
+
+    const namespace = key.slice(0, dot);
+    const fields = namespaces.get(namespace) ?? new Map<string, JsonValue>();
+    namespaces.set(namespace, fields.set(key.slice(dot + 1), value));
+  }
+
+  const ext = entries.find(([key]) => key === 'ext')?.[1];
+  const extFields = isJsonObject(ext) ? Object.entries(ext) : [];
+  const dottedFields = [...namespaces].map(
+    ([name, fields]) => [name, Object.fromEntries(fields)] as const,
+  );
+  return Object.fromEntries([...extFields, ...dottedFields]);
 }

@@ -1,9 +1,14 @@
 import { type FilePosition, withoutFile } from '../../files/formats/file-fault.ts';
-import { findOwnValue, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import {
+  findOwnValue,
+  type JsonObject,
+  type JsonValue,
+  withoutUndefined,
+} from '../../files/formats/json.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import { BOUNDS } from '../bounds.ts';
 import { type PromptDefinition, type PromptPlaces, toConfigFields } from '../definition.ts';
-import { Findings, invalidPromptFileError } from '../findings.ts';
+import { Findings, toPromptFileError } from '../findings.ts';
 import { findSlugFault, getFileSlug, isPartialFile } from '../slug.ts';
 import { readTemplate, type TemplateReading } from '../template/read-template.ts';
 import type { PartialLookup } from '../template/syntax.ts';
@@ -39,7 +44,7 @@ export function parsePromptFile(
   options: ParseOptions = {},
 ): PromptDefinition {
   const { findings, definition } = parsePrompt(text, file, options);
-  if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
+  if (findings.hasFaults || !definition) throw toPromptFileError(findings);
   return definition;
 }
 
@@ -60,9 +65,15 @@ export function parsePrompt(text: string, file: string, options: ParseOptions = 
   return {
     findings,
     definition: findings.attempt(() =>
-      parseDefinition(text, file, findings, { ...options, notesUnused: true }),
+      parseDefinition(text, file, findings, { ...options, reportsUnused: true }),
     ),
   };
+}
+
+/** Reports a file name that can't be a slug. */
+function checkFileName(file: string, findings: Findings): void {
+  const fault = isPartialFile(file) ? undefined : findSlugFault(file);
+  if (fault !== undefined) findings.addFault({ line: 1, column: 1 }, fault);
 }
 
 /** Reports the character NUL, which no template can hold. Returns true if the text has it. */
@@ -79,12 +90,6 @@ export function reportNul(text: string, findings: Findings): boolean {
   return true;
 }
 
-/** Reports a file name that can't be a slug. */
-function checkFileName(file: string, findings: Findings): void {
-  const fault = isPartialFile(file) ? undefined : findSlugFault(file);
-  if (fault !== undefined) findings.addFault({ line: 1, column: 1 }, fault);
-}
-
 /**
  * Parses a text that is known to be a prompt file.
  *
@@ -97,59 +102,68 @@ export function parseDefinition(
   {
     partials = () => undefined,
     schemas,
-    notesUnused = false,
-  }: ParseOptions & { readonly notesUnused?: boolean },
+    reportsUnused = false,
+  }: ParseOptions & { readonly reportsUnused?: boolean },
 ): PromptDefinition {
   const isPartial = isPartialFile(file);
-  const parts = isPartial ? toTemplateSource(text) : splitSource(text);
-  const head = readFrontMatter(parts.frontMatter, parts.frontMatterLine, findings, schemas);
-  const declaredProperties = findOwnValue(head.inputSchema, 'properties');
+  const source = isPartial ? toTemplateSource(text) : splitSource(text);
+  const frontMatter = readFrontMatter(
+    source.frontMatter,
+    source.frontMatterLine,
+    findings,
+    schemas,
+  );
+
+  const declaredProperties = findOwnValue(frontMatter.inputSchema, 'properties');
   const templateReading = readTemplate({
-    template: parts.template,
-    start: parts.start,
+    template: source.template,
+    start: source.start,
     findings,
     declares: key => findOwnValue(declaredProperties, key) !== undefined,
     partials,
     isPartial,
   });
-  const uses = head.isReadable ? templateReading.uses : [];
-  noteJinja(parts, findings);
 
-  if (notesUnused && head.isReadable && !isPartial) {
-    noteUnused(parts, head, templateReading, findings);
+  noteJinja(source, findings);
+  if (reportsUnused && frontMatter.isReadable && !isPartial) {
+    noteUnused(source, frontMatter, templateReading, findings);
   }
 
-  for (const [key, { value, place }] of head.config) checkOption(key, value, place, findings);
+  for (const [key, { value, place }] of frontMatter.config) {
+    checkOption(key, value, place, findings);
+  }
+
   const slug = getFileSlug(file);
+  const uses = frontMatter.isReadable ? templateReading.uses : [];
 
   return {
     slug,
-    title: head.title ?? slug,
-    description: head.description ?? '',
-    model: head.model ?? DEFAULT_MODEL,
-    namesModel: head.model !== undefined,
-    ...readConfigFields(head),
-    ...sortInputs(head, uses, findings),
-    input: toInput(head),
-    output: head.output,
-    ext: head.ext,
-    frontMatter: head.whole,
-    source: parts.source,
+    title: frontMatter.title ?? slug,
+    description: frontMatter.description ?? '',
+    model: frontMatter.model ?? DEFAULT_MODEL,
+    namesModel: frontMatter.model !== undefined,
+    ...readConfigFields(frontMatter),
+    ...sortInputs(frontMatter, uses, findings),
+    input: toInput(frontMatter),
+    output: frontMatter.output,
+    ext: frontMatter.ext,
+    frontMatter: frontMatter.whole,
+    source: source.source,
     partials: templateReading.partials,
-    template: parts.template,
-    places: toPlaces(head),
+    template: source.template,
+    places: toPlaces(frontMatter),
   };
 }
 
 /** Notes tags of Jinja, which Handlebars leaves unchanged. */
 function noteJinja({ template, start }: PromptSource, findings: Findings): void {
   const lines = template.split('\n');
-  const at = lines.findIndex(isJinja);
-  if (at < 0) return;
+  const index = lines.findIndex(isJinja);
+  if (index < 0) return;
 
   const place = {
-    line: start.line + at,
-    column: (lines[at] ?? '').indexOf('{%') + (at === 0 ? start.column : 1),
+    line: start.line + index,
+    column: (lines[index] ?? '').indexOf('{%') + (index === 0 ? start.column : 1),
   };
   findings.addNote(
     place,
@@ -175,10 +189,13 @@ function noteUnused(
   const properties = findOwnValue(inputSchema, 'properties');
   const usedNames = new Set(uses.map(({ key }) => key));
   const unusedNames = new Set(isJsonObject(properties) ? Object.keys(properties) : []);
-  for (const key of usedNames) unusedNames.delete(key);
+  for (const name of usedNames) unusedNames.delete(name);
 
   for (const { index, groups: { name = '' } = {} } of template.matchAll(SINGLE_BRACES)) {
-    if (!unusedNames.delete(name) && !(inputSchema === undefined && usedNames.size === 0)) continue;
+    const isMeantAsInput =
+      unusedNames.delete(name) || (inputSchema === undefined && usedNames.size === 0);
+    if (!isMeantAsInput) continue;
+
     const linesBefore = template.slice(0, index).split('\n');
     const column =
       (linesBefore.at(-1)?.length ?? 0) + (linesBefore.length === 1 ? start.column : 1);
@@ -187,8 +204,8 @@ function noteUnused(
     usedNames.add(name);
   }
 
-  for (const key of unusedNames) {
-    findings.addNote(placeOfField(key), `the template does not use the input \`${key}\``);
+  for (const name of unusedNames) {
+    findings.addNote(placeOfField(name), `the template does not use the input \`${name}\``);
   }
 }
 
@@ -200,10 +217,10 @@ function readConfigFields({
 
 function toInput({ inputSchema, defaults }: FrontMatter): PromptDefinition['input'] {
   const values = [...defaults].map(([key, { value }]): [string, JsonValue] => [key, value]);
-  return {
-    ...(inputSchema && { schema: inputSchema }),
-    ...(values.length > 0 && { default: Object.fromEntries(values) }),
-  };
+  return withoutUndefined({
+    schema: inputSchema,
+    default: values.length > 0 ? Object.fromEntries(values) : undefined,
+  });
 }
 
 function toPlaces({ modelPlace, config, defaults, outputPlace }: FrontMatter): PromptPlaces {
@@ -211,6 +228,7 @@ function toPlaces({ modelPlace, config, defaults, outputPlace }: FrontMatter): P
     values: ReadonlyMap<string, LocatedValue<JsonValue>>,
   ): Record<string, FilePosition> =>
     Object.fromEntries([...values].map(([key, { place }]) => [key, withoutFile(place)]));
+
   return {
     model: withoutFile(modelPlace),
     output: withoutFile(outputPlace),

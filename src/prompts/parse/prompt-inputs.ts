@@ -26,38 +26,39 @@ interface SchemaField {
 
 /** Sorts the inputs into texts and pictures by how the template uses them. */
 export function sortInputs(
-  head: FrontMatter,
+  frontMatter: FrontMatter,
   uses: readonly FieldUse[],
   findings: Findings,
 ): PromptInputs {
-  const declaredInputs = listDeclaredFields(head);
+  const declaredInputs = listDeclaredFields(frontMatter);
   const fields = [
     ...declaredInputs,
-    ...listFurtherFields(head, new Set(declaredInputs.map(({ key }) => key)), uses),
+    ...listFurtherFields(frontMatter, new Set(declaredInputs.map(({ key }) => key)), uses),
   ];
 
   const knownNames = new Set(fields.map(({ key }) => key));
   for (const use of uses) {
     // A field that can't be read has a finding already.
-    const isMissing = !knownNames.has(use.key) && !head.mentions(use.key);
+    const isMissing = !knownNames.has(use.key) && !frontMatter.declaresField(use.key);
     if (use.isCertain && isMissing && !isVariable(use.key)) {
       reportUnknown(use, [...knownNames], findings);
     }
   }
 
-  for (const [key, { place }] of head.defaults) {
+  for (const [key, { place }] of frontMatter.defaults) {
     if (!knownNames.has(key)) findings.addNote(place, `the default \`${key}\` belongs to no input`);
   }
 
-  const pictures = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
-  for (const field of fields) if (pictures.has(field.key)) notePicture(field, head, findings);
-  const texts = fields.filter(({ key }) => !pictures.has(key));
+  const imageNames = new Set(uses.filter(({ isPicture }) => isPicture).map(({ key }) => key));
+  const imageFields = fields.filter(({ key }) => imageNames.has(key));
+  const textFields = fields.filter(({ key }) => !imageNames.has(key));
+  for (const field of imageFields) notePicture(field, frontMatter, findings);
 
   return {
-    textInputs: texts.map(field => createTextInput(field, head.defaults.get(field.key), findings)),
-    imageInputs: fields
-      .filter(({ key }) => pictures.has(key))
-      .map(({ key, schema }) => ({ key, ...pickDescription(schema) })),
+    textInputs: textFields.map(field =>
+      createTextInput(field, frontMatter.defaults.get(field.key), findings),
+    ),
+    imageInputs: imageFields.map(({ key, schema }) => ({ key, ...pickDescription(schema) })),
   };
 }
 
@@ -97,11 +98,11 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
  * schema allows.
  */
 function listFurtherFields(
-  head: FrontMatter,
+  frontMatter: FrontMatter,
   declaredNames: ReadonlySet<string>,
   uses: readonly FieldUse[],
 ): SchemaField[] {
-  const { inputSchema, defaults } = head;
+  const { inputSchema, defaults } = frontMatter;
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
   const furtherSchema = inputSchema?.['additionalProperties'] ?? true;
   const schema = isJsonObject(furtherSchema) ? furtherSchema : {};

@@ -1,5 +1,5 @@
 import type { PromptDefinition } from '../definition.ts';
-import { Findings, invalidPromptFileError } from '../findings.ts';
+import { Findings, toPromptFileError } from '../findings.ts';
 import type { ParsedAny } from '../foreign/parse-any-prompt.ts';
 import { readPromptText } from '../parse/read-prompt-text.ts';
 import { inProcessTasks, type PromptTasks } from './prompt-tasks.ts';
@@ -34,7 +34,7 @@ export async function readDefinition(
   options: ParseTextOptions = {},
 ): Promise<PromptDefinition> {
   const { findings, definition } = await parsePromptText(text, file, options);
-  if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
+  if (findings.hasFaults || !definition) throw toPromptFileError(findings);
   return definition;
 }
 

@@ -36,22 +36,26 @@ const MAX_TEMPLATE_CHARACTERS = 256 * 1024;
 export function parseTemplate(template: string): ParsedTemplate {
   const faults: FileFault[] = [];
   const maxFaults = Math.min(MAX_FAULTS, MAX_TEMPLATE_CHARACTERS / template.length);
+
   for (let text = template; ; ) {
     const blocks = scanBlocks(text);
     if (blocks instanceof FileFault) return { program: undefined, faults: [...faults, blocks] };
+
     try {
       return { program: Handlebars.parse(text), faults };
     } catch (error) {
       const { what, at } = explainParseError(toError(error), text, blocks);
       faults.push(faultAt(getPosition(text, at), what));
-      const remainder = withoutTag(text, at, blocks);
+
+      const remainder = blankOutTagAt(text, at, blocks);
       if (remainder === text || faults.length >= maxFaults) return { program: undefined, faults };
       text = remainder;
     }
   }
 }
 
-interface Blocks {
+/** The offsets of the blocks' tags. */
+interface BlockOffsets {
   /** The start offsets of the blocks that are still open at the end. */
   readonly open: readonly number[];
   /** The end tag's offset of each closed block, by the start offset. */
@@ -63,25 +67,35 @@ interface Blocks {
  * whole stack for each part. So is the number of consecutive blanks, because its search for blank
  * lines is quadratic in them. A fault names the limit.
  */
-function scanBlocks(text: string): Blocks | FileFault {
+function scanBlocks(text: string): BlockOffsets | FileFault {
   const nesting = new Nesting();
-  const starts = listLineStarts(text);
+  const lineStarts = listLineStarts(text);
   let invalidTokens = 0;
   lexer.setInput(text);
 
-  for (
-    let token = readNextToken();
-    token !== 'EOF' && invalidTokens <= MAX_FAULTS;
-    token = readNextToken()
-  ) {
-    const { first_line: line, first_column: column } = lexer.yylloc;
+  let token = readNextToken();
+  while (token !== 'EOF' && invalidTokens <= MAX_FAULTS) {
     if (token === 'INVALID') invalidTokens += 1;
-    nesting.add(token, (starts[line - 1] ?? 0) + column);
-    const fault = nesting.fault();
+
+    const { first_line: line, first_column: column } = lexer.yylloc;
+    nesting.addToken(token, (lineStarts[line - 1] ?? 0) + column);
+    const fault = nesting.findFault();
     if (fault !== undefined) return faultAt({ line, column: 1 }, fault);
+
+    token = readNextToken();
   }
 
-  return blanksFault(text) ?? nesting.blocks();
+  return findBlanksFault(text) ?? nesting.toBlockOffsets();
+}
+
+/** Returns the name of the next token: `EOF` if the lexer rejects the text, as the parser reports. */
+function readNextToken(): string {
+  try {
+    const token = lexer.lex();
+    return typeof token === 'string' ? token : (TOKENS[token] ?? 'EOF');
+  } catch {
+    return 'EOF';
+  }
 }
 
 /** The blocks, branches and parentheses that are open at a token. */
@@ -91,7 +105,7 @@ class Nesting {
   #branches = 0;
   #parentheses = 0;
 
-  add(token: string, at: number): void {
+  addToken(token: string, at: number): void {
     switch (token) {
       case 'OPEN_BLOCK':
       case 'OPEN_INVERSE':
@@ -130,26 +144,30 @@ class Nesting {
     this.#branches += 1;
   }
 
-  /** Returns a fault if too much is open. */
-  fault(): string | undefined {
+  /** Explains what is open too often; undefined if nothing is. */
+  findFault(): string | undefined {
     const { openBlocks, openParentheses } = BOUNDS;
     if (this.#openBlocks.length + this.#branches > openBlocks) {
       return `more than ${openBlocks} blocks and {{else}} branches are open inside each other`;
     }
-    return this.#parentheses > openParentheses
-      ? `more than ${openParentheses} parentheses are open inside each other`
-      : undefined;
+
+    if (this.#parentheses > openParentheses) {
+      return `more than ${openParentheses} parentheses are open inside each other`;
+    }
+
+    return undefined;
   }
 
-  blocks(): Blocks {
+  toBlockOffsets(): BlockOffsets {
     return { open: this.#openBlocks.map(({ at }) => at), closed: this.#closedBlocks };
   }
 }
 
 /** Returns a fault for too many blanks in a row. */
-function blanksFault(text: string): FileFault | undefined {
+function findBlanksFault(text: string): FileFault | undefined {
   for (const { 0: blanks, index } of text.matchAll(/\s+/g)) {
     if (blanks.length <= BOUNDS.blanksInARow) continue;
+
     const { line } = getPosition(text, index);
     return faultAt(
       { line, column: 1 },
@@ -159,49 +177,40 @@ function blanksFault(text: string): FileFault | undefined {
   return undefined;
 }
 
-/**
- * Returns the name of the next token. Ends at text that the lexer rejects; the parser will report
- * it.
- */
-function readNextToken(): string {
-  try {
-    const token = lexer.lex();
-    return typeof token === 'string' ? token : (TOKENS[token] ?? 'EOF');
-  } catch {
-    return 'EOF';
-  }
-}
-
+/** A fault with the offset of its place. */
 interface Explanation {
   readonly what: string;
   readonly at: number;
 }
 
+/** An error of Handlebars; it has a position unless it is a syntax error. */
 type ParseError = Error & { lineNumber?: number; column?: number };
 
 /**
  * Explains a parse error by its place. Handlebars' own message lists every token that it would have
  * accepted.
  */
-function explainParseError(error: ParseError, text: string, { open }: Blocks): Explanation {
+function explainParseError(error: ParseError, text: string, { open }: BlockOffsets): Explanation {
   const { message, lineNumber, column = 0 } = error;
-  const starts = listLineStarts(text);
+  const lineStarts = listLineStarts(text);
   if (lineNumber !== undefined) {
-    const [what = '', end] = message.replace(/ - \d+:\d+$/, '').split(" doesn't match ");
-    const at = (starts[lineNumber - 1] ?? 0) + column;
-    return { what: end === undefined ? what : `\`${what}\` is not ended by {{/${end}}}`, at };
+    const at = (lineStarts[lineNumber - 1] ?? 0) + column;
+    const [what = '', endName] = message.replace(/ - \d+:\d+$/, '').split(" doesn't match ");
+    if (endName === undefined) return { what, at };
+    return { what: `\`${what}\` is not ended by {{/${endName}}}`, at };
   }
 
   const { first_line, first_column } = lexer.yylloc;
-  const at = (starts[first_line - 1] ?? 0) + first_column;
+  const at = (lineStarts[first_line - 1] ?? 0) + first_column;
   const [, token = ''] = /got '(\w+)'$/u.exec(message) ?? [];
-  const isOpen = token === 'EOF' && message.includes('OPEN_ENDBLOCK');
-  if (isOpen) return { what: 'this block is never closed', at: open.at(-1) ?? at };
+  if (token === 'EOF' && message.includes('OPEN_ENDBLOCK')) {
+    return { what: 'this block is never closed', at: open.at(-1) ?? at };
+  }
 
   return explainToken(token, text, at);
 }
 
-/** Explains a token that stands where none of its kind may. */
+/** Explains a token that is not allowed at its place. */
 function explainToken(token: string, text: string, at: number): Explanation {
   if (token === 'CLOSE_UNESCAPED' || token === 'CLOSE_RAW_BLOCK') {
     const what = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
@@ -216,62 +225,74 @@ function explainToken(token: string, text: string, at: number): Explanation {
   if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
 
   const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(at)) ?? [];
-  const named = tag === undefined ? 'this tag' : `\`${tag}\``;
-  if (token === 'OPEN_ENDBLOCK') return { what: `${named} ends a block that was never opened`, at };
+  const subject = tag === undefined ? 'this tag' : `\`${tag}\``;
+  if (token === 'OPEN_ENDBLOCK') {
+    return { what: `${subject} ends a block that was never opened`, at };
+  }
 
   if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') {
-    return { what: `${named} is not inside a block`, at };
+    return { what: `${subject} is not inside a block`, at };
   }
 
   if (token === 'CLOSE') return { what: 'this tag is empty, or its last part has no value', at };
-  return explainSign(text, at);
+
+  return explainOperator(text, at);
 }
 
-/** Explains a sign that no tag may have. */
-function explainSign(text: string, at: number): Explanation {
-  // The first sign of `a == b` is read as one between a key and its value.
+/** Explains an operator, which no tag may have. */
+function explainOperator(text: string, at: number): Explanation {
+  // The lexer takes the first `=` of `a == b` for one between a key and its value.
   const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
-  const [sign] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text.slice(start, start + 3)) ?? [];
-  if (sign === undefined) return { what: explainTag(text, at), at };
-  const what = `\`${sign}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
+  const [operator] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text.slice(start, start + 3)) ?? [];
+  if (operator === undefined) return { what: explainTag(text, at), at };
+
+  const what = `\`${operator}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
   return { what, at: start };
 }
 
-/** Explains a tag that can't be read, by the language that has such tags. */
+/** Explains an unreadable tag; one of Go's templates by its language. */
 function explainTag(text: string, at: number): string {
   const [tag, name] =
     /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u.exec(text.slice(text.lastIndexOf('{{', at))) ?? [];
   if (tag === undefined) return "the template can't be read here";
+
   return `\`${tag}\` is a tag of Go's templates, which prompt files don't have: write {{${name}}}`;
 }
 
-/**
- * Finds the tag around a place that is closed neither before the next tag nor before the end of the
- * text.
- */
+/** Finds the start of the tag around a place; undefined if it is closed before the next tag. */
 function findUnclosedTag(text: string, at: number): number | undefined {
   const start = at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
   if (start < 0) return undefined;
-  const [end, next] = [text.indexOf('}}', start), text.indexOf('{{', start + 2)];
-  return end < 0 || (next >= 0 && next < end) ? start : undefined;
+
+  const end = text.indexOf('}}', start);
+  const nextStart = text.indexOf('{{', start + 2);
+  const isUnclosed = end < 0 || (nextStart >= 0 && nextStart < end);
+  return isUnclosed ? start : undefined;
 }
 
 /** Replaces the tag around a place with blanks, and the end tag too if it opens a block. */
-function withoutTag(text: string, at: number, { closed }: Blocks): string {
+function blankOutTagAt(text: string, at: number, { closed }: BlockOffsets): string {
   const start = text.lastIndexOf('{{', at + 1);
   if (start < 0) return text;
-  const end = closed.get(start);
-  const rest = blankOutTag(text, start, Math.max(at, start + 2));
-  return end === undefined ? rest : blankOutTag(rest, end, end + 2);
+
+  const blanked = blankOutTag(text, start, Math.max(at, start + 2));
+  const endTag = closed.get(start);
+  return endTag === undefined ? blanked : blankOutTag(blanked, endTag, endTag + 2);
 }
 
-/** Blanks out a tag up to its end, or up to the next tag if it is not closed. */
-function blankOutTag(text: string, start: number, from: number): string {
-  const [close, next] = [text.indexOf('}}', from), text.indexOf('{{', from)];
-  const limit = next < 0 ? text.length : next;
+/**
+ * Blanks out a tag up to its end, or up to the next tag if it is not closed. Both are looked for
+ * from `searchStart`.
+ */
+function blankOutTag(text: string, start: number, searchStart: number): string {
+  const close = text.indexOf('}}', searchStart);
+  const nextStart = text.indexOf('{{', searchStart);
+  const limit = nextStart < 0 ? text.length : nextStart;
   const isClosed = close >= 0 && close < limit;
   const end = isClosed ? close + 2 : limit;
-  return text.slice(0, start) + text.slice(start, end).replace(/[^\n]/g, ' ') + text.slice(end);
+
+  const blanks = text.slice(start, end).replace(/[^\n]/g, ' ');
+  return text.slice(0, start) + blanks + text.slice(end);
 }
 
 function listLineStarts(text: string): number[] {

@@ -77,14 +77,14 @@ export class RenderBudget {
   /** Renders a partial one level deeper. */
   renderDeeper(render: () => string): string {
     this.#depth += 1;
-    if (this.#depth > BOUNDS.renderDepth) throw tooDeepError();
+    if (this.#depth > BOUNDS.renderDepth) throw createDepthError();
     const text = render();
     this.#depth -= 1;
     return text;
   }
 }
 
-export function tooDeepError(): LimitExceeded {
+export function createDepthError(): LimitExceeded {
   return new LimitExceeded(
     `more than ${BOUNDS.renderDepth} blocks and partials are inside each other`,
   );

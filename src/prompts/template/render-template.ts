@@ -2,7 +2,7 @@ import Handlebars from 'handlebars';
 import type { LimitExceeded } from '../../utils/past-bound.ts';
 import { CompiledTemplates, type Template } from './compiled-templates.ts';
 import type { AddedHelpers } from './instrument.ts';
-import { type Limits, RENDER_LIMITS, RenderBudget, tooDeepError } from './render-budget.ts';
+import { createDepthError, type Limits, RENDER_LIMITS, RenderBudget } from './render-budget.ts';
 import { splitShellWords } from './shell-words.ts';
 import { findRole } from './syntax.ts';
 import { Marks, type TemplateMessage } from './template-messages.ts';
@@ -142,5 +142,5 @@ function indentPartial(text: string, indent: string, budget: RenderBudget): stri
 /** Converts V8's own errors for text length and call depth to LimitExceeded. */
 function toLimitExceeded({ message }: RangeError, budget: RenderBudget): LimitExceeded {
   if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
-  return tooDeepError();
+  return createDepthError();
 }

@@ -2,7 +2,7 @@ import { createKnownModels } from '../../models/catalogue/known-models.ts';
 import type { ModelTable } from '../../models/catalogue/model-table.ts';
 import { checkParsed } from '../../prompts/check/check-prompt.ts';
 import { type PromptDefinition, resolveModel } from '../../prompts/definition.ts';
-import { Findings, invalidPromptFileError } from '../../prompts/findings.ts';
+import { Findings, toPromptFileError } from '../../prompts/findings.ts';
 import { lacksOpeningFence } from '../../prompts/parse/prompt-source.ts';
 import { isPartialFile } from '../../prompts/slug.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
@@ -61,7 +61,7 @@ export async function publishPrompt(
       { line: 1, column: 1 },
       `the setting \`model\`: ${models.explainMissing(model)}`,
     );
-    throw invalidPromptFileError(findings);
+    throw toPromptFileError(findings);
   }
 
   const version = toNewVersion({ ...definition, model: resolveModel(definition, models) }, model);
@@ -95,5 +95,5 @@ export async function checkDefinition(
 
   const known = models && createKnownModels(models, { withRemedy: toOperator === undefined });
   await checkParsed({ findings, definition }, { models: known, tasks });
-  if (findings.hasFaults) throw invalidPromptFileError(findings);
+  if (findings.hasFaults) throw toPromptFileError(findings);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../files/formats/json.ts';
 import { type PromptDefinition, resolveModel, toConfigFields } from '../../prompts/definition.ts';
-import { type Finding, invalidPromptFileError } from '../../prompts/findings.ts';
+import { type Finding, toPromptFileError } from '../../prompts/findings.ts';
 import { readPromptText } from '../../prompts/parse/read-prompt-text.ts';
 import { toValidSlug } from '../../prompts/slug.ts';
 import { parsePromptText } from '../../prompts/tasks/read-prompt.ts';
@@ -127,7 +127,7 @@ async function readRunnable(
     text === undefined
       ? await parsePromptText(await readPromptText(file), file, { tasks, allowOutside })
       : await parsePromptText(text, `${toValidSlug(file)}.prompt`, { tasks, partials: {} });
-  if (findings.hasFaults || !definition) throw invalidPromptFileError(findings);
+  if (findings.hasFaults || !definition) throw toPromptFileError(findings);
   await checkDefinition(definition, file, {
     models: model === undefined ? models : undefined,
     tasks,

@@ -16,7 +16,7 @@ import { formatCaseName } from '../foreign-tests.ts';
 import { findChatRole, listInputs, type Piece } from '../template-pieces.ts';
 import { type EvaluationRow, getRowText, readEvaluationRows } from './evaluation-rows.ts';
 import { type Criterion, readCriterion } from './read-criterion.ts';
-import { qualifyOpenaiModel, readMessages } from './read-messages.ts';
+import { addOpenaiProvider, readMessages } from './read-messages.ts';
 import { isReference, splitAtReferences, type TextPart } from './row-references.ts';
 
 /** The name of this format, with its article. */
@@ -58,7 +58,7 @@ export function convertEvaluation(
       buildFieldsPrompt(listRowFields(root.json(), rows), listedCriteria, root);
     const schemas = collectNestedSchemas(body);
     const nestedNames = Object.keys(schemas);
-    const head = evaluationHead(entries.get('name')?.scalar, run);
+    const head = buildFrontMatter(entries.get('name')?.scalar, run);
 
     const prompt = formatPromptFile(head, withEndMark(body), { used: nestedNames, schemas });
     if (rows.length === 0) {
@@ -77,10 +77,10 @@ export function convertEvaluation(
 }
 
 /** Returns the front matter of the prompt file. */
-function evaluationHead(name: string | undefined, { model, config }: EvaluationRun): JsonObject {
+function buildFrontMatter(name: string | undefined, { model, config }: EvaluationRun): JsonObject {
   return {
     ...(name !== undefined && { title: name }),
-    ...(model !== undefined && { model: qualifyOpenaiModel(model) }),
+    ...(model !== undefined && { model: addOpenaiProvider(model) }),
     ...(Object.keys(config).length > 0 && { config }),
   };
 }

@@ -4,7 +4,7 @@ import type { Findings } from '../../findings.ts';
 import { JUDGED_NOTE } from '../converted-prompt.ts';
 import { PYTHON } from '../python.ts';
 import { type EvaluationRow, getRowText } from './evaluation-rows.ts';
-import { qualifyOpenaiModel, readMessages, type TextMessage } from './read-messages.ts';
+import { addOpenaiProvider, readMessages, type TextMessage } from './read-messages.ts';
 import {
   fillReferences,
   isReference,
@@ -192,7 +192,7 @@ function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
     answer && {
       messages,
       answer,
-      model: model === undefined ? undefined : qualifyOpenaiModel(model),
+      model: model === undefined ? undefined : addOpenaiProvider(model),
     }
   );
 }

@@ -3,7 +3,7 @@ import { findOwnValue, isJsonList, type JsonValue } from '../../../files/formats
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 
 /** Returns a model's name with its provider. */
-export function qualifyOpenaiModel(name: string): string {
+export function addOpenaiProvider(name: string): string {
   return name.includes('/') ? name : `openai/${name}`;
 }
 

@@ -153,7 +153,7 @@ export class ConversionContext {
   }
 
   /** Returns the name of an input for a variable or, in the cases without it, for a text. */
-  inputWithDefault(variable: string, text: string): string {
+  addInputWithDefault(variable: string, text: string): string {
     const inputs = this.inputsWithDefault;
     const existing = [...inputs].find(
       ([, input]) => input.variable === variable && input.text === text,
@@ -164,7 +164,7 @@ export class ConversionContext {
   }
 
   /** Returns the name of an input for the body of a request that Nunjucks makes for each case. */
-  inputForBody(body: BodyTemplate): string {
+  addInputForBody(body: BodyTemplate): string {
     const bodies = this.requestBodies;
     const existing = [...bodies].find(([, { template }]) => template === body.template);
     const name = existing?.[0] ?? `body_of_request_${bodies.size + 1}`;
@@ -173,7 +173,7 @@ export class ConversionContext {
   }
 
   /** Returns the line of a position in the configuration; undefined if it is in another file. */
-  ownLine({ file = this.#file, line }: Located): number | undefined {
+  findOwnLine({ file = this.#file, line }: Located): number | undefined {
     return file === this.#file ? line : undefined;
   }
 

@@ -9,7 +9,7 @@ import { buildTestFile, formatPromptFile } from '../file-texts.ts';
 import { listInputs } from '../template-pieces.ts';
 import { reportUnsupportedParts } from './configuration/unsupported-parts.ts';
 import { ConversionContext } from './conversion-context.ts';
-import { mergedValues } from './files/merged-values.ts';
+import { readMergedValues } from './files/merged-values.ts';
 import { type ParsedText, resolveReferences } from './files/yaml-references.ts';
 import { reportClaudeLines } from './prompts/claude-lines.ts';
 import type { ConfiguredPrompt } from './prompts/configured-prompt.ts';
@@ -78,7 +78,7 @@ async function convertDocument(
   options: ConvertOptions,
   conversion: ConversionContext,
 ): Promise<ConvertedPrompt> {
-  const entries = mergedValues(root, 'a configuration of promptfoo');
+  const entries = readMergedValues(root, 'a configuration of promptfoo');
   reportUnsupportedParts(entries, conversion);
   const providersValue = entries.get('providers') ?? entries.get('targets');
   const prompts = readPromptsOrDefault(entries.get('prompts'), root, conversion);
@@ -87,7 +87,7 @@ async function convertDocument(
   const settings = readSharedSettings(prompt, entries, conversion);
   collectNamedProviders(providersValue, conversion);
   const tests = await readTests(entries, prompts, conversion);
-  const json = collectJsonVariables(tests, missableInputs(plainBody, tests, conversion));
+  const json = collectJsonVariables(tests, findOmissibleInputs(plainBody, tests, conversion));
   conversion.variables = { all: tests.names, json: json.names, stored: listStoredVariables(tests) };
   const convertedBody = toRenderedBody(prompt, plainBody, tests, conversion);
   const models = readConfiguredModels(
@@ -183,12 +183,12 @@ function readSharedSettings(
   entries: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): ReadonlyMap<string, YamlValue> {
-  const promptSettings = config ? mergedValues(config, 'config') : [];
+  const promptSettings = config ? readMergedValues(config, 'config') : [];
   return new Map([...promptSettings, ...readTestSettings(entries.get('defaultTest'), conversion)]);
 }
 
 /** Returns the inputs that a program doesn't get if a test lacks them. */
-function missableInputs(
+function findOmissibleInputs(
   { body }: PromptBody,
   tests: ConfiguredTests,
   { isForTest }: ConversionContext,
@@ -241,7 +241,7 @@ function promptMaker(
   { askedProviders }: ConfiguredModels,
   conversion: ConversionContext,
 ): Pick<ConvertedPrompt, 'program' | 'template'> {
-  const parts = { ...promptFile, line: conversion.ownLine(at) ?? 1 };
+  const parts = { ...promptFile, line: conversion.findOwnLine(at) ?? 1 };
   const labels = readsLabel ? { labels: askedProviders.map(({ label = '' }) => label) } : {};
   return {
     ...(program && { program: { argv: program, ...labels, ...parts } }),

@@ -11,13 +11,13 @@ import {
  * Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it
  * checks nothing.
  */
-type Convert = (
+type ConvertValue = (
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
 ) => JsonObject | undefined;
 
 /** The types of assertions with an equivalent, without `not-`. */
-export const CONVERSIONS: { readonly [type: string]: Convert } = {
+export const CONVERSIONS: { readonly [type: string]: ConvertValue } = {
   equals: value =>
     typeof value === 'object' && value !== null
       ? buildBareJsonExpectation({ const: value })
@@ -29,7 +29,7 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
   'icontains-any': value => buildListExpectation('any', 'icontains', value),
   'icontains-all': value => buildListExpectation('all', 'icontains', value),
   'starts-with': value => ({ startsWith: toTextOrEmpty(value) }),
-  regex: value => ({ matches: withoutFlag(toTextOrEmpty(value)) }),
+  regex: value => ({ matches: expandCaseFlag(toTextOrEmpty(value)) }),
   'is-json': (schema = true) => buildBareJsonExpectation(schema),
   'contains-json': schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
   latency: (_, threshold) => {
@@ -49,14 +49,14 @@ export const CONVERSIONS: { readonly [type: string]: Convert } = {
     ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
   }),
   ...Object.fromEntries(
-    MEASURED_TYPES.map((type): [string, Convert] => [
+    MEASURED_TYPES.map((type): [string, ConvertValue] => [
       type,
       (value, threshold) => buildMeasuredExpectation(type, value, threshold),
     ]),
   ),
 };
 
-const TAKES_LIST = /^i?contains-(?:any|all)$/u;
+const LIST_TYPE = /^i?contains-(?:any|all)$/u;
 
 /**
  * Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks
@@ -78,7 +78,7 @@ export function findAssertionFault(
   if (type === 'javascript') return isText ? undefined : 'needs code';
   if (type === 'regex') return isText ? findAssertedPatternFault(value) : 'needs a pattern';
 
-  if (TAKES_LIST.test(type)) {
+  if (LIST_TYPE.test(type)) {
     return isText || isJsonList(value) ? undefined : 'needs a list of texts';
   }
 
@@ -106,7 +106,7 @@ export function buildFailingExpectation(reason: string): JsonObject {
 
 /** Returns what promptfoo expects by a list without words; undefined for a type without a list. */
 export function findEmptyListExpectation(type: string): JsonObject | undefined {
-  if (!TAKES_LIST.test(type)) return undefined;
+  if (!LIST_TYPE.test(type)) return undefined;
   return type.endsWith('any') ? NEVER_MATCHES : ANYTHING;
 }
 
@@ -115,7 +115,7 @@ const ANYTHING: JsonObject = { matches: '^' };
 const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
 
 /** Replaces the `(?i)` of a pattern by both cases of each letter. */
-function withoutFlag(pattern: string): string {
+function expandCaseFlag(pattern: string): string {
   if (!pattern.startsWith('(?i)')) return pattern;
   let isInClass = false;
   return pattern.slice('(?i)'.length).replaceAll(PATTERN_PARTS, part => {

@@ -21,19 +21,19 @@ export interface Assertion {
   readonly config?: JsonValue | undefined;
 }
 
-export const USES_CONFIG = /^(?:not-)?(?:javascript|python)$/u;
+export const CODE_TYPE = /^(?:not-)?(?:javascript|python)$/u;
 export const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 
 /** Returns true if code checks the answer. */
 export function isCode({ type }: Assertion): boolean {
-  return USES_CONFIG.test(type);
+  return CODE_TYPE.test(type);
 }
 
 export function isJudged({ type }: Assertion): boolean {
   return JUDGED_TYPE.test(type);
 }
 
-const PROGRAMS = ['python', 'ruby'];
+const PROGRAM_TYPES = ['python', 'ruby'];
 
 export function withoutNot(type: string): string {
   return type.replace(/^not-/u, '');
@@ -42,7 +42,7 @@ export function withoutNot(type: string): string {
 /** Returns true if a type is carried out, or is a program, which may be. */
 export function isSupported(type: string): boolean {
   const positive = withoutNot(type);
-  return Object.hasOwn(CONVERSIONS, positive) || PROGRAMS.includes(positive);
+  return Object.hasOwn(CONVERSIONS, positive) || PROGRAM_TYPES.includes(positive);
 }
 
 export function reportUnsupportedType(
@@ -50,7 +50,7 @@ export function reportUnsupportedType(
   type: string,
   conversion: ConversionContext,
 ): void {
-  const isProgram = PROGRAMS.includes(withoutNot(type));
+  const isProgram = PROGRAM_TYPES.includes(withoutNot(type));
   const way = isProgram ? ': use an expectation `command`' : '';
   conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${way}`);
 }

@@ -82,7 +82,7 @@ function reportUnusableCode(
   conversion: ConversionContext,
 ): boolean {
   if (positiveName === 'javascript') {
-    const fault = javascriptCodeFault(assertion, conversion);
+    const fault = findJavascriptFault(assertion, conversion);
     if (fault !== undefined) {
       conversion.reportOmission(assertion.at, `the assertion \`${assertion.type}\` ${fault}`);
       return true;
@@ -100,7 +100,7 @@ function reportUnusableCode(
  *
  * @throws {FileFault} if its file can't be read
  */
-function javascriptCodeFault(
+function findJavascriptFault(
   { at, value }: Assertion,
   conversion: ConversionContext,
 ): string | undefined {

@@ -1,19 +1,19 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { readPromptfooProvider } from '../providers/read-provider.ts';
 import {
   type Assertion,
+  CODE_TYPE,
   isSupported,
   JUDGED_TYPE,
   reportUnsupportedType,
-  USES_CONFIG,
   type WrittenJudge,
   withoutNot,
 } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
-const USES_THRESHOLD =
+const THRESHOLD_TYPE =
   /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
 
 const ASSERTION_KEYS: KnownKeys = {
@@ -50,7 +50,7 @@ export function readAssertions(
 /** Reads an assertion; undefined if it is left out. */
 function readAssertion(item: YamlValue, conversion: ConversionContext): Assertion | undefined {
   const omissionsBefore = conversion.omissionCount;
-  const entries = mergedValues(item, 'an assertion');
+  const entries = readMergedValues(item, 'an assertion');
 
   const type = entries.get('type')?.text('type');
   if (type === undefined) {
@@ -89,10 +89,10 @@ function reportAssertionKeys(
   type: string,
   conversion: ConversionContext,
 ): void {
-  const usesConfig = USES_CONFIG.test(type);
+  const usesConfig = CODE_TYPE.test(type);
   const knownKeys = [
     ...ASSERTION_KEYS.known,
-    ...(USES_THRESHOLD.test(type) ? ['threshold'] : []),
+    ...(THRESHOLD_TYPE.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
     ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
@@ -132,7 +132,7 @@ export function readPromptfooJudge(
 ): WrittenJudge | undefined {
   if (!node || node.isEmpty) return undefined;
 
-  const entries = node.isMap ? mergedValues(node, 'provider') : undefined;
+  const entries = node.isMap ? readMergedValues(node, 'provider') : undefined;
 
   // A map has a provider per kind of question; texts are judged by the first.
   if (entries && !entries.has('id') && (entries.has('text') || entries.has('embedding'))) {

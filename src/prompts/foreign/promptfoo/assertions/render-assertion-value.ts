@@ -81,7 +81,11 @@ function renderForCase(
 
   const program = { template, vars: values, isPlain: true };
   const name = JSON.stringify(program);
-  const output = conversion.requestOutput({ name, ...program, line: conversion.ownLine(at) ?? 1 });
+  const output = conversion.requestOutput({
+    name,
+    ...program,
+    line: conversion.findOwnLine(at) ?? 1,
+  });
   if (output === undefined) throw new Unrendered({ isUnknown: true });
 
   const [text, fault] = ['text', 'fault'].map(key => findOwnValue(parseJson(output) ?? null, key));

@@ -56,8 +56,8 @@ function findFirstFault(schemas: readonly JsonValue[], depth: number): string | 
  * them.
  */
 function listSubschemas(key: string, value: JsonValue): readonly JsonValue[] {
-  if (OF_NAMES.has(key)) return isJsonObject(value) ? Object.values(value) : [];
-  if (!OF_SCHEMAS.has(key)) return [];
+  if (SCHEMA_MAP_KEYWORDS.has(key)) return isJsonObject(value) ? Object.values(value) : [];
+  if (!SCHEMA_KEYWORDS.has(key)) return [];
   return isJsonList(value) ? value : [value];
 }
 
@@ -108,8 +108,8 @@ const VALUE_RULES: readonly KeywordRule[] = [
   ['uniqueItems', value => typeof value === 'boolean'],
 ];
 
-const OF_NAMES = new Set(['properties', 'patternProperties', 'dependencies']);
-const OF_SCHEMAS = new Set(SCHEMA_RULES.flatMap(([keywords]) => keywords.split(' ')));
+const SCHEMA_MAP_KEYWORDS = new Set(['properties', 'patternProperties', 'dependencies']);
+const SCHEMA_KEYWORDS = new Set(SCHEMA_RULES.flatMap(([keywords]) => keywords.split(' ')));
 
 const SCHEMA_TYPES = new Set<JsonValue>(
   'string number integer boolean object array null'.split(' '),

@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 
 /** The settings with which a configuration runs its tests. */
 export interface RunSettings {
@@ -44,5 +44,5 @@ function readOptionEntries(
   entries: ReadonlyMap<string, YamlValue>,
 ): Map<string, YamlValue> {
   const node = entries.get(key);
-  return node && !node.isEmpty ? mergedValues(node, key) : new Map<string, YamlValue>();
+  return node && !node.isEmpty ? readMergedValues(node, key) : new Map<string, YamlValue>();
 }

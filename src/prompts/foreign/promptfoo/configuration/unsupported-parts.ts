@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 
 /** Reports the parts of a configuration that are not carried out. */
 export function reportUnsupportedParts(
@@ -46,7 +46,7 @@ const TOP_LEVEL_KEYS: KnownKeys = {
  * environment, never from a file.
  */
 function reportEnvironment(env: YamlValue | undefined, conversion: ConversionContext): void {
-  for (const [name, value] of env && !env.isEmpty ? mergedValues(env, 'env') : []) {
+  for (const [name, value] of env && !env.isEmpty ? readMergedValues(env, 'env') : []) {
     if (conversion.isForTest && SECRET_VARIABLE.test(name)) {
       conversion.reportHarmless(value, `\`${name}\` is taken from the environment`);
     } else if (!conversion.isForTest || ENVIRONMENT_VARIABLE.test(name)) {

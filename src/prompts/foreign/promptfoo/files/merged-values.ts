@@ -5,7 +5,7 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
  *
  * @param name the map in messages
  */
-export function mergedValues(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
+export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.valuesByKey(name);
   const merge = values.get('<<');
   if (!merge || depth > MAX_MERGES) return values;
@@ -14,7 +14,7 @@ export function mergedValues(node: YamlValue, name: string, depth = 0): Map<stri
   const maps = merge.isList ? merge.items(name) : [merge];
 
   // The first map with a key counts.
-  const inherited = maps.toReversed().flatMap(map => [...mergedValues(map, name, depth + 1)]);
+  const inherited = maps.toReversed().flatMap(map => [...readMergedValues(map, name, depth + 1)]);
   return new Map([...inherited, ...values]);
 }
 

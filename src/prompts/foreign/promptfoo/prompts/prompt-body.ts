@@ -4,7 +4,7 @@ import { END_MARK, listInputs, listTestedInputs, type Piece } from '../../templa
 import type { ConversionContext } from '../conversion-context.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
-import { comparesOtherwise, listVariablesOfKind, takesNunjucks } from '../tests/variable-kinds.ts';
+import { hasOtherEquality, listVariablesOfKind, takesNunjucks } from '../tests/variable-kinds.ts';
 import { BeyondPromptFile, type ConfiguredPrompt } from './configured-prompt.ts';
 import { parseDumpedChat, parsePromptMessages, readPromptJson } from './prompt-messages.ts';
 
@@ -106,7 +106,7 @@ function losesKinds(
  */
 function comparesAnotherKind(piece: Piece, tests: ConfiguredTests): boolean {
   if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return false;
-  return comparesOtherwise(tests, piece.tests, piece.equals);
+  return hasOtherEquality(tests, piece.tests, piece.equals);
 }
 
 /** Returns a body that keeps the blanks at its ends, as promptfoo does. */

@@ -21,7 +21,7 @@ export function readPromptJson(
   { at, text }: ConfiguredPrompt,
   conversion: ConversionContext,
 ): JsonValue | undefined {
-  const isYamlFile = conversion.ownLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
+  const isYamlFile = conversion.findOwnLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
   if (!isYamlFile) return parseJson(text);
   try {
     return parseYaml(text).json();

@@ -3,7 +3,7 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import { isJsonList } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import type { Located, SourceText } from '../files/source-files.ts';
 import { type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 import { findProgramPrompt } from './program-prompt.ts';
@@ -25,7 +25,7 @@ export function readPrompts(node: YamlValue, conversion: ConversionContext): Con
     );
   }
 
-  const labels = node.isMap ? mergedValues(node, 'prompts') : undefined;
+  const labels = node.isMap ? readMergedValues(node, 'prompts') : undefined;
   if (!labels || labels.has('raw') || labels.has('id')) return readListedPrompt(node, conversion);
   // `{file.txt: label}`
   return [...labels].flatMap(([name, label]) =>
@@ -51,7 +51,7 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
   const { scalar } = item;
   if (scalar !== undefined) return readNamedPrompts(scalar, item, conversion);
 
-  const entries = mergedValues(item, 'a prompt');
+  const entries = readMergedValues(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
   const [only] = entries;
 
@@ -97,14 +97,14 @@ function readNamedPrompts(
     return [{ at, text: '', fault: `${promptText} names no file`, label: labelOrName }];
   }
 
-  const fault = unsupportedFault(promptText, isFile);
+  const fault = findPromptFileFault(promptText, isFile);
   if (fault !== undefined) return [{ at, text: '', fault, label: labelOrName }];
   if (!isFile) return [{ at, text: promptText, label: label ?? promptText, id }];
   return parsePromptsFile(conversion.files.read(promptText, at), { fileName, label }, conversion);
 }
 
 /** Explains why a prompt file can't be a prompt that is written so; undefined if it can. */
-function unsupportedFault(promptText: string, isFile: boolean): string | undefined {
+function findPromptFileFault(promptText: string, isFile: boolean): string | undefined {
   if ((isFile || looksLikeFile(promptText)) && PROMPT_PROGRAM.test(promptText)) {
     return `the prompt ${promptText} is a program: a prompt file can't be one`;
   }

@@ -8,7 +8,7 @@ import { toTextOrEmpty } from '../../../../files/formats/json-fields.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { readAnswerFormat, readsFormat } from './answer-format.ts';
 import { convertTools } from './convert-tools.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
@@ -67,7 +67,11 @@ function convertSetting(
   }
 
   if (NESTED.includes(key) || (key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id))) {
-    return convertSettings({ ...source, isSentWhole: true }, mergedValues(entry, key), conversion);
+    return convertSettings(
+      { ...source, isSentWhole: true },
+      readMergedValues(entry, key),
+      conversion,
+    );
   }
 
   const settings =

@@ -29,7 +29,7 @@ export function declareProvider(
 
   const { transform, givesResults = false } = declaration;
   const fields = { modality: 'text', ...declaration.fields };
-  const model = uniqueName(
+  const model = chooseDeclaredName(
     provider,
     'address' in fields ? 'address' : 'program',
     fields,
@@ -59,7 +59,7 @@ function findFieldsReader(id: string): FieldsReader | undefined {
 }
 
 /** Returns a name that no built-in model and no provider with another entry has. */
-function uniqueName(
+function chooseDeclaredName(
   { id, label }: WrittenProvider,
   kind: string,
   fields: JsonObject,

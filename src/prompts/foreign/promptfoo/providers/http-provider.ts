@@ -2,7 +2,7 @@ import { type JsonObject, type JsonValue, parseJson } from '../../../../files/fo
 import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import { isLoopbackHost } from '../../../../wire/addresses.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
 import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
@@ -49,7 +49,7 @@ export function readAddressFields(
   conversion: ConversionContext,
 ): EntryFields | undefined {
   const { id, config } = provider;
-  const configEntries = config ? mergedValues(config, 'config') : new Map<string, YamlValue>();
+  const configEntries = config ? readMergedValues(config, 'config') : new Map<string, YamlValue>();
   try {
     const entries = withRequest(provider, configEntries, conversion);
     for (const [key, value] of entries) {
@@ -120,7 +120,10 @@ function withRequest(
     );
   }
 
-  const requestEntries = mergedValues(parseYaml(JSON.stringify(settings), request.line), 'request');
+  const requestEntries = readMergedValues(
+    parseYaml(JSON.stringify(settings), request.line),
+    'request',
+  );
   return new Map([...entries, ...requestEntries]);
 }
 
@@ -228,7 +231,7 @@ function addRenderedBody(
     return undefined;
   }
 
-  return `\${input.${conversion.inputForBody({ at: bodyValue, template })}}`;
+  return `\${input.${conversion.addInputForBody({ at: bodyValue, template })}}`;
 }
 
 /**
@@ -261,7 +264,7 @@ function withFallbacks(
       if (fallback === '' || name === 'prompt') return `{{${name}}}`;
       return isJudge || !conversion.isForTest
         ? tag
-        : `{{${conversion.inputWithDefault(name, fallback)}}}`;
+        : `{{${conversion.addInputWithDefault(name, fallback)}}}`;
     },
   );
   return parseJson(text) ?? value;

@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 
 /** Matches a model of Hugging Face's text generation. */
@@ -26,7 +26,7 @@ export function readTextGenerationFields(
   { id, config }: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {
-  const settings = config ? mergedValues(config, 'config') : new Map<string, YamlValue>();
+  const settings = config ? readMergedValues(config, 'config') : new Map<string, YamlValue>();
   const otherInterface = settings.get('apiEndpoint') ?? settings.get('chatCompletion');
   if (otherInterface) {
     conversion.reportOmission(

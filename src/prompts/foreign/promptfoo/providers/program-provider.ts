@@ -1,7 +1,7 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { isUnreadable, NEEDS_TYPES, splitCommandLine } from '../files/program-files.ts';
 import {
   KEPT_NODE_PROVIDER,
@@ -129,7 +129,10 @@ export function readAgentFields(
   { config, isJudge = false }: WrittenProvider,
   conversion: ConversionContext,
 ): EntryFields | undefined {
-  const call = readClaudeAgentCall(config ? mergedValues(config, 'config') : new Map(), conversion);
+  const call = readClaudeAgentCall(
+    config ? readMergedValues(config, 'config') : new Map(),
+    conversion,
+  );
   if (call === undefined) return undefined;
   const words = ['node', '-e', NODE_CLAUDE_AGENT, HERE, JSON.stringify(call), '[]', RUN_MESSAGES];
   return buildResultFields(words, conversion.runsPrograms && !isJudge);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import type { PromptfooAddress } from './promptfoo-provider.ts';
 
 /** Providers that answer like OpenAI, at their addresses. */
@@ -77,7 +77,7 @@ export function findOwnAddress(
   if (!config || !provider) return undefined;
 
   const { engine, ownBaseUrl, path } = provider;
-  const entries = mergedValues(config, 'config');
+  const entries = readMergedValues(config, 'config');
   const [configuredUrl] = ADDRESS_KEYS.flatMap(key => entries.get(key)?.scalar ?? []);
   if (configuredUrl === undefined) return undefined;
 
@@ -92,13 +92,13 @@ export function findOwnAddress(
   const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
   const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
 
-  return { name: uniqueName(name, entry, addressProviders), entry };
+  return { name: chooseHostName(name, entry, addressProviders), entry };
 }
 
 /**
  * Returns a name that neither a built-in provider nor a provider with another address or key has.
  */
-function uniqueName(
+function chooseHostName(
   host: string,
   entry: JsonObject,
   addressProviders: ConversionContext['addressProviders'],

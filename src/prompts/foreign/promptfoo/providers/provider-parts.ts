@@ -1,6 +1,6 @@
 import { faultAt } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 
 interface ProviderParts {
   /** The id that chooses the provider. */
@@ -18,10 +18,10 @@ function toProviderParts(id: string): ProviderParts {
 }
 
 export function readProviderParts(item: YamlValue): ProviderParts {
-  const entries = mergedValues(item, 'a provider');
+  const entries = readMergedValues(item, 'a provider');
   const [only] = entries;
   const isById = entries.size !== 1 || !only || only[0] === 'id';
-  const providerEntries = isById ? entries : mergedValues(only[1], only[0]);
+  const providerEntries = isById ? entries : readMergedValues(only[1], only[0]);
   const ownId = providerEntries.get('id')?.text('id');
   const writtenId = isById ? ownId : only[0];
   if (writtenId === undefined) throw faultAt(item, 'a provider needs `id`');

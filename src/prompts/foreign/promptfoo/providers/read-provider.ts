@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { parsesAnswers } from './answer-format.ts';
 import { convertSettings } from './convert-settings.ts';
 import { callsTransform } from './convert-tools.ts';
@@ -145,7 +145,11 @@ function convertModel(
     return undefined;
   }
 
-  const ownSettings = convertSettings({ id }, config && mergedValues(config, 'config'), conversion);
+  const ownSettings = convertSettings(
+    { id },
+    config && readMergedValues(config, 'config'),
+    conversion,
+  );
   const promptSettings = convertSettings({ id }, promptConfig, conversion);
   const output = promptSettings.output ?? ownSettings.output;
   const settings = { ...ownSettings.settings, ...promptSettings.settings };

@@ -130,7 +130,7 @@ function listSentSettings(id: string): readonly string[] | undefined {
   const allSettings = isResponses
     ? RESPONSES_SETTINGS
     : [...CHAT_SETTINGS, ...REASONING_SETTINGS, ...huggingFaceSettings];
-  const unsentSettings = settingsWithoutUse(id, azure?.deployment);
+  const unsentSettings = listUnsentSettings(id, azure?.deployment);
 
   return allSettings.filter(key => !unsentSettings.includes(key));
 }
@@ -140,7 +140,7 @@ function listSentSettings(id: string): readonly string[] | undefined {
  *
  * @param deployment that of Azure
  */
-function settingsWithoutUse(id: string, deployment: string | undefined): readonly string[] {
+function listUnsentSettings(id: string, deployment: string | undefined): readonly string[] {
   const isReasoning = deployment === undefined ? THINKS.test(id) : AZURE_THINKS.test(deployment);
   if (isReasoning) {
     return deployment === undefined ? ['temperature', 'max_tokens'] : ['temperature'];

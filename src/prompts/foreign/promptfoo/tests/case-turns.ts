@@ -14,24 +14,24 @@ export class CaseAnswers {
   readonly #cases = new Map<string, number>();
 
   /** Returns true if a turn takes the answer of a case that is left out. */
-  lacks(turn: WrittenTurn | undefined): boolean {
-    return turn !== undefined && this.#casesBefore(turn).includes(LEFT_OUT);
+  isMissingFor(turn: WrittenTurn | undefined): boolean {
+    return turn !== undefined && this.#findPrecedingCases(turn).includes(LEFT_OUT);
   }
 
   /** Notes that the case of a turn is left out. */
   leaveOut(turn: WrittenTurn | undefined): void {
-    for (const key of turn ? answerKeys(turn) : []) this.#cases.set(key, LEFT_OUT);
+    for (const key of turn ? listAnswerKeys(turn) : []) this.#cases.set(key, LEFT_OUT);
   }
 
   /** Adds a case by its index, and returns its turn. */
   add(turn: WrittenTurn, index: number): ConvertedTurn {
-    const after = this.#casesBefore(turn);
-    for (const key of answerKeys(turn)) this.#cases.set(key, index);
+    const after = this.#findPrecedingCases(turn);
+    for (const key of listAnswerKeys(turn)) this.#cases.set(key, index);
     return { ...turn, after };
   }
 
-  #casesBefore({ conversation, takes }: WrittenTurn): number[] {
-    const keys = [...conversationKeys(conversation), ...takes.map(variableKey)];
+  #findPrecedingCases({ conversation, takes }: WrittenTurn): number[] {
+    const keys = [...listConversationKeys(conversation), ...takes.map(toVariableKey)];
     return keys.flatMap(key => this.#cases.get(key) ?? []);
   }
 }
@@ -42,16 +42,16 @@ const LEFT_OUT = -1;
  * Returns the keys of the conversation that an answer continues, and of the variable in which it is
  * stored.
  */
-function answerKeys({ conversation, storesAs }: WrittenTurn): string[] {
-  const storeKeys = storesAs === undefined ? [] : [variableKey(storesAs)];
-  return [...conversationKeys(conversation), ...storeKeys];
+function listAnswerKeys({ conversation, storesAs }: WrittenTurn): string[] {
+  const storeKeys = storesAs === undefined ? [] : [toVariableKey(storesAs)];
+  return [...listConversationKeys(conversation), ...storeKeys];
 }
 
-function conversationKeys(conversation: string | undefined): string[] {
+function listConversationKeys(conversation: string | undefined): string[] {
   return conversation === undefined ? [] : [`conversation ${conversation}`];
 }
 
-function variableKey(name: string): string {
+function toVariableKey(name: string): string {
   return `variable ${name}`;
 }
 

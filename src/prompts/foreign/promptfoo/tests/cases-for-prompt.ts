@@ -63,7 +63,7 @@ export function buildCases(
     const turn = findTurn(test, index, needs, conversion);
 
     // Without the answer of a test that is left out, another prompt would be asked.
-    const isLeftOut = isDropped || (isAsked && cases.lackAnswerFor(turn));
+    const isLeftOut = isDropped || (isAsked && cases.isAnswerMissingFor(turn));
     if (isLeftOut) cases.leaveOut(countCombinations(test.vars), isAsked ? turn : undefined);
     if (!isAsked) continue;
 
@@ -71,7 +71,7 @@ export function buildCases(
     if (isDropped) reportFaults(possibleCases, conversion);
     if (isLeftOut) continue;
 
-    const line = (test.at && conversion.ownLine(test.at)) ?? at.line;
+    const line = (test.at && conversion.findOwnLine(test.at)) ?? at.line;
     for (const possibleCase of possibleCases) cases.add(possibleCase, { line, test, turn, repeat });
   }
   return cases;
@@ -91,8 +91,8 @@ class CaseList implements CasesForPrompt {
   }
 
   /** Returns true if a turn takes the answer of a case that is left out. */
-  lackAnswerFor(turn: WrittenTurn | undefined): boolean {
-    return this.#answers.lacks(turn);
+  isAnswerMissingFor(turn: WrittenTurn | undefined): boolean {
+    return this.#answers.isMissingFor(turn);
   }
 
   leaveOut(count: number, turn: WrittenTurn | undefined): void {
@@ -296,11 +296,13 @@ function renderInput(
     return Object.hasOwn(texts, fallback.variable) ? textOf(fallback.variable) : fallback.text;
   }
 
-  return Object.hasOwn(texts, input) ? variableText(input, combination, needs, conversion) : '';
+  return Object.hasOwn(texts, input)
+    ? renderVariableText(input, combination, needs, conversion)
+    : '';
 }
 
 /** Returns the text of a variable with its Nunjucks rendered, or its value as JSON. */
-function variableText(
+function renderVariableText(
   name: string,
   { chosen, texts, values }: Combination,
   { renderedInputs, jsonInputs }: PromptNeeds,

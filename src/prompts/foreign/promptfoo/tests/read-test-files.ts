@@ -2,7 +2,7 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import { isJsonList } from '../../../../files/formats/json.ts';
 import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
 import type { SourceText } from '../files/source-files.ts';
 import { parseWithReferences } from '../files/yaml-references.ts';
@@ -21,14 +21,14 @@ export async function readTestList(
   const { scalar: file } = node;
   if (file !== undefined) {
     const isYaml = /\.ya?ml$/iu.test(file);
-    return isYaml && isPassedOver(file, node, conversion)
+    return isYaml && skipIfMissing(file, node, conversion)
       ? []
       : await readTestsFile(file, node, conversion);
   }
 
   if (isJsonList(node.json())) return await readListedTests(node, conversion);
 
-  const entries = node.isMap ? mergedValues(node, 'tests') : undefined;
+  const entries = node.isMap ? readMergedValues(node, 'tests') : undefined;
 
   // A file may hold one test.
   if (entries && !entries.has('path')) return [readTest(node, conversion)];
@@ -48,8 +48,8 @@ async function readListedTests(
   const tests: ConfiguredTest[] = [];
   for (const item of list.items('tests')) {
     const { scalar: file } = item;
-    const hasPath = item.isMap && mergedValues(item, 'a test').has('path');
-    if (file !== undefined && isPassedOver(file, item, conversion)) continue;
+    const hasPath = item.isMap && readMergedValues(item, 'a test').has('path');
+    if (file !== undefined && skipIfMissing(file, item, conversion)) continue;
 
     if (file !== undefined) {
       tests.push(...(await readTestsFile(file, item, conversion)));
@@ -66,7 +66,7 @@ async function readListedTests(
  * Returns true, with a warning, for files of tests that don't exist: promptfoo passes over YAML,
  * and over any in a list.
  */
-function isPassedOver(name: string, at: YamlValue, conversion: ConversionContext): boolean {
+function skipIfMissing(name: string, at: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
   const isThere = isPattern(name)
     ? conversion.files.listMatching(name, at).length > 0
@@ -129,7 +129,7 @@ async function generateTests(
 
   const configText = JSON.stringify(config?.json() ?? null);
   const argv = testGenerator(conversion.directory, file, exportName, configText);
-  const line = conversion.ownLine(at) ?? 1;
+  const line = conversion.findOwnLine(at) ?? 1;
   const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });
 
   return output === undefined ? [] : await readTestList(parseYaml(output, 1, file), conversion);

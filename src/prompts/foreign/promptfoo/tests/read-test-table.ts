@@ -6,7 +6,7 @@ import { readAssertionCell } from '../assertions/read-assertion-cell.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { SourceText } from '../files/source-files.ts';
 import type { ConfiguredTest } from './configured-test.ts';
-import { asVariable, variableText } from './read-variables.ts';
+import { readVariableText, toVariable } from './read-variables.ts';
 
 /** A row of a table, with the line at which it ends. */
 interface TestTableRow {
@@ -87,7 +87,10 @@ function readRowTest(
     name: description === '' ? undefined : description,
     at,
     vars: new Map(
-      variables.map(([key, cell]) => [key, [asVariable(variableText(cell, at, conversion), at)]]),
+      variables.map(([key, cell]) => [
+        key,
+        [toVariable(readVariableText(cell, at, conversion), at)],
+      ]),
     ),
     asserts: readRowAssertions(cells, at),
     options: {},

@@ -3,7 +3,7 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { readAssertions } from '../assertions/read-assertions.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { readReferences } from '../prompts/prompt-references.ts';
 import { isAnswerSetting } from '../providers/setting-names.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
@@ -50,10 +50,10 @@ export function readTest(
   { isDefault = false }: { readonly isDefault?: boolean } = {},
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
-  const entries = mergedValues(node, 'a test');
+  const entries = readMergedValues(node, 'a test');
   const optionsValue = entries.get('options');
   const options = optionsValue
-    ? mergedValues(optionsValue, 'options')
+    ? readMergedValues(optionsValue, 'options')
     : new Map<string, YamlValue>();
   const provider = takesProviders('provider', isDefault, conversion)
     ? entries.get('provider')

@@ -6,7 +6,7 @@ import { isJudged, type WrittenJudge } from '../assertions/assertion.ts';
 import { readPromptfooJudge } from '../assertions/read-assertions.ts';
 import { readRunSettings } from '../configuration/run-settings.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
 import {
   type ConfiguredTest,
@@ -144,11 +144,13 @@ export function readTestSettings(
   conversion: ConversionContext,
 ): Map<string, YamlValue> {
   if (!node || !conversion.isForTest) return new Map();
-  const options = mergedValues(conversion.files.readValueOrFile(node), 'defaultTest').get(
+  const options = readMergedValues(conversion.files.readValueOrFile(node), 'defaultTest').get(
     'options',
   );
   const entries =
-    options && !options.isEmpty ? mergedValues(options, 'options') : new Map<string, YamlValue>();
+    options && !options.isEmpty
+      ? readMergedValues(options, 'options')
+      : new Map<string, YamlValue>();
   return new Map([...entries].filter(([key]) => isTestSetting(key, conversion)));
 }
 
@@ -172,7 +174,7 @@ async function readScenarios(
   const combinedTests: ConfiguredTest[] = [];
   let count = 0;
   for (const item of listScenarioItems(node, conversion)) {
-    const entries = mergedValues(item, 'a scenario');
+    const entries = readMergedValues(item, 'a scenario');
     conversion.reportKeys(entries, SCENARIO_KEYS, ' of a scenario');
     const configs = await readTestList(entries.get('config'), conversion);
     const tests = await readTestList(entries.get('tests'), conversion);

@@ -2,7 +2,7 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import { isJsonList } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import type { Located } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { Variable } from './configured-test.ts';
@@ -16,7 +16,7 @@ export function readVariables(
 ): Map<string, readonly Variable[]> {
   if (node.isEmpty) return new Map();
   const maps = node.isMap ? [node] : readVariableFiles(node, conversion);
-  const values = maps.flatMap(map => [...mergedValues(map, 'vars')]);
+  const values = maps.flatMap(map => [...readMergedValues(map, 'vars')]);
   return new Map(
     values.map(([key, value]) => [key, readVariableValues(key, value, conversion, isWhole)]),
   );
@@ -52,7 +52,7 @@ export function readVariableValues(
   if (typeof json === 'string') {
     const written = json.replace(/\n$/u, '');
     const texts = readMatchingTexts(written, node, conversion);
-    return texts.map(text => ({ ...asVariable(text, node), ...pickVariableFile(written) }));
+    return texts.map(text => ({ ...toVariable(text, node), ...pickVariableFile(written) }));
   }
 
   if (typeof json !== 'object') return [{ text: String(json), json }];
@@ -64,7 +64,7 @@ export function readVariableValues(
     json.every(item => typeof item === 'string')
   ) {
     return json.map(item => ({
-      ...asVariable(variableText(item, node, conversion), node),
+      ...toVariable(readVariableText(item, node, conversion), node),
       ...pickVariableFile(item),
     }));
   }
@@ -81,7 +81,7 @@ function pickVariableFile(text: string): Pick<Variable, 'file'> {
   return text.startsWith('file://') ? { file: text } : {};
 }
 
-export function asVariable(text: string, at: Located): Variable {
+export function toVariable(text: string, at: Located): Variable {
   return { text, json: text, at };
 }
 
@@ -91,18 +91,18 @@ function readMatchingTexts(
   at: Located,
   conversion: ConversionContext,
 ): readonly string[] {
-  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [variableText(text, at, conversion)];
+  if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [readVariableText(text, at, conversion)];
   const files = conversion.files.listMatching(text, at);
   if (files.length === 0) throw faultAt(at, `${text} names no file`);
-  return files.map(file => variableText(`file://${file}`, at, conversion));
+  return files.map(file => readVariableText(`file://${file}`, at, conversion));
 }
 
 /** Returns a text, or the content of a file; YAML as JSON. */
-export function variableText(text: string, at: Located, conversion: ConversionContext): string {
+export function readVariableText(text: string, at: Located, conversion: ConversionContext): string {
   if (!text.startsWith('file://')) {
     // promptfoo fills these in as it reads the configuration itself, for assertions and programs
     // too.
-    if (conversion.ownLine(at) !== undefined && mentionsEnvironment(text)) {
+    if (conversion.findOwnLine(at) !== undefined && mentionsEnvironment(text)) {
       conversion.reportOmission(at, 'a variable with `{{env.…}}` has no equivalent');
     }
     return text;

@@ -7,7 +7,7 @@ import {
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { mergedValues } from '../files/merged-values.ts';
+import { readMergedValues } from '../files/merged-values.ts';
 import type { Located } from '../files/source-files.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { PromptfooProvider } from '../providers/promptfoo-provider.ts';
@@ -61,12 +61,12 @@ function transformTests(
   }
 
   const varsOfTests = tests.map(({ vars }) =>
-    Object.fromEntries([...vars].map(([key, values]) => [key, valueForCode(values)])),
+    Object.fromEntries([...vars].map(([key, values]) => [key, toCodeInput(values)])),
   );
   const program = {
-    code: codeForAllTests(code),
+    code: buildTransformCode(code),
     input: varsOfTests,
-    line: conversion.ownLine(at) ?? 1,
+    line: conversion.findOwnLine(at) ?? 1,
   };
   const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
   const results = parseJson(output ?? '');
@@ -91,7 +91,7 @@ function transformTests(
 /**
  * Returns the value that the code gets in promptfoo: before lists become cases and files are read.
  */
-function valueForCode(values: readonly Variable[]): JsonValue {
+function toCodeInput(values: readonly Variable[]): JsonValue {
   const [{ json, file } = { json: null }] = values;
   const isPattern = file !== undefined && values.every(value => value.file === file);
   if (values.length === 1 || isPattern) return file ?? json;
@@ -102,7 +102,7 @@ function valueForCode(values: readonly Variable[]): JsonValue {
  * Returns code that transforms each set of variables like promptfoo, and names those that hold an
  * id of one run.
  */
-function codeForAllTests(code: string): string {
+function buildTransformCode(code: string): string {
   return `const one = function (vars, context) {
 ${code.includes('\n') ? code : `return ${code}`}
 };
@@ -164,7 +164,7 @@ function withVars(
     ([key, value]) =>
       !conversion.freshIds.has(key) && JSON.stringify(value) !== JSON.stringify(before[key]),
   );
-  const values = mergedValues(
+  const values = readMergedValues(
     parseYaml(JSON.stringify(Object.fromEntries(changedVars)), at.line, at.file),
     'vars',
   );

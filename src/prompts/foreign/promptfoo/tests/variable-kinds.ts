@@ -17,7 +17,7 @@ export function listVariablesOfKind(
  * Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other
  * way round.
  */
-export function comparesOtherwise({ all }: ConfiguredTests, name: string, text: string): boolean {
+export function hasOtherEquality({ all }: ConfiguredTests, name: string, text: string): boolean {
   return all.some(({ vars }) => {
     // A missing variable is undefined in Nunjucks, and an empty text here.
     const values = vars.get(name) ?? [{ text: '', json: null }];
