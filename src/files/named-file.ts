@@ -20,11 +20,11 @@ export class NamedFileCount {
   #bytes = 0;
 
   /** Counts a file once; returns the maximum that it exceeds. */
-  add(real: string, bytes: number): 'file count' | 'total size' | undefined {
-    if (this.#seen.has(real)) return undefined;
+  add(realPath: string, bytes: number): 'file count' | 'total size' | undefined {
+    if (this.#seen.has(realPath)) return undefined;
     if (this.#seen.size >= MAX_NAMED_FILES) return 'file count';
     if (this.#bytes + bytes > MAX_NAMED_BYTES) return 'total size';
-    this.#seen.add(real);
+    this.#seen.add(realPath);
     this.#bytes += bytes;
     return undefined;
   }
@@ -70,7 +70,10 @@ export function inspectNamedFile(
   if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
-  return { real, fault: stats.size > maxBytes ? 'large' : countedFiles?.add(real, stats.size) };
+  if (stats.size > maxBytes) return { real, fault: 'large' };
+
+  const fault = countedFiles?.add(real, stats.size);
+  return { real, fault };
 }
 
 /**
@@ -85,7 +88,7 @@ export function isOnOtherComputer(name: string, platform = process.platform): bo
  * Explains why a file found in a folder is left out: by its real path it has to be a regular file
  * below the folder. Returns undefined if it can be used, or no longer exists.
  */
-export function leftOutReason(file: string, folder: string): string | undefined {
+export function explainExclusion(file: string, folder: string): string | undefined {
   try {
     const { fault } = inspectNamedFile(file, folder, Number.POSITIVE_INFINITY);
     if (fault === 'outside') return `it leads out of ${folder}`;
@@ -116,9 +119,9 @@ function resolveRealPath(file: string): string {
 }
 
 /**
- * Returns the real path; undefined for links that lead back to themselves.
+ * Returns the real path; undefined for links that lead back to themselves. For a missing file
+ * outside the folder `root`, returns the path that it would have.
  *
- * @param root returns the path that a missing file would have, if that is outside this folder
  * @throws file system errors
  */
 function resolvePathUnlessLoop(file: string, root: string | undefined): string | undefined {
@@ -126,7 +129,7 @@ function resolvePathUnlessLoop(file: string, root: string | undefined): string |
     return resolveRealPath(file);
   } catch (error) {
     if (getErrorCode(error) === 'ELOOP') return undefined;
-    const missing = root === undefined ? file : pathIfCreated(file);
+    const missing = root === undefined ? file : resolveFuturePath(file);
     if (root !== undefined && !isInFolder(root, missing)) return missing;
     throw error;
   }
@@ -136,7 +139,7 @@ function resolvePathUnlessLoop(file: string, root: string | undefined): string |
  * Returns the path that a missing file would have: the real path of the nearest folder that exists,
  * and the rest.
  */
-function pathIfCreated(file: string): string {
+function resolveFuturePath(file: string): string {
   for (let ancestor = path.dirname(file); ; ancestor = path.dirname(ancestor)) {
     try {
       return path.join(resolveRealPath(ancestor), path.relative(ancestor, file));
@@ -147,6 +150,6 @@ function pathIfCreated(file: string): string {
 }
 
 function isInFolder(folder: string, file: string): boolean {
-  const way = path.relative(folder, file);
-  return way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+  const relative = path.relative(folder, file);
+  return relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
 }

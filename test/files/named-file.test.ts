@@ -6,7 +6,7 @@ import {
   inspectNamedFile,
   isBelow,
   isOnOtherComputer,
-  leftOutReason,
+  explainExclusion,
 } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
@@ -104,19 +104,19 @@ describe('a file that was found', () => {
     'is left out if it leads elsewhere, to nothing or to what is not a file',
     () => {
       const { folder, link } = scene();
-      expect(leftOutReason(path.join(folder, 'in/file'), folder)).toBeUndefined();
-      expect(leftOutReason(link('within', 'in/file'), folder)).toBeUndefined();
-      expect(leftOutReason(path.join(folder, 'gone'), folder)).toBeUndefined();
-      expect(leftOutReason(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
-      expect(leftOutReason(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
-      expect(leftOutReason(link('loop', 'loop'), folder)).toBe('it is not a regular file');
-      expect(leftOutReason(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
+      expect(explainExclusion(path.join(folder, 'in/file'), folder)).toBeUndefined();
+      expect(explainExclusion(link('within', 'in/file'), folder)).toBeUndefined();
+      expect(explainExclusion(path.join(folder, 'gone'), folder)).toBeUndefined();
+      expect(explainExclusion(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
+      expect(explainExclusion(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
+      expect(explainExclusion(link('loop', 'loop'), folder)).toBe('it is not a regular file');
+      expect(explainExclusion(path.join(folder, 'in'), folder)).toBe('it is not a regular file');
     },
   );
 
   it.runIf(isPosix)('is left out if it is a pipe', () => {
     const { folder } = scene();
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
-    expect(leftOutReason(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');
+    expect(explainExclusion(path.join(folder, 'pipe'), folder)).toBe('it is not a regular file');
   });
 });

@@ -129,7 +129,7 @@ export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]>
 };
 
 async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
-  const { REFERENCE_LOOP, findReferenceLoop } = await import(
+  const { REFERENCE_LOOP_MESSAGE, findReferenceLoop } = await import(
     '../../prompts/schemas/reference-loop.ts'
   );
   const { newCompiler, compile } = await loadSchemaCompilers();
@@ -147,7 +147,7 @@ async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
   return schema => {
     const loop = findReferenceLoop(schema as JsonObject | boolean);
     if (loop !== undefined) {
-      return { message: `${REFERENCE_LOOP} (at ${JSON.stringify(loop)})`, loop };
+      return { message: `${REFERENCE_LOOP_MESSAGE} (at ${JSON.stringify(loop)})`, loop };
     }
     try {
       void dialects[chooseDialect(schema)].validateSchema(schema, true);

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { leftOutReason } from '../../files/named-file.ts';
+import { explainExclusion } from '../../files/named-file.ts';
 import { expandHome } from './paths.ts';
 
 /** The context of typed paths: the working directory, and the meaning of `~`, if known. */
@@ -65,7 +65,7 @@ function isReadable(directory: string, entry: Dirent): boolean {
   if (entry.isFile()) return true;
   return (
     entry.isSymbolicLink() &&
-    leftOutReason(path.join(directory, entry.name), directory) === undefined
+    explainExclusion(path.join(directory, entry.name), directory) === undefined
   );
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { leftOutReason } from '../../files/named-file.ts';
+import { explainExclusion } from '../../files/named-file.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { ensureFileVersion } from '../targets/file-version.ts';
@@ -58,7 +58,7 @@ export class DirectoryPrompts {
   }
 
   #isLeftOut(file: string): boolean {
-    const reason = leftOutReason(file, this.#directory);
+    const reason = explainExclusion(file, this.#directory);
     if (reason !== undefined && !this.#leftOut.has(file)) {
       this.#leftOut.add(file);
       this.#ctx.io.error(`warning: ${toOneLine(file)} is left out: ${toOneLine(reason)}`);

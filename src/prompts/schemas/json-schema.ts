@@ -7,7 +7,7 @@ import {
 } from '../../files/formats/json.ts';
 import type { YamlValue } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
-import { decodeUriStep, findReferenceLoop, REFERENCE_LOOP } from './reference-loop.ts';
+import { decodeUriStep, findReferenceLoop, REFERENCE_LOOP_MESSAGE } from './reference-loop.ts';
 import type { SchemaContext } from './schema-reader.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
@@ -74,7 +74,7 @@ class SchemaCheck {
   run(): void {
     this.#visit(this.#root, '');
     const loop = findReferenceLoop(this.#root);
-    if (loop !== undefined) this.#report(loop, REFERENCE_LOOP);
+    if (loop !== undefined) this.#report(loop, REFERENCE_LOOP_MESSAGE);
   }
 
   #visit(schema: JsonValue, pointer: string): void {

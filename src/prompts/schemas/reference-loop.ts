@@ -11,7 +11,7 @@ import {
  * Keywords whose schemas apply to the same value as the schema around them: one, a list or a map of
  * schemas.
  */
-const SAME_VALUE = new Set([
+const SAME_VALUE_KEYWORDS = new Set([
   'allOf',
   'anyOf',
   'oneOf',
@@ -24,7 +24,7 @@ const SAME_VALUE = new Set([
 ]);
 
 /** Keywords whose schemas apply to a part of the value, or only if something refers to them. */
-const DEEPER = new Set([
+const NESTED_KEYWORDS = new Set([
   'properties',
   'patternProperties',
   'additionalProperties',
@@ -39,7 +39,7 @@ const DEEPER = new Set([
   'definitions',
 ]);
 
-const MAPS = new Set([
+const MAP_KEYWORDS = new Set([
   'properties',
   'patternProperties',
   '$defs',
@@ -48,9 +48,10 @@ const MAPS = new Set([
   'dependencies',
 ]);
 
-const REFERENCES = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
+const REFERENCE_KEYWORDS = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 
-export const REFERENCE_LOOP = '`$ref` leads back to itself without going deeper into the value';
+export const REFERENCE_LOOP_MESSAGE =
+  '`$ref` leads back to itself without going deeper into the value';
 
 /** A schema, its JSON Pointer, and the base URI of its references. */
 interface SchemaPart {
@@ -65,17 +66,20 @@ interface SchemaPart {
  */
 export function findReferenceLoop(schema: JsonValue): string | undefined {
   const roots = toSchemaParts(schema, '', 'schema:///');
-  const target = createTargetResolver(roots);
+  const resolveTarget = createTargetResolver(roots);
   const states = new Map<JsonObject, 'open' | 'done'>();
-  const pendingNodes = [...roots];
+  const pendingParts = [...roots];
 
   const listSameValueParts = (
     part: SchemaPart,
     keyword: string,
     value: JsonValue,
   ): SchemaPart[] => {
-    if (REFERENCES.has(keyword) && typeof value === 'string') return target(value, part);
-    return SAME_VALUE.has(keyword) ? listPartsUnder(part, keyword) : [];
+    if (REFERENCE_KEYWORDS.has(keyword) && typeof value === 'string') {
+      return resolveTarget(value, part);
+    }
+
+    return SAME_VALUE_KEYWORDS.has(keyword) ? listPartsUnder(part, keyword) : [];
   };
 
   const visit = (part: SchemaPart): string | undefined => {
@@ -84,18 +88,20 @@ export function findReferenceLoop(schema: JsonValue): string | undefined {
     for (const [keyword, value] of Object.entries(part.schema)) {
       for (const next of listSameValueParts(part, keyword, value)) {
         const state = states.get(next.schema);
-        const loop = state === undefined ? visit(next) : undefined;
         if (state === 'open') return part.pointer + encodePointerStep(keyword);
+        if (state === 'done') continue;
+
+        const loop = visit(next);
         if (loop !== undefined) return loop;
       }
-      if (DEEPER.has(keyword)) pendingNodes.push(...listPartsUnder(part, keyword));
+      if (NESTED_KEYWORDS.has(keyword)) pendingParts.push(...listPartsUnder(part, keyword));
     }
 
     states.set(part.schema, 'done');
     return undefined;
   };
 
-  for (let part = pendingNodes.pop(); part; part = pendingNodes.pop()) {
+  for (let part = pendingParts.pop(); part; part = pendingParts.pop()) {
     const loop = states.has(part.schema) ? undefined : visit(part);
     if (loop !== undefined) return loop;
   }
@@ -112,8 +118,8 @@ function createTargetResolver(
 ): (reference: string, from: SchemaPart) => SchemaPart[] {
   const documents = new Map<string, SchemaPart>();
   const anchors = new Map<string, SchemaPart>();
-  const pendingNodes = [...roots];
-  for (let part = pendingNodes.pop(); part; part = pendingNodes.pop()) {
+  const pendingParts = [...roots];
+  for (let part = pendingParts.pop(); part; part = pendingParts.pop()) {
     const { schema, base } = part;
     if (!documents.has(base)) documents.set(base, part);
 
@@ -121,8 +127,8 @@ function createTargetResolver(
       if (typeof name === 'string') anchors.set(`${base}#${name}`, part);
     }
 
-    for (const keyword of [...SAME_VALUE, ...DEEPER]) {
-      pendingNodes.push(...listPartsUnder(part, keyword));
+    for (const keyword of [...SAME_VALUE_KEYWORDS, ...NESTED_KEYWORDS]) {
+      pendingParts.push(...listPartsUnder(part, keyword));
     }
   }
 
@@ -132,7 +138,10 @@ function createTargetResolver(
     const { href, hash } = new URL(reference, base);
     const document = documents.get(withoutHash(href));
     if (document === undefined) return [];
-    if (hash !== '' && !hash.startsWith('#/')) return [anchors.get(href) ?? []].flat();
+    if (hash !== '' && !hash.startsWith('#/')) {
+      const anchor = anchors.get(href);
+      return anchor ? [anchor] : [];
+    }
 
     let target: JsonValue | undefined = document.schema;
     const steps = hash.split('/').slice(1).map(decodeUriStep);
@@ -148,14 +157,15 @@ function createTargetResolver(
 
 function listPartsUnder({ schema, pointer, base }: SchemaPart, keyword: string): SchemaPart[] {
   const value = findOwnValue(schema, keyword);
-  const at = pointer + encodePointerStep(keyword);
-  const isOne =
-    typeof value !== 'object' || value === null || !(isJsonList(value) || MAPS.has(keyword));
-  if (isOne) return toSchemaParts(value, at, base);
+  const keywordPointer = pointer + encodePointerStep(keyword);
+  if (typeof value !== 'object' || value === null) return [];
+  if (!isJsonList(value) && !MAP_KEYWORDS.has(keyword)) {
+    return toSchemaParts(value, keywordPointer, base);
+  }
 
-  const several: [string, JsonValue][] = Object.entries(value);
-  return several.flatMap(([name, schema]) =>
-    toSchemaParts(schema, at + encodePointerStep(name), base),
+  const schemas: [string, JsonValue][] = Object.entries(value);
+  return schemas.flatMap(([name, schema]) =>
+    toSchemaParts(schema, keywordPointer + encodePointerStep(name), base),
   );
 }
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { leftOutReason } from '../../files/named-file.ts';
+import { explainExclusion } from '../../files/named-file.ts';
 import { watchDirectory } from '../../files/watch-directory.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { describeMissingFence } from '../../prompts/parse/prompt-source.ts';
@@ -115,7 +115,7 @@ export function watchPromptFiles(
   const visit = async (file: string): Promise<void> => {
     let text = '';
     try {
-      const reason = leftOutReason(file, directory);
+      const reason = explainExclusion(file, directory);
       if (reason !== undefined) throw new Error(`${file} is left out: ${reason}`);
 
       text = await readPromptText(file);

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { leftOutReason } from '../../../files/named-file.ts';
+import { explainExclusion } from '../../../files/named-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
@@ -140,7 +140,7 @@ async function testFilesBelow(
     const isOfTests = isTestFile(entry.name) || isPromptfooFile(entry.name);
     if (!isOfTests && !FOREIGN_PROMPT.test(entry.name)) continue;
 
-    const reason = entry.isFile() ? undefined : leftOutReason(absolutePath, top);
+    const reason = entry.isFile() ? undefined : explainExclusion(absolutePath, top);
     if (reason !== undefined) {
       report(`${path.relative(ctx.cwd, absolutePath)} is left out: ${reason}`);
     } else if (

@@ -29,9 +29,9 @@ export function fallBackIfRefused(error: unknown): undefined {
 /**
  * Returns the statement that creates all runs of a user or none.
  *
- * @param locked the way in which it waits for a locked user
+ * @param lockClause says whether it waits for a user whom another process has locked
  */
-const createRunsSql = (locked: string): string => `
+const createRunsSql = (lockClause: string): string => `
 with input as (
   select * from unnest(
     $1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],
@@ -40,66 +40,76 @@ with input as (
     id, "promptVersionId", name, model, status, credits, "inputBytes", "textBytes", worker,
     request, "keyId", "idempotencyKey", digest, "needsSpace", "userId", place
   )
-), former as (
-  select i.id, k."runId", k.digest = i.digest as same
+),
+-- Runs that the same idempotency keys have created before.
+earlier_runs as (
+  select i.id, k."runId", k.digest = i.digest as "sameDigest"
   from input i join "idempotencyKeys" k on k."userId" = i."userId" and k.key = i."idempotencyKey"
   where k."createdAt" >= $16
-), fresh as (
+),
+new_runs as (
   select i.*, row_number() over (partition by i."userId" order by i.place) as turn
-  from input i where not exists (select from former f where f.id = i.id)
-), wanted as (
+  from input i where not exists (select from earlier_runs e where e.id = i.id)
+),
+-- What each user's new runs need together.
+demand as (
   select "userId", count(*) as runs, coalesce(sum(credits), 0) as credits, coalesce(sum("inputBytes"), 0) as bytes,
     coalesce(sum("textBytes"), 0) as texts, bool_or("needsSpace") as space,
     count(*) filter (where status = 'queued') as queued
-  from fresh group by "userId"
-), free as (
-  select id from users where id = any($15::bigint[]) ${locked}
-), taken as (
+  from new_runs group by "userId"
+),
+lockable_users as (
+  select id from users where id = any($15::bigint[]) ${lockClause}
+),
+-- Charges a user for all new runs, or for none if a key, a version, the credits, the queue or the space refuses one.
+charged_users as (
   update users u set
-    credits = u.credits - w.credits,
-    "mediaBytes" = u."mediaBytes" + w.bytes,
-    "lastRunAt" = greatest(u."lastRunAt" + w.runs, $17::bigint + w.runs - 1)
-  from wanted w join free on free.id = w."userId"
-  where u.id = w."userId" and u.plan <> 'none' and u.credits >= w.credits
+    credits = u.credits - d.credits,
+    "mediaBytes" = u."mediaBytes" + d.bytes,
+    "lastRunAt" = greatest(u."lastRunAt" + d.runs, $17::bigint + d.runs - 1)
+  from demand d join lockable_users l on l.id = d."userId"
+  where u.id = d."userId" and u.plan <> 'none' and u.credits >= d.credits
     and not exists (
-      select from fresh f where f."userId" = u.id and f."keyId" is not null
-        and not exists (select from keys k where k.id = f."keyId" and k."userId" = u.id)
+      select from new_runs n where n."userId" = u.id and n."keyId" is not null
+        and not exists (select from keys k where k.id = n."keyId" and k."userId" = u.id)
     )
     and not exists (
-      select from fresh f where f."userId" = u.id and not exists (
+      select from new_runs n where n."userId" = u.id and not exists (
         select from "promptVersions" v join prompts p on p.id = v."promptId"
-        where v.id = f."promptVersionId" and (p."latestVersionId" is not null or v.unlisted = 1)
+        where v.id = n."promptVersionId" and (p."latestVersionId" is not null or v.unlisted = 1)
       )
     )
-    and (w.queued = 0 or w.queued + (
+    and (d.queued = 0 or d.queued + (
       select count(*) from runs r where r."userId" = u.id and r.status = 'queued'
     ) <= $18::bigint)
     and (case
-      when w.space then u."mediaBytes" + w.bytes + w.texts + (
+      when d.space then u."mediaBytes" + d.bytes + d.texts + (
         select coalesce(sum(r."textBytes"), 0) from runs r
         where r."userId" = u.id and r.status in ('queued', 'running')
       ) < $19::bigint
-      when w.texts > 0 then w.texts + (
+      when d.texts > 0 then d.texts + (
         select coalesce(sum(r."textBytes"), 0) from runs r
         where r."userId" = u.id and r.status in ('queued', 'running')
       ) <= greatest($19::bigint - u."mediaBytes", $20::bigint)
       else true
     end)
-  returning u.id as "userId", u."lastRunAt" - w.runs as "before"
-), made as (
+  returning u.id as "userId", u."lastRunAt" - d.runs as "before"
+),
+inserted_runs as (
   insert into runs (
     id, "userId", "promptVersionId", name, model, status, "createdAt", credits, "inputBytes", "textBytes", worker, request
   )
-  select f.id, f."userId", f."promptVersionId", f.name, f.model, f.status, t."before" + f.turn, f.credits,
-    f."inputBytes", f."textBytes", f.worker, f.request
-  from fresh f join taken t using ("userId")
-), claimed as (
+  select n.id, n."userId", n."promptVersionId", n.name, n.model, n.status, c."before" + n.turn, n.credits,
+    n."inputBytes", n."textBytes", n.worker, n.request
+  from new_runs n join charged_users c using ("userId")
+),
+inserted_keys as (
   insert into "idempotencyKeys" ("userId", key, digest, "runId", "createdAt")
-  select f."userId", f."idempotencyKey", f.digest, f.id, $21::bigint from fresh f join taken t using ("userId")
-  where f."idempotencyKey" is not null
+  select n."userId", n."idempotencyKey", n.digest, n.id, $21::bigint from new_runs n join charged_users c using ("userId")
+  where n."idempotencyKey" is not null
 )
-select i.id, f."runId", f.same, t."userId" is not null as taken
-from input i left join former f on f.id = i.id left join taken t on t."userId" = i."userId" order by i.place`;
+select i.id, e."runId" as "earlierRunId", e."sameDigest", c."userId" is not null as "isCreated"
+from input i left join earlier_runs e on e.id = i.id left join charged_users c on c."userId" = i."userId" order by i.place`;
 
 /** Waits for a user whom another process has locked. */
 export const CREATE = createRunsSql('for no key update');
@@ -110,9 +120,10 @@ export const CREATE_UNLESS_LOCKED = createRunsSql('for no key update skip locked
 interface CreatedRow {
   readonly id: string;
   /** The run that the idempotency key created before; null if there is none. */
-  readonly runId: string | null;
-  readonly same: boolean | null;
-  readonly taken: boolean;
+  readonly earlierRunId: string | null;
+  /** True if that run was created with the same body. */
+  readonly sameDigest: boolean | null;
+  readonly isCreated: boolean;
 }
 
 /**
@@ -150,14 +161,18 @@ export async function createAllAtOnce(
     Math.floor(limits.mediaBytes * TEXT_SHARE),
     now,
   ];
-  const creating = db.executeQuery<CreatedRow>(CompiledQuery.raw(statement, parameters));
-  const answer = await creating.catch(fallBackIfRefused);
-  const created = new Map(answer?.rows.map(row => [row.id, row]));
+  const answer = await db
+    .executeQuery<CreatedRow>(CompiledQuery.raw(statement, parameters))
+    .catch(fallBackIfRefused);
+  const rows = new Map(answer?.rows.map(row => [row.id, row]));
 
   return items.map(({ run }) => {
-    const { runId, same, taken } = created.get(run.id) ?? { runId: null, same: null, taken: false };
-    if (runId !== null) return same === true ? runId : new CreationRefused('key');
-    if (!taken) return undefined;
+    const row = rows.get(run.id);
+    if (row && row.earlierRunId !== null) {
+      return row.sameDigest === true ? row.earlierRunId : new CreationRefused('key');
+    }
+    if (!row?.isCreated) return undefined;
+
     uses.add(run.promptId);
     return run.id;
   });
