@@ -4,6 +4,7 @@ import {
   isJsonList,
   type JsonObject,
   type JsonValue,
+  withoutUndefined,
 } from '../../../files/formats/json.ts';
 import { parseYaml, type YamlValue } from '../../../files/formats/yaml.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
@@ -22,6 +23,23 @@ import { isReference, splitAtReferences, type TextPart } from './row-references.
 /** The name of this format, with its article. */
 export const OPENAI_EVALS = "an evaluation of OpenAI's Evals";
 
+/** Our names of the sampling parameters. */
+const SETTING_NAMES: Readonly<Record<string, string>> = {
+  temperature: 'temperature',
+  top_p: 'topP',
+  max_completion_tokens: 'maxOutputTokens',
+  // OpenAI's reference spells it so.
+  max_completions_tokens: 'maxOutputTokens',
+  seed: 'seed',
+  reasoning_effort: 'reasoningEffort',
+};
+
+/** JSON Pointers of the places where a definition may have its run, in order of precedence. */
+const RUN_POINTERS = ['', '/data_source', '/run/data_source', '/data_source_config'];
+
+/** Matches a tag for a part of a field. */
+const NESTED_TAG = /^\{\{this\.\[(?<field>[^\]]+)\]\.\[(?<step>[^\]]+)\]/u;
+
 /**
  * Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and
  * `GET /v1/evals/…` returns it.
@@ -37,52 +55,81 @@ export function isEvaluation(whole: JsonValue): boolean {
 export function convertEvaluation(
   { file, text }: { readonly file: string; readonly text: string },
   findings: Findings,
-  { items: source }: Pick<ConvertOptions, 'items'>,
-): { readonly prompt: string; readonly test: JsonObject | undefined } | undefined {
-  return findings.attempt(() => {
-    const root = parseYaml(text, 1, file);
-    const entries = root.valuesByKey(OPENAI_EVALS);
-    const rows = source ? readEvaluationRows(source) : [];
-    const listedCriteria = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
-    const criteria = listedCriteria.flatMap(criterion => readCriterion(criterion, findings) ?? []);
-    if (rows.length * Math.max(1, criteria.length) > BOUNDS.checks) {
-      throw faultAt(
-        root,
-        `its rows and criteria make more than ${formatNumber(BOUNDS.checks)} checks`,
-      );
-    }
+  { items: rowsFile }: Pick<ConvertOptions, 'items'>,
+): ConvertedEvaluation | undefined {
+  return findings.attempt(() => convertDefinition(parseYaml(text, 1, file), rowsFile, findings));
+}
 
-    const run = readEvaluationRun(root.json());
-    const body =
-      readMessagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
-      buildFieldsPrompt(listRowFields(root.json(), rows), listedCriteria, root);
-    const schemas = collectNestedSchemas(body);
-    const nestedNames = Object.keys(schemas);
-    const head = buildFrontMatter(entries.get('name')?.scalar, run);
+interface ConvertedEvaluation {
+  readonly prompt: string;
+  /** The test file; undefined without rows. */
+  readonly test: JsonObject | undefined;
+}
 
-    const prompt = formatPromptFile(head, withEndMark(body), { used: nestedNames, schemas });
-    if (rows.length === 0) {
-      const what =
-        criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
-      findings.addNote(root, `${what}: --items <file> names them`);
-      return { prompt, test: undefined };
-    }
+/** @throws {FileFault} if the evaluation has no equivalent */
+function convertDefinition(
+  root: YamlValue,
+  rowsFile: ConvertOptions['items'],
+  findings: Findings,
+): ConvertedEvaluation {
+  const entries = root.valuesByKey(OPENAI_EVALS);
+  const rows = rowsFile ? readEvaluationRows(rowsFile) : [];
+  const criterionNodes = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
+  const criteria = criterionNodes
+    .map(node => readCriterion(node, findings))
+    .filter(criterion => criterion !== undefined);
+  checkNumberOfChecks(rows, criteria, root);
 
-    const names = [...new Set([...listInputs(body), ...nestedNames])];
-    const cases = rows.map((row, index) =>
-      convertRow(row, index + 1, { names, criteria, source, findings }),
-    );
-    return { prompt, test: buildTestFile({ cases }) };
-  });
+  const evaluation = root.json();
+  const run = readEvaluationRun(evaluation);
+  const body =
+    readMessagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
+    buildFieldsPrompt(listRowFields(evaluation, rows), criterionNodes, root);
+  const schemas = collectNestedSchemas(body);
+  const nestedNames = Object.keys(schemas);
+  const frontMatter = buildFrontMatter(entries.get('name')?.scalar, run);
+  const prompt = formatPromptFile(frontMatter, withEndMark(body), { used: nestedNames, schemas });
+
+  if (rows.length === 0) {
+    noteMissingRows(criteria, root, findings);
+    return { prompt, test: undefined };
+  }
+
+  const names = [...new Set([...listInputs(body), ...nestedNames])];
+  const cases = rows.map((row, index) =>
+    convertRow(row, index + 1, { names, criteria, rowsFile: rowsFile?.file, findings }),
+  );
+  return { prompt, test: buildTestFile({ cases }) };
+}
+
+/** @throws {FileFault} if the rows and criteria make too many checks */
+function checkNumberOfChecks(
+  rows: readonly EvaluationRow[],
+  criteria: readonly Criterion[],
+  root: YamlValue,
+): void {
+  if (rows.length * Math.max(1, criteria.length) <= BOUNDS.checks) return;
+
+  throw faultAt(root, `its rows and criteria make more than ${formatNumber(BOUNDS.checks)} checks`);
+}
+
+function noteMissingRows(
+  criteria: readonly Criterion[],
+  root: YamlValue,
+  findings: Findings,
+): void {
+  const what =
+    criteria.length > 0 ? 'its criteria become tests only with their rows' : 'it has no rows';
+  findings.addNote(root, `${what}: --items <file> names them`);
 }
 
 /** Returns the front matter of the prompt file. */
 function buildFrontMatter(name: string | undefined, { model, config }: EvaluationRun): JsonObject {
-  return {
-    ...(name !== undefined && { title: name }),
-    ...(model !== undefined && { model: addOpenaiProvider(model) }),
-    ...(Object.keys(config).length > 0 && { config }),
-  };
+  return withoutUndefined({
+    title: name,
+    model: model === undefined ? undefined : addOpenaiProvider(model),
+    config: Object.keys(config).length > 0 ? config : undefined,
+  });
 }
 
 /** The parts of a run's data source that a prompt file holds. */
@@ -94,58 +141,52 @@ interface EvaluationRun {
   readonly config: JsonObject;
 }
 
-const EVAL_SETTINGS: Readonly<Record<string, string>> = {
-  temperature: 'temperature',
-  top_p: 'topP',
-  max_completion_tokens: 'maxOutputTokens',
-  max_completions_tokens: 'maxOutputTokens',
-  seed: 'seed',
-  reasoning_effort: 'reasoningEffort',
-};
+/** Reads the run of a definition, which is in the definition itself or in its data source. */
+function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
+  const sources = RUN_POINTERS.map(pointer => ({
+    pointer,
+    value: resolvePointer(evaluation, pointer),
+  }));
+  const findField = (key: string): { value: JsonValue | undefined; pointer: string } => {
+    const source = sources.find(({ value }) => (findOwnValue(value, key) ?? null) !== null);
+    return { value: findOwnValue(source?.value, key), pointer: source?.pointer ?? '' };
+  };
 
-const RUN_POINTERS = ['', '/data_source', '/run/data_source', '/data_source_config'];
+  const messages = findField('input_messages');
+  const model = findField('model').value;
+
+  return {
+    messages: messages.value,
+    pointer: messages.pointer,
+    model: typeof model === 'string' ? model : undefined,
+    config: convertSamplingParams(findField('sampling_params').value),
+  };
+}
 
 function resolvePointer(whole: JsonValue, pointer: string): JsonValue | undefined {
   return pointer.split('/').slice(1).reduce<JsonValue | undefined>(findOwnValue, whole);
 }
 
-/** Returns the run of a definition, which is in the definition itself or in its data source. */
-function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
-  const sources = RUN_POINTERS.map(pointer => ({
-    pointer,
-    source: resolvePointer(evaluation, pointer),
-  }));
-  const sourceWith = (key: string) =>
-    sources.find(({ source }) => (findOwnValue(source, key) ?? null) !== null) ?? {
-      pointer: '',
-      source: undefined,
-    };
-
-  const findFirstValue = (key: string): JsonValue | undefined =>
-    findOwnValue(sourceWith(key).source, key);
-  const [model, sampling] = [findFirstValue('model'), findFirstValue('sampling_params')];
-  const config = Object.entries(isJsonObject(sampling) ? sampling : {}).flatMap(([key, value]) => {
-    const ours = findOwnValue(EVAL_SETTINGS, key);
-    return typeof ours === 'string' && value !== null ? [[ours, value] as const] : [];
-  });
-
-  return {
-    messages: findFirstValue('input_messages'),
-    pointer: sourceWith('input_messages').pointer,
-    model: typeof model === 'string' ? model : undefined,
-    config: Object.fromEntries(config),
-  };
+/** Returns the config of sampling parameters; those without an equivalent are left out. */
+function convertSamplingParams(params: JsonValue | undefined): JsonObject {
+  const config: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(isJsonObject(params) ? params : {})) {
+    const settingName = findOwnValue(SETTING_NAMES, key);
+    if (typeof settingName === 'string' && value !== null) config[settingName] = value;
+  }
+  return config;
 }
 
-function readMessagePieces(value: JsonValue | undefined, at: YamlValue): Piece[] | undefined {
-  return readMessages(value, at)?.flatMap(({ role, text }) => {
+function readMessagePieces(value: JsonValue | undefined, node: YamlValue): Piece[] | undefined {
+  return readMessages(value, node)?.flatMap(({ role, text }) => {
     const name = findChatRole(role);
     if (name === undefined) {
       throw faultAt(
-        at,
+        node,
         `the role of a message is system, developer, user or assistant, not \`${role}\``,
       );
     }
+
     return [{ tag: `{{role "${name}"}}` }, ...splitAtReferences(text).map(toReferencePiece)];
   });
 }
@@ -154,60 +195,48 @@ function toReferencePiece(part: TextPart): Piece {
   if ('text' in part) return part;
   // A prompt has no answer to refer to.
   if (part.of === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
-  const [field = '', ...rest] = part.path;
-  return rest.length === 0
-    ? { input: field }
-    : { tag: `{{this.${part.path.map(step => `[${step}]`).join('.')}}}` };
+
+  const [field = ''] = part.path;
+  if (part.path.length <= 1) return { input: field };
+  return { tag: `{{this.${part.path.map(step => `[${step}]`).join('.')}}}` };
 }
 
 /** Returns the schemas of the inputs that the body uses only in part. */
 function collectNestedSchemas(body: readonly Piece[]): Record<string, JsonObject> {
-  const parts = body.flatMap(piece => {
-    const [, field, step = ''] = ('tag' in piece && NESTED_TAG.exec(piece.tag)) || [];
-    return field === undefined
-      ? []
-      : [[field, { type: /^\d+$/u.test(step) ? 'array' : 'object' }] as const];
-  });
-  return Object.fromEntries(parts);
+  const schemas = new Map<string, JsonObject>();
+  for (const piece of body) {
+    if (!('tag' in piece)) continue;
+
+    const { field, step = '' } = NESTED_TAG.exec(piece.tag)?.groups ?? {};
+    const type = /^\d+$/u.test(step) ? 'array' : 'object';
+    if (field !== undefined) schemas.set(field, { type });
+  }
+  return Object.fromEntries(schemas);
 }
 
-const NESTED_TAG = /^\{\{this\.\[([^\]]+)\]\.\[([^\]]+)\]/u;
-
-/** Returns the fields of a row: those of its schema, or else of the rows themselves. */
-function listRowFields(whole: JsonValue, rows: readonly EvaluationRow[]): string[] {
-  const config = findOwnValue(whole, 'data_source_config');
+/** Returns the names of the fields in the rows' schema, or else in the rows themselves. */
+function listRowFields(evaluation: JsonValue, rows: readonly EvaluationRow[]): string[] {
+  const config = findOwnValue(evaluation, 'data_source_config');
   const schema = findOwnValue(config, 'item_schema') ?? findOwnValue(config, 'schema');
-  const properties = findOwnValue(
-    findOwnValue(findOwnValue(schema, 'properties'), 'item') ?? schema,
-    'properties',
-  );
+  const itemSchema = findOwnValue(findOwnValue(schema, 'properties'), 'item') ?? schema;
+  const properties = findOwnValue(itemSchema, 'properties');
   const propertyNames = isJsonObject(properties) ? Object.keys(properties) : [];
+  if (propertyNames.length > 0) return propertyNames;
 
-  return propertyNames.length > 0
-    ? propertyNames
-    : [...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))];
+  return [...new Set(rows.flatMap(({ fields }) => Object.keys(fields)))];
 }
 
-/**
- * Returns a prompt that asks for the fields of a row. A reference answer must not be shown to the
- * model.
- */
+/** Returns a prompt with the fields of a row, without those that give the answer away. */
 function buildFieldsPrompt(
   fields: readonly string[],
-  criteria: readonly YamlValue[],
-  at: YamlValue,
+  criterionNodes: readonly YamlValue[],
+  root: YamlValue,
 ): Piece[] {
-  const references = criteria.flatMap(criterion => {
-    const reference = findOwnValue(criterion.json(), 'reference');
-    return typeof reference === 'string' ? splitAtReferences(reference) : [];
-  });
-  const hiddenFields = new Set(
-    references.flatMap(part => (isReference(part, 'item') ? (part.path[0] ?? []) : [])),
-  );
-  const shownFields = fields.filter(field => !hiddenFields.has(field));
+  const answerFields = listAnswerFields(criterionNodes);
+  const shownFields = fields.filter(field => !answerFields.has(field));
   if (shownFields.length === 0) {
     throw faultAt(
-      at,
+      root,
       'its rows have no field to ask for, and it has no `input_messages`: write the prompt by hand',
     );
   }
@@ -220,41 +249,52 @@ function buildFieldsPrompt(
   return [{ tag: '{{role "user"}}' }, ...lines];
 }
 
+/** Returns the names of the fields that reference answers use. */
+function listAnswerFields(criterionNodes: readonly YamlValue[]): ReadonlySet<string | undefined> {
+  const parts = criterionNodes.flatMap(node => {
+    const reference = findOwnValue(node.json(), 'reference');
+    return typeof reference === 'string' ? splitAtReferences(reference) : [];
+  });
+  return new Set(parts.filter(part => isReference(part, 'item')).map(({ path }) => path[0]));
+}
+
 function convertRow(
   row: EvaluationRow,
   number: number,
   {
     names,
     criteria,
-    source,
+    rowsFile,
     findings,
   }: {
     readonly names: readonly string[];
     readonly criteria: readonly Criterion[];
-    readonly source: ConvertOptions['items'];
+    readonly rowsFile: string | undefined;
     readonly findings: Findings;
   },
 ): TestCaseText {
-  const missingNames = names.filter(name => !Object.hasOwn(row.fields, name));
-  for (const name of missingNames) {
+  for (const name of names) {
+    if (Object.hasOwn(row.fields, name)) continue;
     findings.addNote(
       { line: row.line, column: 1 },
       `this row has no \`${name}\`: it is empty`,
-      source?.file,
+      rowsFile,
     );
   }
 
   const inputs = Object.fromEntries(names.map(name => [name, getRowText(row, [name])]));
-  const seenPaths = criteria
+  const otherPlaceholders = criteria
     .flatMap(({ placeholders }) => [...placeholders])
     .filter(([name]) => !names.includes(name));
 
   return {
     name: formatCaseName(number, Object.values(inputs)[0] ?? ''),
     inputs,
-    vars: Object.fromEntries(seenPaths.map(([name, path]) => [name, getRowText(row, path)])),
+    vars: Object.fromEntries(
+      otherPlaceholders.map(([name, path]) => [name, getRowText(row, path)]),
+    ),
     expect: criteria
-      .map(({ expect }) => expect(row))
+      .map(criterion => criterion.buildExpectation(row))
       .filter(expectation => expectation !== undefined),
   };
 }

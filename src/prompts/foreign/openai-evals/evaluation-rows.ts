@@ -33,24 +33,25 @@ export function readEvaluationRows({
   readonly text: string;
 }): EvaluationRow[] {
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
-  const items = lines.flatMap((line, at): EvaluationRow[] => {
-    if (line.trim() === '') return [];
+  const rows: EvaluationRow[] = [];
+  for (const [index, text] of lines.entries()) {
+    if (text.trim() !== '') rows.push(readRow(text, index + 1, file));
+  }
 
-    const json = readJson(line);
-    if ('fault' in json) throw new InvalidPromptFile(file, at + 1, `this row ${json.fault}`);
+  if (rows.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
 
-    const fields = findOwnValue(json.value, 'item') ?? json.value;
-    if (!isJsonObject(fields)) {
-      throw new InvalidPromptFile(file, at + 1, 'a row must be a JSON object');
-    }
-
-    return [{ line: at + 1, fields }];
-  });
-  if (items.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
-
-  if (items.length > BOUNDS.cases) {
+  if (rows.length > BOUNDS.cases) {
     throw new InvalidPromptFile(file, 1, `it has more than ${formatNumber(BOUNDS.cases)} rows`);
   }
 
-  return items;
+  return rows;
+}
+
+function readRow(text: string, line: number, file: string): EvaluationRow {
+  const json = readJson(text);
+  if ('fault' in json) throw new InvalidPromptFile(file, line, `this row ${json.fault}`);
+
+  const fields = findOwnValue(json.value, 'item') ?? json.value;
+  if (!isJsonObject(fields)) throw new InvalidPromptFile(file, line, 'a row must be a JSON object');
+  return { line, fields };
 }

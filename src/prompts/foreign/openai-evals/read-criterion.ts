@@ -1,4 +1,4 @@
-import { isJsonList, type JsonObject } from '../../../files/formats/json.ts';
+import { isJsonList, type JsonObject, withoutUndefined } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { Findings } from '../../findings.ts';
 import { JUDGED_NOTE } from '../converted-prompt.ts';
@@ -17,7 +17,7 @@ export interface Criterion {
   /** The fields that its expectation sees, by the name of their placeholder. */
   readonly placeholders: ReadonlyMap<string, readonly string[]>;
   /** Returns the expectation for a row; undefined if it would check nothing. */
-  readonly expect: (item: EvaluationRow) => JsonObject | undefined;
+  readonly buildExpectation: (row: EvaluationRow) => JsonObject | undefined;
 }
 
 type ReadCriterion = (
@@ -44,24 +44,19 @@ export function readCriterion(node: YamlValue, findings: Findings): Criterion | 
   return readType?.(entries, note);
 }
 
-const IGNORES_ANSWER = 'checks the row and not the answer: it is left out';
-
 /** The answer, or a part of it. */
 type AnswerPart = Pick<Reference, 'path'>;
 
-/**
- * Returns the part of the answer that some texts refer to; undefined with a note if it is none or
- * several parts.
- */
+/** Finds the part of the answer that texts refer to; undefined with a note unless it is one. */
 function findAnswerPart(
   parts: readonly TextPart[],
   note: (what: string) => void,
 ): AnswerPart | undefined {
-  const samples = parts.filter(part => isReference(part, 'sample'));
-  const [first] = samples;
+  const answerParts = parts.filter(part => isReference(part, 'sample'));
+  const [first] = answerParts;
   if (!first) {
-    note(IGNORES_ANSWER);
-  } else if (!samples.every(({ path }) => path.join('.') === first.path.join('.'))) {
+    note('checks the row and not the answer: it is left out');
+  } else if (!answerParts.every(({ path }) => path.join('.') === first.path.join('.'))) {
     note('refers to several parts of the answer: it is left out');
   } else if (findAnswerCode(first) === undefined) {
     note(`refers to \`sample.${first.path.join('.')}\`, which has no equivalent: it is left out`);
@@ -76,6 +71,7 @@ function findAnswerPart(
 function findAnswerCode({ path: [kind, ...path] }: AnswerPart): string | undefined {
   if (kind === 'output_text' && path.length === 0) return 'output';
   if (kind !== 'output_json') return undefined;
+
   const value = `JSON.parse(output)${path.map(step => `?.[${JSON.stringify(step)}]`).join('')}`;
   return `(value => typeof value === 'string' ? value : JSON.stringify(value) ?? '')(${value})`;
 }
@@ -86,7 +82,7 @@ function toAnswerTransform(answer: AnswerPart): { readonly transform?: string } 
   return code === 'output' ? {} : { transform: code };
 }
 
-/** The operations of `string_check`, with JavaScript for texts that are composed. */
+/** The operations of `string_check`. `code` is for an answer that is only a part of a text. */
 const OPERATIONS: {
   readonly [name: string]: {
     readonly expect: (text: string) => JsonObject;
@@ -124,16 +120,18 @@ function readStringCheck(...[entries, note]: Parameters<ReadCriterion>): Criteri
 
   const isComposed = input.length > 1 || reference.some(part => isReference(part, 'sample'));
   if (isComposed) {
-    const expect = (item: EvaluationRow) => ({
-      javascript: operation.code(buildTextCode(input, item), buildTextCode(reference, item)),
-    });
-    return { placeholders: NO_PLACEHOLDERS, expect };
+    return {
+      placeholders: NO_PLACEHOLDERS,
+      buildExpectation: row => ({
+        javascript: operation.code(buildTextCode(input, row), buildTextCode(reference, row)),
+      }),
+    };
   }
 
   return {
     placeholders: NO_PLACEHOLDERS,
-    expect: item => {
-      const text = fillReferences(reference, item, '');
+    buildExpectation: row => {
+      const text = fillReferences(reference, row, '');
       // Every answer contains an empty text.
       if (text === '' && name.endsWith('like')) return undefined;
       return { ...operation.expect(text), ...toAnswerTransform(answer) };
@@ -146,11 +144,11 @@ function readTextParts(entries: ReadonlyMap<string, YamlValue>, key: string): Te
 }
 
 /** Returns JavaScript for a text with the fields of a row. */
-function buildTextCode(parts: readonly TextPart[], item: EvaluationRow): string {
+function buildTextCode(parts: readonly TextPart[], row: EvaluationRow): string {
   const codes = parts.map(part => {
     if ('text' in part) return JSON.stringify(part.text);
     return part.of === 'item'
-      ? JSON.stringify(getRowText(item, part.path))
+      ? JSON.stringify(getRowText(row, part.path))
       : (findAnswerCode(part) ?? '');
   });
   return codes.join(' + ') || '""';
@@ -161,15 +159,14 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
   const answer = findAnswerPart(readTextParts(entries, 'input'), note);
   if (!answer) return undefined;
 
-  const [metric, threshold] = ['evaluation_metric', 'pass_threshold'].map(
-    key => entries.get(key)?.scalar ?? '',
-  );
+  const metric = entries.get('evaluation_metric')?.scalar ?? '';
+  const threshold = entries.get('pass_threshold')?.scalar ?? '';
   note(`measures \`${metric} >= ${threshold}\`, which becomes a rubric, ${JUDGED_NOTE}`);
 
   return {
     placeholders: NO_PLACEHOLDERS,
-    expect: item => ({
-      rubric: `says in substance the same as this reference:\n\n${fillReferences(reference, item, '')}`,
+    buildExpectation: row => ({
+      rubric: `says in substance the same as this reference:\n\n${fillReferences(reference, row, '')}`,
       ...toAnswerTransform(answer),
     }),
   };
@@ -201,34 +198,40 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
   const question = readQuestion(entries, note);
   if (!question) return undefined;
 
-  const [labels = [], passing = []] = ['labels', 'passing_labels'].map(key =>
-    (entries.get(key)?.items(key) ?? []).map(label => label.text(key)),
-  );
+  const labels = readLabels(entries, 'labels');
+  const passingLabels = readLabels(entries, 'passing_labels');
   if (labels.length === 0) {
     note('has no `labels`: it is left out');
     return undefined;
   }
 
   const { messages, answer, model } = question;
-  const isSystem = ({ role }: TextMessage): boolean => role === 'system' || role === 'developer';
+  const systemMessages = messages.filter(isSystemMessage);
+  const userMessages = messages.filter(message => !isSystemMessage(message));
   const placeholders = new Map<string, readonly string[]>();
-  const system = joinJudgeText(messages.filter(isSystem), placeholders);
-  const user = joinJudgeText(
-    messages.filter(message => !isSystem(message)),
-    placeholders,
-  );
+  const system = joinJudgeText(systemMessages, placeholders);
+  const user = joinJudgeText(userMessages, placeholders);
+
   const instruction = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
-  const llm = {
+  const llm = withoutUndefined({
     prompt: [user === '' ? system : user, instruction].join('\n\n'),
-    ...(user !== '' && system !== '' && { systemPrompt: system }),
-    ...(model !== undefined && { model }),
+    systemPrompt: user !== '' && system !== '' ? system : undefined,
+    model,
     // A label that is part of another comes after it: the first one in the model's answer decides.
     choices: labels
       .toSorted((one, other) => other.length - one.length)
-      .map(label => ({ choice: label, score: passing.includes(label) ? 1 : 0 })),
-  };
+      .map(label => ({ choice: label, score: passingLabels.includes(label) ? 1 : 0 })),
+  });
 
-  return { placeholders, expect: () => ({ llm, ...toAnswerTransform(answer) }) };
+  return { placeholders, buildExpectation: () => ({ llm, ...toAnswerTransform(answer) }) };
+}
+
+function readLabels(entries: ReadonlyMap<string, YamlValue>, key: string): string[] {
+  return (entries.get(key)?.items(key) ?? []).map(label => label.text(key));
+}
+
+function isSystemMessage({ role }: TextMessage): boolean {
+  return role === 'system' || role === 'developer';
 }
 
 /**
@@ -260,27 +263,28 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
 
   const range = entries.get('range')?.json();
   const [lowest, highest] = isJsonList(range) ? range : [0, 1];
-  const passThreshold = entries.get('pass_threshold')?.json();
-
   if (typeof lowest !== 'number' || typeof highest !== 'number' || lowest >= highest) {
     note('has a `range` that is not two numbers: it is left out');
     return undefined;
   }
 
+  const passThreshold = entries.get('pass_threshold')?.json();
   if (typeof passThreshold !== 'number') note('has no `pass_threshold`: half of its range is used');
   if (entries.has('sampling_params')) note('has `sampling_params`, which have no equivalent');
-  const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
+
   const { messages, answer, model } = question;
+  const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
+  const threshold = Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest)));
 
   return {
     placeholders: NO_PLACEHOLDERS,
-    expect: item => {
+    buildExpectation: row => {
       const instructions = messages
-        .map(({ text }) => fillReferences(splitAtReferences(text), item, '(the answer)'))
+        .map(({ text }) => fillReferences(splitAtReferences(text), row, '(the answer)'))
         .join('\n\n');
       return {
         rubric: `scores at least ${lowestPass}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
-        threshold: Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest))),
+        threshold,
         ...(model !== undefined && { judge: model }),
         ...toAnswerTransform(answer),
       };
@@ -322,7 +326,7 @@ function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criter
 
   return {
     placeholders: NO_PLACEHOLDERS,
-    expect: ({ fields }) => ({
+    buildExpectation: ({ fields }) => ({
       command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), lowestPass],
     }),
   };

@@ -19,30 +19,32 @@ export interface TextMessage {
  */
 export function readMessages(
   value: JsonValue | undefined,
-  at: YamlValue,
+  node: YamlValue,
 ): TextMessage[] | undefined {
-  const messagesValue = findOwnValue(value, 'template') ?? value;
   const reference = findOwnValue(value, 'item_reference');
   if (typeof reference === 'string') {
     const what = `takes its messages from the rows (\`${reference}\`), which a prompt file can't`;
-    throw faultAt(at, `\`input_messages\` ${what}: write them as a template`);
+    throw faultAt(node, `\`input_messages\` ${what}: write them as a template`);
   }
 
-  if (messagesValue === undefined || messagesValue === null) return undefined;
+  const messages = findOwnValue(value, 'template') ?? value;
+  if (messages === undefined || messages === null) return undefined;
 
-  if (!isJsonList(messagesValue)) {
-    throw faultAt(at, '`input_messages` must be a list of messages, or a template with one');
+  if (!isJsonList(messages)) {
+    throw faultAt(node, '`input_messages` must be a list of messages, or a template with one');
   }
 
-  return messagesValue.map(message => {
-    const [role, content] = [findOwnValue(message, 'role'), findOwnValue(message, 'content')];
-    const texts = (isJsonList(content) ? content : [content]).map(part =>
-      typeof part === 'string' ? part : findOwnValue(part, 'text'),
-    );
-    if (typeof role !== 'string' || !texts.every(text => typeof text === 'string')) {
-      throw faultAt(at, 'a message needs a `role`, and `content` that is text');
-    }
+  return messages.map(message => readTextMessage(message, node));
+}
 
-    return { role, text: texts.join('\n') };
-  });
+function readTextMessage(message: JsonValue, node: YamlValue): TextMessage {
+  const role = findOwnValue(message, 'role');
+  const content = findOwnValue(message, 'content');
+  const parts = isJsonList(content) ? content : [content];
+  const texts = parts.map(part => (typeof part === 'string' ? part : findOwnValue(part, 'text')));
+  if (typeof role !== 'string' || !texts.every(text => typeof text === 'string')) {
+    throw faultAt(node, 'a message needs a `role`, and `content` that is text');
+  }
+
+  return { role, text: texts.join('\n') };
 }

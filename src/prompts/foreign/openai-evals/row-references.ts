@@ -6,7 +6,7 @@ export interface Reference {
   readonly path: readonly string[];
 }
 
-/** A piece of a text: plain text, or a reference. */
+/** A part of a text: plain text, or a reference. */
 export type TextPart = { readonly text: string } | Reference;
 
 const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+|\[\d+\])+)\s*\}\}/gu;
@@ -14,17 +14,19 @@ const REFERENCE = /\{\{\s*(?<of>item|sample)(?<path>(?:\.[\p{L}\p{N}_-]+|\[\d+\]
 /** Splits a text at its references. Other braces are text. */
 export function splitAtReferences(text: string): TextPart[] {
   const parts: TextPart[] = [];
-  let at = 0;
+  let end = 0;
   for (const { 0: referenceText, index, groups } of text.matchAll(REFERENCE)) {
     const path = (groups?.['path'] ?? '').split(/[.[\]]+/u).filter(step => step !== '');
     parts.push(
-      { text: text.slice(at, index) },
+      { text: text.slice(end, index) },
       { of: groups?.['of'] === 'item' ? 'item' : 'sample', path },
     );
-    at = index + referenceText.length;
+    end = index + referenceText.length;
   }
 
-  return [...parts, { text: text.slice(at) }].filter(part => !('text' in part) || part.text !== '');
+  return [...parts, { text: text.slice(end) }].filter(
+    part => !('text' in part) || part.text !== '',
+  );
 }
 
 export function isReference(part: TextPart, of: Reference['of']): part is Reference {
@@ -34,10 +36,12 @@ export function isReference(part: TextPart, of: Reference['of']): part is Refere
 /** Returns a text with the fields of a row; `answer` replaces references to the answer. */
 export function fillReferences(
   parts: readonly TextPart[],
-  item: EvaluationRow,
+  row: EvaluationRow,
   answer: string,
 ): string {
-  const fill = (reference: Reference): string =>
-    reference.of === 'item' ? getRowText(item, reference.path) : answer;
-  return parts.map(part => ('text' in part ? part.text : fill(part))).join('');
+  const texts = parts.map(part => {
+    if ('text' in part) return part.text;
+    return part.of === 'item' ? getRowText(row, part.path) : answer;
+  });
+  return texts.join('');
 }
