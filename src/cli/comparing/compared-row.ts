@@ -4,7 +4,7 @@ import { toDollars } from '../../wire/money.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
-import { toCreditCount } from '../creation/credits.ts';
+import { fromCredits } from '../creation/credits.ts';
 import { findFailedRunTokens } from '../creation/totals.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -127,7 +127,7 @@ export function toRowData(
         runStatus: run?.runStatus ?? null,
         outputs: run?.outputs ?? [],
         tokens: tokens ?? null,
-        credits: credits === undefined ? null : toCreditCount(credits),
+        credits: credits === undefined ? null : fromCredits(credits),
         cost: cost === undefined ? null : toDollars(cost),
         seconds,
         ...(judgedCases && { passed: judgedCases.get(row.row)?.passes[index] ?? null }),
@@ -157,7 +157,7 @@ export function formatRowCells(
         run?.runStatus ?? 'not run',
         seconds?.toFixed(3) ?? '-',
         String(tokens),
-        credits === undefined ? '-' : String(toCreditCount(credits)),
+        credits === undefined ? '-' : String(fromCredits(credits)),
         ...(judgedCases ? [formatPassed(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
       ];
     }),

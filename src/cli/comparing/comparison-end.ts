@@ -1,7 +1,7 @@
 import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { resumeAtCapHint } from '../creation/caps.ts';
+import { formatResumeHint } from '../creation/caps.ts';
 import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
 import { type ComparedRow, computeRowVerdict, isNotRun } from './compared-row.ts';
 import { findJudgingFault } from './judge-rows.ts';
@@ -33,7 +33,7 @@ function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError 
   const { status, exitCode, data } = capReached;
   const left = rows.filter(({ results }) => results.some(isNotRun)).length;
   const message = `${capReached.message}; ${pluralize(left, 'row')} not done`;
-  return new CliError(message, { status, exitCode, data, hints: [resumeAtCapHint(capReached)] });
+  return new CliError(message, { status, exitCode, data, hints: [formatResumeHint(capReached)] });
 }
 
 /**

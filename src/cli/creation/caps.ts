@@ -4,7 +4,7 @@ import type { Connection } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
-import { type Credits, formatCredits, toCreditCount, toCredits } from './credits.ts';
+import { type Credits, formatCredits, fromCredits, toCredits } from './credits.ts';
 
 /** The limits on spending; undefined for no limit. */
 export interface Caps {
@@ -61,17 +61,17 @@ interface AmountsAtCap {
 
 const CAP_UNITS = {
   cost: { flag: '--max-cost', withUnit: formatDollars, withoutUnit: formatDollars },
-  credits: { flag: '--max-credits', withUnit: formatCredits, withoutUnit: toCreditCount },
+  credits: { flag: '--max-credits', withUnit: formatCredits, withoutUnit: fromCredits },
 };
 
 /** Returns the error for a creation that a cap refuses, with the cap that would allow it. */
 export function capReachedError(unit: keyof Caps, cap: number, amounts: AmountsAtCap): CliError {
   const { flag, withUnit } = CAP_UNITS[unit];
   const { spent, estimate, awaitsFirst = false } = amounts;
-  return new CliError(`stopped at ${flag}: ${capReason(unit, cap, amounts)}`, {
+  return new CliError(`stopped at ${flag}: ${formatCapReason(unit, cap, amounts)}`, {
     status: 'CAP_REACHED',
     exitCode: EXIT.capReached,
-    hints: [capHint(unit, amounts)],
+    hints: [formatCapHint(unit, amounts)],
     data: {
       flag,
       spent: spent === undefined ? null : withUnit(spent),
@@ -81,7 +81,7 @@ export function capReachedError(unit: keyof Caps, cap: number, amounts: AmountsA
   });
 }
 
-function capReason(
+function formatCapReason(
   unit: keyof Caps,
   cap: number,
   { spent, estimate, hasUnknown = false, awaitsFirst = false }: AmountsAtCap,
@@ -97,7 +97,7 @@ function capReason(
   const next =
     estimate === undefined
       ? 'of unknown cost'
-      : `estimated at ${estimateText(unit, estimate, { room: cap - spent })}`;
+      : `estimated at ${formatEstimateAtCap(unit, estimate, { room: cap - spent })}`;
   return `${used}, and the next run is ${next}`;
 }
 
@@ -105,7 +105,7 @@ function capReason(
  * Formats an estimate; exactly if rounding would make it look as if it fitted into the room under
  * the cap.
  */
-function estimateText(
+function formatEstimateAtCap(
   unit: keyof Caps,
   estimate: number,
   { room }: { readonly room: number },
@@ -117,7 +117,7 @@ function estimateText(
     : withUnit(estimate);
 }
 
-function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
+function formatCapHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
   const { flag } = CAP_UNITS[unit];
   if (spent === undefined) {
     return `The cap can't be enforced while costs can't be read. To continue anyway, leave ${flag} out.`;
@@ -129,16 +129,16 @@ function capHint(unit: keyof Caps, { spent, estimate }: AmountsAtCap): string {
 
 /** Formats an amount as the flags accept it, without an exponent. */
 function formatPlainNumber(unit: keyof Caps, amount: number): string {
-  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [toCreditCount(amount), 6];
+  const [value, digits] = unit === 'cost' ? [toDollars(amount), 8] : [fromCredits(amount), 6];
   return value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: digits });
 }
 
 /**
  * Returns the hint that resumes a command which a cap stopped.
  *
- * @param capError the error of `capReached`
+ * @param capError an error of `capReachedError`
  */
-export function resumeAtCapHint(capError: Pick<CliError, 'data'>): string {
+export function formatResumeHint(capError: Pick<CliError, 'data'>): string {
   const flag = readTextAt(capError.data, 'flag') ?? '';
   if (readTextAt(capError.data, 'awaits') !== undefined) {
     return 'To continue, add --resume to the same command.';

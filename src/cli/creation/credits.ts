@@ -10,7 +10,7 @@ export function toCredits(value: number): Credits {
   return Math.round(value * CREDIT);
 }
 
-export function toCreditCount(amount: Credits): number {
+export function fromCredits(amount: Credits): number {
   return amount / CREDIT;
 }
 
@@ -25,5 +25,5 @@ export function parseCredits(value: unknown): Credits | undefined {
 
 /** Returns an amount of credits as text, such as `1 credit`. */
 export function formatCredits(amount: Credits): string {
-  return pluralize(toCreditCount(amount), 'credit');
+  return pluralize(fromCredits(amount), 'credit');
 }

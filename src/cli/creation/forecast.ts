@@ -7,7 +7,7 @@ import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Caps } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
-import { type Credits, formatCredits, parseCredits, toCreditCount } from './credits.ts';
+import { type Credits, formatCredits, fromCredits, parseCredits } from './credits.ts';
 import { addUp } from './totals.ts';
 
 /**
@@ -108,7 +108,7 @@ export class Forecast {
     return {
       creations: this.#forecasts.length,
       estimate: {
-        credits: credits === undefined ? null : toCreditCount(credits),
+        credits: credits === undefined ? null : fromCredits(credits),
         cost: cost === undefined ? null : toDollars(cost),
         estimated: tableDate !== undefined,
         pricesOf: tableDate ?? null,

@@ -1,7 +1,7 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from './budget.ts';
-import { formatCredits, toCreditCount, toCredits } from './credits.ts';
+import { formatCredits, fromCredits, toCredits } from './credits.ts';
 import { hasPaidCredits, type Totals } from './totals.ts';
 
 type SpentBudget = Pick<
@@ -91,7 +91,7 @@ function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
   const paidCredits =
     amounts.credits === null || paidRuns === 0
       ? null
-      : toCreditCount(toCredits(amounts.credits) - ownTotals.credits);
+      : fromCredits(toCredits(amounts.credits) - ownTotals.credits);
 
   return {
     ...amounts,

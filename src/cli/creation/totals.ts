@@ -1,7 +1,7 @@
 import type { RunCost } from '../../service/runs/costs.ts';
 import type { Run } from '../../wire/index.ts';
 import { type Money, toDollars } from '../../wire/money.ts';
-import { type Credits, toCreditCount } from './credits.ts';
+import { type Credits, fromCredits } from './credits.ts';
 
 /** The actual cost and credits of a run; undefined while unknown. */
 export interface RunSpend {
@@ -86,7 +86,7 @@ function sumRuns(runs: readonly RunSpend[]): RunSums {
   const costs = runs.flatMap(({ cost }) => cost ?? []);
   return {
     runs: runs.length,
-    credits: credits.length === 0 ? null : toCreditCount(addUp(credits) ?? 0),
+    credits: credits.length === 0 ? null : fromCredits(addUp(credits) ?? 0),
     creditsUnknown: runs.length - credits.length,
     cost: costs.length === 0 ? null : toDollars(addUp(costs) ?? 0),
     costUnknown: runs.length - costs.length,

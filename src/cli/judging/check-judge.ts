@@ -5,7 +5,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { Budget } from '../creation/budget.ts';
-import { type Caps, resumeAtCapHint } from '../creation/caps.ts';
+import { type Caps, formatResumeHint } from '../creation/caps.ts';
 import { computeRequestDigest } from '../inputs/request-body.ts';
 import type { SourceFlags } from '../inputs/rows/row-source.ts';
 import type { Job } from '../jobs/job.ts';
@@ -145,7 +145,7 @@ export function findWorstFault({ faults }: JudgeCheck): CliError | undefined {
   const { message, ...fault } =
     findByExitCode(EXIT.waitTimeout) ?? findByExitCode(EXIT.capReached) ?? first;
   const hints =
-    fault.exitCode === EXIT.capReached ? [resumeAtCapHint({ data: fault.data })] : fault.hints;
+    fault.exitCode === EXIT.capReached ? [formatResumeHint({ data: fault.data })] : fault.hints;
 
   return new CliError(`${message}; ${pluralize(faults.length, 'row')} not judged`, {
     ...fault,

@@ -2,7 +2,7 @@ import type { Context } from '../context.ts';
 import type { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { resumeAtCapHint } from '../creation/caps.ts';
+import { formatResumeHint } from '../creation/caps.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { failsGate, type TestGate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
@@ -28,7 +28,7 @@ export function reportCap(
   const undone = results.filter(isUndoneByCap).length;
   if (undone === 0) return;
 
-  const hints = [resumeAtCapHint({ data })];
+  const hints = [formatResumeHint({ data })];
   const cases = pluralize(undone, 'case');
   const failure = {
     status: 'CAP_REACHED',

@@ -4,7 +4,7 @@ import { CliError, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/er
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { resumeAtCapHint } from '../../creation/caps.ts';
+import { formatResumeHint } from '../../creation/caps.ts';
 import { adviseListSince } from '../../creation/in-doubt.ts';
 import { formatSpentLines } from '../../creation/spending-text.ts';
 import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
@@ -137,7 +137,7 @@ function stoppedAtCapError(
     status,
     exitCode,
     data,
-    hints: out === undefined ? listUnresumableHints(capError, done) : [resumeAtCapHint(capError)],
+    hints: out === undefined ? listUnresumableHints(capError, done) : [formatResumeHint(capError)],
   });
 }
 

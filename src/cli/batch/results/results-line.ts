@@ -3,7 +3,7 @@ import { isJsonObject, readListAt } from '../../../utils/bounded-json.ts';
 import type { OutputItem } from '../../../wire/index.ts';
 import { toDollars } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
-import { toCreditCount } from '../../creation/credits.ts';
+import { fromCredits } from '../../creation/credits.ts';
 import { findFailedRunTokens } from '../../creation/totals.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { computeRunSeconds, type JobOutcome } from '../../jobs/job.ts';
@@ -116,7 +116,7 @@ function getSpentAmounts(
 ): Pick<ResultsLine, 'credits' | 'cost'> {
   const { credits, cost } = budget.getRunSpend(runId ?? '');
   return {
-    credits: credits === undefined ? null : toCreditCount(credits),
+    credits: credits === undefined ? null : fromCredits(credits),
     cost: cost === undefined ? null : toDollars(cost),
   };
 }

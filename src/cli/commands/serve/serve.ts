@@ -14,7 +14,7 @@ import type { SERVE } from './spec.ts';
 
 type ServeFlags = FlagsOf<typeof SERVE.flags>;
 
-type ServeRequest = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
+type ServeSettings = Omit<ServiceOptions, 'dataDir' | 'onNotice' | 'onRequest' | 'onRunEnd'>;
 
 const ABOVE_ZERO = /^(?=.*[1-9])\d{1,9}(\.\d+)?$/;
 
@@ -24,14 +24,14 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     throw usageError("serve can't be replayed", 'Leave out --replay, and unset PROMPTRUN_REPLAY.');
   }
 
-  const request = readServeOptions(flags, ctx.cwd);
+  const settings = readServeOptions(flags, ctx.cwd);
   const endSignal = listenForSignal(ctx);
-  const database = findDatabaseUrl(ctx, request.database);
-  refuseMediaFlags(request, database);
+  const database = findDatabaseUrl(ctx, settings.database);
+  checkMediaFlags(settings, database);
 
   const { io, clock } = ctx;
   const service = await ctx.local.serve({
-    ...request,
+    ...settings,
     dataDir: ctx.dataDir,
     allowPrivate: ctx.globals.allowPrivate,
     database,
@@ -41,20 +41,20 @@ export async function serve(ctx: Context, flags: ServeFlags): Promise<void> {
     onRunEnd: run => io.note(formatRunLine(clock, run)),
   });
 
-  const storeFlag = request.database === undefined ? '' : ' --database <url>';
+  const storeFlag = settings.database === undefined ? '' : ' --database <url>';
   await announceService(ctx, service, {
     createKey: `promptrun keys create${storeFlag}`,
-    logIn: `promptrun login --base-url ${request.publicUrl ?? service.url}`,
+    logIn: `promptrun login --base-url ${settings.publicUrl ?? service.url}`,
   });
 
   await endSignal.arrived;
-  if (request.drainMs) await waitForDrain(ctx, service, flags.drain);
+  if (settings.drainMs) await waitForDrain(ctx, service, flags.drain);
   ctx.io.note('Stopping; a second signal stops it immediately.');
   await service.close();
 }
 
 /** @throws {CliError} USAGE_ERROR for a media directory beside another place for media */
-function refuseMediaFlags({ mediaDir, media }: ServeRequest, database: string | undefined): void {
+function checkMediaFlags({ mediaDir, media }: ServeSettings, database: string | undefined): void {
   if (mediaDir === undefined) return;
   if (database === undefined) {
     throw usageError(
@@ -88,28 +88,27 @@ async function announceService(
 async function waitForDrain(ctx: Context, service: Service, duration: string): Promise<void> {
   ctx.io.note(`Draining for ${duration}: /readyz answers 503; a second signal ends the draining.`);
   const drainEnd = new AbortController();
-  const { arrived, handBack } = listenForSignal(ctx);
+  const { arrived, stopListening } = listenForSignal(ctx);
   void arrived.then(() => drainEnd.abort());
   await service.drain(drainEnd.signal);
-  handBack();
+  stopListening();
 }
 
 interface NextSignal {
   readonly arrived: Promise<void>;
-  /** Stops handling signals. */
-  readonly handBack: () => void;
+  readonly stopListening: () => void;
 }
 
 /** Waits for a signal; the system handles the next one. */
 function listenForSignal(ctx: Context): NextSignal {
-  let handBack = (): void => {};
-  const signalArrived = new Promise<void>(resolve => {
-    handBack = ctx.onInterrupt(() => {
-      handBack();
+  let stopListening = (): void => {};
+  const arrived = new Promise<void>(resolve => {
+    stopListening = ctx.onInterrupt(() => {
+      stopListening();
       resolve();
     });
   });
-  return { arrived: signalArrived, handBack: () => handBack() };
+  return { arrived, stopListening };
 }
 
 /** Prints a notice; warnings even with `--quiet`. */
@@ -122,7 +121,7 @@ function showNotice({ io }: Context, notice: string): void {
 }
 
 /** Checks the flags. @throws {CliError} USAGE_ERROR naming the invalid flag */
-function readServeOptions(flags: ServeFlags, cwd: string): ServeRequest {
+function readServeOptions(flags: ServeFlags, cwd: string): ServeSettings {
   if (flags.newStore && flags.database !== undefined) {
     throw usageError(
       '--new-store is for the store in the data directory, --database for one in PostgreSQL',
@@ -178,9 +177,13 @@ function parsePort(text: string): number {
 
 /** Parses an address such as `127.0.0.1:9464` or `[::1]:9464`. */
 function parseMetricsAddress(text: string): { host: string; port: number } {
-  const [, v6, host = v6, digits = ''] =
-    /^(?:\[([0-9a-f:.]+)\]|([\w.-]+)):(\d{1,5})$/iu.exec(text) ?? [];
-  if (host !== undefined && Number(digits) <= 65_535) return { host, port: Number(digits) };
+  const {
+    v6,
+    name,
+    port = '',
+  } = /^(?:\[(?<v6>[0-9a-f:.]+)\]|(?<name>[\w.-]+)):(?<port>\d{1,5})$/iu.exec(text)?.groups ?? {};
+  const host = v6 ?? name;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw usageError(`--metrics: '${text}' is not an address such as 127.0.0.1:9464`);
 }
 
