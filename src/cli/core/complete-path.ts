@@ -25,7 +25,8 @@ export function completePaths(
   platform: NodeJS.Platform = process.platform,
 ): string[] {
   const nameStart = Math.max(typed.lastIndexOf('/'), typed.lastIndexOf(path.sep)) + 1;
-  const [folder, prefix] = [typed.slice(0, nameStart), typed.slice(nameStart)];
+  const folder = typed.slice(0, nameStart);
+  const prefix = typed.slice(nameStart);
   const directory = path.resolve(cwd, expandHome(folder, home));
 
   return readDirectoryEntries(directory)

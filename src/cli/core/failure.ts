@@ -146,7 +146,9 @@ function getClientErrorExitCode(error: PromptServiceError): ExitCode {
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof RateLimitError) return EXIT.rateLimited;
   // An error envelope is a failure, whatever its HTTP status.
-  if (error instanceof ServiceError) return getHttpExitCode(error.httpStatus) || EXIT.fault;
+  if (error instanceof ServiceError) {
+    return error.httpStatus < 400 ? EXIT.fault : getHttpExitCode(error.httpStatus);
+  }
   if (error.status === 'USAGE_ERROR') return EXIT.usage;
 
   return error.status === 'WAIT_TIMEOUT' ? EXIT.waitTimeout : EXIT.fault;
@@ -177,7 +179,6 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
   }
 
   if (error instanceof RateLimitError) return [formatRetryHint(error)];
-
   if (error instanceof NetworkError) {
     return [`Check address, connection and key with: ${advise('doctor')}`];
   }
@@ -205,8 +206,8 @@ function explainKeyFault(
   }
 
   const login = profile === undefined ? advise('login') : `promptrun login --profile ${profile}`;
-  const where = keySource === undefined ? 'The key' : `The key of ${keySource}`;
-  return `${where} was refused. Store another one with: ${login}`;
+  const keyName = keySource === undefined ? 'The key' : `The key of ${keySource}`;
+  return `${keyName} was refused. Store another one with: ${login}`;
 }
 
 /** Maximum number of lines of a service's `data`. */

@@ -8,7 +8,8 @@ import path from 'node:path';
 export function expandWildcards(names: readonly string[], cwd: string): string[] {
   return names.flatMap(name => {
     const patternStart = Math.max(name.lastIndexOf('/'), name.lastIndexOf(path.sep)) + 1;
-    const [folder, pattern] = [name.slice(0, patternStart), name.slice(patternStart)];
+    const folder = name.slice(0, patternStart);
+    const pattern = name.slice(patternStart);
     if (!pattern.includes('*') || existsSync(path.resolve(cwd, name))) return [name];
 
     // macOS may list `é` as two characters, and it is typed as one.
@@ -37,12 +38,12 @@ function matchesPattern(name: string, pattern: string): boolean {
   if (name.startsWith('.') && !prefix.startsWith('.')) return false;
   if (!name.startsWith(prefix)) return false;
 
-  let at = prefix.length;
+  let position = prefix.length;
   for (const part of innerParts) {
-    const partStart = name.indexOf(part, at);
+    const partStart = name.indexOf(part, position);
     if (partStart < 0) return false;
-    at = partStart + part.length;
+    position = partStart + part.length;
   }
 
-  return name.length - at >= suffix.length && name.endsWith(suffix);
+  return name.length - position >= suffix.length && name.endsWith(suffix);
 }

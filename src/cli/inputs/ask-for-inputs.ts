@@ -111,8 +111,9 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
   async number(prompter, { type, default: defaultText = '' }, question, signal) {
     const isNumber = defaultText.trim() !== '' && !Number.isNaN(Number(defaultText));
     const defaultNumber = isNumber ? Number(defaultText) : undefined;
+    const isInteger = type === 'integer';
     const answer = await prompter.number(
-      { ...question, integer: type === 'integer', default: defaultNumber },
+      { ...question, integer: isInteger, default: defaultNumber },
       signal,
     );
     return answer === undefined ? undefined : String(answer);
@@ -147,12 +148,13 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
   async several(prompter, field, question, signal) {
     const { choices = [], default: defaultValue = '' } = field;
     const { min, max } = getChoiceLimits(field);
-    const limitText =
-      max === Number.POSITIVE_INFINITY && min === 0 ? 'any number' : formatChoiceCount(min, max);
+    const isUnlimited = min === 0 && max === Number.POSITIVE_INFINITY;
+    const limitText = `(${isUnlimited ? 'any number' : formatChoiceCount(min, max)})`;
+
     const chosenValues = await prompter.several(
       {
         ...question,
-        description: [question.description, `(${limitText})`].filter(Boolean).join(' '),
+        description: [question.description, limitText].filter(Boolean).join(' '),
         choices: toNamedChoices(field),
         defaults: choices.filter(choice => defaultValue.split(', ').includes(choice)),
         min,
@@ -187,9 +189,9 @@ function getChoiceLimits({ required, choices = [], multiple = {} }: TextField): 
   min: number;
   max: number;
 } {
-  const { min = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
-  const least = Math.min(min, choices.length);
-  return { min: least, max: Math.max(max, least, 1) };
+  const { min: declaredMin = required ? 1 : 0, max = Number.POSITIVE_INFINITY } = multiple;
+  const min = Math.min(declaredMin, choices.length);
+  return { min, max: Math.max(max, min, 1) };
 }
 
 /** File names to suggest as images; any other name may be typed. */
@@ -203,7 +205,6 @@ async function askForImage(
   const prompter = await ctx.prompter();
   const message = name ?? label;
   const proposes = (file: string): boolean => IMAGE_NAME.test(file);
-
   const check = (answer: string): string | Promise<string | undefined> =>
     answer === '-'
       ? 'Standard input is this terminal: give a file or an https URL.'
@@ -222,10 +223,8 @@ async function askFreely(ctx: Context): Promise<[key: string, value: string][]> 
         ? 'This prompt does not say which inputs it takes: enter them as key=value; an empty line continues.'
         : 'One more as key=value; an empty line continues.';
     const check = (pair: string): Promise<string | undefined> => explainPairProblem(ctx, pair);
-    const answer = await prompter.text(
-      { message: 'input', lines: 'several items', description, check },
-      ctx.signal,
-    );
+    const question = { message: 'input', lines: 'several items', description, check } as const;
+    const answer = await prompter.text(question, ctx.signal);
     if (answer === '') return [...text];
 
     for (const [key, value] of await readPairs(ctx, answer)) text.set(key, value);
@@ -253,11 +252,11 @@ async function explainPairProblem(ctx: Context, pair: string): Promise<string | 
 
 /** Explains why an answer can't be used, without the name of the flag; undefined if it can. */
 async function explainProblem(
-  use: () => Promise<unknown>,
+  tryAnswer: () => Promise<unknown>,
   flag: string,
 ): Promise<string | undefined> {
   try {
-    await use();
+    await tryAnswer();
     return undefined;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

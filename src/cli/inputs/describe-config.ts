@@ -37,10 +37,13 @@ export function describeConfig(config: unknown): InputFields {
 
 /** Merges the texts of all configs, and takes the images of the first that has any. */
 function describeList(configs: readonly unknown[]): InputFields {
-  const all = configs.map(describeOne);
-  if (all.length === 0 || all.some(({ isKnown }) => !isKnown)) return UNKNOWN;
-  const images = all.find(config => config.images.length > 0)?.images ?? [];
-  return { isKnown: true, text: pickFirstByKey(all.flatMap(({ text }) => text)), images };
+  const descriptions = configs.map(describeOne);
+  const isKnown = descriptions.length > 0 && descriptions.every(({ isKnown: known }) => known);
+  if (!isKnown) return UNKNOWN;
+
+  const text = pickFirstByKey(descriptions.flatMap(fields => fields.text));
+  const images = descriptions.find(fields => fields.images.length > 0)?.images ?? [];
+  return { isKnown, text, images };
 }
 
 function pickFirstByKey(fields: readonly TextField[]): TextField[] {

@@ -91,14 +91,13 @@ export async function checkOptions(
 
   const wereCached = connection.resources.getCached() !== undefined;
   const models = await connection.resources.getModels({ signal });
-  if (findOptionError(models, options, uncheckedHints) === undefined) return;
+  const error = findOptionError(models, options, uncheckedHints);
+  if (error === undefined) return;
+  if (!wereCached) throw error;
 
-  const fault = findOptionError(
-    wereCached ? await connection.resources.getModels({ refresh: true, signal }) : models,
-    options,
-    uncheckedHints,
-  );
-  if (fault !== undefined) throw fault;
+  const currentModels = await connection.resources.getModels({ refresh: true, signal });
+  const currentError = findOptionError(currentModels, options, uncheckedHints);
+  if (currentError !== undefined) throw currentError;
 }
 
 /** Returns the error for the first option that no model accepts; undefined if all are accepted. */
@@ -111,6 +110,7 @@ function findOptionError(
   for (const [key, value] of options) {
     const values = accepted.get(key);
     if (values === undefined) return unknownOptionError(key, [...accepted.keys()], uncheckedHints);
+
     if (!values.has(value)) {
       return unknownValueError(key, { value, values: [...values] }, uncheckedHints);
     }

@@ -46,6 +46,7 @@ async function pickTarget(
   const { alias, file, slug } = prompt;
   const name = alias ?? file;
   if (name !== undefined) return { target: name, shownAs: name };
+
   const { chosen, latest } = await chooseFromVersions(ctx, connection, prompt, options);
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
@@ -66,9 +67,9 @@ async function chooseFromVersions(
   const latest =
     versions.find(version => version.isLatest)?.promptVersionId ?? versions[0]?.promptVersionId;
   if (latest === undefined) return { chosen: promptVersionId, latest: promptVersionId };
-  const chosen =
-    asksVersion && versions.length > 1 ? await pickVersion(ctx, versions, latest) : latest;
-  return { chosen, latest };
+
+  const isAsked = asksVersion && versions.length > 1;
+  return { chosen: isAsked ? await pickVersion(ctx, versions, latest) : latest, latest };
 }
 
 async function pickVersion(
@@ -128,6 +129,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   ): Promise<readonly Choice<PickedPrompt>[]> => {
     const query = words.trim().slice(0, MAX_QUERY_LENGTH);
     if (query === '') return prompts;
+
     await ctx.clock.sleep(TYPING_PAUSE_MS, signal);
 
     try {
@@ -148,11 +150,8 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   const prompter = await ctx.prompter();
   const description =
     prompts.length === 0 ? 'words to search for' : 'words to search for, or one of these';
-
-  return prompter.search(
-    { message: 'prompt', description, find },
-    AbortSignal.any([ctx.signal, searchRefused.signal]),
-  );
+  const signal = AbortSignal.any([ctx.signal, searchRefused.signal]);
+  return prompter.search({ message: 'prompt', description, find }, signal);
 }
 
 /**
@@ -201,27 +200,21 @@ function listUsedPrompts({ prompts }: Connection): Choice<PickedPrompt>[] {
         [version.promptId, { value: version, name: toTextOrEmpty(version.title) }] as const,
     );
 
-  const slugChoices = [...slugs].map(([promptId, slug]) => {
-    return [
-      promptId,
-      { value: { promptId, promptVersionId: '', slug }, name: toTextOrEmpty(slug) },
-    ] as const;
-  });
-
   const choices = new Map<string, Choice<PickedPrompt>>(versionChoices);
-  for (const [promptId, choice] of slugChoices) {
-    if (!choices.has(promptId)) choices.set(promptId, choice);
+  for (const [promptId, slug] of slugs) {
+    if (choices.has(promptId)) continue;
+    const value = { promptId, promptVersionId: '', slug };
+    choices.set(promptId, { value, name: toTextOrEmpty(slug) });
   }
 
   return [...choices.values()].slice(0, MAX_RECENT);
 }
 
 function toPromptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
+  const title = toTextOrEmpty(row.title);
   return {
     value: row,
-    name: [toTextOrEmpty(row.title), ...(row.slug ? [`(${toTextOrEmpty(row.slug)})`] : [])].join(
-      ' ',
-    ),
+    name: row.slug ? `${title} (${toTextOrEmpty(row.slug)})` : title,
     description: toTextOrEmpty(row.description),
   };
 }

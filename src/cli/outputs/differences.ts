@@ -26,8 +26,9 @@ export async function computeDifferences(
 }
 
 /** Compares line by line, between the common beginning and the common end of the texts. */
-function summariseDifferences(one: string, other: string): DiffPart[] {
-  const [removed, added] = [one.split('\n'), other.split('\n')];
+function summariseDifferences(oldText: string, newText: string): DiffPart[] {
+  const removed = oldText.split('\n');
+  const added = newText.split('\n');
   while (removed.length > 0 && added.length > 0 && removed.at(-1) === added.at(-1)) {
     removed.pop();
     added.pop();

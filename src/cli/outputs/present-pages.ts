@@ -20,7 +20,7 @@ interface PagesForm<T> extends ListForm<T> {
  * Shows a list like `presentList`, but each row as soon as its page arrives. A table and `--query`
  * need the whole list, whose size is then limited.
  *
- * @returns what `pages` returns; undefined if the reader was gone before
+ * @returns the value that `pages` returns; undefined if the reader was gone before
  */
 export async function presentPages<T, R>(
   ctx: Context,
@@ -48,6 +48,7 @@ async function writeRows<T, R>(
   for (;;) {
     const page = await pages.next();
     if (page.done === true) return page.value;
+
     const lines: string[] = [];
     for (const row of page.value) lines.push(await formatLine(row));
     if (!(await ctx.io.out(lines.join('')))) return undefined;
@@ -77,10 +78,10 @@ async function writeArray<T, R>(
 
 async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm<T>): Promise<R> {
   const { columns, noun, nothing } = form;
-  const question = `asking for the ${noun}`;
+  const status = `asking for the ${noun}`;
   if (ctx.globals.json) {
     const buffer = createRowBuffer<T>(noun, '--query');
-    const value = await withSpinner(ctx, question, collectRows(pages, buffer.add));
+    const value = await withSpinner(ctx, status, collectRows(pages, buffer.add));
     await printValue(ctx, buffer.rows);
     return value;
   }
@@ -88,11 +89,8 @@ async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm
   // Keeps only the cells, because a row may hold far more.
   const buffer = createRowBuffer<Cell[]>(noun);
   const toCells = (row: T): Cell[] => columns.map(({ cell }) => cell(row));
-  const value = await withSpinner(
-    ctx,
-    question,
-    collectRows(pages, rows => buffer.add(rows.map(toCells))),
-  );
+  const collecting = collectRows(pages, rows => buffer.add(rows.map(toCells)));
+  const value = await withSpinner(ctx, status, collecting);
 
   const cellColumns = columns.map((column, index) => ({
     ...column,
@@ -148,10 +146,10 @@ export function createRowBuffer<T>(noun: string, flag?: string): RowBuffer<T> {
 }
 
 function listTooLargeError(noun: string, flag?: string): Error {
-  const bound = `more than ${MAX_BUFFERED_BYTES / 1024 / 1024} MiB`;
-  if (flag === undefined) return new ProtocolError(`the service's list of ${noun} has ${bound}`);
+  const size = `more than ${MAX_BUFFERED_BYTES / 1024 / 1024} MiB`;
+  if (flag === undefined) return new ProtocolError(`the service's list of ${noun} has ${size}`);
   return usageError(
-    `${flag}: the list of ${noun} has ${bound}, which ${flag} would have to hold at once`,
+    `${flag}: the list of ${noun} has ${size}, which ${flag} would have to hold at once`,
     'Narrow the list, or leave out the flag.',
   );
 }

@@ -29,11 +29,11 @@ const MAX_DESCRIPTION_WIDTH = 400;
 /** Asks with plain lines and numbered lists, for screen readers and dumb terminals. */
 export class LinePrompter implements Omit<Prompter, 'list'> {
   readonly #io: Io;
-  readonly #place: PathContext;
+  readonly #pathContext: PathContext;
 
   constructor({ io, env, cwd }: PrompterOptions) {
     this.#io = io;
-    this.#place = { cwd, home: findHomeDirectory(env) };
+    this.#pathContext = { cwd, home: findHomeDirectory(env) };
   }
 
   text(
@@ -106,7 +106,7 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
 
   path({ check, ...question }: PathQuestion, signal: AbortSignal): Promise<string> {
     return this.#ask(question, signal, line =>
-      validateAnswer(line && resolveTypedPath(line, this.#place), true, check),
+      validateAnswer(line && resolveTypedPath(line, this.#pathContext), true, check),
     );
   }
 
@@ -126,12 +126,9 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     validate: (line: string) => ValidatedAnswer<T> | Promise<ValidatedAnswer<T>>,
   ): Promise<T> {
     const about = description ? `. ${fitOnLine(description, MAX_DESCRIPTION_WIDTH)}` : '';
+    const prompt = `${toOneLine(message)}${about}${hint}: `;
     for (;;) {
-      const typedLine = await readLine(`${toOneLine(message)}${about}${hint}: `, {
-        io: this.#io,
-        signal,
-        hidden,
-      });
+      const typedLine = await readLine(prompt, { io: this.#io, signal, hidden });
       const validated = await validate(typedLine);
       if ('answer' in validated) return validated.answer;
       this.#io.err(`${toOneLine(validated.problem)}\n`);
@@ -185,8 +182,8 @@ export function findChoices<T>(
 ): ValidatedAnswer<readonly T[]> {
   const parts =
     typed === '' ? [] : typed.split(',').map(part => findChoice(question.choices, part.trim()));
-  const wrong = parts.find(part => 'problem' in part);
-  if (wrong !== undefined) return wrong;
+  const invalidPart = parts.find(part => 'problem' in part);
+  if (invalidPart !== undefined) return invalidPart;
 
   const chosenAnswers = parts.flatMap(part => ('answer' in part ? [part.answer] : []));
   const answers = new Set(typed === '' ? question.defaults : chosenAnswers);
@@ -209,13 +206,12 @@ async function readLine(
 ): Promise<string> {
   signal.throwIfAborted();
   io.err(question);
-  const nowhere = new Writable({ write: (_chunk, _encoding, written) => written() });
-  const input = io.stdin.stream;
 
+  const discardingOutput = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({
-    input,
+    input: io.stdin.stream,
     signal,
-    ...(hidden && { output: nowhere, terminal: true }),
+    ...(hidden && { output: discardingOutput, terminal: true }),
   });
   for await (const line of lines) {
     io.err(hidden ? '\n' : '');

@@ -131,12 +131,12 @@ function inaccessibleError(
 ): Error {
   const whatToCheck =
     process.platform === 'win32' ? "that it isn't read-only" : 'who owns it and its mode';
-  const elsewhere = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
-  const otherwise = configError(
+  const otherPlaceHint = 'or choose another place with PROMPTRUN_CONFIG_DIR.';
+  const accessError = configError(
     `${file} can't be ${action}: ${getErrorMessage(cause)}`,
-    `Check ${whatToCheck}, ${elsewhere}`,
+    `Check ${whatToCheck}, ${otherPlaceHint}`,
   );
-  return unwritableError(cause, otherwise, `Free some disk space, ${elsewhere}`);
+  return unwritableError(cause, accessError, `Free some disk space, ${otherPlaceHint}`);
 }
 
 const UNLOCKING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;

@@ -35,6 +35,7 @@ export async function ensureFileVersion(
         ...(model !== undefined && { model }),
       });
       noteFindings(ctx, notes);
+
       const definition = await store.definition(promptVersionId);
       if (definition === undefined) return { promptId, promptVersionId, config: undefined };
 
@@ -65,14 +66,14 @@ async function noteUsableProvider({ env, io }: Context): Promise<void> {
   const { listKnownProviders, findKeyVariable } = await import(
     '../../models/providers/providers.ts'
   );
-  const usable = listKnownProviders(env).find(
+  const usableProvider = listKnownProviders(env).find(
     provider => findKeyVariable(provider, env) !== undefined,
   );
-  if (usable === undefined) return;
+  if (usableProvider === undefined) return;
 
-  const model = `${usable.name}/<model>`;
+  const model = `${usableProvider.name}/<model>`;
   io.noteOnce(
-    `note: ${findKeyVariable(usable, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
+    `note: ${findKeyVariable(usableProvider, env)} is set: name a model with -m ${model}, or for all files: promptrun config set model ${model}`,
   );
 }
 

@@ -123,6 +123,7 @@ async function findNamedVersion(
   const labels = readListAt(row.labels).filter(isLabel);
   const labelledVersion = labels.find(({ label }) => label === versionName);
   if (labelledVersion !== undefined) return labelledVersion.promptVersionId;
+
   if (findLabelFault(versionName) === undefined) {
     throw unknownLabelError(connection, slug, versionName, labels);
   }
@@ -144,14 +145,13 @@ async function findSlug(
   const isFound = rows.some(row => row.slug === words);
   const candidates = isFound ? rows : await listVideoPrompts(connection, signal);
   const matchingRows = candidates.filter(row => row.slug === words);
-  const versions = [...new Set(matchingRows.map(row => row.promptVersionId))];
-
   const [match] = matchingRows;
   if (match === undefined) {
     const slugs = [...rows, ...candidates].map(row => toTextOrEmpty(row.slug));
     throw unknownPromptError(connection, slug, slugs);
   }
 
+  const versions = [...new Set(matchingRows.map(row => row.promptVersionId))];
   if (versions.length > 1) {
     throw usageError(
       `several prompts are called ${slug}`,
@@ -172,8 +172,9 @@ function cacheRow({ prompts }: Connection, row: PromptSearchRow): void {
   const { promptVersionId, promptId, title, publishedAt, configs: config, slug, model } = row;
   prompts.putSlug(promptId, slug);
   if (!isJsonObject(config) || Object.keys(config).length === 0) return;
-  const cached = prompts.get(promptVersionId);
-  if (cached === undefined || cached.model !== model) {
+
+  const cachedVersion = prompts.get(promptVersionId);
+  if (cachedVersion === undefined || cachedVersion.model !== model) {
     prompts.put({ promptVersionId, promptId, title, publishedAt, config, model });
   }
 }

@@ -28,22 +28,22 @@ export async function resolveRun(
     );
   }
 
-  const { own: ownIds, others: otherIds } = await fetchKnownRunIds(ctx, connection);
+  const { serviceIds, foreignIds } = await fetchKnownRunIds(ctx, connection);
   const isMatch = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
-
-  // A run of another service is requested too; the refusal then says that it belongs to another
-  // service.
+  const matchingServiceIds = serviceIds.filter(isMatch);
+  // A run of another service is requested too, because the refusal says where it belongs.
   const matchingIds =
-    [ownIds, otherIds].map(ids => ids.filter(isMatch)).find(ids => ids.length > 0) ?? [];
-  const [only, ...furtherIds] = matchingIds;
-  if (only === undefined) {
+    matchingServiceIds.length > 0 ? matchingServiceIds : foreignIds.filter(isMatch);
+
+  const [firstId] = matchingIds;
+  if (firstId === undefined) {
     throw notFoundError(
       `no run begins with ${name} among the newest ${MAX_LIST_LIMIT} and those started on this machine`,
       `List your runs with: ${connection.advise('runs', 'list')}`,
     );
   }
 
-  if (furtherIds.length === 0) return only;
+  if (matchingIds.length === 1) return firstId;
 
   throw usageError(
     `several runs begin with ${name}`,
@@ -55,12 +55,14 @@ export async function resolveRun(
 async function fetchKnownRunIds(
   ctx: Context,
   { client, service }: Connection,
-): Promise<{ own: string[]; others: string[] }> {
+): Promise<{ serviceIds: string[]; foreignIds: string[] }> {
   const { rows } = await client.runs.list({ limit: MAX_LIST_LIMIT }, { signal: ctx.signal });
-  const ownIds = new Set(rows.map(({ runId }) => runId));
-  const otherIds = new Set<string>();
+  const serviceIds = new Set(rows.map(({ runId }) => runId));
+  const foreignIds = new Set<string>();
   for await (const { baseUrl, runId } of ctx.journal.readNewestFirst()) {
-    if (runId !== undefined) (baseUrl === service ? ownIds : otherIds).add(runId);
+    if (runId === undefined) continue;
+    const ids = baseUrl === service ? serviceIds : foreignIds;
+    ids.add(runId);
   }
-  return { own: [...ownIds], others: [...otherIds] };
+  return { serviceIds: [...serviceIds], foreignIds: [...foreignIds] };
 }

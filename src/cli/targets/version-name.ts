@@ -41,16 +41,16 @@ export async function resolveListedVersion(
   signal: AbortSignal,
 ): Promise<string> {
   const { slug, promptId, versions } = prompt;
-  if (versions.length >= MAX_VERSIONS) {
-    const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
-    if (isUuid(name) && !isListed) return requireVersionId(connection, prompt, name, signal);
-    const mayBeLabel = findLabelFault(name) === undefined;
-    const labelledId = mayBeLabel
-      ? await findLabelled(connection, promptId, name, signal)
-      : undefined;
-    if (labelledId !== undefined) return labelledId;
-  }
-  return requireListedVersion(versions, name, slug);
+  if (versions.length < MAX_VERSIONS) return requireListedVersion(versions, name, slug);
+
+  const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
+  if (isUuid(name) && !isListed) return requireVersionId(connection, prompt, name, signal);
+
+  const mayBeLabel = findLabelFault(name) === undefined;
+  const labelledId = mayBeLabel
+    ? await findLabelledId(connection, promptId, name, signal)
+    : undefined;
+  return labelledId ?? requireListedVersion(versions, name, slug);
 }
 
 async function requireVersionId(
@@ -85,11 +85,9 @@ function requireListedVersion(
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
   const matchingIds =
     versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
-
-  const [matchingId, ...furtherIds] = matchingIds;
-  const quotedName = JSON.stringify(versionName);
-  if (matchingId === undefined) {
-    const message = `${slug} has no version that begins with ${quotedName}`;
+  const [firstId] = matchingIds;
+  if (firstId === undefined) {
+    const message = `${slug} has no version that begins with ${JSON.stringify(versionName)}`;
     if (ids.length < MAX_VERSIONS) throw notFoundError(message, `Its versions: ${ids.join(', ')}`);
     throw notFoundError(
       `${message} among its newest ${MAX_VERSIONS}`,
@@ -98,7 +96,7 @@ function requireListedVersion(
     );
   }
 
-  if (furtherIds.length === 0) return matchingId;
+  if (matchingIds.length === 1) return firstId;
 
   throw usageError(
     `several versions of ${slug} begin with ${versionName}`,
@@ -110,7 +108,7 @@ function requireListedVersion(
  * Returns the version that a label of a prompt points to, however old; undefined if a local service
  * doesn't have the label.
  */
-async function findLabelled(
+async function findLabelledId(
   connection: Connection,
   promptId: string,
   label: string,

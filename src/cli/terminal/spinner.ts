@@ -44,7 +44,7 @@ export function startProgress(ctx: TerminalContext, first: ProgressState): Progr
 }
 
 /**
- * Waits for an answer; shows a spinner with a status, which may change, on a terminal once that
+ * Waits for an answer. On a terminal, shows a spinner with a status, which may change, if the answer
  * takes longer than a second.
  */
 export async function withSpinner<T>(
@@ -110,23 +110,25 @@ export function canAnimate({ io, globals, env }: TerminalContext): boolean {
 /** Shows a spinner with a changing text after a delay; returns a function that removes it. */
 export function startSpinner(
   ctx: TerminalContext,
-  text: () => string,
-  afterMs: number,
+  formatText: () => string,
+  delayMs: number,
 ): () => void {
   const spinnerStopped = new AbortController();
   let spinner: Ora | undefined;
   const show = async (): Promise<void> => {
-    await ctx.clock.sleep(afterMs, spinnerStopped.signal);
+    await ctx.clock.sleep(delayMs, spinnerStopped.signal);
     const { default: ora } = await import('ora');
     if (spinnerStopped.signal.aborted) return;
+
     const color = ctx.io.paintErr.level > 0 ? 'cyan' : false;
     const { stream } = ctx.io.stderr;
-    spinner = ora({ text: text(), stream, discardStdin: false, isEnabled: true, color }).start();
+    const text = formatText();
+    spinner = ora({ text, stream, discardStdin: false, isEnabled: true, color }).start();
   };
 
   show().catch(() => {}); // stopped before it was shown
   const redrawTimer = setInterval(() => {
-    if (spinner !== undefined) spinner.text = text();
+    if (spinner !== undefined) spinner.text = formatText();
   }, REDRAW_EVERY_MS);
   const release = ctx.io.beforeWrite(() => spinner?.clear());
 
@@ -142,11 +144,13 @@ const POLL_COUNTS = ['', 'once', 'twice'];
 
 export function formatProgressState(state: ProgressState, startedAt: number, now: number): string {
   const { status, polls, silence } = state;
-  const pollText = polls === 0 ? [] : [`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`];
-  const silent = silence
-    ? [`no answer for ${formatElapsed(now - silence.since)}: ${toOneLine(silence.reason)}`]
-    : [];
-  return [toOneLine(status), formatElapsed(now - startedAt), ...pollText, ...silent].join(' · ');
+  const parts = [toOneLine(status), formatElapsed(now - startedAt)];
+  if (polls > 0) parts.push(`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`);
+  if (silence) {
+    const elapsed = formatElapsed(now - silence.since);
+    parts.push(`no answer for ${elapsed}: ${toOneLine(silence.reason)}`);
+  }
+  return parts.join(' · ');
 }
 
 /** Formats a duration as `45 s`, `2 min 5 s` or `3 h 10 min`. */

@@ -41,14 +41,16 @@ export async function renderTerminalTable(
   rows: readonly (readonly Cell[])[],
 ): Promise<string> {
   const { default: measure } = await import('fast-string-width');
-  const { columns: available } = io.stdout;
+  const { columns: availableWidth } = io.stdout;
+
   const wholeTexts = rows.map(row => row.map(formatCell));
   const wholeColumns = pickShownColumns(columns, wholeTexts, measure);
-  const fits = computeExcessWidth(wholeColumns, available) <= 0;
+  const fits = computeExcessWidth(wholeColumns, availableWidth) <= 0;
   const texts = fits ? wholeTexts : withShortIds(columns, wholeTexts);
   const tableColumns = fits
     ? wholeColumns
-    : narrowColumns(pickShownColumns(columns, texts, measure), available);
+    : narrowColumns(pickShownColumns(columns, texts, measure), availableWidth);
+
   const cells = rows.map((row, rowIndex) =>
     tableColumns.map(({ column, index, width }) => {
       const text = texts[rowIndex]?.[index] ?? '';
@@ -56,7 +58,6 @@ export async function renderTerminalTable(
       return paintCell(row[index] ?? '', fittedText);
     }),
   );
-
   const head = tableColumns.map(({ column }) => io.paint.bold(column.title));
   return layOutTable([head, ...cells], {
     colAligns: tableColumns.map(({ column }) => column.align ?? 'left'),
@@ -130,41 +131,36 @@ function pickShownColumns(
 }
 
 /** Leaves columns out while cutting is not enough, then cuts paths, then the widest columns. */
-function narrowColumns(columns: readonly ShownColumn[], available: number): ShownColumn[] {
+function narrowColumns(columns: readonly ShownColumn[], availableWidth: number): ShownColumn[] {
   let remainingColumns = [...columns];
-  while (
-    computeExcessWidth(remainingColumns, available) >
-    sumColumnWidths(remainingColumns.map(computeColumnSlack))
-  ) {
+  while (!canFitByCutting(remainingColumns, availableWidth)) {
     const [leastImportant] = remainingColumns
       .filter(({ column }) => column.dropOrder !== undefined)
       .sort((a, b) => (a.column.dropOrder ?? 0) - (b.column.dropOrder ?? 0));
     if (leastImportant === undefined) {
-      return cutColumns(
-        available,
-        remainingColumns,
-        ({ width }) => width > MIN_COLUMN_WIDTH,
-        compareNumbersLast,
-      );
+      const isCuttable = ({ width }: ShownColumn): boolean => width > MIN_COLUMN_WIDTH;
+      return cutColumns(remainingColumns, availableWidth, isCuttable, compareNumbersLast);
     }
     remainingColumns = remainingColumns.filter(entry => entry !== leastImportant);
   }
-  return cutColumns(
-    available,
-    remainingColumns,
-    entry => computeColumnSlack(entry) > 0,
-    comparePathsFirst,
-  );
+
+  const isCuttable = (entry: ShownColumn): boolean => computeColumnSlack(entry) > 0;
+  return cutColumns(remainingColumns, availableWidth, isCuttable, comparePathsFirst);
+}
+
+function canFitByCutting(columns: readonly ShownColumn[], availableWidth: number): boolean {
+  const slack = sumColumnWidths(columns.map(computeColumnSlack));
+  return computeExcessWidth(columns, availableWidth) <= slack;
 }
 
 /** Cuts columns one by one, in this order, until they fit or none may be cut. */
 function cutColumns(
-  available: number,
   columns: ShownColumn[],
+  availableWidth: number,
   isCuttable: (entry: ShownColumn) => boolean,
   order: (a: ShownColumn, b: ShownColumn) => number,
 ): ShownColumn[] {
-  for (let excess = computeExcessWidth(columns, available); excess > 0; excess -= 1) {
+  for (let excess = computeExcessWidth(columns, availableWidth); excess > 0; excess -= 1) {
     const [next] = columns.filter(isCuttable).sort(order);
     if (next !== undefined) next.width -= 1;
   }
@@ -183,12 +179,10 @@ function compareNumbersLast(a: ShownColumn, b: ShownColumn): number {
   );
 }
 
-function computeExcessWidth(shown: readonly ShownColumn[], available: number): number {
-  return (
-    sumColumnWidths(shown.map(({ width }) => width)) +
-    COLUMN_GAP.length * (shown.length - 1) -
-    available
-  );
+function computeExcessWidth(columns: readonly ShownColumn[], availableWidth: number): number {
+  const contentWidth = sumColumnWidths(columns.map(({ width }) => width));
+  const gapWidth = COLUMN_GAP.length * (columns.length - 1);
+  return contentWidth + gapWidth - availableWidth;
 }
 
 function computeColumnSlack({ column, width }: ShownColumn): number {

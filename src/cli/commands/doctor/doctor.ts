@@ -13,6 +13,8 @@ import { toOneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 
+const WARNING = 'warning: ';
+
 /** Checks configuration, reachability, key, cache and terminal; fails if one of them does. */
 export async function runDoctor(ctx: Context): Promise<ExitCode> {
   const checks = [...(await checkBeyondTerminal(ctx)), checkTerminal(ctx)];
@@ -37,31 +39,28 @@ export async function runDoctor(ctx: Context): Promise<ExitCode> {
 
 /** Returns the hints that piped output lacks: those of the first failure, and all warnings. */
 function listHintsToNote(checks: readonly DoctorCheck[]): string[] {
-  const failed = checks.find(({ ok }) => ok === false);
+  const failedCheck = checks.find(({ ok }) => ok === false);
   return checks.flatMap(check =>
-    check.hints.filter(hint => check === failed || hint.startsWith(WARNING)),
+    check.hints.filter(hint => check === failedCheck || hint.startsWith(WARNING)),
   );
 }
 
-const WARNING = 'warning: ';
-
 async function checkBeyondTerminal(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { check, connection } = await checkConfiguration(ctx);
-  if (connection !== undefined) {
-    const service = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
-    if (!connection.embedded) return [check, ...service];
+  if (connection === undefined) {
     return [
       check,
-      ...service,
-      ...(await withSpinner(ctx, 'asking the providers', checkModels(ctx))),
+      buildSkippedCheck('reachability'),
+      buildSkippedCheck('key'),
+      buildSkippedCheck('cache'),
     ];
   }
-  return [
-    check,
-    buildSkippedCheck('reachability'),
-    buildSkippedCheck('key'),
-    buildSkippedCheck('cache'),
-  ];
+
+  const serviceChecks = await withSpinner(ctx, 'asking the service', checkService(ctx, connection));
+  if (!connection.embedded) return [check, ...serviceChecks];
+
+  const modelChecks = await withSpinner(ctx, 'asking the providers', checkModels(ctx));
+  return [check, ...serviceChecks, ...modelChecks];
 }
 
 function checkTerminal({ io, interactive }: Context): DoctorCheck {
@@ -165,10 +164,9 @@ const NETWORK_HINT = 'Check the address, the network, and HTTPS_PROXY if you nee
 function buildFailedChecks({ baseUrl }: Connection, error: unknown): readonly DoctorCheck[] {
   const { message, hints, exitCode } = toFailure(error);
   if (error instanceof UnauthorizedError || error instanceof PaymentRequiredError) {
-    const refused = createFailedCheck('key', { message, hints, exitCode });
     return [
       buildPassedCheck('reachability', `${baseUrl} answered`),
-      refused,
+      createFailedCheck('key', { message, hints, exitCode }),
       buildSkippedCheck('cache'),
     ];
   }
@@ -258,21 +256,23 @@ function checkProvider({
 }: ModelsReport['providers'][number]): DoctorCheck {
   const provider = `${name} at ${baseUrl}`;
   if (missingKey !== undefined) {
-    const hints = [`Set ${missingKey}, or remove the provider from models.yaml.`];
     return createFailedCheck('provider', {
       message: `${provider} has no key`,
-      hints,
+      hints: [`Set ${missingKey}, or remove the provider from models.yaml.`],
       exitCode: EXIT.unauthorised,
     });
   }
 
-  if (fault === undefined) {
-    const foundText =
-      models === undefined
-        ? 'is not asked, because it has no list of models'
-        : `has ${pluralize(models, 'model')}`;
-    return buildPassedCheck('provider', `${provider} ${foundText}`);
+  if (fault !== undefined) {
+    return createFailedCheck('provider', {
+      message: `${provider}: ${fault}`,
+      exitCode: EXIT.fault,
+    });
   }
 
-  return createFailedCheck('provider', { message: `${provider}: ${fault}`, exitCode: EXIT.fault });
+  const modelText =
+    models === undefined
+      ? 'is not asked, because it has no list of models'
+      : `has ${pluralize(models, 'model')}`;
+  return buildPassedCheck('provider', `${provider} ${modelText}`);
 }

@@ -56,35 +56,40 @@ async function printAgreement(ctx: Context, agreement: Agreement): Promise<void>
 }
 
 interface KappaGate {
-  readonly least: number;
+  /** The minimum that passes. */
+  readonly minKappa: number;
   /** True if the low end of the interval must reach it, too. */
   readonly sure: boolean;
 }
 
-function missesGate(kappa: Kappa | undefined, { least, sure }: KappaGate): boolean {
+function missesGate(kappa: Kappa | undefined, { minKappa, sure }: KappaGate): boolean {
   if (kappa === undefined) return true;
-  return kappa.value < least || (sure && kappa.interval[0] < least);
+  return kappa.value < minKappa || (sure && kappa.interval[0] < minKappa);
 }
 
 /** Returns the reason that the gate isn't passed. */
-function explainKappaMiss(kappa: Kappa | undefined, { least }: KappaGate): string {
-  if (kappa === undefined) return `Cohen's kappa is not defined, and --min-kappa requires ${least}`;
-  const isValueBelow = kappa.value < least;
+function explainKappaMiss(kappa: Kappa | undefined, { minKappa }: KappaGate): string {
+  if (kappa === undefined) {
+    return `Cohen's kappa is not defined, and --min-kappa requires ${minKappa}`;
+  }
+
+  const isValueBelow = kappa.value < minKappa;
   const measure = isValueBelow ? "Cohen's kappa" : "the low end of the interval of Cohen's kappa";
   const value = isValueBelow ? kappa.value : kappa.interval[0];
-  return `${measure} is ${value.toFixed(3)}, below --min-kappa ${least}`;
+  return `${measure} is ${value.toFixed(3)}, below --min-kappa ${minKappa}`;
 }
 
-function readKappaGate({ minKappa, sure = false }: JudgeCheckFlags): KappaGate | undefined {
-  if (minKappa === undefined) {
+function readKappaGate(flags: JudgeCheckFlags): KappaGate | undefined {
+  const { minKappa: text, sure = false } = flags;
+  if (text === undefined) {
     if (sure) throw usageError('--sure needs --min-kappa');
     return undefined;
   }
 
-  const least = /^-?\d(?:\.\d{1,9})?$/u.test(minKappa) ? Number(minKappa) : Number.NaN;
-  if (least >= -1 && least <= 1) return { least, sure };
+  const minKappa = /^-?\d(?:\.\d{1,9})?$/u.test(text) ? Number(text) : Number.NaN;
+  if (minKappa >= -1 && minKappa <= 1) return { minKappa, sure };
   throw usageError(
-    `--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(minKappa)}`,
+    `--min-kappa takes a number from -1 to 1, such as 0.6, not ${JSON.stringify(text)}`,
   );
 }
 

@@ -19,9 +19,12 @@ export async function addKey(ctx: Context, flags: Flags): Promise<void> {
     const { isNewUser, ...createdKey } = await store.createKey(options);
     await present(ctx, createdKey, { plain: () => createdKey.key });
     ctx.io.note(`Key ${createdKey.id} of user ${createdKey.user}; it is not shown again.`);
-    if (isNewUser || (options.plan === undefined && options.credits === undefined)) return;
+
+    const changesUser = options.plan !== undefined || options.credits !== undefined;
+    if (isNewUser || !changesUser) return;
+    const command = adviseOperator(ctx, flags, 'users', 'set', createdKey.user);
     ctx.io.note(
-      `note: the user ${createdKey.user} already exists and is unchanged; to change it: ${adviseOperator(ctx, flags, 'users', 'set', createdKey.user)}`,
+      `note: the user ${createdKey.user} already exists and is unchanged; to change it: ${command}`,
     );
   });
 }
@@ -85,9 +88,9 @@ function requireKeyId(keys: readonly KeyView[], name: string, listHint: string):
   if (name === '') throw usageError('the id of the key is empty', listHint);
 
   const matchingKeys = keys.filter(({ id }) => id.startsWith(name.toLowerCase()));
-  const [only, ...others] = matchingKeys;
-  if (only === undefined) throw unknownKeyError(name, listHint);
-  if (others.length === 0) return only.id;
+  const [first] = matchingKeys;
+  if (first === undefined) throw unknownKeyError(name, listHint);
+  if (matchingKeys.length === 1) return first.id;
 
   throw usageError(
     `several keys begin with ${name}`,

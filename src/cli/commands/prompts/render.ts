@@ -43,10 +43,7 @@ export async function showRenderedPrompt(
 
   const definition =
     file === undefined
-      ? await findVersionDefinition(
-          ctx,
-          (await readNamed(ctx, await ctx.connection(), prompt)).promptVersionId,
-        )
+      ? await findPublishedDefinition(ctx, prompt)
       : await withPromptFile(ctx, file, content => readPromptDefinition(ctx, content));
   if (definition === undefined) {
     throw notFoundError(`the prompt "${toOneLine(prompt)}" does not exist`);
@@ -58,6 +55,14 @@ export async function showRenderedPrompt(
     plain: () => formatMessages(preview),
     paged: true,
   });
+}
+
+async function findPublishedDefinition(
+  ctx: Context,
+  prompt: string,
+): Promise<PromptDefinition | undefined> {
+  const { promptVersionId } = await readNamed(ctx, await ctx.connection(), prompt);
+  return findVersionDefinition(ctx, promptVersionId);
 }
 
 type TypedInputs = Awaited<ReturnType<typeof collectTypedInputs>>;
@@ -72,11 +77,9 @@ async function createPreview(
     import('../../../prompts/render/preview-prompt.ts'),
   ]);
   const fields = describeConfig(toPromptConfig(definition));
-  const { images, namedUrls, otherUrls, locationNames } = await placePictures(
-    ctx,
-    fields,
-    suppliedInputs,
-  );
+  const pictures = await placePictures(ctx, fields, suppliedInputs);
+  const { images, namedUrls, otherUrls, locationNames } = pictures;
+
   const isValue = ([key]: readonly [string, unknown]): boolean => !locationNames.has(key);
   const values = Object.entries(suppliedInputs.values).filter(isValue);
   const text = new Map(Object.entries(suppliedInputs.texts).filter(isValue));
@@ -95,7 +98,7 @@ async function createPreview(
 }
 
 interface PlacedPictures {
-  /** The URLs of pictures in the prompt's order; undefined if none was given for a place. */
+  /** The URLs of pictures in the prompt's order; undefined if one is missing. */
   readonly images: readonly (string | undefined)[];
   /** The URLs of pictures by the names of their inputs. */
   readonly namedUrls: readonly (readonly [name: string, url: string])[];

@@ -36,25 +36,23 @@ export async function reset(
 
   if (names.includes('credentials')) await forgetKeys(ctx);
   for (const { path } of storedFiles) await rm(path, { force: true });
+
   const removedPaths = storedFiles.map(({ path }) => path);
-  await confirmAction(
-    ctx,
-    { removed: removedPaths },
+  const message =
     removedPaths.length === 0
       ? 'There is nothing to remove.'
-      : `Removed ${removedPaths.join(', ')}`,
-  );
+      : `Removed ${removedPaths.join(', ')}`;
+  await confirmAction(ctx, { removed: removedPaths }, message);
 }
 
-async function confirmReset(ctx: Context, places: readonly StoredItem[]): Promise<boolean> {
+async function confirmReset(ctx: Context, files: readonly StoredItem[]): Promise<boolean> {
   if (!ctx.interactive) {
     throw usageError('reset asks before it removes anything', 'Confirm it with --yes.');
   }
 
-  for (const { path, holds } of places) ctx.io.note(`${path}: ${holds}`);
+  for (const { path, holds } of files) ctx.io.note(`${path}: ${holds}`);
   const prompter = await ctx.prompter();
-  const message =
-    places.length === 1 ? 'Remove this file?' : `Remove these ${places.length} files?`;
+  const message = files.length === 1 ? 'Remove this file?' : `Remove these ${files.length} files?`;
   return prompter.confirm({ message, default: false }, ctx.signal);
 }
 

@@ -30,17 +30,23 @@ type ChangeFlags = Pick<
 export async function buildChangedRequest(
   ctx: Context,
   connection: Connection,
-  former: RequestOfRun,
+  originalRequest: RequestOfRun,
   flags: ChangeFlags,
 ): Promise<RunRequest> {
   const suppliedInputs = await collectInputs(ctx, { inputs: flags.input, images: flags.image });
   const images = await openImages(createImageFinder(ctx), suppliedInputs.images);
   const newOptions = parseOptions(flags.option);
-  const { promptVersionId } = await resolveTarget(ctx, connection, former.promptVersionId, {
-    source: 'elsewhere',
-    model: flags.model,
-  });
+  const { promptVersionId } = await resolveTarget(
+    ctx,
+    connection,
+    originalRequest.promptVersionId,
+    {
+      source: 'elsewhere',
+      model: flags.model,
+    },
+  );
   if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions, UNCHECKED);
+
   const isNamed = images.some(({ name }) => name !== undefined);
   const isChecked = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;
   const config =
@@ -56,9 +62,9 @@ export async function buildChangedRequest(
 
   return {
     promptVersionId,
-    text: new Map([...former.text, ...suppliedInputs.text]),
-    images: await pickRerunImages(ctx, former, placedInputs.images, flags),
-    options: new Map([...former.options, ...newOptions]),
+    text: new Map([...originalRequest.text, ...suppliedInputs.text]),
+    images: await pickRerunImages(ctx, originalRequest, placedInputs.images, flags),
+    options: new Map([...originalRequest.options, ...newOptions]),
   };
 }
 
@@ -69,11 +75,11 @@ export async function buildChangedRequest(
  */
 async function pickRerunImages(
   ctx: Context,
-  { images: former, runId }: RequestOfRun,
+  { images: keptImages, runId }: RequestOfRun,
   suppliedImages: readonly (ImageSource | undefined)[],
   { otherImages = false }: ChangeFlags,
 ): Promise<ImageSource[]> {
-  const missingNames = former.flatMap((image, index) =>
+  const missingNames = keptImages.flatMap((image, index) =>
     suppliedImages[index] || 'image' in image ? [] : [image.name],
   );
   if (missingNames.length > 0) {
@@ -84,13 +90,15 @@ async function pickRerunImages(
   }
 
   const images: ImageSource[] = [];
-  for (let at = 0; at < Math.max(former.length, suppliedImages.length); at += 1) {
-    const [kept, supplied] = [former[at], suppliedImages[at]];
-    if (supplied !== undefined) {
-      if (kept !== undefined && !otherImages) checkSameImage(supplied, kept, runId);
-      images.push(supplied);
-    } else if (kept !== undefined && 'image' in kept) {
-      images.push(await openImage(ctx, kept.image));
+  const count = Math.max(keptImages.length, suppliedImages.length);
+  for (let index = 0; index < count; index += 1) {
+    const keptImage = keptImages[index];
+    const suppliedImage = suppliedImages[index];
+    if (suppliedImage !== undefined) {
+      if (keptImage !== undefined && !otherImages) checkSameImage(suppliedImage, keptImage, runId);
+      images.push(suppliedImage);
+    } else if (keptImage !== undefined && 'image' in keptImage) {
+      images.push(await openImage(ctx, keptImage.image));
     }
   }
 

@@ -39,15 +39,18 @@ export async function rerun(
   const createPresentation = await createOutputPlan(ctx, flags);
   const connection = await ctx.connection();
   budget.checkCostCap(connection);
-  const formerRequest = name?.endsWith('.json')
+
+  const originalRequest = name?.endsWith('.json')
     ? await readRequestFromManifest(ctx, connection, name)
     : await readRequestFromService(ctx, connection, await resolveNamedRun(ctx, connection, name));
-  const request = await buildChangedRequest(ctx, connection, formerRequest, flags);
+  const request = await buildChangedRequest(ctx, connection, originalRequest, flags);
 
-  // Read before the new run is paid for, because there is nothing to compare with if the former one
-  // is gone.
-  const comparedRun =
-    flags.compare === true ? await fetchFormerRun(ctx, connection, formerRequest.runId) : undefined;
+  // Read before the new run is paid for: without the original one there is nothing to compare with.
+  const originalRun =
+    flags.compare === true
+      ? await fetchOriginalRun(ctx, connection, originalRequest.runId)
+      : undefined;
+
   const startedAt = ctx.clock.now();
   const run = await createRerun(ctx, connection, request, budget).catch((error: unknown) => {
     throw withModelsFlag(ctx, connection, error);
@@ -55,11 +58,11 @@ export async function rerun(
   const facts = { request, startedAt, endedAt: ctx.clock.now() };
 
   return printResult(ctx, { runId: run.runId, connection }, async out => {
-    if (comparedRun === undefined) {
+    if (originalRun === undefined) {
       return presentRun(out, connection, run, createPresentation(facts));
     }
     const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
-    return compareWithFormer(out, connection, comparedRun, run);
+    return compareWithFormer(out, connection, originalRun, run);
   });
 }
 
@@ -72,14 +75,14 @@ function withModelsFlag({ globals }: Context, { embedded }: Connection, error: u
 }
 
 /**
- * Returns true for the refusal of a model that doesn't exist. The service has no status of its own
- * for it.
+ * Returns true for the refusal of a model that doesn't exist, for which the service has no separate
+ * status.
  */
 function isMissingModel(error: unknown): boolean {
   return error instanceof ValidationError && error.message.includes('` does not exist');
 }
 
-async function fetchFormerRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
+async function fetchOriginalRun(ctx: Context, connection: Connection, runId: string): Promise<Run> {
   const answer = connection.client.runs.get(runId, { signal: ctx.signal });
   return await askOfRun(ctx, connection, { verb: 'rerun', runId }, answer);
 }

@@ -29,12 +29,14 @@ export async function printRunDetails(
   const runId = await resolveNamedRun(ctx, connection, name);
   const run = await readRun(ctx, connection, runId, 'show');
   const row = await findRunRow(ctx, connection, run.runId);
-  const usage = toShownUsage((await connection.costs?.forRuns([run.runId]))?.get(run.runId));
-  const { warnings: _, ...own } = run;
+  const costs = await connection.costs?.forRuns([run.runId]);
+  const usage = toShownUsage(costs?.get(run.runId));
+
+  const { warnings: _, ...runFields } = run;
   const warnings = listWarnings(run);
   const facts = {
     ...row,
-    ...own,
+    ...runFields,
     ...(warnings.length > 0 && { warnings }),
     ...(usage && { usage }),
   };
@@ -63,9 +65,9 @@ type ShownRun = Omit<Run, 'warnings'> &
     readonly warnings?: readonly string[];
   };
 
-function toShownUsage(run: RunCost | undefined): ShownUsage | undefined {
-  if (run === undefined) return undefined;
-  const { tokens, cost, estimated } = run;
+function toShownUsage(runCost: RunCost | undefined): ShownUsage | undefined {
+  if (runCost === undefined) return undefined;
+  const { tokens, cost, estimated } = runCost;
   return { tokens, cost: cost === null ? null : toDollars(cost), estimated };
 }
 
@@ -88,12 +90,12 @@ function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: Sho
   const createdAt = toTextOrEmpty(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
   const status = formatRunStatus(ctx, toTextOrEmpty(facts.runStatus));
+  const statusText =
+    typeof status === 'string' ? toOneLine(status) : status.paint(toOneLine(status.text));
+
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Run', facts.runId],
-    [
-      'Status',
-      typeof status === 'string' ? toOneLine(status) : status.paint(toOneLine(status.text)),
-    ],
+    ['Status', statusText],
     ['Prompt', title],
     ['Version', promptVersionId],
     ['Name', facts.runName],
@@ -103,19 +105,17 @@ function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: Sho
     ['Counted', usage?.tokens ? formatTokenCounts(usage.tokens) : undefined],
     ['Cost', usage && formatCostWithSource(usage)],
     ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
-    ...facts.outputs.map((item, at): [string, string] => [
-      `Output ${at + 1}`,
+    ...facts.outputs.map((item, index): [string, string] => [
+      `Output ${index + 1}`,
       summariseOutput(item),
     ]),
   ];
-  const shownRows = rows.filter(([, value]) => value !== undefined && value !== '');
 
-  return shownRows
-    .map(
-      ([label, value = '']) =>
-        `${label.padEnd(10)}${label === 'Status' ? value : toOneLine(toTextOrEmpty(value))}\n`,
-    )
-    .join('');
+  const lines = rows.map(([label, value]) => {
+    if (value === undefined || value === '') return '';
+    return `${label.padEnd(10)}${label === 'Status' ? value : toOneLine(toTextOrEmpty(value))}\n`;
+  });
+  return lines.join('');
 }
 
 function toDetailRows(facts: ShownRun): string[][] {

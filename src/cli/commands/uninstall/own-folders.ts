@@ -16,7 +16,7 @@ export interface OwnFolder {
  */
 export interface FolderContent {
   readonly ownFiles: readonly string[];
-  /** Folders that are empty after `own` is removed, innermost first. */
+  /** Folders that are empty once promptrun's files are removed, innermost first. */
   readonly folders: readonly string[];
   readonly otherFiles: readonly string[];
 }
@@ -24,6 +24,9 @@ export interface FolderContent {
 /** The name of a file that is still being written. */
 const PART = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
 const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+/** A folder with everything in it. */
+const WHOLE_FOLDER: OwnFolder = { files: /(?:)/u, whole: /(?:)/u };
 
 /** The folder of settings and caches. */
 const CONFIG_FOLDER: OwnFolder = {
@@ -84,14 +87,12 @@ export function listOwnFolder(
 
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
     const entryPath = path.join(folder, entry.name);
-    const ownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
+    const knownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
+    const ownFolder = knownFolder ?? (whole?.test(entry.name) === true ? WHOLE_FOLDER : undefined);
     if (entry.isFile() && files.test(entry.name)) {
       content.ownFiles.push(entryPath);
-    } else if (
-      entry.isDirectory() &&
-      (ownFolder !== undefined || whole?.test(entry.name) === true)
-    ) {
-      const inner = listOwnFolder(entryPath, ownFolder ?? { files: /(?:)/u, whole: /(?:)/u });
+    } else if (entry.isDirectory() && ownFolder !== undefined) {
+      const inner = listOwnFolder(entryPath, ownFolder);
       content.ownFiles.push(...inner.ownFiles);
       content.folders.push(...inner.folders);
       content.otherFiles.push(...inner.otherFiles);
@@ -100,9 +101,7 @@ export function listOwnFolder(
     }
   }
 
-  if (content.otherFiles.every(other => !other.startsWith(folder + path.sep))) {
-    content.folders.push(folder);
-  }
+  if (content.otherFiles.length === 0) content.folders.push(folder);
 
   return content;
 }

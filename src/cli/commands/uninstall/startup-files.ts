@@ -41,18 +41,22 @@ export function listStartupFiles(env: Env): StartupFile[] {
 export function removeOwnLines(file: string): void {
   const handle = openSync(file, 'r+');
   try {
-    const formerBytes = readFileSync(handle);
+    const oldBytes = readFileSync(handle);
 
     // With one byte per character, invalid UTF-8 stays unchanged.
-    const encoding = isUtf16(formerBytes) ? 'utf16le' : 'latin1';
+    const encoding = isUtf16(oldBytes) ? 'utf16le' : 'latin1';
     const [, mark = '', text = ''] =
-      /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(formerBytes.toString(encoding)) ?? [];
-    const remaining = text
+      /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(oldBytes.toString(encoding)) ?? [];
+    const remainingLines = text
       .split(/(?<=\n)/u)
       .filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
-    const bytes = Buffer.from(mark + remaining.join(''), encoding);
-    for (let at = 0; at < bytes.length; ) at += writeSync(handle, bytes, at, bytes.length - at, at);
-    ftruncateSync(handle, bytes.length);
+    const newBytes = Buffer.from(mark + remainingLines.join(''), encoding);
+
+    let offset = 0;
+    while (offset < newBytes.length) {
+      offset += writeSync(handle, newBytes, offset, newBytes.length - offset, offset);
+    }
+    ftruncateSync(handle, newBytes.length);
     fsyncSync(handle);
   } finally {
     closeSync(handle);
@@ -71,32 +75,32 @@ function listCandidateFiles(env: Env): string[] {
   const home = findHomeDirectory(env);
   if (home === undefined) return [];
 
-  const config = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
-  const zsh = env['ZDOTDIR'] || home;
-  const inHome = ['.bashrc', '.bash_profile', '.bash_login', '.profile'].map(name =>
-    path.join(home, name),
-  );
-  const ofZsh = [...new Set([zsh, home])].flatMap(folder =>
-    ['.zshrc', '.zprofile', '.zshenv', '.zlogin'].map(name => path.join(folder, name)),
-  );
-
+  const configFolder = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
+  const zshFolders = new Set([env['ZDOTDIR'] || home, home]);
   // The documents may be in OneDrive.
-  const documents = [home, env['OneDrive'] || home].map(folder => path.join(folder, 'Documents'));
-  const ofPowerShell = [
-    path.join(config, 'powershell'),
-    ...[...new Set(documents)].flatMap(folder => [
-      path.join(folder, 'PowerShell'),
-      path.join(folder, 'WindowsPowerShell'),
-    ]),
-  ].flatMap(folder =>
-    ['Microsoft.PowerShell_profile.ps1', 'profile.ps1'].map(name => path.join(folder, name)),
+  const documentFolders = new Set(
+    [home, env['OneDrive'] || home].map(folder => path.join(folder, 'Documents')),
   );
+  const powerShellFolders = [
+    path.join(configFolder, 'powershell'),
+    ...[...documentFolders].flatMap(folder =>
+      joinEach(folder, ['PowerShell', 'WindowsPowerShell']),
+    ),
+  ];
 
   return [
-    ...inHome,
-    ...ofZsh,
-    path.join(config, 'fish', 'config.fish'),
-    path.join(config, 'fish', 'completions', 'promptrun.fish'),
-    ...ofPowerShell,
+    ...joinEach(home, ['.bashrc', '.bash_profile', '.bash_login', '.profile']),
+    ...[...zshFolders].flatMap(folder =>
+      joinEach(folder, ['.zshrc', '.zprofile', '.zshenv', '.zlogin']),
+    ),
+    path.join(configFolder, 'fish', 'config.fish'),
+    path.join(configFolder, 'fish', 'completions', 'promptrun.fish'),
+    ...powerShellFolders.flatMap(folder =>
+      joinEach(folder, ['Microsoft.PowerShell_profile.ps1', 'profile.ps1']),
+    ),
   ];
+}
+
+function joinEach(folder: string, names: readonly string[]): string[] {
+  return names.map(name => path.join(folder, name));
 }

@@ -34,16 +34,16 @@ export async function changeLabel(
 
   const { slug, promptId } = await fetchPublishedPrompt(ctx, connection, prompt);
   const { prompts } = connection.client;
-  const options = { signal: ctx.signal };
+  const { signal } = ctx;
+  const setLabel = async (versionName: string) => {
+    const versionId = await resolveVersion(connection, { slug, promptId }, versionName, signal);
+    return prompts.setLabel(slug, label, versionId, { signal });
+  };
+
   const labelChange =
     version === undefined
-      ? await prompts.removeLabel(slug, label, options)
-      : await prompts.setLabel(
-          slug,
-          label,
-          await resolveVersion(connection, { slug, promptId }, version, ctx.signal),
-          options,
-        );
+      ? await prompts.removeLabel(slug, label, { signal })
+      : await setLabel(version);
   await present(ctx, labelChange, { plain: () => toOneLine(describeLabelChange(labelChange)) });
 }
 
@@ -77,7 +77,6 @@ async function fetchPublishedPrompt(
   const { prompts } = connection.client;
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
-
   const { promptId } = await askOfPrompt(connection, namedPrompt, signal, found =>
     prompts.get(found.promptId, { signal }),
   );

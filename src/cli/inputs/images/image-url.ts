@@ -19,7 +19,8 @@ function decodeDataUrl(source: string): Buffer {
   const comma = source.indexOf(',');
   if (comma === -1) throw usageError('the data URL has no comma, and so no data');
 
-  const [head, data] = [source.slice(0, comma), source.slice(comma + 1)];
+  const head = source.slice(0, comma);
+  const data = source.slice(comma + 1);
   if (!/;base64$/iu.test(head)) return Buffer.from(decodePercent(data), 'latin1');
 
   const base64 = data.replace(/\s+/gu, '');

@@ -21,7 +21,7 @@ export interface UnplacedInputs<Image = ImageSource> {
 
 export interface PlacedInputs<Image = ImageSource | undefined> {
   readonly text: ReadonlyMap<string, string>;
-  /** The images in the prompt's order; undefined if none was given for a place. */
+  /** The images in the prompt's order; undefined if one is missing. */
   readonly images: readonly Image[];
 }
 
@@ -37,11 +37,11 @@ export async function openImages<Image>(
     const { name, file } = NAMED_IMAGE.exec(text)?.groups ?? {};
     const isFile = (): boolean =>
       statSync(path.resolve(cwd, text), { throwIfNoEntry: false }) !== undefined;
-    images.push(
-      name === undefined || file === undefined || isFile()
-        ? { image: await open(text) }
-        : { name, image: await open(file) },
-    );
+    if (name === undefined || file === undefined || isFile()) {
+      images.push({ image: await open(text) });
+    } else {
+      images.push({ name, image: await open(file) });
+    }
   }
   return images;
 }
@@ -59,6 +59,7 @@ export async function takeNamedImages<Image>(
   const namedImages: UnplacedImage<Image>[] = [];
   for (const [name, file] of text) {
     if (!names.has(name)) continue;
+
     texts.delete(name);
     if (file.includes('\n') && !isImageUrl(file)) throw textForImageError(name);
     if (file !== '') namedImages.push({ name, image: await open(file) });
@@ -100,6 +101,7 @@ export function placeImages<Image>(
   const placedImages: (Image | undefined)[] = fields.images.map(() => undefined);
   for (const { name, image } of images) {
     if (name === undefined) continue;
+
     const index = names.indexOf(name);
     if (index < 0) throw unknownImageError(name, names);
     if (placedImages[index] !== undefined) throw usageError(`the image ${name} is given twice`);
@@ -108,6 +110,7 @@ export function placeImages<Image>(
 
   for (const { name, image } of images) {
     if (name !== undefined) continue;
+
     const freeIndex = placedImages.indexOf(undefined);
     if (freeIndex < 0) {
       placedImages.push(image);
@@ -122,10 +125,9 @@ export function placeImages<Image>(
 
 function unknownImageError(name: string, names: readonly (string | undefined)[]): Error {
   const knownNames = names.filter(text => text !== undefined);
-  return usageError(
-    `no image of the prompt is called ${JSON.stringify(name)}`,
-    ...(knownNames.length === 0 ? [] : [`The prompt's images: ${knownNames.join(', ')}`]),
-  );
+  const message = `no image of the prompt is called ${JSON.stringify(name)}`;
+  if (knownNames.length === 0) return usageError(message);
+  return usageError(message, `The prompt's images: ${knownNames.join(', ')}`);
 }
 
 /**

@@ -137,6 +137,7 @@ export async function toRepeatableSource(
   signal: AbortSignal,
 ): Promise<RowSource> {
   if (source.repeatable) return source;
+
   const pieces: (Uint8Array | string)[] = [];
   for await (const piece of source.open(signal)) pieces.push(piece);
 
@@ -200,14 +201,11 @@ function findImageFault({ row, line, id, inputs }: ReadableRow): SourceRow | und
  * Gives the second of two rows with the same id another one, so that its result isn't taken for the
  * first one's.
  */
-function findDuplicateIdFault(twin: ReadableRow, ids: RowIds): SourceRow | undefined {
-  const holder = ids.take(twin);
-  if (holder === undefined) return undefined;
-  const { row, line, id } = twin;
+function findDuplicateIdFault(readableRow: ReadableRow, ids: RowIds): SourceRow | undefined {
+  const firstRow = ids.take(readableRow);
+  if (firstRow === undefined) return undefined;
 
-  return toFaultyRow(
-    { row, line },
-    `its id ${JSON.stringify(id)} is already the id of row ${holder}`,
-    `${id} (row ${row})`,
-  );
+  const { row, line, id } = readableRow;
+  const message = `its id ${JSON.stringify(id)} is already the id of row ${firstRow}`;
+  return toFaultyRow({ row, line }, message, `${id} (row ${row})`);
 }

@@ -13,6 +13,8 @@ const ICONS = {
   'not run': '⚠️',
 } as const;
 
+const MAX_CELL_LENGTH = 10_000;
+
 /**
  * Formats a grid for a GitHub comment or summary: a table of all rows, then the faults. Uses blocks
  * of HTML, in which nothing is Markdown, and counts what doesn't fit.
@@ -42,17 +44,16 @@ export function renderGridMarkdown(grid: Grid, maxLength: number): string {
   const tableLength = shownLines.reduce((sum, { length }) => sum + length, 0);
   const shownDetails = pickFirstFitting(details, availableLength - tableLength);
   const table = `<table>${head}${shownLines.join('')}</table>\n\n`;
-  const missing = formatLeftOut(
+  const leftOutNote = formatLeftOut(
     lines.length - shownLines.length,
     details.length - shownDetails.length,
   );
-
-  return heading + table + shownDetails.join('\n') + missing;
+  return heading + table + shownDetails.join('\n') + leftOutNote;
 }
 
-function formatLeftOut(rows: number, reasons: number): string {
-  if (rows + reasons === 0) return '';
-  return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${reasons}.\n`;
+function formatLeftOut(rows: number, details: number): string {
+  if (rows + details === 0) return '';
+  return `\nLeft out, since this can be no longer: ${rows} rows of the table and the details of ${details}.\n`;
 }
 
 function renderMarkdownCell(cell: GridCell | undefined): string {
@@ -86,8 +87,6 @@ function escapeForMarkdown(text: string): string {
     hiddenCount > 0 ? `${text.slice(0, MAX_CELL_LENGTH)}… (${hiddenCount} more characters)` : text;
   return escapeHtmlText(shownText).replaceAll('\n', '&#10;').replaceAll('@', '@\u2060');
 }
-
-const MAX_CELL_LENGTH = 10_000;
 
 /** Returns as many of the first texts as fit. */
 function pickFirstFitting(texts: readonly string[], maxLength: number): string[] {

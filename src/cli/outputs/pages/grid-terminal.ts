@@ -42,27 +42,26 @@ export async function renderGridTable(
   const titles = grid.columns.map(column =>
     paint.bold(wrapText(escapeControls(column.name), width)),
   );
-  const arrange = (cells: readonly string[]): readonly string[] =>
+  const arrangeCells = (cells: readonly string[]): readonly string[] =>
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
-
   const formatFittedCell = (cell: GridCell | undefined, state: GridState): string => {
-    const text = formatGridCell(cell, paint, isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH);
-    return isWhole ? wrapText(text, width) : cutLines(wrapText(text, width), state, paint);
+    const context = isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH;
+    const text = wrapText(formatGridCell(cell, paint, context), width);
+    return isWhole ? text : cutLines(text, state, paint);
   };
 
   const rows = grid.rows.map(row => [
     wrapText(escapeControls(row.name), name),
     getStateColour(row.state, paint)(row.state),
-    ...arrange(row.cells.map(cell => formatFittedCell(cell, row.state))),
+    ...arrangeCells(row.cells.map(cell => formatFittedCell(cell, row.state))),
   ]);
-
   const totals = grid.columns.map(column =>
     wrapText(paint.dim(escapeControls(formatColumnTotals(column, grid.measures))), width),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
-  const all = grid.measures.length === 0 ? [] : [['all', '', ...arrange(totals)]];
+  const totalRows = grid.measures.length === 0 ? [] : [['all', '', ...arrangeCells(totals)]];
 
-  return layOutTable([head, ...rows, ...all], {
+  return layOutTable([head, ...rows, ...totalRows], {
     chars: SEPARATORS,
     colWidths: [name, STATE_WIDTH, ...head.slice(2).map(() => width)],
   });

@@ -17,7 +17,6 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
   let directory = path.resolve(cwd, directoryName);
   while (!existsSync(directory)) {
     checkDeviceName(directory);
-
     if (isLink(directory)) {
       throw usageError(
         `${flag}: ${directory} is a link to nothing`,
@@ -25,9 +24,9 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
       );
     }
 
-    const above = path.dirname(directory);
-    if (above === directory) throw usageError(`${flag}: the drive ${directory} does not exist`);
-    directory = above;
+    const parent = path.dirname(directory);
+    if (parent === directory) throw usageError(`${flag}: the drive ${directory} does not exist`);
+    directory = parent;
   }
 
   if (!isDirectory(directory)) throw usageError(`${flag}: ${directory} is not a directory`);
@@ -53,6 +52,7 @@ export function checkWritableFile(cwd: string, fileName: string, flag: string): 
   if (isDirectory(file)) throw usageError(`${flag}: ${fileName} is a directory`);
   checkNamedForWriting(file);
   if (existsSync(file)) return;
+
   const directory = path.dirname(file);
   if (!existsSync(directory)) throw usageError(`${flag}: no such directory: ${directory}`);
   checkDirectory(cwd, directory, flag);

@@ -5,7 +5,7 @@ import type { RunRequest } from '../../inputs/request-body.ts';
 import { toSafeFileName } from '../../terminal/sanitise.ts';
 import { type WrittenFile, writeWhole } from './write-file.ts';
 
-/** Facts about a run's creation; incomplete if it was created elsewhere. */
+/** Facts about a run's creation; incomplete if another machine created it. */
 export interface RunFacts {
   readonly request?: RunRequest;
   readonly promptVersionId?: string;

@@ -19,12 +19,14 @@ export async function writeOutputBytes(
   connection: Connection,
   run: Run,
 ): Promise<void> {
-  const [only, ...others] = run.outputs.filter(({ type }) => type !== 'error');
-  if (only === undefined || others.length > 0) {
-    throw outputCountError(connection, run, only === undefined ? 0 : others.length + 1);
+  const outputs = run.outputs.filter(({ type }) => type !== 'error');
+  const [output] = outputs;
+  if (output === undefined || outputs.length > 1) {
+    throw outputCountError(connection, run, outputs.length);
   }
+
   try {
-    for await (const chunk of await fetchOutputChunks(ctx, connection, only)) {
+    for await (const chunk of await fetchOutputChunks(ctx, connection, output)) {
       if (!(await ctx.io.out(chunk))) return;
     }
   } catch (error) {

@@ -26,7 +26,7 @@ export async function writeWhole(
   const hash = createHash('sha256');
   let size = 0;
   let firstBytes: Uint8Array = new Uint8Array();
-  const copy: FileContent = async file => {
+  const writeContent: FileContent = async file => {
     for await (const chunk of content) {
       if (firstBytes.length < BEGINNING_BYTES) {
         firstBytes = Buffer.concat([
@@ -34,7 +34,6 @@ export async function writeWhole(
           chunk.subarray(0, BEGINNING_BYTES - firstBytes.length),
         ]);
       }
-
       hash.update(chunk);
       size += chunk.length;
       await file.appendFile(chunk);
@@ -44,7 +43,7 @@ export async function writeWhole(
   const name = await writeUnderFreeName(
     { folder: directory, name: '.' },
     () => nameFor(firstBytes),
-    copy,
+    writeContent,
     force ? 'replace' : 'suffix',
   );
   return { name, size, sha256: hash.digest('hex') };

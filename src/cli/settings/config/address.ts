@@ -111,15 +111,15 @@ export function findConfiguredHost(sources: AddressSources): string | undefined 
 /**
  * Refuses a command of the embedded service if another service is configured.
  *
- * @param what the command at the beginning of the message, such as `prompts publish`
+ * @param command the command at the beginning of the message, such as `prompts publish`
  * @throws {CliError} USAGE_ERROR that names the way out
  */
-export function requireLocalService(sources: AddressSources, what: string): void {
+export function requireLocalService(sources: AddressSources, command: string): void {
   const address = resolveAddress(sources);
   if (address.embedded) return;
   const { value, source } = address.baseUrl;
   throw usageError(
-    `${what} works only on the embedded service, but ${value} is configured by ${source}`,
+    `${command} works only on the embedded service, but ${value} is configured by ${source}`,
     'To use the embedded service, add: --profile local',
   );
 }
@@ -227,9 +227,9 @@ function findEnvironmentKey(
 ): SourcedValue | undefined {
   const { PROMPTRUN_API_KEY: value, PROMPTRUN_BASE_URL: ownBaseUrl } = env;
   if (!value) return undefined;
-  const isFree = globals.profile === undefined || !ownBaseUrl || globals.baseUrl !== undefined;
-  const fits = isFree || isSameOrigin(ownBaseUrl, baseUrl.value);
-  return fits ? { value, source: 'PROMPTRUN_API_KEY' } : undefined;
+  const fitsAnyUrl = globals.profile === undefined || !ownBaseUrl || globals.baseUrl !== undefined;
+  const isUsable = fitsAnyUrl || isSameOrigin(ownBaseUrl, baseUrl.value);
+  return isUsable ? { value, source: 'PROMPTRUN_API_KEY' } : undefined;
 }
 
 async function findStoredKey(

@@ -75,10 +75,10 @@ export class Journal {
    * @param options `again`: true if it was written before and is about to be sent again
    */
   async begin(entry: JournalEntry, { again = false } = {}): Promise<void> {
+    if (!again) return this.#append(entry);
+
     const { id, time, baseUrl: service } = entry;
-    await this.#append(
-      again ? { ...this.newEntry({ ...entry, service }), id, time, again } : entry,
-    );
+    await this.#append({ ...this.newEntry({ ...entry, service }), id, time, again });
   }
 
   /** Adds the outcome of a creation. */
@@ -94,10 +94,10 @@ export class Journal {
   async *readNewestFirst(
     isOlder: (entry: JournalEntry) => boolean = () => false,
   ): AsyncGenerator<JournalEntry> {
-    let older = 0;
+    let consecutiveOlder = 0;
     for await (const entry of this.#readEntries(new JournalMerger())) {
-      older = isOlder(entry) ? older + 1 : 0;
-      if (older === MAX_CONSECUTIVE_OLDER) return;
+      consecutiveOlder = isOlder(entry) ? consecutiveOlder + 1 : 0;
+      if (consecutiveOlder === MAX_CONSECUTIVE_OLDER) return;
       yield entry;
     }
   }
@@ -116,7 +116,7 @@ export class Journal {
     return this.#findNewest(entry => entry.baseUrl === service && !madeNoRun(entry));
   }
 
-  /** Returns the creation of a run of this service; undefined if it was made elsewhere. */
+  /** Returns the creation of a run of this service; undefined if another machine made it. */
   async find(service: string, runId: string): Promise<JournalEntry | undefined> {
     if ((await this.findMentioned(new Set([runId]))).size === 0) return undefined;
     return this.#findNewest(entry => entry.baseUrl === service && entry.runId === runId);
@@ -164,6 +164,7 @@ export class Journal {
     for (const file of await this.#listFiles()) {
       const handle = await openIfThere(file);
       if (handle === undefined) continue;
+
       try {
         for await (const lines of readLinesBackwards(handle)) {
           for (const line of lines) {
@@ -196,6 +197,7 @@ async function openJournalFile(file: string): Promise<FileHandle> {
   const handle = await openForAppend(toFileBelow(file));
   const { size } = await handle.stat();
   if (size < MAX_JOURNAL_BYTES) return handle;
+
   await handle.close();
   await archiveJournal(file);
   return openForAppend(toFileBelow(file));
@@ -206,8 +208,11 @@ async function openJournalFile(file: string): Promise<FileHandle> {
  */
 async function archiveJournal(file: string): Promise<void> {
   const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
-  const aside = path.join(path.dirname(file), `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`);
-  await renameOver(file, aside).catch((error: unknown) => {
+  const archive = path.join(
+    path.dirname(file),
+    `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`,
+  );
+  await renameOver(file, archive).catch((error: unknown) => {
     if (getErrorCode(error) !== 'ENOENT') throw error;
   });
 

@@ -36,6 +36,7 @@ export async function withPromptFile<T>(
   use: (path: string) => Promise<T>,
 ): Promise<T> {
   if (file.revision === undefined) return use(file.path);
+
   const checkout = await mkdtemp(path.join(tmpdir(), 'promptrun-git-'));
   try {
     return await use(await checkOut(ctx, file, file.revision, checkout));
@@ -74,18 +75,16 @@ async function checkOut(
     const git = createGit(top, await buildGitEnvironment(ctx, top), ctx.signal);
     const commit = await resolveCommit(git, revision);
 
-    const ownName = path.posix.basename(file);
-    let bytesLeft = MAX_REVISION_BYTES;
-    for (const [base, id] of listFilesToCheckOut(
-      await listSiblingFiles(git, commit, file),
-      ownName,
-    )) {
-      const content = await git(['cat-file', 'blob', id], bytesLeft);
-      bytesLeft -= content.length;
+    const promptName = path.posix.basename(file);
+    const siblings = await listSiblingFiles(git, commit, file);
+    let remainingBytes = MAX_REVISION_BYTES;
+    for (const [base, id] of listFilesToCheckOut(siblings, promptName)) {
+      const content = await git(['cat-file', 'blob', id], remainingBytes);
+      remainingBytes -= content.length;
       await writeFile(path.join(checkout, base), content);
     }
 
-    return path.join(checkout, ownName);
+    return path.join(checkout, promptName);
   } catch (error) {
     ctx.signal.throwIfAborted();
     const hints =
@@ -99,6 +98,7 @@ async function checkOut(
 async function resolveCommit(git: Git, revision: string): Promise<string> {
   // Older versions of git lack `--end-of-options`.
   if (revision.startsWith('-')) throw new Error(`${JSON.stringify(revision)} is not a revision`);
+
   const commit = String(await git(['rev-parse', '--verify', `${revision}^{commit}`])).trim();
   if (!/^[0-9a-f]{40,64}$/u.test(commit)) {
     throw new Error(`${JSON.stringify(revision)} is not a revision`);
@@ -177,6 +177,7 @@ function createGit(top: string, env: Record<string, string>, signal: AbortSignal
   const program = findProgram('git', env);
   if (program === undefined) throw new Error('git is not installed');
   if (isBatchFile(program)) throw new Error(`${program} is a batch file, not git itself`);
+
   return async (args, maxBytes = MAX_REVISION_BYTES) => {
     const options = {
       cwd: top,
@@ -207,14 +208,15 @@ const KEPT_VARIABLES = /^GIT_CONFIG_(?:NOSYSTEM|GLOBAL|SYSTEM|COUNT|KEY_\d+|VALU
 
 async function buildGitEnvironment(ctx: Context, top: string): Promise<Record<string, string>> {
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
-  const harmless: Env = Object.fromEntries(
+  const harmlessVariables: Env = Object.fromEntries(
     Object.entries(ctx.env).filter(([name]) => {
-      const upper = name.toUpperCase();
-      return !upper.startsWith('GIT_') || KEPT_VARIABLES.test(upper);
+      const upperName = name.toUpperCase();
+      return !upperName.startsWith('GIT_') || KEPT_VARIABLES.test(upperName);
     }),
   );
+
   return {
-    ...withoutKeys(harmless, await collectKeyVariables(ctx)),
+    ...withoutKeys(harmlessVariables, await collectKeyVariables(ctx)),
     // A repository's configuration can override protocol.allow, but not this.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
@@ -232,7 +234,6 @@ function toGitFault(error: unknown): Error {
     message: string;
     killed?: boolean;
   };
-
   if (getErrorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError(
       'the file and the partials beside it are larger than 64 MiB in that revision',
@@ -241,17 +242,17 @@ function toGitFault(error: unknown): Error {
 
   if (killed === true) return usageError(`git took more than ${GIT_TIMEOUT_MS / 1000} s`);
 
-  const complaint = String(stderr ?? '').trim();
-  if (complaint.includes("' not allowed") || complaint.includes('lazy fetching disabled')) {
+  const errorText = String(stderr ?? '').trim();
+  if (errorText.includes("' not allowed") || errorText.includes('lazy fetching disabled')) {
     return usageError(
       'this clone does not have that revision of the file, and git is not allowed to fetch it',
       'Fetch it first, such as with: git fetch --refetch --no-filter',
     );
   }
 
-  if (complaint.endsWith('Needed a single revision')) {
+  if (errorText.endsWith('Needed a single revision')) {
     return new Error('the revision does not exist');
   }
 
-  return new Error(complaint.split('\n')[0] || message);
+  return new Error(errorText.split('\n')[0] || message);
 }
