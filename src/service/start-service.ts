@@ -91,7 +91,7 @@ async function serveFrom(
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
     queued: () =>
-      store.queue.countClaimable(store.shared ? parts.models.capabilities() : undefined),
+      store.queue.countClaimable(store.shared ? parts.models.listCapabilities() : undefined),
   });
 
   const watchedPrompts =
@@ -185,7 +185,7 @@ async function buildComposeOptions(
   return {
     ...options,
     runner: (work, models) =>
-      new QueueRunner({ ...work, models: () => models.capabilities(), parallel, rerun }),
+      new QueueRunner({ ...work, models: () => models.listCapabilities(), parallel, rerun }),
     limiter: rateLimit === undefined ? undefined : createLimiter(store, rateLimit, clock),
     ratePolicy: `"default";q=${rateLimit ?? UNLIMITED_RATE};w=1`,
     onNotice,

@@ -26,29 +26,13 @@ export async function dryRunTests(
   }: { readonly judge: Judge } & Pick<TestOptions, 'caps' | 'providerBatch'>,
 ): Promise<ExitCode> {
   const forecast = new Forecast();
-  const addEntry = async ({
-    connection,
-    request,
-    estimatedCredits,
-    entry,
-  }: PreparedEntry): Promise<void> => {
-    const judgedExpectations = [...flattenExpectations(entry.testCase.expect)].filter(needsJudge);
-    for (let repetition = 0; repetition < entry.testCase.repeat; repetition += 1) {
-      await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
-      // The question's final text needs an answer that does not exist yet.
-      for (const { text, model, rank, judgeConfig } of judgedExpectations) {
-        await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
-      }
-    }
-  };
-
   const caseFaults: CliError[] = [];
   for (const preparedEntry of entries) {
     const { file, testCase } = preparedEntry.entry;
     const fault =
       testCase.fault ??
-      (await addEntry(preparedEntry).catch((error: unknown) =>
-        toPlacedError(`${file.name}:${testCase.line}`, error),
+      (await forecastEntry(forecast, preparedEntry, { judge, providerBatch }).catch(
+        (error: unknown) => toPlacedError(`${file.name}:${testCase.line}`, error),
       ));
     if (fault === undefined) continue;
 
@@ -67,4 +51,23 @@ export async function dryRunTests(
   ctx.io.note(`note: ${pluralize(entries.length, 'case')} checked; nothing was created`);
   ctx.io.note(`note: ${forecast.format(caps)}`);
   return (faults[0]?.fault ?? caseFaults[0])?.exitCode ?? EXIT.ok;
+}
+
+/** Adds the runs of an entry and the questions to its judges. */
+async function forecastEntry(
+  forecast: Forecast,
+  { connection, request, estimatedCredits, entry: { testCase } }: PreparedEntry,
+  {
+    judge,
+    providerBatch,
+  }: { readonly judge: Judge; readonly providerBatch: TestOptions['providerBatch'] },
+): Promise<void> {
+  const judgedExpectations = [...flattenExpectations(testCase.expect)].filter(needsJudge);
+  for (let repetition = 0; repetition < testCase.repeat; repetition += 1) {
+    await forecast.add(connection, buildRunBody(request), { estimatedCredits, providerBatch });
+    // The question's final text needs an answer that does not exist yet.
+    for (const { text, model, rank, judgeConfig } of judgedExpectations) {
+      await judge.forecast(forecast, { prompt: text, model, rank, judgeConfig }, providerBatch);
+    }
+  }
 }

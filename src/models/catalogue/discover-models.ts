@@ -56,8 +56,8 @@ export async function discoverModels({
   env,
   signal,
 }: DiscoverOptions): Promise<DiscoveryResult> {
-  const { file, text, described } = await readModelsFile({ dataDir, env });
-  const providers = listProvidersToAsk(described.providers, env);
+  const { file, text, content } = await readModelsFile({ dataDir, env });
+  const providers = listProvidersToAsk(content.providers, env);
   const listings = await Promise.all(
     providers.map(provider => listProviderModels(provider, env, signal)),
   );
@@ -65,19 +65,14 @@ export async function discoverModels({
   // An Ollama that the file does not describe may be missing.
   const answeredListings = listings.filter(
     ({ provider, fault }) =>
-      fault === undefined || provider.name !== 'ollama' || described.providers.includes(provider),
+      fault === undefined || provider.name !== 'ollama' || content.providers.includes(provider),
   );
   const builtInProviders = listKnownProviders(env);
-  const providerNames = [...builtInProviders, ...described.providers].map(({ name }) => name);
+  const providerNames = [...builtInProviders, ...content.providers].map(({ name }) => name);
   const isPrefix = (name: string): boolean =>
     providerNames.includes(name) || providerNames.includes(resolveProviderName(name));
 
-  const { text: extendedText, added } = extendModelsFile(
-    text,
-    described,
-    answeredListings,
-    isPrefix,
-  );
+  const { text: extendedText, added } = extendModelsFile(text, content, answeredListings, isPrefix);
   if (extendedText !== undefined && extendedText !== text) {
     await writeModelsFile(dataDir, file, extendedText);
   }
@@ -88,7 +83,7 @@ export async function discoverModels({
   const endpoints = answeredListings.map((listing, index) =>
     toDiscoveredEndpoint(listing, added[index] ?? [], unpricedNames),
   );
-  return { file, endpoints, faults: described.faults };
+  return { file, endpoints, faults: content.faults };
 }
 
 async function writeModelsFile(dataDir: string, file: string, text: string): Promise<void> {

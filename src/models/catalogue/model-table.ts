@@ -64,7 +64,7 @@ export async function loadModels(options: ModelTableOptions): Promise<ModelTable
 
 class WatchedModels {
   /** The content of `models.yaml`. */
-  #ownFile: ModelsFile = EMPTY_MODELS_FILE;
+  #modelsYaml: ModelsFile = EMPTY_MODELS_FILE;
   /** The content of the file that the user named, with the declared models. */
   #namedFile: ModelsFile = EMPTY_MODELS_FILE;
   /** The two files, merged. */
@@ -75,15 +75,15 @@ class WatchedModels {
   #stopWatching: () => void = () => undefined;
   readonly #listeners = new Set<() => void>();
   readonly #options: ModelTableOptions;
-  readonly #file: string;
+  readonly #modelsYamlPath: string;
   readonly #knownProviders: readonly Provider[];
-  readonly #configured: readonly Provider[];
+  readonly #configuredProviders: readonly Provider[];
 
   constructor(options: ModelTableOptions) {
     this.#options = options;
-    this.#file = path.join(options.dataDir, MODELS_FILE);
+    this.#modelsYamlPath = path.join(options.dataDir, MODELS_FILE);
     this.#knownProviders = listKnownProviders(options.env);
-    this.#configured = listConfiguredProviders(options.env);
+    this.#configuredProviders = listConfiguredProviders(options.env);
   }
 
   /** Lists the models: built-in ones first, then those in models.yaml. */
@@ -96,8 +96,9 @@ class WatchedModels {
     const modelName = this.#mergedFile.aliases.get(name) ?? name;
     const describedModel = this.list().find(({ model }) => model === modelName);
     if (describedModel) return this.#withKnownProvider(describedModel);
-    const isGuessable = modelName.trim() !== '' && !this.#isUnreadable;
-    if (!isGuessable || this.#mergedFile.brokenNames.has(modelName)) return undefined;
+
+    const isBroken = this.#isUnreadable || this.#mergedFile.brokenNames.has(modelName);
+    if (isBroken || modelName.trim() === '') return undefined;
     return this.#findByPrefix(modelName) ?? this.#findByOnlyKey(modelName);
   }
 
@@ -107,7 +108,7 @@ class WatchedModels {
       name,
       models: this.list().map(({ model }) => model),
       providers: this.#listProviders().map(({ name }) => name),
-      configured: this.#configured.map(({ name }) => name),
+      configured: this.#configuredProviders.map(({ name }) => name),
       isUnreadable: this.#isUnreadable,
       mergedFile: this.#mergedFile,
       namedFile: this.#namedFile,
@@ -123,20 +124,21 @@ class WatchedModels {
   }
 
   /**
-   * Returns the name that a process must have in `has()` to run a model: the model's own, or its
-   * provider's.
+   * Returns the capability that a process needs to run a model: the model's name, or `provider/*`
+   * for one that no file describes.
    */
-  requiredCapability({ model, provider, guessed }: ModelEntry): string {
+  getRequiredCapability({ model, provider, guessed }: ModelEntry): string {
     return guessed === undefined || !provider ? model : `${provider.name}/*`;
   }
 
-  /** Returns the names that this process has, of models and providers, as `needs` gives them. */
-  capabilities(): string[] {
+  /** Returns the capabilities of this process: the models that it can run. */
+  listCapabilities(): string[] {
+    const usableProviders = this.#listProviders().filter(
+      provider => findAccessFault(provider, this.#options.env) === undefined,
+    );
     return [
       ...this.list().map(({ model }) => model),
-      ...this.#listProviders()
-        .filter(provider => findAccessFault(provider, this.#options.env) === undefined)
-        .map(({ name }) => `${name}/*`),
+      ...usableProviders.map(({ name }) => `${name}/*`),
     ];
   }
 
@@ -162,15 +164,15 @@ class WatchedModels {
 
   async reload(): Promise<void> {
     try {
-      const text = await readModelsText(this.#file);
+      const text = await readModelsText(this.#modelsYamlPath);
       if (text === this.#lastText) return;
       this.#lastText = text;
-      this.#ownFile = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
+      this.#modelsYaml = text === undefined ? EMPTY_MODELS_FILE : await this.#parse(text);
       this.#isUnreadable = false;
-      this.#mergedFile = mergeModelsFiles(this.#ownFile, this.#namedFile);
-      this.#report(this.#ownFile);
+      this.#mergedFile = mergeModelsFiles(this.#modelsYaml, this.#namedFile);
+      this.#reportFaults(this.#modelsYaml);
     } catch (error) {
-      this.#isUnreadable = this.#ownFile === EMPTY_MODELS_FILE;
+      this.#isUnreadable = this.#modelsYaml === EMPTY_MODELS_FILE;
       this.#options.onProblem(
         new Error(`models.yaml not read: ${getErrorMessage(error)}`, { cause: error }),
       );
@@ -184,9 +186,9 @@ class WatchedModels {
     const { modelsFile, declaredModels = [] } = this.#options;
     if (modelsFile === undefined && declaredModels.length === 0) return;
     const { readNamedModels } = await import('./read-models-file.ts');
-    this.#namedFile = await readNamedModels(this.#options, this.#ownFile, this.#knownProviders);
-    this.#mergedFile = mergeModelsFiles(this.#ownFile, this.#namedFile);
-    this.#report(this.#namedFile);
+    this.#namedFile = await readNamedModels(this.#options, this.#modelsYaml, this.#knownProviders);
+    this.#mergedFile = mergeModelsFiles(this.#modelsYaml, this.#namedFile);
+    this.#reportFaults(this.#namedFile);
     this.#notifyListeners();
   }
 
@@ -194,7 +196,7 @@ class WatchedModels {
     for (const listener of this.#listeners) listener();
   }
 
-  #report({ faults }: ModelsFile): void {
+  #reportFaults({ faults }: ModelsFile): void {
     for (const fault of faults) {
       this.#options.onProblem(new InvalidModelsFile([`${fault} (left out; the rest is used)`]));
     }
@@ -202,7 +204,7 @@ class WatchedModels {
 
   async #parse(text: string): Promise<ModelsFile> {
     const { parseModelsFile } = await import('./read-models-file.ts');
-    return parseModelsFile(text, this.#file, this.#knownProviders);
+    return parseModelsFile(text, this.#modelsYamlPath, this.#knownProviders);
   }
 
   /** Returns the providers in models.yaml, then the known ones that it does not mention. */
@@ -235,7 +237,8 @@ class WatchedModels {
   /** Returns a model by `provider/id`; the id is sent unchanged. */
   #findByPrefix(name: string): ModelEntry | undefined {
     const slash = name.indexOf('/');
-    const [prefix, id] = [name.slice(0, slash), name.slice(slash + 1)];
+    const prefix = name.slice(0, slash);
+    const id = name.slice(slash + 1);
     if (slash < 1 || id === '') return undefined;
 
     const providers = this.#listProviders();
@@ -244,24 +247,24 @@ class WatchedModels {
       providers.find(candidate => candidate.name === resolveProviderName(prefix));
     if (!provider) return undefined;
 
-    const described = this.#mergedFile.models
+    const describedModel = this.#mergedFile.models
       .map(entry => this.#withKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
-    return described ?? guessModel(provider, name, { id, guessed: 'prefix' });
+    return describedModel ?? guessModel(provider, name, { id, guessed: 'prefix' });
   }
 
   /** Returns a model without a prefix, if only one provider has a key or its own address. */
   #findByOnlyKey(name: string): ModelEntry | undefined {
-    const { env } = this.#options;
+    if (name.includes('/')) return undefined;
+
     const providersInUse = this.#listProviders().filter(({ name }) =>
-      this.#configured.some(provider => provider.name === name),
+      this.#configuredProviders.some(provider => provider.name === name),
     );
     const providersWithKey = providersInUse.filter(
-      provider => findKeyVariable(provider, env) !== undefined,
+      provider => findKeyVariable(provider, this.#options.env) !== undefined,
     );
     const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
-    if (!provider || others.length > 0 || name.includes('/')) return undefined;
-
+    if (!provider || others.length > 0) return undefined;
     return guessModel(provider, name, { id: name, guessed: 'key' });
   }
 }

@@ -6,8 +6,8 @@ import { type ModelSources, readModelsFile, readNamedModels } from './read-model
 /** Returns the variables of all providers' keys; those in models.yaml if it can be read. */
 export async function collectKeyVariables(sources: ModelSources): Promise<readonly string[]> {
   const allProviders = listKnownProviders(sources.env);
-  const { described: base } = await readModelsFile(sources).catch(() => ({
-    described: EMPTY_MODELS_FILE,
+  const { content: base } = await readModelsFile(sources).catch(() => ({
+    content: EMPTY_MODELS_FILE,
   }));
   const { providers, models } = mergeModelsFiles(
     base,

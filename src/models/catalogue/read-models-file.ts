@@ -3,6 +3,7 @@ import { FileFault } from '../../files/formats/file-fault.ts';
 import { parseYaml, type YamlEntry, type YamlValue } from '../../files/formats/yaml.ts';
 import { YamlFields } from '../../files/formats/yaml-fields.ts';
 import type { Env } from '../../utils/env.ts';
+import type { DeclaredProgram } from '../declared-model.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
 import { listKnownProviders, resolveProviderName } from '../providers/providers.ts';
 import {
@@ -33,12 +34,16 @@ export interface ModelSources {
  *
  * @throws {InvalidModelsFile} if it can't be read at all
  */
-export async function readModelsFile({ dataDir, env }: ModelSources) {
+export async function readModelsFile({ dataDir, env }: ModelSources): Promise<{
+  readonly file: string;
+  readonly text: string | undefined;
+  readonly content: ModelsFile;
+}> {
   const file = path.join(dataDir, MODELS_FILE);
   const text = await readModelsText(file);
-  const described =
+  const content =
     text === undefined ? EMPTY_MODELS_FILE : parseModelsFile(text, file, listKnownProviders(env));
-  return { file, text, described };
+  return { file, text, content };
 }
 
 /**
@@ -52,13 +57,13 @@ export async function readNamedModels(
   base: ModelsFile,
   builtInProviders: readonly Provider[],
 ): Promise<ModelsFile> {
-  const described = new Set(base.providers.map(({ name }) => name));
+  const namesInBase = new Set(base.providers.map(({ name }) => name));
   const predefinedProviders = [
-    ...builtInProviders.filter(({ name }) => !described.has(name)),
+    ...builtInProviders.filter(({ name }) => !namesInBase.has(name)),
     ...base.providers,
   ];
   const declaredFiles = declaredModels.map(({ text, file }) =>
-    asConfigured(parseModelsFile(text, file, predefinedProviders)),
+    adaptToConfiguration(parseModelsFile(text, file, predefinedProviders)),
   );
   const namedModels =
     modelsFile === undefined
@@ -69,26 +74,31 @@ export async function readNamedModels(
 }
 
 /**
- * Keeps the programs of entries that take their runs on standard input, and sends chats to
- * addresses as JSON.
+ * Adapts models that a promptfoo configuration declares: their addresses get chats as JSON, and
+ * programs that read their runs from standard input stay between runs.
  */
-function asConfigured(file: ModelsFile): ModelsFile {
-  const models = file.models.map(entry => {
+function adaptToConfiguration(file: ModelsFile): ModelsFile {
+  const models = file.models.map((entry): ModelEntry => {
     const { declared } = entry;
     if (declared?.kind === 'address') {
       return { ...entry, declared: { ...declared, sendsChats: true } };
     }
-    const isKept =
-      declared?.kind === 'program' && declared.placeholders.every(({ name }) => name === 'here');
-    return isKept ? { ...entry, declared: { ...declared, isKept } } : entry;
+    if (declared?.kind === 'program' && takesRunsAsInput(declared)) {
+      return { ...entry, declared: { ...declared, isKept: true } };
+    }
+    return entry;
   });
   return { ...file, models };
 }
 
+function takesRunsAsInput({ placeholders }: DeclaredProgram): boolean {
+  return placeholders.every(({ name }) => name === 'here');
+}
+
 /** @throws {InvalidModelsFile} if `models.yaml` has any fault */
 export async function checkModelsFile(sources: ModelSources): Promise<void> {
-  const { described } = await readModelsFile(sources);
-  if (described.faults.length > 0) throw new InvalidModelsFile(described.faults);
+  const { content } = await readModelsFile(sources);
+  if (content.faults.length > 0) throw new InvalidModelsFile(content.faults);
 }
 
 /**
@@ -116,18 +126,7 @@ export function parseModelsFile(
   return { ...content, faults: messages };
 }
 
-/** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */
-function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof FileFault)) throw error;
-    faults.push(error);
-    return undefined;
-  }
-}
-
-/** The place for faults, and the folder of the file. */
+/** The collected faults, and the folder of the file. */
 interface ModelsFileContext {
   readonly faults: FileFault[];
   readonly folder: string;
@@ -143,9 +142,7 @@ function readValidEntries(
     parseYaml(text),
     'the file',
     ['models', 'providers', 'modelAliases'],
-    {
-      faults,
-    },
+    { faults },
   );
 
   const { providers, brokenProviders } = readProviders(
@@ -157,19 +154,25 @@ function readValidEntries(
     [...predefinedProviders, ...providers].map(provider => [provider.name, provider]),
   );
   for (const name of brokenProviders) usableProviders.delete(name);
+
   const { models, brokenModels } = readFileModels(
     fields.findValue('models'),
     usableProviders,
     context,
   );
-
   const { aliases, brokenAliases } = readAliases(
     fields.findValue('modelAliases'),
     { models, providers: usableProviders },
     faults,
   );
-  const brokenNames = new Set([...brokenModels, ...brokenAliases]);
-  return { models: [...models.values()], providers, brokenProviders, brokenNames, aliases };
+
+  return {
+    models: [...models.values()],
+    providers,
+    brokenProviders,
+    brokenNames: new Set([...brokenModels, ...brokenAliases]),
+    aliases,
+  };
 }
 
 function readProviders(
@@ -178,9 +181,9 @@ function readProviders(
   faults: FileFault[],
 ): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
   const entries = readList(faults, value, list => list.entries('providers', faults));
-  const knownByName = new Map(predefinedProviders.map(provider => [provider.name, provider]));
+  const predefinedByName = new Map(predefinedProviders.map(provider => [provider.name, provider]));
   const providers = entries.flatMap(
-    entry => collectFault(faults, () => readProvider(entry, knownByName)) ?? [],
+    entry => collectFault(faults, () => readProvider(entry, predefinedByName)) ?? [],
   );
   const validNames = new Set(providers.map(({ name }) => name));
   const brokenNames = entries.map(({ key }) => key).filter(key => !validNames.has(key));
@@ -203,9 +206,9 @@ function readFileModels(
     models.set(model, entry);
     return model;
   };
-
   const readModelName = (item: YamlValue): string | undefined =>
     item.valuesByKey('a model').get('model')?.text('model');
+
   const brokenModels: string[] = [];
   for (const item of readList(faults, value, list => list.items('models'))) {
     const name =
@@ -237,11 +240,25 @@ function readAliases(
   const brokenAliases: string[] = [];
   for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {
     const model = collectFault(faults, () => readAlias(entry, { names, isModel }));
-    if (model !== undefined) aliases.set(entry.key, model);
-    else if (!models.has(entry.key)) brokenAliases.push(entry.key);
+    if (model !== undefined) {
+      aliases.set(entry.key, model);
+    } else if (!models.has(entry.key)) {
+      brokenAliases.push(entry.key);
+    }
   }
 
   return { aliases, brokenAliases };
+}
+
+/** Returns the result of `read`; undefined if it throws a fault, which is added to `faults`. */
+function collectFault<T>(faults: FileFault[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error;
+    faults.push(error);
+    return undefined;
+  }
 }
 
 /** Reads a list of the file; empty if it is missing or can't be read. */
@@ -258,7 +275,6 @@ function readAlias(
   { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
 ): string {
   const model = value.text(`the alias \`${key}\``);
-
   if (names.has(key)) {
     throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
   }

@@ -47,7 +47,7 @@ export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOpt
   const modelsFile = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
     faults.push(...(error instanceof InvalidModelsFile ? error.faults : [getErrorMessage(error)]));
   });
-  const describedModels = modelsFile?.described ?? EMPTY_MODELS_FILE;
+  const describedModels = modelsFile?.content ?? EMPTY_MODELS_FILE;
   faults.push(...describedModels.faults);
   const providers = listUsedProviders(describedModels, env);
   faults.push(...providers.flatMap(({ fault }) => fault ?? []));
@@ -113,8 +113,8 @@ async function buildProviderReport(
  * @throws {InvalidModelsFile} if models.yaml can't be read
  */
 export async function listProviders({ dataDir, env }: ModelSources) {
-  const { described } = await readModelsFile({ dataDir, env });
-  const { providers, faults } = described;
+  const { content } = await readModelsFile({ dataDir, env });
+  const { providers, faults } = content;
   const isKnownOnly = ({ name }: Provider): boolean =>
     !providers.some(provider => provider.name === name);
   const listedProviders = [...providers, ...listKnownProviders(env).filter(isKnownOnly)].map(

@@ -19,11 +19,11 @@ export function createRunValues(
   { env, images }: { env: Env; images: readonly string[] },
 ): RunValues {
   const { model, inputs } = job;
-  const chat =
-    declared.kind === 'address' && declared.sendsChats ? buildPromptfooMessages(job) : undefined;
-
+  const sendsChats = declared.kind === 'address' && declared.sendsChats;
+  const chat = sendsChats ? buildPromptfooMessages(job) : undefined;
   const prompt =
     chat === undefined ? joinPromptText(job, declared) : JSON.stringify(chat, undefined, 2);
+
   const inText = (placeholder: ProgramPlaceholder): JsonValue => {
     switch (placeholder.name) {
       case 'prompt':
@@ -46,13 +46,13 @@ export function createRunValues(
     }
   };
 
-  const escapeForJson = (placeholder: ProgramPlaceholder): JsonValue => {
+  const inJson = (placeholder: ProgramPlaceholder): JsonValue => {
     if (placeholder.name === 'prompt') return chat ?? prompt;
     if (placeholder.name === 'input') return findOwnEntry(inputs.values, placeholder.key) ?? '';
     return inText(placeholder);
   };
 
-  return { prompt, images, inText, inJson: escapeForJson };
+  return { prompt, images, inText, inJson };
 }
 
 function findOwnEntry<T>(values: Readonly<Record<string, T>>, key: string): T | undefined {
@@ -71,10 +71,10 @@ function buildPromptfooMessages({ prompt: { messages } }: EngineJob): JsonValue 
 
 function joinPromptText(job: EngineJob, declared: DeclaredModel): string {
   const { messages } = job.prompt;
-  const shown = usesPlaceholder(declared, 'system')
+  const messagesInPrompt = usesPlaceholder(declared, 'system')
     ? messages.filter(({ role }) => role !== 'system')
     : messages;
-  const text = joinTexts(shown.map(({ parts }) => joinMessageText(parts)));
+  const text = joinTexts(messagesInPrompt.map(({ parts }) => joinMessageText(parts)));
   const instruction = buildJsonInstruction(job);
   if (instruction === undefined) return text;
 

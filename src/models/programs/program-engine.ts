@@ -58,7 +58,7 @@ async function askKeptProgram(
       facts: { messages: toMessageValues(job), traceparent },
       limits: { signal, timeoutMs: declared.timeoutMs },
       start: () => startProgram(job, declared, options),
-      prepare: program => program.folder.describe(toProgramFacts(job)),
+      prepare: program => program.folder.replaceFacts(toProgramFacts(job)),
     });
     return await readProgramResult({ job, declared }, output);
   } catch (error) {

@@ -24,7 +24,7 @@ export interface RunFolder {
   /** The folder for its pictures, also its working directory if its entry says so. */
   readonly folder: string;
   /** Replaces the facts in the file by those of another run. */
-  describe(facts: object): Promise<void>;
+  replaceFacts(facts: object): Promise<void>;
   /** Records the started process, so that a later one can end what it leaves running. */
   recordStart(program: TreeRoot): Promise<void>;
   remove(): Promise<void>;
@@ -50,7 +50,8 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
   };
 
   try {
-    const [file, folder] = [path.join(root, RUN_FILE), path.join(root, 'folder')];
+    const file = path.join(root, RUN_FILE);
+    const folder = path.join(root, 'folder');
     const writeFacts = (currentFacts: object): Promise<void> =>
       writeFile(file, JSON.stringify(currentFacts), { mode: 0o600 });
     await mkdir(root, { mode: 0o700 });
@@ -60,14 +61,14 @@ export async function makeRunFolder(records: string, facts: object): Promise<Run
     // Appended, because a kill in the middle of a rewrite would lose the folder.
     const recordStart = async (program: TreeRoot): Promise<void> =>
       await appendFile(path.join(records, name), `${JSON.stringify(program)}\n`);
-    return { file, folder, describe: writeFacts, recordStart, remove };
+    return { file, folder, replaceFacts: writeFacts, recordStart, remove };
   } catch (error) {
     await remove();
     throw error;
   }
 }
 
-/** Writes a record. Locks it first, so that no other process takes this one for dead. */
+/** Writes a record. Locks it first, so that no other process considers this one dead. */
 async function writeRecord(records: string, name: string, root: string): Promise<() => void> {
   makeDirectory(records, 0o700);
   const release = lockFile({ folder: records, name });
@@ -111,14 +112,14 @@ async function endRecordedProgram(
     .map(line => parseJson(line));
   const record = Object.assign({}, ...lines.filter(isJsonObject)) as JsonObject;
 
-  const [root, pid, began] = ['root', 'pid', 'began'].map(key => findOwnValue(record, key));
+  const root = findOwnValue(record, 'root');
+  const pid = findOwnValue(record, 'pid');
+  const began = findOwnValue(record, 'began');
   if (typeof root === 'string' && path.basename(root).startsWith(FOLDER_PREFIX)) {
     const mark = `${RUN_VARIABLE}=${path.join(root, RUN_FILE)}`;
-    const isKnown = typeof pid === 'number' && typeof began === 'number';
-    await endOrphanedTree(
-      { mark, root: isKnown ? { pid, began } : undefined, killed: killedTime },
-      env,
-    );
+    const hasStart = typeof pid === 'number' && typeof began === 'number';
+    const rootProcess = hasStart ? { pid, began } : undefined;
+    await endOrphanedTree({ mark, root: rootProcess, killed: killedTime }, env);
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
   }
 

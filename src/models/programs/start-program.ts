@@ -73,7 +73,7 @@ function buildProgramStart(
   { traceparent }: EngineJob,
   { env, directory }: ProgramOptions,
 ): ProgramStart {
-  const { argv, filled } = fillWords(declared, values);
+  const { argv, filled } = fillArguments(declared, values);
   const [program, ...args] = argv;
 
   // A relative path is relative to the working directory, even if the program starts elsewhere.
@@ -103,30 +103,31 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
 }
 
 /**
- * Fills in the words of a program: each value stays within its word, and one with `${images}` is
- * repeated per picture.
+ * Fills in the arguments of a program: each value stays within its argument, and an argument with
+ * `${images}` is repeated per picture.
  */
-function fillWords(
+function fillArguments(
   { argv }: DeclaredProgram,
   values: RunValues,
 ): Pick<ProgramStart, 'argv' | 'filled'> {
-  const words: string[] = [];
+  const filledArguments: string[] = [];
   const filledIndexes = new Set<number>();
-  for (const word of argv) {
-    const names = splitAtPlaceholders(word).flatMap(piece =>
+  for (const argument of argv) {
+    const names = splitAtPlaceholders(argument).flatMap(piece =>
       typeof piece === 'string' ? [] : piece.name,
     );
     const pictures = names.includes('images') ? values.images : [''];
+    const isFromRun = names.some(name => !['here', 'model', 'images'].includes(name));
     for (const picture of pictures) {
-      if (names.some(name => name !== 'here' && name !== 'model' && name !== 'images')) {
-        filledIndexes.add(words.length);
+      if (isFromRun) {
+        filledIndexes.add(filledArguments.length);
       }
       const toValue = (placeholder: ProgramPlaceholder): JsonValue =>
         placeholder.name === 'images' ? picture : values.inText(placeholder);
-      words.push(fillText(word, toValue));
+      filledArguments.push(fillText(argument, toValue));
     }
   }
 
-  const [program = '', ...args] = words;
+  const [program = '', ...args] = filledArguments;
   return { argv: [program, ...args], filled: filledIndexes };
 }

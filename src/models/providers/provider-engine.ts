@@ -48,29 +48,31 @@ export function createProviderEngine(
       if (!provider) return createFailedResult(`the model ${job.model.model} has no provider`);
 
       const key = readProviderKey(provider, env);
-      if (key === undefined && provider.needsKey) {
-        const variables = provider.keyVariables.join(' or ');
-        const message = `no key for ${provider.name}: set ${variables}`;
-        const publicMessage = `the service has no key for ${provider.name}`;
-
-        return {
-          ...createFailedResult(message, publicMessage),
-          isRefused: true,
-          fault: 'unauthorised',
-        };
-      }
+      if (key === undefined && provider.needsKey) return createMissingKeyResult(provider);
 
       const isFlex = job.runOptions['serviceTier'] === 'flex';
       const defaultTimeoutMs = isFlex ? FLEX_TIMEOUT_MS : PROVIDER_TIMEOUT_MS;
       const access = { provider, key, env, privateRules, traceparent: job.traceparent };
       return await new ProviderRun(job, access, timeoutMs ?? defaultTimeoutMs).ask(optionRefusals);
     },
+
     async read(job, body) {
       const { provider } = job.model;
       if (!provider) return createFailedResult(`the model ${job.model.model} has no provider`);
+
       const access = { provider, key: readProviderKey(provider, env), env, privateRules };
       return await new ProviderRun(job, access, PROVIDER_TIMEOUT_MS).read(body);
     },
+  };
+}
+
+function createMissingKeyResult({ name, keyVariables }: Provider): EngineResult {
+  const message = `no key for ${name}: set ${keyVariables.join(' or ')}`;
+  const publicMessage = `the service has no key for ${name}`;
+  return {
+    ...createFailedResult(message, publicMessage),
+    isRefused: true,
+    fault: 'unauthorised',
   };
 }
 
@@ -160,6 +162,7 @@ class ProviderRun {
       const options =
         error instanceof ProviderFault ? listRefusedOptions(error, request.refusableOptions) : [];
       if (options.length === 0) throw error;
+
       optionRefusals.add(model, options);
       const reducedRequest = await this.#build(optionRefusals.getRefusedOptions(model));
       return { request: reducedRequest, response: await this.#sendWhileBusy(reducedRequest) };

@@ -217,7 +217,7 @@ export async function checkCreation(
       promptVersionId: version.id,
       promptId: version.promptId,
       name: version.title,
-      model: services.models.requiredCapability(model),
+      model: services.models.getRequiredCapability(model),
       credits: model.credits,
       inputBytes: images.reduce((sum, { bytes }) => sum + bytes.byteLength, 0),
       textBytes: Object.values(textInputs).reduce((sum, text) => sum + Buffer.byteLength(text), 0),

@@ -32,6 +32,8 @@ const CASE_KEYS = [
   'pass',
 ];
 
+const NO_STANDARD_INPUT = "a test can't read standard input";
+
 /** A key of promptfoo's tests. */
 const METADATA = 'metadata';
 
@@ -46,16 +48,10 @@ export async function readCase(
 ): Promise<ReadCase> {
   if (value.isEmpty) throw testFileError(value, 'a case must be a map of keys to values');
 
-  const fields = readMapFields(value, 'a case', [
-    ...CASE_KEYS,
-    ...(ctx.isAsPromptfoo ? [METADATA] : []),
-  ]);
-  const name = fields.get('name');
-  const expectations = fields.get('expect');
+  const keys = ctx.isAsPromptfoo ? [...CASE_KEYS, METADATA] : CASE_KEYS;
+  const fields = readMapFields(value, 'a case', keys);
   const common = {
-    ...(name
-      ? { name: requireText(name.value, 'name') }
-      : { name: `case ${number}`, isNumbered: true as const }),
+    ...readCaseName(fields, number),
     line: value.line,
     options: readOptions(fields),
     repeat: readRepeat(fields),
@@ -64,21 +60,22 @@ export async function readCase(
   };
 
   const filesRead: string[] = [];
-  const recording = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
+  const caseContext = { ...ctx, onNamed: (file: string) => filesRead.push(file) };
   try {
     const judge = chooseJudge(fields, ctx);
+    const expectations = fields.get('expect')?.value;
     const expect = expectations
-      ? await readExpectations(expectations.value, { ...recording, judge })
+      ? await readExpectations(expectations, { ...caseContext, judge })
       : [];
-    const transform = await readTransform(recording, fields);
-    const inputs = await readCaseInputs(recording, fields);
+    const transform = await readTransform(caseContext, fields);
+    const inputs = await readCaseInputs(caseContext, fields);
 
     return {
       ...common,
       ...inputs,
       ...readCaseVars(fields),
       ...transform,
-      folder: recording,
+      folder: caseContext,
       expect,
       filesRead,
     };
@@ -86,6 +83,12 @@ export async function readCase(
     if (!(error instanceof CaseFault)) throw error;
     return { ...common, text: new Map(), images: [], expect: [], filesRead, fault: error };
   }
+}
+
+function readCaseName(fields: YamlEntries, number: number): Pick<TestCase, 'name' | 'isNumbered'> {
+  const name = fields.get('name')?.value;
+  if (!name) return { name: `case ${number}`, isNumbered: true };
+  return { name: requireText(name, 'name') };
 }
 
 /** Reads the values that only expectations see; `llm` sees them as strings. */
@@ -126,26 +129,25 @@ async function readCaseInputs(
   const text = new Map<string, string>();
   for (const [key, { value }] of readFieldsUnder(fields, 'inputs')) {
     const sourceText = readInputText(value, `the input ${JSON.stringify(key)}`);
-    const input = readCaseValue(ctx, key, sourceText).catch((error: unknown) => {
+    const input = await readCaseValue(ctx, key, sourceText).catch((error: unknown) => {
       throw withValuePlace(value, error, message => message.replace(/^--input /u, ''));
     });
-    text.set(key, await input);
+    text.set(key, input);
   }
 
   const images: UnplacedImage[] = [];
   for (const value of fields.get('images')?.value.items('images') ?? []) {
     const name = requireText(value, 'an image');
     if (name === '-') throw testFileError(value, NO_STANDARD_INPUT);
-    const opened = openImages(createNamedImageFinder(ctx, ctx), [name]).catch((error: unknown) => {
+    const finder = createNamedImageFinder(ctx, ctx);
+    const openedImages = await openImages(finder, [name]).catch((error: unknown) => {
       throw withValuePlace(value, error, String);
     });
-    images.push(...(await opened));
+    images.push(...openedImages);
   }
 
   return { text, images };
 }
-
-const NO_STANDARD_INPUT = "a test can't read standard input";
 
 /** Reads the value of an input; a file that several cases name is read once. */
 async function readCaseValue(
@@ -160,7 +162,8 @@ async function readCaseValue(
     return text.get(key) ?? '';
   };
 
-  if (!/^@(?!@)/u.test(sourceText)) return await readValue();
+  const namesFile = /^@(?!@)/u.test(sourceText);
+  if (!namesFile) return await readValue();
 
   const name = sourceText.slice(1);
   checkNamedFile(ctx, name);

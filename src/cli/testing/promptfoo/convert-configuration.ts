@@ -19,6 +19,12 @@ import type { NamedJudge } from '../expectations/expectation-kind.ts';
 import { makePromptsByProgram, makePromptsByTemplate } from './prompts-by-case.ts';
 import { runTestPrograms } from './run-test-programs.ts';
 
+/** Number of prompts for which a configuration is parsed once. */
+const PROMPTS_AT_ONCE = 64;
+
+/** Maximum number of times that the tests of a program may name programs in turn. */
+const MAX_PROGRAM_ROUNDS = 5;
+
 /**
  * A prompt of a promptfoo configuration with its tests, converted to a prompt file and a test file.
  */
@@ -114,19 +120,22 @@ export async function convertTestedConfiguration(
  * names again.
  */
 function forgetDeclaredModels({ declaredModels }: Context, file: string): void {
-  const at = declaredModels.findIndex(declared => declared.file === file);
-  if (at !== -1) declaredModels.splice(at, 1);
+  const index = declaredModels.findIndex(declared => declared.file === file);
+  if (index !== -1) declaredModels.splice(index, 1);
 }
 
 /** Converts the configuration with the outputs of the programs that make its tests, by name. */
 interface Converter {
   /** Converts it for its first prompt. */
-  first(programOutputs: Outputs): Promise<ConvertedPrompt>;
+  convertFirst(programOutputs: ProgramOutputs): Promise<ConvertedPrompt>;
   /** Converts it for more of its prompts, by number. */
-  more(numbers: readonly number[], programOutputs: Outputs): Promise<ConvertedPrompt[]>;
+  convertMore(
+    numbers: readonly number[],
+    programOutputs: ProgramOutputs,
+  ): Promise<ConvertedPrompt[]>;
 }
 
-type Outputs = Readonly<Record<string, string>>;
+type ProgramOutputs = Readonly<Record<string, string>>;
 
 async function createConverter(
   ctx: Context,
@@ -137,7 +146,7 @@ async function createConverter(
   const { readDescribedNames } = await import('../../../models/catalogue/described-names.ts');
 
   const takenNames = await readDescribedNames(ctx);
-  const createWork = (programOutputs: Outputs) => {
+  const createWork = (programOutputs: ProgramOutputs) => {
     const options: ConvertOptions = {
       settings: [...PROVIDER_SETTINGS],
       directory: path.dirname(file),
@@ -154,8 +163,8 @@ async function createConverter(
   };
 
   return {
-    first: outputs => runFileTask(ctx, 'convert', createWork(outputs)),
-    more: (numbers, outputs) =>
+    convertFirst: outputs => runFileTask(ctx, 'convert', createWork(outputs)),
+    convertMore: (numbers, outputs) =>
       runFileTask(ctx, 'convertPrompts', { ...createWork(outputs), numbers }),
   };
 }
@@ -166,11 +175,29 @@ async function createConverter(
  */
 async function convertAllPrompts(
   ctx: Context,
-  { file, name, skipUnsupported }: PromptfooFile,
+  configuration: PromptfooFile,
   converter: Converter,
 ): Promise<ConvertedPrompt[]> {
   const programOutputs: Record<string, string> = {};
-  let firstPrompt = await converter.first(programOutputs);
+  const firstPrompt = await convertFirstPrompt(ctx, configuration, converter, programOutputs);
+  const otherPrompts = await convertOtherPrompts(
+    ctx,
+    configuration,
+    converter,
+    programOutputs,
+    firstPrompt.prompts ?? 1,
+  );
+  return [firstPrompt, ...otherPrompts];
+}
+
+/** Converts the first prompt, and adds the outputs of the programs that make its tests. */
+async function convertFirstPrompt(
+  ctx: Context,
+  { file, name, skipUnsupported }: PromptfooFile,
+  converter: Converter,
+  programOutputs: Record<string, string>,
+): Promise<ConvertedPrompt> {
+  let firstPrompt = await converter.convertFirst(programOutputs);
   if (firstPrompt.prompts === undefined) {
     throw usageError(
       `${name} is not a configuration of promptfoo`,
@@ -185,37 +212,37 @@ async function convertAllPrompts(
     // No program starts if the rest of the configuration can't be run.
     reportUnsupported(ctx, [firstPrompt], skipUnsupported);
     await runTestPrograms(ctx, firstPrompt.testPrograms, programOutputs, { file, name });
-    firstPrompt = await converter.first(programOutputs);
+    firstPrompt = await converter.convertFirst(programOutputs);
   }
 
-  const convertedPrompts = [firstPrompt];
-  const pendingNumbers = Array.from(
-    { length: (firstPrompt.prompts ?? 1) - 1 },
-    (_, index) => index + 2,
-  );
+  return firstPrompt;
+}
+
+async function convertOtherPrompts(
+  ctx: Context,
+  { file, name }: PromptfooFile,
+  converter: Converter,
+  programOutputs: Record<string, string>,
+  promptCount: number,
+): Promise<ConvertedPrompt[]> {
+  const convertedPrompts: ConvertedPrompt[] = [];
+  const pendingNumbers = Array.from({ length: promptCount - 1 }, (_, index) => index + 2);
   while (pendingNumbers.length > 0) {
     // Lets a signal be handled.
     await setImmediate();
     ctx.signal.throwIfAborted();
     const numbers = pendingNumbers.splice(0, PROMPTS_AT_ONCE);
-    const nextPrompts = await converter.more(numbers, programOutputs);
+    let nextPrompts = await converter.convertMore(numbers, programOutputs);
 
     // The request bodies of two prompts may differ.
     const programs = nextPrompts.flatMap(({ testPrograms = [] }) => testPrograms);
     await runTestPrograms(ctx, programs, programOutputs, { file, name });
-    convertedPrompts.push(
-      ...(programs.length > 0 ? await converter.more(numbers, programOutputs) : nextPrompts),
-    );
+    if (programs.length > 0) nextPrompts = await converter.convertMore(numbers, programOutputs);
+    convertedPrompts.push(...nextPrompts);
   }
 
   return convertedPrompts;
 }
-
-/** Number of prompts for which a configuration is parsed once. */
-const PROMPTS_AT_ONCE = 64;
-
-/** Maximum number of times that the tests of a program may name programs in turn. */
-const MAX_PROGRAM_ROUNDS = 5;
 
 /** Returns the environment variables that a text names in `{{env.…}}`. */
 function pickNamedEnvironment(text: string, { env }: Context): Record<string, string> {
@@ -288,18 +315,14 @@ function reportUnsupported(
     for (const line of entries.trimEnd().split('\n')) ctx.io.note(`  ${toOneLine(line)}`);
   }
 
-  const isSkippable = notes.some(({ needsCommands }) => needsCommands !== true);
-  throw usageError(
-    first,
-    ...others,
-    ...(needsPrograms ? ['If you trust the file, add --allow-commands.'] : []),
-    ...(isSkippable
-      ? [
-          `--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`,
-        ]
-      : []),
-    'Nothing was sent.',
-  );
+  const hints = [...others];
+  if (needsPrograms) hints.push('If you trust the file, add --allow-commands.');
+  if (notes.some(({ needsCommands }) => needsCommands !== true)) {
+    hints.push(
+      `--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`,
+    );
+  }
+  throw usageError(first, ...hints, 'Nothing was sent.');
 }
 
 function formatNote({ file, line, message }: ConversionNote): string {

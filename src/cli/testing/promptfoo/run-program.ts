@@ -5,7 +5,7 @@ import { withoutKeys } from '../../../processes/program-environment.ts';
 import { waitUnlessAborted, withTimeout } from '../../../utils/abort-signals.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
-import { usageError } from '../../core/errors.ts';
+import { CliError, usageError } from '../../core/errors.ts';
 import { MAX_TEST_FILE_BYTES } from '../cases/test-case.ts';
 
 const CASE_PROGRAM_LIMIT_MS = 30_000;
@@ -14,9 +14,10 @@ const MAX_SHOWN_FAULTS = 2000;
 /** Marks the program's processes, so that they can be ended. */
 const CASE_PROGRAM_MARK = 'PROMPTRUN_CASE';
 
-/** A program in messages, with its position, and the configuration that names it. */
 interface NamedProgram {
+  /** The configuration that names it. */
   readonly file: string;
+  /** The program in messages, with its position in the configuration. */
   readonly what: string;
 }
 
@@ -38,7 +39,7 @@ export async function runProgram(
 ): Promise<string> {
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const env = withoutKeys(ctx.env, await collectKeyVariables(ctx));
-  const refuse = (why: string) => usageError(`${what} ${why}`);
+  const refuse = (why: string): CliError => usageError(`${what} ${why}`);
 
   let tree: ProcessTree | undefined;
   try {
@@ -61,9 +62,8 @@ export async function runProgram(
     return output.text;
   } catch (error) {
     ctx.signal.throwIfAborted();
-    throw getErrorMessage(error).startsWith(what)
-      ? error
-      : refuse(`can't be started with ${argv[0]}: ${getErrorMessage(error)}`);
+    if (error instanceof CliError) throw error;
+    throw refuse(`can't be started with ${argv[0]}: ${getErrorMessage(error)}`);
   } finally {
     await tree?.end();
   }

@@ -24,6 +24,12 @@ import {
 import { formatValue, transformOutput } from '../expectations/transform-output.ts';
 import { type CheckedEntry, type CheckTools, createCheckedAnswer } from './checked-answer.ts';
 
+/** A run with text outputs, and the whole result of a provider that returns more than an output. */
+interface AnsweredRun {
+  readonly run: Run;
+  readonly response?: JsonValue;
+}
+
 /** Checks a result. An error in a check is a fault of this repetition alone. */
 export async function checkRun(
   ctx: Context,
@@ -49,14 +55,9 @@ export async function checkRun(
 
   const mismatches: UnmetExpectation[] = [];
   try {
-    const { response } = answeredRun;
-    const untransformed = await createCheckedAnswer(
-      ctx,
-      checkedEntry,
-      { ...shownResult, response },
-      tools,
-    );
-    const { output, transformed } = await transformAnswer(untransformed, checkedEntry);
+    const endedRun = { ...shownResult, response: answeredRun.response };
+    const answer = await createCheckedAnswer(ctx, checkedEntry, endedRun, tools);
+    const { output, transformed } = await transformAnswer(answer, checkedEntry);
     tools.onAnswer?.(output, 'unmet' in transformed ? undefined : transformed.answer.value);
 
     if ('unmet' in transformed) {
@@ -75,12 +76,6 @@ export async function checkRun(
       ...(isPostponed && { isPostponed }),
     };
   }
-}
-
-/** A run with text outputs, and the whole result of a provider that returns more than an output. */
-interface AnsweredRun {
-  readonly run: Run;
-  readonly response?: JsonValue;
 }
 
 function hasNoOutput({ response }: AnsweredRun): boolean {
@@ -107,11 +102,6 @@ async function checkAnswer(
   } else {
     for (const check of checks) await check();
   }
-}
-
-function isAddress({ declaration }: CheckedEntry): boolean {
-  const entries = declaration === undefined ? undefined : parseJson(declaration);
-  return isJsonList(entries) && entries.some(entry => findOwnValue(entry, 'address') !== undefined);
 }
 
 /**
@@ -146,6 +136,7 @@ async function transformAnswer(
   let transformed: Awaited<ReturnType<typeof transformOutput>> = { answer };
   for (const script of [tested?.transform, testCase.transform]) {
     if (script === undefined || 'unmet' in transformed) continue;
+
     transformed = await transformOutput(transformed.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
     const isPartOfProvider = script === tested?.transform && isAddress(checkedEntry);
@@ -153,6 +144,11 @@ async function transformAnswer(
   }
 
   return { output, transformed };
+}
+
+function isAddress({ declaration }: CheckedEntry): boolean {
+  const entries = declaration === undefined ? undefined : parseJson(declaration);
+  return isJsonList(entries) && entries.some(entry => findOwnValue(entry, 'address') !== undefined);
 }
 
 /** Returns a mismatch of a whole case, before its expectations were checked. */
@@ -166,9 +162,11 @@ function toCaseMismatch({ line }: TestCase, unmet: UnmetPart): UnmetExpectation 
  */
 function isCutShort(run: Run): boolean {
   const errors = listErrorTexts(run);
-  const [, what = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
+  const [, message = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
   const hasText = joinTextOutputs(run.outputs) !== '';
-  return run.runStatus === 'failed' && errors.length === 1 && hasText && what.startsWith(CUT_SHORT);
+  return (
+    run.runStatus === 'failed' && errors.length === 1 && hasText && message.startsWith(CUT_SHORT)
+  );
 }
 
 /** Returns a failed run as a mismatch, since the case itself could be run. */

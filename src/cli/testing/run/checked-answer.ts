@@ -31,6 +31,13 @@ export interface CheckTools {
 export type CheckedEntry = Pick<PreparedEntry, 'entry' | 'connection' | 'request'> &
   Partial<Pick<PreparedEntry, 'declaration'>>;
 
+interface EndedRun {
+  readonly run: Run;
+  readonly seconds: number | null;
+  /** The whole result of a provider that returns more than an output. */
+  readonly response?: JsonValue | undefined;
+}
+
 /** Returns the answer of a run with everything that expectations check it with. */
 export async function createCheckedAnswer(
   ctx: Context,
@@ -53,46 +60,20 @@ export async function createCheckedAnswer(
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
     values: new Map([...testCase.text, ...(testCase.data ?? [])]),
-    ...codeRunners(ctx, checkedEntry, { response, output, text }, rounds),
+    ...createCodeRunners(ctx, checkedEntry, { response, output, text }, rounds),
   };
 }
 
-/** Returns the functions that run a test file's code and programs on an answer. */
-function codeRunners(
-  ctx: Context,
-  checkedEntry: CheckedEntry,
-  {
-    response,
-    output,
-    text,
-  }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
-  rounds: QuestionRounds | undefined,
-): Pick<CheckedAnswer, 'context' | 'javascript' | 'node' | 'command'> {
-  const createLocalContext: CheckedAnswer['context'] = ({ wantsPrompt }) =>
-    buildCodeContext(ctx, checkedEntry, { response, output, wantsPrompt });
-  const startProgram = <T>(start: () => Promise<T>): Promise<T> =>
-    rounds ? rounds.runProgram(start) : start();
-  return {
-    context: createLocalContext,
-    javascript: async (script, value) => {
-      const checks = await ctx.checks();
-      const commonContext = await createLocalContext({
-        wantsPrompt: /\bprompt\b/u.test(script.code),
-      });
-      const { config } = script;
-      const scriptContext = { ...commonContext, ...(config !== undefined && { config }) };
-      return await checks.perform('javascript', script, { output: value, context: scriptContext });
-    },
-    node: async (script, input) => {
-      const [testCase, options] = await describeForPrograms(ctx, checkedEntry, text);
-      const checks = await ctx.nodeChecks();
-      return await startProgram(() => checks.check(script, input, testCase, options));
-    },
-    command: async (argv, input) => {
-      const [testCase, options] = await describeForPrograms(ctx, checkedEntry, input);
-      return await startProgram(() => runCommand(argv, testCase, options));
-    },
-  };
+/** Returns the cost of a run in US dollars; undefined if it is unknown. */
+async function findRunCost(
+  { connection }: CheckedEntry,
+  run: Run,
+  budget: CheckTools['budget'],
+): Promise<number | undefined> {
+  if (connection.recorder?.findCost) return connection.recorder.findCost(run.runId);
+  await budget.countWaited(connection, run);
+  const { cost } = budget.getRunSpend(run.runId);
+  return cost === undefined ? undefined : toDollars(cost);
 }
 
 /** Returns true if the cost of a run is unknown only because its model has no price. */
@@ -102,11 +83,41 @@ function isUnpriced({ runId }: Run, budget: Budget): boolean {
   return counted.cost === null && counted.standardCost === undefined;
 }
 
-interface EndedRun {
-  readonly run: Run;
-  readonly seconds: number | null;
-  /** The whole result of a provider that returns more than an output. */
-  readonly response?: JsonValue | undefined;
+/** Returns the functions that run a test file's code and programs on an answer. */
+function createCodeRunners(
+  ctx: Context,
+  checkedEntry: CheckedEntry,
+  {
+    response,
+    output,
+    text,
+  }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
+  rounds: QuestionRounds | undefined,
+): Pick<CheckedAnswer, 'context' | 'javascript' | 'node' | 'command'> {
+  const buildContext: CheckedAnswer['context'] = ({ wantsPrompt }) =>
+    buildCodeContext(ctx, checkedEntry, { response, output, wantsPrompt });
+  const runInRound = <T>(runProgram: () => Promise<T>): Promise<T> =>
+    rounds ? rounds.runProgram(runProgram) : runProgram();
+
+  return {
+    context: buildContext,
+    javascript: async (script, value) => {
+      const checks = await ctx.checks();
+      const { code, config } = script;
+      const caseContext = await buildContext({ wantsPrompt: /\bprompt\b/u.test(code) });
+      const context = { ...caseContext, ...(config !== undefined && { config }) };
+      return await checks.perform('javascript', script, { output: value, context });
+    },
+    node: async (script, input) => {
+      const { testCase, options } = await prepareProgramCase(ctx, checkedEntry, text);
+      const checks = await ctx.nodeChecks();
+      return await runInRound(() => checks.check(script, input, testCase, options));
+    },
+    command: async (argv, input) => {
+      const { testCase, options } = await prepareProgramCase(ctx, checkedEntry, input);
+      return await runInRound(() => runCommand(argv, testCase, options));
+    },
+  };
 }
 
 /** Returns the case as JavaScript sees it, in promptfoo's form. */
@@ -141,38 +152,28 @@ async function buildCodeContext(
   };
 }
 
-/** Returns the cost of a run in US dollars; undefined if it is unknown. */
-async function findRunCost(
-  { connection }: CheckedEntry,
-  run: Run,
-  budget: CheckTools['budget'],
-): Promise<number | undefined> {
-  if (connection.recorder?.findCost) return connection.recorder.findCost(run.runId);
-  await budget.countWaited(connection, run);
-  const { cost } = budget.getRunSpend(run.runId);
-  return cost === undefined ? undefined : toDollars(cost);
-}
-
-/** Returns the facts about a case for the programs of its test file, and how they are started. */
-async function describeForPrograms(
+/** Returns a case as the programs of its test file see it, and the options to start them with. */
+async function prepareProgramCase(
   ctx: Context,
   { connection, request, entry: { file, testCase, model } }: CheckedEntry,
   output: string,
-): Promise<[CommandCase, CaseProgramOptions]> {
+): Promise<{ readonly testCase: CommandCase; readonly options: CaseProgramOptions }> {
   const { promptVersionId } = request;
   const definition = connection.embedded
     ? await findVersionDefinition(ctx, promptVersionId)
     : undefined;
-  const facts = {
-    name: testCase.name,
-    inputs: Object.fromEntries(request.text),
-    model: model ?? definition?.model ?? null,
-    output,
-  };
-
   const { collectKeyVariables } = await import('../../../models/catalogue/provider-keys.ts');
   const secrets = new Set(await collectKeyVariables(ctx));
-  return [facts, { directory: path.dirname(file.file), env: ctx.env, secrets, signal: ctx.signal }];
+
+  return {
+    testCase: {
+      name: testCase.name,
+      inputs: Object.fromEntries(request.text),
+      model: model ?? definition?.model ?? null,
+      output,
+    },
+    options: { directory: path.dirname(file.file), env: ctx.env, secrets, signal: ctx.signal },
+  };
 }
 
 /** Returns the parts of promptfoo's context that are about a provider's result. */

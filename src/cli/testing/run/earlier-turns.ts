@@ -21,26 +21,27 @@ export function withEarlierTurns<T extends CaseOfFile>(
     casesByTurn.set(key, [...(casesByTurn.get(key) ?? []), caseOfFile]);
   }
 
-  const neededCases = new Set(chosenCases);
+  const listEarlierCases = (laterCase: T): T[] => {
+    const { turn } = laterCase.testCase;
+    if (!turn) return [];
+    return turn.after
+      .flatMap(index => casesByTurn.get(getTurnKey(laterCase, turn.prompt, index)) ?? [])
+      .filter(earlierCase => mayUseAnswer(laterCase, earlierCase));
+  };
 
-  // Cases that are added during the loop are visited too.
+  const neededCases = new Set(chosenCases);
+  // The loop also visits the cases that it adds.
   for (const neededCase of neededCases) {
-    const { turn } = neededCase.testCase;
-    for (const index of turn?.after ?? []) {
-      const earlier = turn && casesByTurn.get(getTurnKey(neededCase, turn.prompt, index));
-      for (const earlierCase of earlier ?? []) {
-        // An answer in a variable may be any model's.
-        if (
-          earlierCase.testCase.turn?.storesAs !== undefined ||
-          getTestedModelKey(earlierCase) === getTestedModelKey(neededCase)
-        ) {
-          neededCases.add(earlierCase);
-        }
-      }
-    }
+    for (const earlierCase of listEarlierCases(neededCase)) neededCases.add(earlierCase);
   }
 
   return neededCases;
+}
+
+/** Returns true if the models of two cases fit: an answer in a variable may be any model's. */
+function mayUseAnswer(laterCase: CaseOfFile, earlierCase: CaseOfFile): boolean {
+  const isInVariable = earlierCase.testCase.turn?.storesAs !== undefined;
+  return isInVariable || getTestedModelKey(earlierCase) === getTestedModelKey(laterCase);
 }
 
 function getTurnKey({ file }: CaseOfFile, prompt: number, index: number): string {

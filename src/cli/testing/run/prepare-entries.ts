@@ -69,8 +69,8 @@ export async function prepareEntries(
 }> {
   const entries: CountedEntry[] = [];
   const faults: FaultyTestFile[] = [];
-  const repetitions = new Map<string, number>();
-  const numbers = new Map<string, number>();
+  const nextRepetitions = new Map<string, number>();
+  const numbersInFiles = new Map<string, number>();
   const chosenKeys = collectRoughKeys(files);
   const isFaulty = ({ file }: TestFile): boolean => faults.some(fault => fault.file === file);
 
@@ -81,11 +81,12 @@ export async function prepareEntries(
       const connection = await openConnection(file.target);
       for (const request of await prepareFile(ctx, connection, file, chosenKeys)) {
         const key = computeContentKey(request);
-        const firstRepetition = repetitions.get(key) ?? 1;
-        repetitions.set(key, firstRepetition + request.entry.testCase.repeat);
-        const inFile = `${file.file} ${key}`;
-        const numberInFile = (numbers.get(inFile) ?? 0) + 1;
-        numbers.set(inFile, numberInFile);
+        const firstRepetition = nextRepetitions.get(key) ?? 1;
+        nextRepetitions.set(key, firstRepetition + request.entry.testCase.repeat);
+
+        const keyInFile = `${file.file} ${key}`;
+        const numberInFile = (numbersInFiles.get(keyInFile) ?? 0) + 1;
+        numbersInFiles.set(keyInFile, numberInFile);
         entries.push({ ...request, connection, key, firstRepetition, numberInFile });
       }
     } catch (error) {
@@ -135,9 +136,9 @@ function pickOnePerVersion(entries: readonly PreparedEntry[]): Iterable<Prepared
  */
 function collectRoughKeys(files: readonly TestFile[]): ReadonlySet<string> {
   const areAllChosen = files.every(({ allCases }) => allCases === undefined);
-  const chosen = areAllChosen ? [] : files;
+  if (areAllChosen) return new Set();
   return new Set(
-    chosen.flatMap(file => file.cases.map(testCase => computeRoughKey(file, testCase))),
+    files.flatMap(file => file.cases.map(testCase => computeRoughKey(file, testCase))),
   );
 }
 

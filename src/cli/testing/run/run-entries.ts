@@ -61,9 +61,10 @@ export async function runEntries(
 
   await runIndependent(ctx, jobs, requests, checks);
   await runTurns(ctx, jobs, requests, checks);
+
   const judgedEntries = entries.map(prepared => ({
     prepared,
-    result: computeEntryResult(prepared.entry, checks.repetitionsFor(prepared)),
+    result: computeEntryResult(prepared.entry, checks.listRepetitions(prepared)),
   }));
   const verdicts = judgedEntries.flatMap(({ prepared, result: { status: verdict } }) =>
     verdict === 'unchecked' ? [] : [{ prepared, verdict }],
@@ -84,7 +85,7 @@ interface AnsweredEntry {
 class RepetitionChecks {
   readonly #ctx: Context;
   readonly #options: RunEntriesOptions;
-  readonly #checked = new Map<string, Repetition>();
+  readonly #repetitions = new Map<string, Repetition>();
 
   constructor(ctx: Context, options: RunEntriesOptions) {
     this.#ctx = ctx;
@@ -96,15 +97,10 @@ class RepetitionChecks {
     tools: Pick<CheckTools, 'rounds' | 'onAnswer'> = {},
   ): Promise<Repetition> {
     const log = new JudgeJournal(this.#ctx, job.id, this.#options);
-    const repetition = await checkRun(this.#ctx, job.prepared, result, {
-      ...this.#options,
-      log,
-      ...tools,
-    });
-    this.#checked.set(
-      job.id,
-      isEarlier && !log.hasBegun ? { ...repetition, isEarlier } : repetition,
-    );
+    const checkTools = { ...this.#options, log, ...tools };
+    const repetition = await checkRun(this.#ctx, job.prepared, result, checkTools);
+    const wasChecked = isEarlier && !log.hasBegun;
+    this.#repetitions.set(job.id, wasChecked ? { ...repetition, isEarlier } : repetition);
     this.#options.onChecked();
 
     // A refusal of the judge would repeat, so nothing more is started.
@@ -116,15 +112,15 @@ class RepetitionChecks {
   }
 
   /** Returns the checked repetitions of an entry, in order. */
-  repetitionsFor(prepared: PreparedEntry): Repetition[] {
-    return listRepetitionIds(prepared).flatMap(id => this.#checked.get(id) ?? []);
+  listRepetitions(prepared: PreparedEntry): Repetition[] {
+    return listRepetitionIds(prepared).flatMap(id => this.#repetitions.get(id) ?? []);
   }
 
   /** Returns true if a case that runs until decided is decided. */
   isDecided(preparedEntry: PreparedEntry): boolean {
     const { pass, untilDecided } = preparedEntry.entry.testCase;
     if (!untilDecided || pass.kind !== 'rate') return false;
-    const repetitions = listRepetitionIds(preparedEntry).map(id => this.#checked.get(id));
+    const repetitions = listRepetitionIds(preparedEntry).map(id => this.#repetitions.get(id));
     return findDecidingCount(pass.rate, repetitions) !== undefined;
   }
 }
@@ -140,10 +136,10 @@ async function runIndependent(
   checks: RepetitionChecks,
 ): Promise<void> {
   const uncheckedAnswers: AnsweredEntry[] = [];
-  const independent = jobs.filter(({ prepared: { entry } }) => {
+  const independentJobs = jobs.filter(({ prepared: { entry } }) => {
     return entry.testCase.fault === undefined && !entry.testCase.turn;
   });
-  await requests.run(independent, async (job, result, { isEarlier }) => {
+  await requests.run(independentJobs, async (job, result, { isEarlier }) => {
     if (requests.handsOver) {
       uncheckedAnswers.push({ job, result, isEarlier });
     } else {
@@ -190,7 +186,7 @@ async function runTurns(
       continue;
     }
 
-    const refusal = turns.resultWithoutAnswer(prepared, turn);
+    const refusal = turns.findRefusal(prepared, turn);
     const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(toNotRunResult));
     ctx.signal.throwIfAborted();
 
@@ -234,13 +230,10 @@ async function runTurn(
   return { repetition, hasAnswer };
 }
 
-function getRepetitionId({ key, firstRepetition }: PreparedEntry, at = 0): string {
-  return `${key}-${firstRepetition + at}`;
-}
-
-function listRepetitionIds(prepared: PreparedEntry): string[] {
-  return Array.from({ length: prepared.entry.testCase.repeat }, (_, index) =>
-    getRepetitionId(prepared, index),
+function listRepetitionIds({ key, firstRepetition, entry }: PreparedEntry): string[] {
+  return Array.from(
+    { length: entry.testCase.repeat },
+    (_, index) => `${key}-${firstRepetition + index}`,
   );
 }
 

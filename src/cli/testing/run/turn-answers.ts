@@ -20,6 +20,9 @@ import { getTestedModelKey } from './earlier-turns.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';
 
+/** The beginning of the keys of answers that are kept in variables. */
+const STORED = 'stored:';
+
 /** A repetition of a case. */
 interface TurnEntry {
   readonly prepared: PreparedEntry;
@@ -41,19 +44,19 @@ export function sortJobsByTurn<J extends TurnEntry>(
   jobs: readonly J[],
 ): { readonly job: J; readonly turn: TestTurn }[] {
   const models = [...new Set(jobs.map(({ prepared }) => getTestedModelKey(prepared.entry)))];
-  const places = jobs.flatMap(job => {
+  const jobsOfTurns = jobs.flatMap(job => {
     const { turn } = job.prepared.entry.testCase;
     if (!turn) return [];
     const model = models.indexOf(getTestedModelKey(job.prepared.entry));
     const repetition = job.repetition - job.prepared.firstRepetition;
-    return [{ job, turn, place: [turn.test, repetition, turn.index, model, turn.prompt] }];
+    return [{ job, turn, order: [turn.test, repetition, turn.index, model, turn.prompt] }];
   });
-  return places.toSorted((one, other) => compareLists(one.place, other.place));
+  return jobsOfTurns.toSorted((one, other) => compareLists(one.order, other.order));
 }
 
 function compareLists(one: readonly number[], other: readonly number[]): number {
-  const at = one.findIndex((part, index) => part !== other[index]);
-  return at === -1 ? 0 : (one[at] ?? 0) - (other[at] ?? 0);
+  const index = one.findIndex((part, position) => part !== other[position]);
+  return index === -1 ? 0 : (one[index] ?? 0) - (other[index] ?? 0);
 }
 
 /** A case whose prompt has the answers so far. */
@@ -67,7 +70,7 @@ export interface PreparedTurn extends Required<Pick<Job, 'creates'>> {
 export class TurnAnswers {
   readonly #ctx: Context;
   readonly #conversations = new Map<string, EarlierAnswer[]>();
-  readonly #stored = new Map<string, JsonValue>();
+  readonly #storedAnswers = new Map<string, JsonValue>();
   /** The cases without an answer, by what they would have answered. */
   readonly #unanswered = new Map<
     string,
@@ -82,7 +85,7 @@ export class TurnAnswers {
    * Returns the result of a turn that an earlier one without an answer keeps from being asked;
    * undefined if none does.
    */
-  resultWithoutAnswer({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
+  findRefusal({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
     const keys = [findConversationKey(entry, turn), ...turn.takes.map(getStoreKey)];
     const [unansweredTurn] = keys.flatMap(key =>
       key === undefined ? [] : (this.#unanswered.get(key) ?? []),
@@ -92,12 +95,11 @@ export class TurnAnswers {
     const { name, repetition } = unansweredTurn;
     const { fault, isPostponed } = repetition;
     const message = `not run: it uses the answer of ${name}, which has none`;
-    const about = {
+    const error = new CliError(message, {
       status: fault?.status ?? 'RUN_FAILED',
       exitCode: fault?.exitCode ?? EXIT.runFailed,
-    };
-
-    return { ...toNotRunResult(new CliError(message, about)), ...(isPostponed && { isPostponed }) };
+    });
+    return { ...toNotRunResult(error), ...(isPostponed && { isPostponed }) };
   }
 
   /**
@@ -108,25 +110,22 @@ export class TurnAnswers {
     const { entry, request } = preparedEntry;
     const { file, testCase, model, tested } = entry;
     const key = findConversationKey(entry, turn);
-    const renderedPrompt = await this.#render(turn, this.#variables(turn, key), entry);
+    const renderedPrompt = await this.#render(turn, this.#buildVariables(turn, key), entry);
+
     const { convertRenderedPrompt } = await import(
       '../../../prompts/foreign/promptfoo/prompts/prompt-of-text.ts'
     );
     const text = convertRenderedPrompt(renderedPrompt.text, turn.template, file.name);
-    const overrides = { model, config: tested?.config };
     const { promptVersionId } = await resolveText(
       this.#ctx,
       { name: file.target, text },
-      overrides,
+      { model, config: tested?.config },
     );
 
-    const inputs = new Map(
-      [...request.text].map(([name, value]) => [
-        name,
-        pickRenderedText(renderedPrompt.vars[name], value),
-      ]),
+    const inputs = [...request.text].map(
+      ([name, value]) => [name, pickRenderedText(renderedPrompt.vars[name], value)] as const,
     );
-    const turnRequest = { ...request, promptVersionId, text: inputs };
+    const turnRequest = { ...request, promptVersionId, text: new Map(inputs) };
     const vars = { ...testCase.vars, ...renderedPrompt.vars };
 
     return {
@@ -138,8 +137,8 @@ export class TurnAnswers {
       creates: { promptVersionId, inputsDigest: buildRunBody(turnRequest).digest },
       onAnswer: (output, transformed) => {
         if (key !== undefined) this.#continueConversation(key, renderedPrompt.text, output);
-        if (turn.storesAs !== undefined && isFilledIn(transformed)) {
-          this.#stored.set(turn.storesAs, transformed);
+        if (turn.storesAs !== undefined && isTruthy(transformed)) {
+          this.#storedAnswers.set(turn.storesAs, transformed);
         }
       },
     };
@@ -150,12 +149,12 @@ export class TurnAnswers {
    *
    * @param key the key of its conversation, if it continues one
    */
-  #variables(turn: TestTurn, key: string | undefined): JsonObject {
+  #buildVariables(turn: TestTurn, key: string | undefined): JsonObject {
     const conversation = key === undefined ? undefined : (this.#conversations.get(key) ?? []);
     return {
       ...turn.vars,
       ...(conversation && { _conversation: conversation.map(answer => ({ ...answer })) }),
-      ...Object.fromEntries(this.#stored),
+      ...Object.fromEntries(this.#storedAnswers),
     };
   }
 
@@ -199,15 +198,15 @@ export class TurnAnswers {
 
   #continueConversation(key: string, prompt: string, output: JsonValue): void {
     const json = parseJson(prompt);
-    const writtenPrompt = json ?? prompt;
-    const last = isJsonList(json) ? json.at(-1) : undefined;
-    const content = isJsonObject(last) ? last['content'] : undefined;
-    const input = (isFilledIn(content) ? content : undefined) ?? last ?? writtenPrompt;
-    const earlier = this.#conversations.get(key) ?? [];
-    this.#conversations.set(key, [
-      ...earlier,
-      { prompt: writtenPrompt, input, output: isFilledIn(output) ? output : '' },
-    ]);
+    const promptValue = json ?? prompt;
+    const lastMessage = isJsonList(json) ? json.at(-1) : undefined;
+    const content = isJsonObject(lastMessage) ? lastMessage['content'] : undefined;
+    const answer = {
+      prompt: promptValue,
+      input: (isTruthy(content) ? content : undefined) ?? lastMessage ?? promptValue,
+      output: isTruthy(output) ? output : '',
+    };
+    this.#conversations.set(key, [...(this.#conversations.get(key) ?? []), answer]);
   }
 }
 
@@ -216,20 +215,16 @@ function findConversationKey(
   entry: TestEntry,
   { prompt, conversation }: TestTurn,
 ): string | undefined {
-  return conversation === undefined
-    ? undefined
-    : JSON.stringify([getTestedModelKey(entry), prompt, conversation]);
+  if (conversation === undefined) return undefined;
+  return JSON.stringify([getTestedModelKey(entry), prompt, conversation]);
 }
-
-/** The beginning of the keys of answers that are kept in variables. */
-const STORED = 'stored:';
 
 function getStoreKey(name: string): string {
   return `${STORED}${name}`;
 }
 
 /** Returns true for a value that JavaScript counts as true. */
-function isFilledIn(value: JsonValue | undefined): value is JsonValue {
+function isTruthy(value: JsonValue | undefined): value is JsonValue {
   return Boolean(value);
 }
 
