@@ -16,7 +16,7 @@ import { reportRow } from './progress/report-row.ts';
 
 interface DryRunOptions extends Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'> {
   /** Returns true for the id of a row that would be run; by default, every row would. */
-  readonly isLeft?: (id: string) => boolean;
+  readonly needsRun?: (id: string) => boolean;
 }
 
 /** Checks everything about each row that can be checked without creating a run. */
@@ -24,11 +24,11 @@ export async function dryRunBatch(
   ctx: Context,
   source: RowSource,
   batch: PreparedBatch,
-  { shard, providerBatch, caps, isLeft = () => true }: DryRunOptions,
+  { shard, providerBatch, caps, needsRun = () => true }: DryRunOptions,
 ): Promise<ExitCode> {
   if (providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
-  let rows = 0;
-  let faults = 0;
+  let checkedRows = 0;
+  let invalidRows = 0;
   let unchangedRows = 0;
   let isPriceChecked = false;
 
@@ -38,32 +38,35 @@ export async function dryRunBatch(
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
 
-    if (!isLeft(row.id)) {
+    if (!needsRun(row.id)) {
       unchangedRows += 1;
       continue;
     }
 
-    rows += 1;
-    const checked = await checkRow(ctx, batch, row, async body => {
+    checkedRows += 1;
+    const bodyOrFault = await checkRow(ctx, batch, row, async body => {
       const { estimatedCredits } = batch;
       await forecast.add(batch.connection, body, { estimatedCredits, providerBatch });
     });
-    if (checked instanceof CliError) {
-      faults += 1;
-      reportRow(ctx, source.name, row, { error: checked });
+    if (bodyOrFault instanceof CliError) {
+      invalidRows += 1;
+      reportRow(ctx, source.name, row, { error: bodyOrFault });
     } else if (!isPriceChecked) {
       // All rows ask the same model, so that a missing price refuses the batch and not a row.
-      await budget.checkPrice(batch.connection, checked);
+      await budget.checkPrice(batch.connection, bodyOrFault);
       isPriceChecked = true;
     }
   }
 
-  if (ctx.globals.json) await printValue(ctx, { rows, faults, ...forecast.toData() });
+  if (ctx.globals.json) {
+    await printValue(ctx, { rows: checkedRows, faults: invalidRows, ...forecast.toData() });
+  }
+  const unchanged = unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : '';
   ctx.io.note(
-    `note: ${pluralize(rows, 'row')} checked, ${faults} invalid${unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : ''}; nothing was created`,
+    `note: ${pluralize(checkedRows, 'row')} checked, ${invalidRows} invalid${unchanged}; nothing was created`,
   );
   ctx.io.note(`note: ${forecast.format(caps)}`);
-  return faults === 0 ? EXIT.ok : EXIT.usage;
+  return invalidRows === 0 ? EXIT.ok : EXIT.usage;
 }
 
 /** Returns the body of a row's creation after `onBody`, or the row's fault. */

@@ -35,6 +35,11 @@ export interface RunningBatch extends BatchFiles {
   readonly stop: StopControl;
 }
 
+/** An outcome with a line in the results. */
+type WrittenOutcome = Extract<JobOutcome, { kind: 'ended' | 'failed' }>;
+type EndedJobOutcome = Extract<JobOutcome, { kind: 'ended' }>;
+type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
+
 /** Saves, journals, writes, counts and reports the outcome of a row. */
 export async function finishRow(
   runningBatch: RunningBatch,
@@ -42,11 +47,12 @@ export async function finishRow(
   outcome: JobOutcome,
 ): Promise<void> {
   const { tally, journal } = runningBatch;
-  const endedOutcome =
-    outcome.kind === 'dropped' ? await endDropped(runningBatch, outcome) : outcome;
+  let finalOutcome = outcome;
+  if (finalOutcome.kind === 'dropped') finalOutcome = await endDropped(runningBatch, finalOutcome);
+  if (finalOutcome.kind === 'ended') {
+    finalOutcome = await saveRowOutputs(runningBatch, finalOutcome);
+  }
 
-  const finalOutcome =
-    endedOutcome.kind === 'ended' ? await saveRowOutputs(runningBatch, endedOutcome) : endedOutcome;
   switch (finalOutcome.kind) {
     case 'ended':
     case 'failed':
@@ -71,86 +77,6 @@ export async function finishRow(
 
   reportEnd(runningBatch, row, finalOutcome);
 }
-
-function countEnd(tally: Tally, outcome: WrittenOutcome): void {
-  if (outcome.kind === 'ended') {
-    tally.now[outcome.error === undefined ? 'succeeded' : 'failed'] += 1;
-    if (outcome.isUnanswered) tally.unanswered += 1;
-  } else {
-    tally.now.failed += 1;
-    if (toFailure(outcome.error).exitCode === EXIT.usage) tally.faulty += 1;
-  }
-}
-
-/** Counts a row whose creation was sent but whose answer was not awaited. */
-function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: DroppedJobOutcome): void {
-  const { sentAt = facts.endedAt } = facts;
-  const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
-  tally.now['in doubt'] += 1;
-  tally.noteDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
-}
-
-/** Reports a row that did not succeed, and starts no more rows after too many failures. */
-function reportEnd(
-  { ctx, source, options: { maxFailures }, tally, stop }: RunningBatch,
-  row: SourceRow,
-  outcome: JobOutcome,
-): void {
-  const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-  if (isAtCap(error) || error instanceof NoMoreWanted) return stop.stopRows();
-  // A fault that every row would meet is reported once, at the end.
-  if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
-  const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
-  reportRow(ctx, source.name, row, { error, candidates });
-  if (tally.failedNow >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
-}
-
-/**
- * Writes the end of a row to the journal and then its result, so that every result has an end in
- * the journal.
- */
-async function writeLine(
-  { options, batch, journal, results, stop, budget }: RunningBatch,
-  row: SourceRow,
-  outcome: WrittenOutcome,
-): Promise<void> {
-  const { request } = outcome.facts;
-  const endedLine = buildResultsLine(row, outcome, budget);
-  const { runId, error, runStatus } = endedLine;
-  const earlierRunIds = listEarlierRunIds({ journal, results }, row).filter(
-    earlier => earlier !== runId,
-  );
-  const line: ResultsLine = {
-    ...endedLine,
-    ...(earlierRunIds.length > 0 && { earlierRunIds }),
-    ...(options.withInputs && request !== undefined && { inputs: toLineInputs(request) }),
-  };
-
-  const end: JobEnd = {
-    step: runStatus === 'succeeded' ? 'succeeded' : 'failed',
-    runId,
-    error,
-    ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
-    ...(results.journalPart !== undefined && { result: results.journalPart(line, row) }),
-  };
-  await journal.recordEnd(row, end, { durable: !batch.connection.embedded || runId === null });
-  if (!(await results.write(line, row))) stop.dropUnread();
-}
-
-/** Returns the ids of a row's runs in earlier invocations. */
-function listEarlierRunIds(
-  { journal, results }: Pick<RunningBatch, 'journal' | 'results'>,
-  { id }: SourceRow,
-): string[] {
-  const inResults = results.states.get(id)?.runs ?? [];
-  const inJournal = journal.states.get(id)?.runIds ?? [];
-  return [...new Set([...inResults.map(({ runId }) => runId), ...inJournal])];
-}
-
-/** An outcome with a line in the results. */
-type WrittenOutcome = Extract<JobOutcome, { kind: 'ended' | 'failed' }>;
-type EndedJobOutcome = Extract<JobOutcome, { kind: 'ended' }>;
-type DroppedJobOutcome = Extract<JobOutcome, { kind: 'dropped' }>;
 
 /**
  * Returns the end of a dropped row if its run was this process's own, which was stopped with it.
@@ -212,6 +138,7 @@ async function saveRunOutputs(
   { request, sentAt: startedAt, endedAt }: RunDetails,
 ): Promise<{ run: Run; failures: readonly SaveFailure[] }> {
   if (saveTo === undefined) return { run, failures: [] };
+
   const { saveOutputs } = await import('../outputs/saving/save-outputs.ts');
   const facts = {
     promptVersionId,
@@ -225,10 +152,12 @@ async function saveRunOutputs(
       facts,
     });
     for (const { link } of failures) tally.link ??= link;
-    const fromResults = paths.map(
-      file => file && (out === undefined ? file : toResultsRelativePath(ctx.cwd, out, file)),
-    );
-    return { run: withPaths(run, fromResults), failures };
+
+    const shownPaths =
+      out === undefined
+        ? paths
+        : paths.map(file => file && toResultsRelativePath(ctx.cwd, out, file));
+    return { run: withPaths(run, shownPaths), failures };
   } catch (error) {
     return { run, failures: [{ output: 0, message: formatError(error) }] };
   }
@@ -249,4 +178,79 @@ function saveError(failures: readonly SaveFailure[]): CliError | undefined {
     status: getFailureStatus(failures),
     exitCode: EXIT.fault,
   });
+}
+
+/**
+ * Writes the end of a row to the journal and then its result, so that every result has an end in
+ * the journal.
+ */
+async function writeLine(
+  { options, batch, journal, results, stop, budget }: RunningBatch,
+  row: SourceRow,
+  outcome: WrittenOutcome,
+): Promise<void> {
+  const { request } = outcome.facts;
+  const endedLine = buildResultsLine(row, outcome, budget);
+  const { runId, error, runStatus } = endedLine;
+  const earlierRunIds = listEarlierRunIds({ journal, results }, row).filter(id => id !== runId);
+  const line: ResultsLine = {
+    ...endedLine,
+    ...(earlierRunIds.length > 0 && { earlierRunIds }),
+    ...(options.withInputs && request !== undefined && { inputs: toLineInputs(request) }),
+  };
+
+  const end: JobEnd = {
+    step: runStatus === 'succeeded' ? 'succeeded' : 'failed',
+    runId,
+    error,
+    ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
+    ...(results.journalPart !== undefined && { result: results.journalPart(line, row) }),
+  };
+  await journal.recordEnd(row, end, { durable: !batch.connection.embedded || runId === null });
+  if (!(await results.write(line, row))) stop.dropUnread();
+}
+
+/** Returns the ids of a row's runs in earlier invocations. */
+function listEarlierRunIds(
+  { journal, results }: Pick<RunningBatch, 'journal' | 'results'>,
+  { id }: SourceRow,
+): string[] {
+  const inResults = results.states.get(id)?.runs ?? [];
+  const inJournal = journal.states.get(id)?.runIds ?? [];
+  return [...new Set([...inResults.map(({ runId }) => runId), ...inJournal])];
+}
+
+function countEnd(tally: Tally, outcome: WrittenOutcome): void {
+  if (outcome.kind === 'ended') {
+    tally.now[outcome.error === undefined ? 'succeeded' : 'failed'] += 1;
+    if (outcome.isUnanswered) tally.unanswered += 1;
+  } else {
+    tally.now.failed += 1;
+    if (toFailure(outcome.error).exitCode === EXIT.usage) tally.faulty += 1;
+  }
+}
+
+/** Counts a row whose creation was sent but whose answer was not awaited. */
+function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: DroppedJobOutcome): void {
+  const { sentAt = facts.endedAt } = facts;
+  const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
+  tally.now['in doubt'] += 1;
+  tally.noteDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
+}
+
+/** Reports a row that did not succeed, and starts no more rows after too many failures. */
+function reportEnd(
+  { ctx, source, options: { maxFailures }, tally, stop }: RunningBatch,
+  row: SourceRow,
+  outcome: JobOutcome,
+): void {
+  const error = outcome.kind === 'dropped' ? undefined : outcome.error;
+  if (isAtCap(error) || error instanceof NoMoreWanted) return stop.stopRows();
+
+  // A fault that every row would meet is reported once, at the end.
+  if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;
+
+  const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
+  reportRow(ctx, source.name, row, { error, candidates });
+  if (tally.failedNow >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
 }

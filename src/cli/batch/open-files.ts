@@ -28,24 +28,25 @@ export async function openBatchFiles(
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const readRows = async (
+  const passRows = async (
     earlierState: EarlierState | undefined,
   ): Promise<FirstPass | undefined> =>
     source.repeatable ? readRowsOnce(ctx, source, { batch, options, earlierState }) : undefined;
 
   if (!options.resume) {
-    const firstPass = await readRows(undefined);
+    const firstPass = await passRows(undefined);
     return { ...(await openJournalAndResults(ctx, options)), firstPass };
   }
 
-  const pair = await openJournalAndResults(ctx, options);
+  const files = await openJournalAndResults(ctx, options);
+  const { journal, results, release } = files;
   try {
-    return { ...pair, firstPass: await readRows(pair) };
+    return { ...files, firstPass: await passRows(files) };
   } catch (error) {
-    await pair.journal.close();
-    await pair.results.close();
-    if (pair.journal.facts === undefined) await pair.journal.remove();
-    pair.release();
+    await journal.close();
+    await results.close();
+    if (isNew(journal)) await journal.remove();
+    release();
     throw error;
   }
 }
@@ -55,18 +56,29 @@ async function openJournalAndResults(
   options: BatchOptions,
 ): Promise<Omit<BatchFiles, 'firstPass'>> {
   const { out } = options;
-  const file = out === undefined ? createJournalPath(ctx) : `${path.resolve(ctx.cwd, out)}.journal`;
+  let journalPath: string;
+  let release: Release = () => {};
+  if (out === undefined) {
+    journalPath = createJournalPath(ctx);
+  } else {
+    const resultsPath = path.resolve(ctx.cwd, out);
+    journalPath = `${resultsPath}.journal`;
+    release = await lockResults(ctx, resultsPath, out);
+  }
 
-  const release =
-    out === undefined ? (): void => {} : await lockResults(ctx, path.resolve(ctx.cwd, out), out);
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open(toFileBelow(file), { canResume: out !== undefined });
-    if (out === undefined) ctx.io.note(`note: the batch's journal is ${file}`);
+    journal = await BatchJournal.open(toFileBelow(journalPath), { canResume: out !== undefined });
+    if (out === undefined) ctx.io.note(`note: the batch's journal is ${journalPath}`);
     return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {
-    await (journal?.facts === undefined ? journal?.remove() : journal.close());
+    if (journal !== undefined) await (isNew(journal) ? journal.remove() : journal.close());
     release();
     throw error;
   }
+}
+
+/** Returns true if no earlier invocation has begun the journal. */
+export function isNew({ facts }: BatchJournal): boolean {
+  return facts === undefined;
 }

@@ -27,7 +27,7 @@ export interface RowJob extends Job {
  */
 export async function* planBatchRows(
   runningBatch: RunningBatch,
-  knownJobs: RecalledJobs,
+  recalledJobs: RecalledJobs,
   keep: (row: SourceRow) => RowJob['source'],
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
@@ -35,10 +35,10 @@ export async function* planBatchRows(
     if (row.row === 1) refuseStrayColumns(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
 
-    const plan = planBatchRow(runningBatch, row.id, knownJobs);
+    const plan = planBatchRow(runningBatch, row.id, recalledJobs);
     if (plan.kind === 'leave') {
       tally.before[plan.because] += 1;
-      if (plan.because === 'in doubt') reportDoubt(runningBatch, row, knownJobs);
+      if (plan.because === 'in doubt') reportDoubt(runningBatch, row, recalledJobs);
     } else if (plan.kind === 'write line') {
       const { error: text, mayHaveRun } = plan;
       await finishRow(runningBatch, row, {
@@ -49,17 +49,22 @@ export async function* planBatchRows(
     } else if (plan.kind === 'create' && isFaulty(row)) {
       await finishRow(runningBatch, row, toFailedOutcome(ctx, usageError(row.fault)));
     } else {
-      const rowSource = keep(row);
-      const request = async (): ReturnType<typeof prepareRow> => {
-        const kept = rowSource();
-        if (isFaulty(kept)) throw usageError(kept.fault);
-        return prepareRow(ctx, batch, kept);
-      };
-
-      const job: RowJob = { id: row.id, row: row.row, request, source: rowSource };
-      yield { job, plan };
+      yield { job: createRowJob(runningBatch, row, keep(row)), plan };
     }
   }
+}
+
+function createRowJob(
+  { ctx, batch }: RunningBatch,
+  { id, row }: SourceRow,
+  source: RowJob['source'],
+): RowJob {
+  const request = async (): ReturnType<typeof prepareRow> => {
+    const keptRow = source();
+    if (isFaulty(keptRow)) throw usageError(keptRow.fault);
+    return prepareRow(ctx, batch, keptRow);
+  };
+  return { id, row, request, source };
 }
 
 /**
@@ -72,22 +77,20 @@ export function planBatchRow(
   { states, settlements }: RecalledJobs,
 ): RowPlan {
   const hasChanged = firstPass?.changed.has(id) ?? false;
-  const known = {
+  const isSkipped = hasChanged && options.changed === 'skip';
+  const history = {
     state: states.get(id),
     result: results.states.get(id),
     settlement: settlements.get(id),
   };
-
-  const { retryFailed, retryUnknown, saveTo } = options;
-  const leaves = hasChanged && options.changed === 'skip';
-  const plan = planRow(known, {
-    retryFailed: retryFailed && !leaves,
-    retryUnknown: retryUnknown && !leaves,
-    saves: saveTo !== undefined,
+  const plan = planRow(history, {
+    retryFailed: options.retryFailed && !isSkipped,
+    retryUnknown: options.retryUnknown && !isSkipped,
+    saves: options.saveTo !== undefined,
   });
   if (!hasChanged || plan.kind === 'wait') return plan;
 
-  if (options.changed === 'skip') {
+  if (isSkipped) {
     return plan.kind === 'create' ? { kind: 'leave', because: 'failed' } : plan;
   }
 

@@ -25,7 +25,7 @@ import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { StopControl } from '../jobs/stop-control.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
-import { type BatchFiles, openBatchFiles } from './open-files.ts';
+import { type BatchFiles, isNew, openBatchFiles } from './open-files.ts';
 import { type OpenBatch, planBatchRow, planBatchRows, type RowJob } from './planned-rows.ts';
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
@@ -72,13 +72,12 @@ async function performDryRun(
   const rows = await toRepeatableSource(source, ctx.signal);
   const { journal, results, firstPass, release } = await openBatchFiles(ctx, options, rows, batch);
   try {
-    const known: RecalledJobs = { states: journal.states, settlements: new Map() };
-    return await dryRunBatch(ctx, rows, batch, {
-      ...options,
-      isLeft: id => planBatchRow({ options, results, firstPass }, id, known).kind === 'create',
-    });
+    const recalledJobs: RecalledJobs = { states: journal.states, settlements: new Map() };
+    const needsRun = (id: string): boolean =>
+      planBatchRow({ options, results, firstPass }, id, recalledJobs).kind === 'create';
+    return await dryRunBatch(ctx, rows, batch, { ...options, needsRun });
   } finally {
-    await (journal.facts === undefined ? journal.remove() : journal.close());
+    await (isNew(journal) ? journal.remove() : journal.close());
     await results.close();
     release();
   }
@@ -96,27 +95,30 @@ async function checkPrice(
   { caps }: BatchOptions,
 ): Promise<void> {
   if (caps.cost === undefined || !source.repeatable) return;
-  const budget = new Budget(ctx, caps);
+
+  // All rows ask the same model, so the first valid one shows whether it has a price.
   for await (const row of readRows(source, ctx.signal)) {
-    const request = isFaulty(row)
-      ? undefined
-      : await prepareRow(ctx, batch, row).catch(() => undefined);
+    if (isFaulty(row)) continue;
+    const request = await prepareRow(ctx, batch, row).catch(() => undefined);
     if (request === undefined) continue;
-    await budget.checkPrice(batch.connection, buildRunBody(request));
+    await new Budget(ctx, caps).checkPrice(batch.connection, buildRunBody(request));
     return;
   }
 }
 
+/** Recalls the rows of earlier invocations, runs the others and concludes the batch. */
 async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCode> {
   const { options, journal, firstPass } = openBatch;
-  const knownJobs = await recallRows(ctx, openBatch);
-  noteDoublePayments(ctx, openBatch, knownJobs);
+  const recalledJobs = await recallRows(ctx, openBatch);
+  noteDoublePayments(ctx, openBatch, recalledJobs);
   await journal.begin(getBatchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
+
   const tally = new Tally(firstPass?.count);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.reading });
   const handedOverRows = collectHandedRows(journal);
-  countEarlierRuns(budget, openBatch, knownJobs, handedOverRows);
+  countEarlierRuns(budget, openBatch, recalledJobs, handedOverRows);
+
   const runningBatch: RunningBatch = {
     ...openBatch,
     ctx: { ...ctx, signal: stop.dropping },
@@ -125,22 +127,21 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
     stop,
   };
 
-  const release = stop.listen(ctx, tally);
   const handsOver = options.providerBatch || handedOverRows.size > 0;
-
+  const stopListening = stop.listen(ctx, tally);
   const stopProgress = startBatchProgress(ctx, tally, { hasLines: !handsOver });
   try {
-    await runAllRows(runningBatch, knownJobs, { handsOver });
+    await runAllRows(runningBatch, recalledJobs, { handsOver });
   } catch (error) {
     await removeUnusedFiles(ctx, openBatch);
     throw error;
   } finally {
     await stopProgress();
-    release();
+    stopListening();
   }
 
-  const rows = firstPass?.count ?? (stop.isStopping() ? undefined : tally.done + tally.postponed);
-  return concludeBatch(ctx, runningBatch, rows);
+  const readCount = stop.isStopping() ? undefined : tally.done + tally.postponed;
+  return concludeBatch(ctx, runningBatch, firstPass?.count ?? readCount);
 }
 
 /** Returns the facts that a resumed batch must share with this one. */
@@ -160,7 +161,7 @@ function getBatchFacts({
 /** Runs the rows as jobs; if `handsOver`, through the provider's batch API. */
 async function runAllRows(
   runningBatch: RunningBatch,
-  knownJobs: RecalledJobs,
+  recalledJobs: RecalledJobs,
   { handsOver }: { readonly handsOver: boolean },
 ): Promise<void> {
   const { batch, journal, options, stop, tally } = runningBatch;
@@ -173,12 +174,12 @@ async function runAllRows(
 
   // A provider may take a day, and its batches may hold more rows than the memory.
   const spillFile = handsOver ? await SpillFile.open(path.dirname(journal.file)) : undefined;
-  const jobPlans = planBatchRows(runningBatch, knownJobs, row =>
-    spillFile ? spillRow(spillFile, row, journal.file) : () => row,
-  );
+  const keepRow = (row: SourceRow): RowJob['source'] =>
+    spillFile ? spillRow(spillFile, row, journal.file) : () => row;
+  const jobPlans = planBatchRows(runningBatch, recalledJobs, keepRow);
+
   const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
-
   const jobs = handsOver
     ? handOverJobs(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
     : jobPlans;
@@ -196,9 +197,9 @@ async function runAllRows(
 }
 
 /** Stores a row beside the journal. @throws {CliError} if the disk is full */
-function spillRow(spilled: SpillFile, row: SourceRow, journal: string): RowJob['source'] {
+function spillRow(spillFile: SpillFile, row: SourceRow, journal: string): RowJob['source'] {
   try {
-    return spilled.store(row);
+    return spillFile.store(row);
   } catch (error) {
     const folder = path.dirname(journal);
     throw unwritableError(
