@@ -27,7 +27,10 @@ export interface KnownPrompt {
   readonly modelIndex?: number | undefined;
 }
 
-/** The facts about a line's service that this machine has. Uses no network and writes nothing. */
+/**
+ * What this machine knows about the service of the completed command line. Uses no network and
+ * writes nothing.
+ */
 export class CachedFacts {
   readonly #ctx: Context;
   #local: Promise<LocalFacts> | undefined;
@@ -82,8 +85,10 @@ export class CachedFacts {
       if (!names.has(promptId)) names.set(promptId, { name: slug ?? getId(prompt), title });
     }
 
-    for (const [promptId, name] of service === 'local' ? [] : slugs) {
-      if (!names.has(promptId)) names.set(promptId, { name, title: '' });
+    if (service !== 'local') {
+      for (const [promptId, name] of slugs) {
+        if (!names.has(promptId)) names.set(promptId, { name, title: '' });
+      }
     }
 
     return new Map([...names.values()].map(({ name, title }) => [name, title]));
@@ -110,8 +115,8 @@ export class CachedFacts {
       return file.revision === undefined ? readPromptInFile(this.#ctx, file.path) : undefined;
     }
 
-    const at = name.lastIndexOf('@');
-    const slug = at > 0 ? name.slice(0, at) : name;
+    const labelStart = name.lastIndexOf('@');
+    const slug = labelStart > 0 ? name.slice(0, labelStart) : name;
     const prompts = await this.listPrompts();
 
     return (

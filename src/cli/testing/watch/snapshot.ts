@@ -33,7 +33,7 @@ export async function takeSnapshot(
   ctx: Context,
   options: TestOptions,
   files: readonly TestFile[],
-  former?: Snapshot,
+  previous?: Snapshot,
 ): Promise<Snapshot> {
   const prompts = files.map(({ target }) => target).filter(target => path.isAbsolute(target));
   const partials = new Map<string, ReadonlySet<string>>();
@@ -45,10 +45,10 @@ export async function takeSnapshot(
       ...cases.flatMap(({ filesRead = [] }) => filesRead),
     ]),
     ...prompts,
-    ...[...partials.values()].flatMap(files => [...files]),
+    ...[...partials.values()].flatMap(paths => [...paths]),
   ]);
   const fingerprints = [...watchedFiles].map(
-    async file => [file, await takeFingerprint(file, former?.files.get(file))] as const,
+    async file => [file, await takeFingerprint(file, previous?.files.get(file))] as const,
   );
 
   return { files: new Map(await Promise.all(fingerprints)), partials };
@@ -59,13 +59,13 @@ const MISSING_FILE: Fingerprint = { stats: '', digest: '' };
 /** Returns the fingerprint of a file, which is read only if its stats have changed. */
 async function takeFingerprint(
   file: string,
-  former: Fingerprint | undefined,
+  previous: Fingerprint | undefined,
 ): Promise<Fingerprint> {
   const fileStats = await stat(file).catch(() => undefined);
   if (fileStats === undefined) return MISSING_FILE;
 
   const stats = `${fileStats.mtimeMs} ${fileStats.size} ${fileStats.ino}`;
-  if (stats === former?.stats) return former;
+  if (stats === previous?.stats) return previous;
   if (!fileStats.isFile()) return { stats, digest: stats };
 
   const content = await readFile(file).catch(() => undefined);
@@ -81,6 +81,7 @@ async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
   const pendingFiles = prompt.endsWith('.prompt') ? [prompt] : [];
   for (let file = pendingFiles.pop(); file !== undefined; file = pendingFiles.pop()) {
     const text = await readPromptOrEmpty(file, path.dirname(prompt)).catch(() => '');
+    // A prompt that is being written may not parse, so the names are looked for in its text.
     for (const [, name = ''] of text.matchAll(/\{\{~?#?>\s*["'[]?([\p{L}\p{M}\p{N}._/-]+)/gu)) {
       const partial = path.join(
         path.dirname(prompt),
@@ -104,7 +105,7 @@ async function readPromptOrEmpty(file: string, folder: string): Promise<string> 
 /** Maximum size of a prompt file, in bytes. */
 const MAX_PROMPT_BYTES = 128 * 1024;
 
-/** Returns the new, removed and changed files, except files that were not tracked before. */
+/** Returns the files that were changed or removed, and new ones that may be test files. */
 export function listChangedFiles(
   { files: filesBefore }: Snapshot,
   { files: filesNow }: Snapshot,
@@ -112,7 +113,7 @@ export function listChangedFiles(
   const hasChanged = (file: string): boolean =>
     filesNow.has(file)
       ? filesNow.get(file)?.digest !== filesBefore.get(file)?.digest
-      : filesBefore.get(file)?.digest !== '' && !existsSync(file);
+      : filesBefore.get(file) !== MISSING_FILE && !existsSync(file);
   const isNew = (file: string): boolean => !filesBefore.has(file) && isYaml(file);
   return new Set([
     ...[...filesBefore.keys()].filter(hasChanged),

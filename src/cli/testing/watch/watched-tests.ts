@@ -80,7 +80,7 @@ export class WatchedTests {
           typeof wantedRound === 'string'
             ? () => true
             : createDependencyCheck(wantedRound, this.#snapshot, this.#runCases),
-        // The round's own updates of test files must not count as changes.
+        // With `--update`, the round writes test files, so it must end before changes count again.
         onFree: update ? () => {} : onFree,
       },
     );
@@ -162,17 +162,15 @@ function noteChange(
 ): void {
   const presentFiles = [...changedPaths].filter(file => existsSync(file));
   const deletedFiles = [...changedPaths].filter(file => !presentFiles.includes(file));
-  const isWithoutCases = count === 0 && !hasFault && presentFiles.some(isYaml);
-  const noCasesText = isWithoutCases ? ', but none of its cases' : '';
   const joinPaths = (files: readonly string[]): string =>
     files.map(file => toSharedPath(cwd, file)).join(', ');
   const parts = [
     ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),
   ];
-  io.note(
-    escapeControls(
-      `${parts.join(', ')}${count === 0 ? noCasesText : `: ${pluralize(count, 'case')}`}`,
-    ),
-  );
+  const describeCases = (): string => {
+    if (count > 0) return `: ${pluralize(count, 'case')}`;
+    return !hasFault && presentFiles.some(isYaml) ? ', but none of its cases' : '';
+  };
+  io.note(escapeControls(`${parts.join(', ')}${describeCases()}`));
 }
