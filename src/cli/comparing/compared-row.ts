@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../../files/formats/json.ts';
 import { asCount, formatOutputData, toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { toDollars } from '../../wire/money.ts';
@@ -5,7 +6,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { fromCredits } from '../creation/credits.ts';
-import { findFailedRunTokens } from '../creation/totals.ts';
+import { findFailedRunTokens, type RunSpend } from '../creation/totals.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import { formatReason, joinProviderReasons, withoutRerunAdvice } from '../outputs/run-errors.ts';
@@ -25,6 +26,12 @@ export interface ComparedRow {
   readonly results: readonly VariantResult[];
 }
 
+/** The verdicts of the rows' cases, by row number. */
+type CaseVerdicts = ReadonlyMap<
+  number,
+  { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
+>;
+
 /**
  * The verdict: `failed` if a run failed or could not be created, else `not run` if a run was not
  * made, else `changed` if the outputs differ.
@@ -32,18 +39,19 @@ export interface ComparedRow {
 export type RowVerdict = 'same' | 'changed' | 'failed' | 'not run';
 
 export function computeRowVerdict({ results }: ComparedRow): RowVerdict {
-  const done = results.filter(result => !isNotRun(result));
-  if (done.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
-  if (done.length < results.length) return 'not run';
+  const ranResults = results.filter(wasRun);
+  if (ranResults.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
+  if (ranResults.length < results.length) return 'not run';
+
   const [first, ...others] = results.map(toComparableContent);
   return others.every(content => content === first) ? 'same' : 'changed';
 }
 
 /**
- * Returns true if the run was not made because of the cap, or a fault that every row would meet.
+ * Returns false if the run was not made because of the cap, or a fault that every row would meet.
  */
-export function isNotRun({ fault, isPostponed = false }: RequestResult): boolean {
-  return isPostponed || fault?.exitCode === EXIT.capReached;
+export function wasRun({ fault, isPostponed = false }: RequestResult): boolean {
+  return !isPostponed && fault?.exitCode !== EXIT.capReached;
 }
 
 /**
@@ -61,22 +69,21 @@ function toComparableContent({ run, media }: VariantResult): string {
 
 /** Returns the text of a variant's answer, or why there is none. */
 export function formatAnswer({ run, fault }: VariantResult): string {
-  if (fault !== undefined) {
-    return `${fault.message} (${fault.status})`;
-  }
+  if (fault !== undefined) return `${fault.message} (${fault.status})`;
+
   return (run?.outputs ?? [])
-    .filter(({ type }) => type === 'text' || type === 'error')
-    .map(({ type, data }) =>
-      type === 'error'
-        ? `error: ${withoutRerunAdvice(formatReason(data))}`
-        : formatOutputData(data),
-    )
+    .flatMap(({ type, data }) => {
+      if (type === 'error') return [`error: ${withoutRerunAdvice(formatReason(data))}`];
+      return type === 'text' ? [formatOutputData(data)] : [];
+    })
     .join('\n');
 }
 
 /** Explains why a variant has no answer, or no whole one; undefined if its run succeeded. */
 export function findVariantFailure({ run, fault }: VariantResult): Failure | undefined {
-  if (fault !== undefined || run === undefined || run.runStatus === 'succeeded') return fault;
+  if (fault !== undefined) return fault;
+  if (run === undefined || run.runStatus === 'succeeded') return undefined;
+
   return {
     status: 'RUN_FAILED',
     message: joinProviderReasons(run),
@@ -86,19 +93,16 @@ export function findVariantFailure({ run, fault }: VariantResult): Failure | und
   };
 }
 
-/** The verdicts of the rows' cases, by row number. */
-type CaseVerdicts = ReadonlyMap<
-  number,
-  { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
->;
-
 export function formatPassed(passes: boolean | undefined): 'passed' | 'failed' | undefined {
   if (passes === undefined) return undefined;
   return passes ? 'passed' : 'failed';
 }
 
 /** Returns the known tokens, credits and cost of a run. */
-export function measureRun(run: Run | undefined, budget: Budget) {
+export function measureRun(
+  run: Run | undefined,
+  budget: Budget,
+): Pick<RunSpend, 'credits' | 'cost'> & { readonly tokens: number | undefined } {
   const spent = budget.getRunSpend(run?.runId ?? '');
   const tokens = findFailedRunTokens(run, spent) ?? asCount(run?.tokens);
   return { tokens, credits: spent.credits, cost: spent.cost };
@@ -109,32 +113,45 @@ export function toRowData(
   row: ComparedRow,
   variants: readonly Variant[],
   budget: Budget,
-  judgedCases?: CaseVerdicts,
+  caseVerdicts?: CaseVerdicts,
 ): object {
-  return {
+  const verdict = caseVerdicts?.get(row.row);
+  return withoutUndefined({
     row: row.row,
     id: row.id,
     verdict: computeRowVerdict(row),
     inputs: row.inputs,
-    ...(judgedCases && { case: judgedCases.get(row.row)?.case ?? null }),
-    results: row.results.map(({ run, seconds, fault }, index) => {
-      const { tokens, credits, cost } = measureRun(run, budget);
-      return {
-        target: variants[index]?.name,
-        promptVersionId: variants[index]?.promptVersionId,
-        model: variants[index]?.model ?? null,
-        runId: run?.runId ?? null,
-        runStatus: run?.runStatus ?? null,
-        outputs: run?.outputs ?? [],
-        tokens: tokens ?? null,
-        credits: credits === undefined ? null : fromCredits(credits),
-        cost: cost === undefined ? null : toDollars(cost),
-        seconds,
-        ...(judgedCases && { passed: judgedCases.get(row.row)?.passes[index] ?? null }),
-        error: fault === undefined ? null : { status: fault.status, message: fault.message },
-      };
-    }),
-  };
+    case: caseVerdicts && (verdict?.case ?? null),
+    results: row.results.map((result, index) =>
+      toResultData(result, variants[index], {
+        budget,
+        passed: caseVerdicts && (verdict?.passes[index] ?? null),
+      }),
+    ),
+  });
+}
+
+/** @param passed undefined without `--expect`, null without a verdict */
+function toResultData(
+  { run, seconds, fault }: VariantResult,
+  variant: Variant | undefined,
+  { budget, passed }: { readonly budget: Budget; readonly passed: boolean | null | undefined },
+): object {
+  const { tokens, credits, cost } = measureRun(run, budget);
+  return withoutUndefined({
+    target: variant?.name,
+    promptVersionId: variant?.promptVersionId,
+    model: variant?.model ?? null,
+    runId: run?.runId ?? null,
+    runStatus: run?.runStatus ?? null,
+    outputs: run?.outputs ?? [],
+    tokens: tokens ?? null,
+    credits: credits === undefined ? null : fromCredits(credits),
+    cost: cost === undefined ? null : toDollars(cost),
+    seconds,
+    passed,
+    error: fault === undefined ? null : { status: fault.status, message: fault.message },
+  });
 }
 
 /**
@@ -144,22 +161,21 @@ export function toRowData(
 export function formatRowCells(
   row: ComparedRow,
   budget: Budget,
-  judgedCases?: CaseVerdicts,
+  caseVerdicts?: CaseVerdicts,
 ): string[] {
-  return [
-    String(row.row),
-    row.id,
-    computeRowVerdict(row),
-    ...row.results.flatMap(({ run, seconds }, index) => {
-      const { tokens = '-', credits } = measureRun(run, budget);
-      return [
-        run?.runId ?? '-',
-        run?.runStatus ?? 'not run',
-        seconds?.toFixed(3) ?? '-',
-        String(tokens),
-        credits === undefined ? '-' : String(fromCredits(credits)),
-        ...(judgedCases ? [formatPassed(judgedCases.get(row.row)?.passes[index]) ?? '-'] : []),
-      ];
-    }),
-  ];
+  const cells = [String(row.row), row.id, computeRowVerdict(row)];
+  for (const [index, { run, seconds }] of row.results.entries()) {
+    const { tokens = '-', credits } = measureRun(run, budget);
+    cells.push(
+      run?.runId ?? '-',
+      run?.runStatus ?? 'not run',
+      seconds?.toFixed(3) ?? '-',
+      String(tokens),
+      credits === undefined ? '-' : String(fromCredits(credits)),
+    );
+    if (caseVerdicts) {
+      cells.push(formatPassed(caseVerdicts.get(row.row)?.passes[index]) ?? '-');
+    }
+  }
+  return cells;
 }

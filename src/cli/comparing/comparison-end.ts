@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { formatResumeHint } from '../creation/caps.ts';
 import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
-import { type ComparedRow, computeRowVerdict, isNotRun } from './compared-row.ts';
+import { type ComparedRow, computeRowVerdict, wasRun } from './compared-row.ts';
 import { findJudgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
@@ -31,8 +31,8 @@ export function refuseUnfinishedComparison({
  */
 function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError {
   const { status, exitCode, data } = capReached;
-  const left = rows.filter(({ results }) => results.some(isNotRun)).length;
-  const message = `${capReached.message}; ${pluralize(left, 'row')} not done`;
+  const rowsLeft = rows.filter(({ results }) => !results.every(wasRun)).length;
+  const message = `${capReached.message}; ${pluralize(rowsLeft, 'row')} not done`;
   return new CliError(message, { status, exitCode, data, hints: [formatResumeHint(capReached)] });
 }
 

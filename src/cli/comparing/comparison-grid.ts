@@ -13,10 +13,10 @@ import {
   computeRowVerdict,
   formatAnswer,
   formatPassed,
-  isNotRun,
   measureRun,
   type RowVerdict,
   type VariantResult,
+  wasRun,
 } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
 import type { ComparedRowJudgement } from './judge-rows.ts';
@@ -38,11 +38,6 @@ export async function buildComparisonGrid(
   ctx: Context,
   { compared: rows, variants, budget, judgements }: FinishedComparison,
 ): Promise<Grid> {
-  const verdicts = rows.map(computeRowVerdict);
-  const count = (verdict: RowVerdict): string =>
-    `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
-  const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
-
   const gridRows: GridRow[] = [];
   for (const row of rows) {
     gridRows.push(await buildComparisonGridRow(ctx, row, budget, judgements?.get(row.row)));
@@ -50,11 +45,7 @@ export async function buildComparisonGrid(
 
   return {
     title: variants.map(({ name }) => name).join(' · '),
-    facts: [
-      ...(['same', 'changed', 'failed'] as const).map(count),
-      ...(inDoubt > 0 ? [`${inDoubt} of them in doubt`] : []),
-      ...(verdicts.includes('not run') ? [count('not run')] : []),
-    ],
+    facts: formatVerdictCounts(rows),
     reasons: rows.flatMap(({ id, results }) =>
       results.flatMap(result =>
         hasSucceeded(result) ? [] : `${id}: ${formatAnswer(result) || 'the run failed'}`,
@@ -72,13 +63,30 @@ export async function buildComparisonGrid(
   };
 }
 
+/** Returns the number of rows of each verdict, such as `3 same`. */
+function formatVerdictCounts(rows: readonly ComparedRow[]): string[] {
+  const verdicts = rows.map(computeRowVerdict);
+  const count = (verdict: RowVerdict): string =>
+    `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
+  const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
+
+  const counts = [count('same'), count('changed'), count('failed')];
+  if (inDoubt > 0) counts.push(`${inDoubt} of them in doubt`);
+  if (verdicts.includes('not run')) counts.push(count('not run'));
+  return counts;
+}
+
 function formatVariantTotals(results: readonly VariantResult[], budget: Budget): string[] {
-  const ranResults = results.filter(result => !isNotRun(result));
+  const ranResults = results.filter(wasRun);
   const succeeded = ranResults.filter(hasSucceeded).length;
   const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.computeTotals(results.flatMap(({ run }) => run?.runId ?? []));
-  const counts = [succeeded, ranResults.length - succeeded, `${seconds.toFixed(1)} s`].map(String);
-  return [...counts, ...formatSpentCells(spent, { withCredits: true })];
+  return [
+    String(succeeded),
+    String(ranResults.length - succeeded),
+    `${seconds.toFixed(1)} s`,
+    ...formatSpentCells(spent, { withCredits: true }),
+  ];
 }
 
 async function buildComparisonGridRow(
@@ -90,17 +98,15 @@ async function buildComparisonGridRow(
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
-    const state = getVariantState(result);
+    const facts = formatResultFacts(result, budget);
     const passed = formatPassed(judgement?.passes[index]);
-    const facts = [...(passed ? [passed] : []), ...formatResultFacts(result, budget)];
+    if (passed !== undefined) facts.unshift(passed);
+
     const messages = (judgement?.messages[index] ?? []).map(
-      text => ({ kind: 'message', text }) as const,
+      (text): GridPart => ({ kind: 'message', text }),
     );
-    cells.push({
-      state,
-      facts,
-      parts: [...messages, ...(await buildResultParts(ctx, result, first))],
-    });
+    const answerParts = await buildResultParts(ctx, result, first);
+    cells.push({ state: getVariantState(result), facts, parts: [...messages, ...answerParts] });
   }
 
   return { name: row.id, state: computeRowVerdict(row), inputs: Object.entries(row.inputs), cells };
@@ -109,12 +115,11 @@ async function buildComparisonGridRow(
 /** Returns the known facts: time, tokens and cost. */
 function formatResultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { tokens = '–', credits, cost } = measureRun(run, budget);
-  return [
-    ...(seconds === null ? [] : [`${seconds.toFixed(1)} s`]),
-    pluralize(tokens, 'token'),
-    ...(credits === undefined ? [] : [formatCredits(credits)]),
-    ...(cost === undefined ? [] : [formatDollars(cost)]),
-  ];
+  const facts = [pluralize(tokens, 'token')];
+  if (seconds !== null) facts.unshift(`${seconds.toFixed(1)} s`);
+  if (credits !== undefined) facts.push(formatCredits(credits));
+  if (cost !== undefined) facts.push(formatDollars(cost));
+  return facts;
 }
 
 /**
@@ -127,25 +132,22 @@ async function buildResultParts(
   firstResult: VariantResult | undefined,
 ): Promise<GridPart[]> {
   const text = formatAnswer(result);
+  if (result.fault !== undefined) return [{ kind: 'error', text }];
+
   const media = (result.run?.outputs ?? [])
     .filter(isMedia)
     .map(({ data }): GridPart => ({ kind: 'media', url: result.media.get(data)?.dataUrl }));
-  if (result.fault !== undefined) return [{ kind: 'error', text }];
   if (text === '') return media;
 
-  const isWhole =
-    firstResult === undefined ||
-    firstResult === result ||
-    !hasSucceeded(firstResult) ||
-    !hasSucceeded(result);
+  const isComparable =
+    firstResult !== undefined &&
+    firstResult !== result &&
+    hasSucceeded(firstResult) &&
+    hasSucceeded(result);
+  if (!isComparable) return [{ kind: 'text', text }, ...media];
 
-  const part: GridPart = isWhole
-    ? { kind: 'text', text }
-    : {
-        kind: 'difference',
-        parts: await computeDifferences(ctx, formatAnswer(firstResult), text, 'words'),
-      };
-  return [part, ...media];
+  const parts = await computeDifferences(ctx, formatAnswer(firstResult), text, 'words');
+  return [{ kind: 'difference', parts }, ...media];
 }
 
 function getVariantState(result: VariantResult): 'not run' | 'succeeded' | 'failed' {

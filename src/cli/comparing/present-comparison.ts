@@ -18,8 +18,8 @@ import {
   type ComparedRow,
   findVariantFailure,
   formatRowCells,
-  isNotRun,
   toRowData,
+  wasRun,
 } from './compared-row.ts';
 import { buildComparisonGrid, type FinishedComparison } from './comparison-grid.ts';
 import type { Variant } from './create-variants.ts';
@@ -42,12 +42,11 @@ export async function presentComparison(
   report: string | undefined,
 ): Promise<void> {
   const { variants, expected, budget, compared, judgements, verdicts } = comparison;
-  const texts = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
-  const verdictLines = texts.map(([name, text]) => `${name}: ${text}`);
-  const otherLines = [
-    ...(expected ? formatUnjudgedRows(expected) : []),
-    ...formatSpentLines(budget, 'rows'),
-  ];
+  const verdictCells = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
+  const verdictLines = verdictCells.map(([name, text]) => `${name}: ${text}`);
+  const unjudgedLines = expected ? formatUnjudgedRows(expected) : [];
+  const closingLines = [...unjudgedLines, ...formatSpentLines(budget, 'rows')];
+
   const grid = await buildComparisonGrid(ctx, comparison);
   const data = compared.map(row => toRowData(row, variants, budget, judgements));
   const forms = {
@@ -57,7 +56,7 @@ export async function presentComparison(
     plain: () =>
       formatPlainRows([
         ...compared.map(row => formatRowCells(row, budget, judgements)),
-        ...texts.map(cells => ['verdict', ...cells]),
+        ...verdictCells.map(cells => ['verdict', ...cells]),
       ]),
     paged: true,
   };
@@ -65,24 +64,22 @@ export async function presentComparison(
   const isPrinted = resolvePagePrinted(ctx, '--report', report);
   if (!isPrinted) await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
 
-  const facts = grid.facts.join(', ');
-  for (const line of [facts, ...(ctx.globals.json ? verdictLines : []), ...otherLines]) {
+  // The printed rows end with the verdicts; JSON has none.
+  const notedVerdicts = ctx.globals.json ? verdictLines : [];
+  for (const line of [grid.facts.join(', '), ...notedVerdicts, ...closingLines]) {
     ctx.io.note(`note: ${toOneLine(line)}`);
   }
 
   reportFailures(ctx, compared, variants);
   noteStopped(ctx, compared);
+  if (report === undefined) return;
 
-  if (report !== undefined) {
-    const page = renderGridPage({
-      ...grid,
-      facts: [...grid.facts, ...verdictLines, ...otherLines],
-    });
-    if (isPrinted) {
-      await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
-    } else {
-      await writePage(ctx, report, page);
-    }
+  const facts = [...grid.facts, ...verdictLines, ...closingLines];
+  const page = renderGridPage({ ...grid, facts });
+  if (isPrinted) {
+    await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
+  } else {
+    await writePage(ctx, report, page);
   }
 }
 
@@ -95,7 +92,7 @@ function reportFailures(
   const isShown = ctx.globals.json || ctx.io.stdout.isTerminal;
   for (const { row, results } of compared) {
     for (const [index, result] of results.entries()) {
-      if (result.isInDoubt !== true && (isShown || isNotRun(result))) continue;
+      if (result.isInDoubt !== true && (isShown || !wasRun(result))) continue;
       const failure = findVariantFailure(result);
       if (failure === undefined) continue;
       reportTestFault(ctx, {

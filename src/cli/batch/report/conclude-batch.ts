@@ -31,8 +31,8 @@ export async function concludeBatch(
   const { out, stream } = options;
   const counts = countRows(tally, rows);
 
-  const isComplete =
-    counts.inDoubt + counts.goingOn === 0 && counts.notDone === 0 && stop.hasReader;
+  const isAllDone = counts.inDoubt === 0 && counts.goingOn === 0 && counts.notDone === 0;
+  const isComplete = isAllDone && stop.hasReader;
   if (isComplete) {
     await results.finish(options.sorted);
     await journal.remove();
@@ -45,6 +45,7 @@ export async function concludeBatch(
   }
 
   const interruption = interruptionError(ctx, runningBatch, { counts, isComplete });
+  // The message of an interruption holds the counts.
   if (interruption === undefined) reportCounts(runningBatch, counts);
   for (const line of formatSpentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
   if (interruption !== undefined) throw interruption;
@@ -58,8 +59,8 @@ function refuseUnfinishedBatch(
   { options: { out }, stop, budget, tally }: RunningBatch,
   counts: RowCounts,
 ): void {
-  const isLeft = counts.notDone !== 0 || counts.goingOn > 0;
-  if (stop.fault !== undefined && isLeft) throw stoppedAtFaultError(stop.fault, out, counts);
+  const hasRowsLeft = counts.notDone !== 0 || counts.goingOn > 0;
+  if (stop.fault !== undefined && hasRowsLeft) throw stoppedAtFaultError(stop.fault, out, counts);
   if (budget.reached !== undefined && counts.notDone !== 0) {
     throw stoppedAtCapError(budget.reached, out, counts);
   }
@@ -73,11 +74,11 @@ function refuseUnfinishedBatch(
  */
 function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
   if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnsweredError();
-  // Any answer of the service shows this, so there was none.
+
+  // Any answer of the service shows whether it keeps keys.
   const { embedded, client } = batch.connection;
-  const isUnanswered =
-    !embedded && tally.now['in doubt'] > 0 && client.keepsIdempotencyKeys === undefined;
-  return isUnanswered ? EXIT.fault : EXIT.runFailed;
+  const hasAnswered = embedded || client.keepsIdempotencyKeys !== undefined;
+  return tally.now['in doubt'] > 0 && !hasAnswered ? EXIT.fault : EXIT.runFailed;
 }
 
 /** Returns the error if something from outside ended the batch early. */
@@ -86,10 +87,10 @@ function interruptionError(
   { options: { out, stream }, stop, journal, tally }: RunningBatch,
   { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
 ): CliError | undefined {
-  const hints =
-    out === undefined
-      ? []
-      : [...(isComplete ? [] : [resumeHint(out)]), ...(tally.stopped > 0 ? [RETRY_HINT] : [])];
+  const hints: string[] = [];
+  if (out !== undefined && !isComplete) hints.push(resumeHint(out));
+  if (out !== undefined && tally.stopped > 0) hints.push(RETRY_HINT);
+
   const message = formatCounts(counts, tally.before);
   if (stop.interruptedBy !== undefined) {
     return new Interrupted(stop.interruptedBy, hints, { message });
@@ -100,7 +101,6 @@ function interruptionError(
   }
 
   if (stop.hasReader || counts.succeeded === 0) return undefined;
-
   // Some runs were paid for, but nobody read their results.
   return new CliError(
     `${stream ?? 'standard output'} was closed before every result was written: ${message}`,
@@ -119,10 +119,11 @@ function stoppedAtFaultError(
   { notDone }: RowCounts,
 ): CliError {
   const { message, hints, ...failure } = toFailure(fault);
-  const left = notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
-  return new CliError(`${message}; ${left}`, {
+  const rowsLeft =
+    notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
+  return new CliError(`${message}; ${rowsLeft}`, {
     ...failure,
-    hints: [...hints, ...(out === undefined ? [] : [resumeHint(out)])],
+    hints: out === undefined ? hints : [...hints, resumeHint(out)],
     cause: fault,
   });
 }
@@ -145,8 +146,8 @@ function stoppedAtCapError(
  * Returns the hints for a batch without results file, whose next invocation pays for every row
  * again.
  */
-function listUnresumableHints(reached: CliError, done: number): readonly string[] {
-  if (done === 0) return reached.hints;
+function listUnresumableHints(capError: CliError, done: number): readonly string[] {
+  if (done === 0) return capError.hints;
   return [
     "Without --out the batch can't be resumed, and the same command pays for all of its rows again.",
     'Run it for the other rows only; with --out, it can be resumed.',
@@ -173,21 +174,17 @@ function formatCounts(
   { rows, succeeded, failed, inDoubt, goingOn, notDone }: RowCounts,
   countsBefore: Tally['before'],
 ): string {
-  const now = succeeded - countsBefore.succeeded;
-  const rowsNow = rows === null ? pluralize(now, 'row') : `${now} of ${rows} rows`;
-  const parts = [
-    [inDoubt, 'in doubt'],
-    [goingOn, 'still running'],
-    [notDone ?? 0, 'not done'],
-  ] as const;
-
-  return [
-    formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded),
-    ...(failed > 0
-      ? [formatNowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed)]
-      : []),
-    ...parts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`),
-  ].join(', ');
+  const succeededNow = succeeded - countsBefore.succeeded;
+  const rowsNow =
+    rows === null ? pluralize(succeededNow, 'row') : `${succeededNow} of ${rows} rows`;
+  const parts = [formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded)];
+  if (failed > 0) {
+    parts.push(formatNowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed));
+  }
+  if (inDoubt > 0) parts.push(`${inDoubt} in doubt`);
+  if (goingOn > 0) parts.push(`${goingOn} still running`);
+  if (notDone !== null && notDone > 0) parts.push(`${notDone} not done`);
+  return parts.join(', ');
 }
 
 function formatNowAndBefore(text: string, before: number): string {
@@ -205,12 +202,16 @@ function reportCounts(
     io.error(`error: no more rows were started: ${toOneLine(stop.reason)}`);
   }
 
-  const none = `${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`;
-  io.note(`note: ${counts.rows === 0 ? none : formatCounts(counts, tally.before)}`);
+  if (counts.rows === 0) {
+    io.note(
+      `note: ${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`,
+    );
+  } else {
+    io.note(`note: ${formatCounts(counts, tally.before)}`);
+  }
   if (out === undefined) return;
 
   const { failed, inDoubt, goingOn, notDone } = counts;
-
   // A replay would return the same answers.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     // Corrected rows count as new ones, because their ids or columns may differ.
@@ -223,11 +224,11 @@ function reportCounts(
 }
 
 function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
-  const look =
+  const listCommand =
     earliestDoubt === undefined
       ? connection.advise('runs', 'list')
       : adviseListSince(connection, earliestDoubt);
-  return `A row in doubt may have a run. Look for it with: ${look}. To run such rows again, add --resume --retry-unknown.`;
+  return `A row in doubt may have a run. Look for it with: ${listCommand}. To run such rows again, add --resume --retry-unknown.`;
 }
 
 function resumeHint(out: string): string {
