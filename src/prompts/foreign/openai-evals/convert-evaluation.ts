@@ -87,7 +87,7 @@ function convertDefinition(
     buildFieldsPrompt(listRowFields(evaluation, rows), criterionNodes, root);
   const schemas = collectNestedSchemas(body);
   const nestedNames = Object.keys(schemas);
-  const frontMatter = buildFrontMatter(entries.get('name')?.scalar, run);
+  const frontMatter = buildEvaluationFrontMatter(entries.get('name')?.scalar, run);
   const prompt = formatPromptFile(frontMatter, withEndMark(body), { used: nestedNames, schemas });
 
   if (rows.length === 0) {
@@ -124,7 +124,10 @@ function noteMissingRows(
 }
 
 /** Returns the front matter of the prompt file. */
-function buildFrontMatter(name: string | undefined, { model, config }: EvaluationRun): JsonObject {
+function buildEvaluationFrontMatter(
+  name: string | undefined,
+  { model, config }: EvaluationRun,
+): JsonObject {
   return withoutUndefined({
     title: name,
     model: model === undefined ? undefined : addOpenaiProvider(model),

@@ -35,7 +35,7 @@ export function readEvaluationRows({
   const lines = text.replace(/^\uFEFF/u, '').split('\n');
   const rows: EvaluationRow[] = [];
   for (const [index, text] of lines.entries()) {
-    if (text.trim() !== '') rows.push(readRow(text, index + 1, file));
+    if (text.trim() !== '') rows.push(readEvaluationRow(text, index + 1, file));
   }
 
   if (rows.length === 0) throw new InvalidPromptFile(file, 1, 'it has no rows');
@@ -47,7 +47,7 @@ export function readEvaluationRows({
   return rows;
 }
 
-function readRow(text: string, line: number, file: string): EvaluationRow {
+function readEvaluationRow(text: string, line: number, file: string): EvaluationRow {
   const json = readJson(text);
   if ('fault' in json) throw new InvalidPromptFile(file, line, `this row ${json.fault}`);
 

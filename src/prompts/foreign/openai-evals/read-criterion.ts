@@ -198,8 +198,8 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
   const question = readQuestion(entries, note);
   if (!question) return undefined;
 
-  const labels = readLabels(entries, 'labels');
-  const passingLabels = readLabels(entries, 'passing_labels');
+  const labels = readLabelTexts(entries, 'labels');
+  const passingLabels = readLabelTexts(entries, 'passing_labels');
   if (labels.length === 0) {
     note('has no `labels`: it is left out');
     return undefined;
@@ -226,7 +226,7 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
   return { placeholders, buildExpectation: () => ({ llm, ...toAnswerTransform(answer) }) };
 }
 
-function readLabels(entries: ReadonlyMap<string, YamlValue>, key: string): string[] {
+function readLabelTexts(entries: ReadonlyMap<string, YamlValue>, key: string): string[] {
   return (entries.get(key)?.items(key) ?? []).map(label => label.text(key));
 }
 

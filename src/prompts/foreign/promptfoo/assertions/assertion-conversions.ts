@@ -7,14 +7,22 @@ import {
   MEASURED_TYPES,
 } from './measured-assertions.ts';
 
-/**
- * Converts the value (of JSON, its schema) and the threshold of an assertion; undefined if it
- * checks nothing.
- */
-type ConvertValue = (
+/** A conversion of an assertion's value (the schema of JSON) and threshold; undefined if they check nothing. */
+export type ConvertValue = (
   value: JsonValue | undefined,
   threshold: JsonValue | undefined,
 ) => JsonObject | undefined;
+
+/** The expectation of an empty word, which every answer contains. */
+const ANYTHING: JsonObject = { matches: '^' };
+const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
+
+const NEEDS_TEXT = 'needs a text that is not empty';
+const LIST_TYPE = /^i?contains-(?:any|all)$/u;
+
+/** Matches escapes and groups, then ranges and letters. */
+const PATTERN_PARTS =
+  /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
 /** The types of assertions with an equivalent, without `not-`. */
 export const CONVERSIONS: { readonly [type: string]: ConvertValue } = {
@@ -56,8 +64,6 @@ export const CONVERSIONS: { readonly [type: string]: ConvertValue } = {
   ),
 };
 
-const LIST_TYPE = /^i?contains-(?:any|all)$/u;
-
 /**
  * Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks
  * the answer.
@@ -69,24 +75,27 @@ export function findAssertionFault(
 ): string | undefined {
   const isText = typeof value === 'string' && value !== '';
 
-  if (type === 'latency' || type === 'cost') {
-    return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
+  switch (type) {
+    case 'latency':
+    case 'cost':
+      return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
+    case 'javascript':
+      return isText ? undefined : 'needs code';
+    case 'regex':
+      return isText ? findAssertedPatternFault(value) : 'needs a pattern';
+    case 'contains':
+    case 'icontains':
+      return isText || typeof value === 'number' ? undefined : NEEDS_TEXT;
+    case 'starts-with':
+      return isText ? undefined : NEEDS_TEXT;
+    default:
   }
-
-  const fault = findMeasuredFault(type, value);
-  if (fault !== undefined) return fault;
-  if (type === 'javascript') return isText ? undefined : 'needs code';
-  if (type === 'regex') return isText ? findAssertedPatternFault(value) : 'needs a pattern';
 
   if (LIST_TYPE.test(type)) {
     return isText || isJsonList(value) ? undefined : 'needs a list of texts';
   }
 
-  const isWord = type === 'contains' || type === 'icontains';
-  if (!isWord && type !== 'starts-with') return undefined;
-  return isText || (isWord && typeof value === 'number')
-    ? undefined
-    : 'needs a text that is not empty';
+  return findMeasuredFault(type, value);
 }
 
 function findAssertedPatternFault(pattern: string): string | undefined {
@@ -110,25 +119,22 @@ export function findEmptyListExpectation(type: string): JsonObject | undefined {
   return type.endsWith('any') ? NEVER_MATCHES : ANYTHING;
 }
 
-/** The expectation of an empty word, which every answer contains. */
-const ANYTHING: JsonObject = { matches: '^' };
-const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
-
-/** Replaces the `(?i)` of a pattern by both cases of each letter. */
+/** Replaces the flag `(?i)` of a pattern by both cases of each letter. */
 function expandCaseFlag(pattern: string): string {
   if (!pattern.startsWith('(?i)')) return pattern;
+
   let isInClass = false;
   return pattern.slice('(?i)'.length).replaceAll(PATTERN_PARTS, part => {
     if (part === '[' || part === ']') isInClass = part === '[';
-    if (!/^(?:[a-z]|[a-z]-[a-z])$/iu.test(part) || (part.length > 1 && !isInClass)) return part;
+
+    const isLetter = /^[a-z]$/iu.test(part);
+    const isRange = isInClass && /^[a-z]-[a-z]$/iu.test(part);
+    if (!isLetter && !isRange) return part;
+
     const both = `${part.toLowerCase()}${part.toUpperCase()}`;
     return isInClass ? both : `[${both}]`;
   });
 }
-
-/** Matches escapes and groups, then ranges and letters. */
-const PATTERN_PARTS =
-  /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
 /** Returns the expectation of a word; undefined for an empty text, which every answer contains. */
 function buildWordExpectation(kind: string, value: JsonValue | undefined): JsonObject | undefined {
@@ -150,14 +156,15 @@ function splitCells(text: string): string[] {
     cell += cell === '' ? part.trimStart() : `,${part}`;
     const isOpen = cell.startsWith('"') && (cell.match(/"/gu) ?? []).length % 2 === 1;
     if (isOpen) continue;
+
     cells.push(cell);
     cell = '';
   }
 
   return [...cells, cell].map(text => {
-    const bare = text.trim();
-    const isQuoted = bare.length > 1 && bare.startsWith('"') && bare.endsWith('"');
-    return isQuoted ? bare.slice(1, -1).replaceAll('""', '"') : bare;
+    const trimmed = text.trim();
+    const isQuoted = trimmed.length > 1 && trimmed.startsWith('"') && trimmed.endsWith('"');
+    return isQuoted ? trimmed.slice(1, -1).replaceAll('""', '"') : trimmed;
   });
 }
 

@@ -1,5 +1,10 @@
 import { FileFault } from '../../../../files/formats/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  withoutUndefined,
+} from '../../../../files/formats/json.ts';
 import { toTextOrEmpty } from '../../../../files/formats/json-fields.ts';
 import { parseYaml } from '../../../../files/formats/yaml.ts';
 import { findNodeOnlyName, needsNode } from '../../../../processes/node-only.ts';
@@ -13,12 +18,15 @@ import { type Assertion, reportUnsupportedType, withoutNot } from './assertion.t
 import {
   buildFailingExpectation,
   CONVERSIONS,
+  type ConvertValue,
   findAssertionFault,
   findEmptyListExpectation,
 } from './assertion-conversions.ts';
 import { invertSkills } from './measured-assertions.ts';
 import { type CaseVariables, renderAssertionValue } from './render-assertion-value.ts';
 import { findSchemaFault } from './schema-faults.ts';
+
+const JSON_TYPE = /^(?:is|contains)-json$/u;
 
 /**
  * Returns the expectations of an assertion, with variables filled in; undefined with a note if it
@@ -40,16 +48,17 @@ export function convertAssertion(
   if ('fault' in renderedValue) return [buildFailingExpectation(renderedValue.fault)];
 
   const value = type === 'not-skill-used' ? invertSkills(renderedValue.value) : renderedValue.value;
+
   if (positiveName === 'python' && conversion.isForTest) {
     const command = buildPythonCommand({ ...assertion, value }, conversion);
-    return [{ command, ...(transform !== undefined && { transform }) }];
+    return [withoutUndefined({ command, transform })];
   }
 
-  // promptfoo fails the case, even if the type begins with `not-`.
-  const fault = conversion.isForTest
-    ? findAssertionFault(positiveName, value, assertion.threshold)
-    : undefined;
-  if (fault !== undefined) return [buildFailingExpectation(`the assertion \`${type}\` ${fault}`)];
+  if (conversion.isForTest) {
+    // promptfoo fails the case, even if the type begins with `not-`.
+    const fault = findAssertionFault(positiveName, value, assertion.threshold);
+    if (fault !== undefined) return [buildFailingExpectation(`the assertion \`${type}\` ${fault}`)];
+  }
 
   const expectation = convertPositive(assertion, positiveName, value, conversion);
   if (!expectation) return undefined;
@@ -58,18 +67,10 @@ export function convertAssertion(
     conversion.reportHarmless(at, JUDGED_NOTE);
   }
 
-  const expectations = isJsonList(expectation['all'])
-    ? (expectation['all'] as JsonObject[])
-    : [expectation];
-  const sharedFields = {
-    ...(transform !== undefined && { transform }),
-    ...(judge !== undefined && { judge }),
-  };
-
-  return (type === positiveName ? expectations : negate(expectations)).map(expectation => ({
-    ...expectation,
-    ...sharedFields,
-  }));
+  const positiveExpectations = splitAll(expectation);
+  const expectations = type === positiveName ? positiveExpectations : negate(positiveExpectations);
+  const sharedFields = withoutUndefined({ transform, judge });
+  return expectations.map(expectation => ({ ...expectation, ...sharedFields }));
 }
 
 /**
@@ -88,6 +89,7 @@ function reportUnusableCode(
       return true;
     }
   }
+
   if (!conversion.isForTest || !startsProgram(assertion, positiveName, conversion)) return false;
   return conversion.omitUnlessAllowed(
     assertion.at,
@@ -117,23 +119,43 @@ function findJavascriptFault(
     : undefined;
 }
 
-const JSON_TYPE = /^(?:is|contains)-json$/u;
+/** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
+function startsProgram(
+  { at, value }: Assertion,
+  type: string,
+  conversion: ConversionContext,
+): boolean {
+  if (type === 'python') return true;
+  if (type !== 'javascript') return false;
+
+  const code = toTextOrEmpty(value);
+  const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(code) ?? [];
+  if (file === undefined) return findNodeOnlyName(code) !== undefined;
+  return file.endsWith('ts') || needsNode(conversion.files.read(file, at).text);
+}
 
 /**
- * Returns the schema from a map, or from its text in YAML or JSON; undefined without one, false for
- * another text.
+ * Returns the program that checks an answer like `python`. It negates the verdict itself, because
+ * errors never pass.
  */
-function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | false {
-  if (isJsonObject(value)) return value;
-  if (typeof value !== 'string') return value ? false : undefined;
-  try {
-    const schema = parseYaml(value).json();
-    if (schema === null) return undefined;
-    return isJsonObject(schema) && schema;
-  } catch (error) {
-    if (error instanceof FileFault) return false;
-    throw error;
+function buildPythonCommand(
+  { at, type, value, threshold, config }: Assertion,
+  conversion: ConversionContext,
+): string[] {
+  const options = JSON.stringify({
+    inverse: type.startsWith('not-'),
+    threshold: typeof threshold === 'number' ? threshold : undefined,
+    context: { config },
+  });
+
+  const code = toTextOrEmpty(value);
+  const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(code) ?? [];
+  if (file === undefined) {
+    return [PYTHON, '-c', PYTHON_CHECK, 'code', code.trimEnd(), '', options];
   }
+
+  conversion.files.read(file, at);
+  return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, options];
 }
 
 /**
@@ -143,7 +165,7 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | undefined | 
 function convertPositive(
   assertion: Assertion,
   positiveName: string,
-  writtenValue: JsonValue | undefined,
+  value: JsonValue | undefined,
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const { at, type, threshold, config } = assertion;
@@ -153,28 +175,9 @@ function convertPositive(
     return undefined;
   }
 
-  const isJson = JSON_TYPE.test(positiveName);
-  const value = isJson ? readJsonSchema(writtenValue) : writtenValue;
-  if (isJson && conversion.isForTest) {
-    const fault =
-      value === false
-        ? 'has a value that is not a JSON Schema'
-        : isJsonObject(value) && findSchemaFault(value);
-    const reason = `the assertion \`${type}\` ${fault}`;
-    // promptfoo fails the case, unless the type is negated and the answer holds no JSON.
-    if (fault) {
-      return type === positiveName
-        ? buildFailingExpectation(reason)
-        : convert(undefined, threshold);
-    }
-  }
-
-  if (isJson && value === false) {
-    conversion.reportOmission(
-      at,
-      `the assertion \`${type}\` has a value that is not a JSON Schema`,
-    );
-    return undefined;
+  if (JSON_TYPE.test(positiveName)) {
+    const isNegated = type !== positiveName;
+    return convertJsonAssertion({ ...assertion, value }, isNegated, convert, conversion);
   }
 
   const expectation =
@@ -189,47 +192,61 @@ function convertPositive(
   return seesConfig ? { ...expectation, config } : expectation;
 }
 
-/** Returns expectations that are met unless all of the given ones are. */
+/** Converts an assertion whose value is a JSON Schema; undefined with a note if it is not one. */
+function convertJsonAssertion(
+  { at, type, value, threshold }: Assertion,
+  isNegated: boolean,
+  convert: ConvertValue,
+  conversion: ConversionContext,
+): JsonObject | undefined {
+  const schema = readJsonSchema(value);
+  const fault = findJsonFault(schema, conversion);
+  if (schema !== 'invalid' && fault === undefined) return convert(schema, threshold);
+
+  const reason = `the assertion \`${type}\` ${fault}`;
+  if (!conversion.isForTest) {
+    conversion.reportOmission(at, reason);
+    return undefined;
+  }
+
+  // promptfoo fails the case, unless the type is negated and the answer holds no JSON.
+  return isNegated ? convert(undefined, threshold) : buildFailingExpectation(reason);
+}
+
+/** Reads the schema from a map, or from its text in YAML or JSON; undefined without one. */
+function readJsonSchema(value: JsonValue | undefined): JsonObject | 'invalid' | undefined {
+  if (isJsonObject(value)) return value;
+  if (typeof value !== 'string') return value ? 'invalid' : undefined;
+
+  try {
+    const schema = parseYaml(value).json();
+    if (schema === null) return undefined;
+    return isJsonObject(schema) ? schema : 'invalid';
+  } catch (error) {
+    if (error instanceof FileFault) return 'invalid';
+    throw error;
+  }
+}
+
+/** Explains what is wrong with a schema, as a predicate. Only a test reads its keywords. */
+function findJsonFault(
+  schema: JsonObject | 'invalid' | undefined,
+  { isForTest }: ConversionContext,
+): string | undefined {
+  if (schema === 'invalid') return 'has a value that is not a JSON Schema';
+  return isForTest && schema ? findSchemaFault(schema) : undefined;
+}
+
+/** Returns the parts of an expectation `all`; any other expectation as it is. */
+function splitAll(expectation: JsonObject): JsonObject[] {
+  const parts = expectation['all'];
+  return isJsonList(parts) ? (parts as JsonObject[]) : [expectation];
+}
+
+/** Returns expectations that are met unless all of `expectations` are. */
 function negate(expectations: readonly JsonObject[]): JsonObject[] {
   const opposites = expectations.map(expectation =>
     isJsonObject(expectation['not']) ? expectation['not'] : { not: expectation },
   );
   return opposites.length === 1 ? opposites : [{ any: opposites }];
-}
-
-/** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
-function startsProgram(
-  { at, value }: Assertion,
-  type: string,
-  conversion: ConversionContext,
-): boolean {
-  if (type === 'python') return true;
-  const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(toTextOrEmpty(value)) ?? [];
-  if (type !== 'javascript') return false;
-  if (file === undefined) return findNodeOnlyName(toTextOrEmpty(value)) !== undefined;
-  return file.endsWith('ts') || needsNode(conversion.files.read(file, at).text);
-}
-
-/**
- * Returns the program that checks an answer like `python`. It negates the verdict itself, because
- * errors never pass.
- */
-function buildPythonCommand(
-  { at, type, value, threshold, config }: Assertion,
-  conversion: ConversionContext,
-): string[] {
-  const writtenText = toTextOrEmpty(value);
-  const about = JSON.stringify({
-    inverse: type.startsWith('not-'),
-    ...(typeof threshold === 'number' && { threshold }),
-    context: { ...(config !== undefined && { config }) },
-  });
-
-  const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(writtenText) ?? [];
-  if (file === undefined) {
-    return [PYTHON, '-c', PYTHON_CHECK, 'code', writtenText.trimEnd(), '', about];
-  }
-
-  conversion.files.read(file, at);
-  return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, about];
 }
