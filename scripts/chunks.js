@@ -7,7 +7,7 @@ import path from 'node:path';
 const FILES = {
   // Modules that the process for checks shares with the rest. In one of its files, it would load that file too.
   checks: [
-    'src/utils/past-bound.ts',
+    'src/utils/limit-exceeded.ts',
     'src/utils/error-utils.ts',
     'src/files/formats/json.ts',
     'src/prompts/schemas/mismatch.ts',

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { forkBuilt } from '../files/installed/start-built.ts';
 import { toError } from '../utils/error-utils.ts';
-import { LimitExceeded, pastTimeError } from '../utils/past-bound.ts';
+import { LimitExceeded, pastTimeError } from '../utils/limit-exceeded.ts';
 import { type ErrorClasses, type ProcessReply, restoreError } from './process-messages.ts';
 
 export interface BoundedProcessOptions {

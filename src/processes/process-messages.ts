@@ -1,5 +1,5 @@
 import { toError } from '../utils/error-utils.ts';
-import { LimitExceeded } from '../utils/past-bound.ts';
+import { LimitExceeded } from '../utils/limit-exceeded.ts';
 
 /** A message of a bounded process: it has begun, is done, or has failed. */
 export type ProcessReply =

@@ -252,7 +252,7 @@ interface ApiParts extends Pick<AuthOptions, 'sessionKey'> {
 /** Adds the user's name to the end of a run, for the log. */
 function withUserName(store: Store, onRunEnd: (run: RunEndEvent) => void): (run: RunEnd) => void {
   return run => {
-    const user = store.accounts.user(run.userId).catch(() => undefined);
+    const user = store.accounts.findUser(run.userId).catch(() => undefined);
     void user.then(user => onRunEnd({ ...run, user: user?.name }));
   };
 }

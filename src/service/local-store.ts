@@ -72,7 +72,7 @@ export class LocalStore {
 
   /** Returns the definition of a published or unlisted version; undefined if there is none. */
   async definition(promptVersionId: string): Promise<PromptDefinition | undefined> {
-    const version = await this.#store.prompts.version(promptVersionId.toLowerCase());
+    const version = await this.#store.prompts.findVersion(promptVersionId.toLowerCase());
     return version && (await this.#definitions.forVersion(version));
   }
 
@@ -83,7 +83,7 @@ export class LocalStore {
   }
 
   async listKeys(): Promise<KeyView[]> {
-    return (await this.#store.accounts.keys()).map(toKeyView);
+    return (await this.#store.accounts.listKeys()).map(toKeyView);
   }
 
   /** Returns false if the key doesn't exist. */
@@ -93,7 +93,7 @@ export class LocalStore {
 
   /** Returns all users, or the one with this name. */
   users(name?: string): Promise<UserSummary[]> {
-    return this.#store.accounts.userSummaries(name);
+    return this.#store.accounts.listUsers(name);
   }
 
   /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
@@ -123,7 +123,7 @@ export class LocalStore {
    */
   async checkRunOptions(id: string, options: Readonly<Record<string, string>>): Promise<void> {
     const { prompts } = this.#store;
-    const version = (await prompts.version(id)) ?? (await prompts.latest(id));
+    const version = (await prompts.findVersion(id)) ?? (await prompts.findLatest(id));
     const model = version && (await this.#loadModels()).get(version.model);
     if (!model) return;
 

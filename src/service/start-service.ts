@@ -198,7 +198,7 @@ async function buildComposeOptions(
     watchModels: true,
     forgetsUnasked: true,
     allowsPrograms: async () =>
-      options.allowPrograms === true || (await store.accounts.userSummaries()).length <= 1,
+      options.allowPrograms === true || (await store.accounts.listUsers()).length <= 1,
     isForOneUser: false,
     meter: metrics,
     thread,

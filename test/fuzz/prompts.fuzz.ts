@@ -8,7 +8,7 @@ import { parsePrompt } from '../../src/prompts/parse/parse-prompt.ts';
 import { checkOutput } from '../../src/prompts/render/check-output.ts';
 import { previewPrompt } from '../../src/prompts/render/preview-prompt.ts';
 import { renderPrompt } from '../../src/prompts/render/render-prompt.ts';
-import { LimitExceeded } from '../../src/utils/past-bound.ts';
+import { LimitExceeded } from '../../src/utils/limit-exceeded.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 

@@ -265,8 +265,8 @@ test('a stopping service looks no further for runs of other processes, since its
   const looking = new Promise<string[]>(resolve => {
     answerLook = resolve;
   });
-  vi.spyOn(store.queue, 'workersWithRuns').mockReturnValue(looking);
-  const furtherLook = vi.spyOn(store.queue, 'runningAt');
+  vi.spyOn(store.queue, 'findWorkersWithRuns').mockReturnValue(looking);
+  const furtherLook = vi.spyOn(store.queue, 'findRunning');
   const options = { store, clock: serviceClock, programs: new Set(), onFault: () => {} };
   const runner = new QueueRunner(options as unknown as QueueRunnerOptions);
   runner.start();

@@ -1,5 +1,5 @@
 import { performOrders } from '../../processes/process-messages.ts';
-import { runWithinTime } from '../../utils/past-bound.ts';
+import { runWithinTime } from '../../utils/limit-exceeded.ts';
 import { CHECK_LIMITS, type CheckName, type CheckWork, loadTask } from './check-tasks.ts';
 
 // The process that runs checks, one at a time, until the command ends it.

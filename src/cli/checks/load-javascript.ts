@@ -7,7 +7,7 @@ import {
   type QuickJSRuntime,
 } from 'quickjs-emscripten-core';
 import { type JsonValue, readJson } from '../../files/formats/json.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { addEngineGlobals } from './engine-globals.ts';
 import { toFunctionBody } from './javascript-body.ts';
 

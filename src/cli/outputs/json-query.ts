@@ -1,6 +1,6 @@
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { ExpressionFault, SelectedText } from '../../utils/jmespath.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';

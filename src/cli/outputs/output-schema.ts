@@ -9,7 +9,7 @@ import {
   parseBoundedJson,
 } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import type { OutputItem } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { CaseFault, usageError } from '../core/errors.ts';

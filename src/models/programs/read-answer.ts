@@ -1,7 +1,7 @@
 import { type JsonValue, withoutUndefined } from '../../files/formats/json.ts';
 import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { shorten } from '../../utils/shortened.ts';
 import type { AnswerFields } from '../declared-model.ts';
 import {

@@ -1,4 +1,4 @@
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 
 /** Limits of a conversion in a process that does other work too. */
 export interface ConversionLimits {

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 import type { PromptOutput } from '../definition.ts';
 import { createSchemaChecker } from '../schemas/schema-checker.ts';

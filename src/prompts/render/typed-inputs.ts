@@ -6,7 +6,7 @@ import {
   type JsonValue,
 } from '../../files/formats/json.ts';
 import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded, runWithinTime } from '../../utils/past-bound.ts';
+import { LimitExceeded, runWithinTime } from '../../utils/limit-exceeded.ts';
 import { pickFirstMismatch, type SchemaMismatch } from './mismatch.ts';
 
 /** The first mismatch between a value and its schema. */

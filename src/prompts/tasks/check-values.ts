@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../files/formats/json.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /** The reason that a value does not match its schema, or could not be checked. */

@@ -1,4 +1,4 @@
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { CompiledTemplates } from '../template/compiled-templates.ts';
 import {
   FULL_LIMITS,

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../files/formats/json.ts';
 import { JsonLimitExceeded, parseBoundedJson } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded, runWithinTime } from '../../utils/past-bound.ts';
+import { LimitExceeded, runWithinTime } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
 /**

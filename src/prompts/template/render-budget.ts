@@ -1,5 +1,5 @@
 import { formatNumber } from '../../utils/grouped-digits.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { BOUNDS } from '../bounds.ts';
 
 export interface Limits {

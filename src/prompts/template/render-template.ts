@@ -1,5 +1,5 @@
 import Handlebars from 'handlebars';
-import type { LimitExceeded } from '../../utils/past-bound.ts';
+import type { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { CompiledTemplates, type Template } from './compiled-templates.ts';
 import type { AddedHelpers } from './instrument.ts';
 import { createDepthError, type Limits, RENDER_LIMITS, RenderBudget } from './render-budget.ts';

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../files/formats/json.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 
 /** A picture input. A template can place it and test if it is present, but can't read it. */
 export class Picture {

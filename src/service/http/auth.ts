@@ -111,7 +111,7 @@ async function findCaller(
 async function findOwner(options: AuthOptions, hash: string): Promise<Caller | undefined> {
   const { store, sessionKey } = options;
   if (hash === sessionKey.hash) {
-    const user = await store.accounts.user(sessionKey.userId);
+    const user = await store.accounts.findUser(sessionKey.userId);
     return (
       user && {
         keyId: SESSION_KEY_ID,
@@ -123,7 +123,7 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
     );
   }
 
-  const owner = await store.accounts.keyOwner(hash);
+  const owner = await store.accounts.findKeyOwner(hash);
   if (!owner) return undefined;
 
   options.recordUse(owner.keyId, owner.lastUsedAt);

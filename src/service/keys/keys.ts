@@ -26,7 +26,7 @@ export function generateKeyText(): string {
 
 /** Returns the user `local`, who is created on the first start. */
 export async function ensureLocalUser(store: Store): Promise<User> {
-  const user = await store.accounts.userNamed(LOCAL_USER);
+  const user = await store.accounts.findUserByName(LOCAL_USER);
   return user ?? (await store.accounts.ensureUser(LOCAL_USER, NEW_USER)).user;
 }
 
@@ -91,7 +91,7 @@ export async function updateUser(
   changes: UserChanges,
 ): Promise<UserSummary | undefined> {
   const changed = await store.accounts.changeUser(name, changes);
-  const [account] = await store.accounts.userSummaries(name);
+  const [account] = await store.accounts.listUsers(name);
   if (changed || !account) return account;
   throw new KeyError(`the user ${name} has ${account.credits} credits: no more can be taken away`);
 }

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 
 type StoredPrompt = Pick<StoredVersion, 'id' | 'slug' | 'model' | 'source' | 'parsed'>;
 
-type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['runnable']>>>;
+type RunnableVersion = NonNullable<Awaited<ReturnType<Store['prompts']['findRunnable']>>>;
 
 const MAX_CACHED_DEFINITIONS = 500;
 
@@ -35,7 +35,7 @@ export class Definitions {
   async forVersionId(promptVersionId: string): Promise<PromptDefinition> {
     const cached = this.#parsed.get(promptVersionId);
     if (cached) return cached;
-    const version = await this.#store.prompts.versionOfRun(promptVersionId);
+    const version = await this.#store.prompts.findVersionOfRun(promptVersionId);
     if (!version) throw new Error(`prompt version ${promptVersionId} is not in the store`);
     return await this.forVersion(version);
   }
@@ -45,7 +45,7 @@ export class Definitions {
    * refused when a run of it is created.
    */
   async findRunnable(id: string): Promise<RunnableVersion | undefined> {
-    const version = this.#runnable.get(id) ?? (await this.#store.prompts.runnable(id));
+    const version = this.#runnable.get(id) ?? (await this.#store.prompts.findRunnable(id));
     if (version) addBounded(this.#runnable, id, version);
     return version;
   }

@@ -30,7 +30,7 @@ export async function listPrompts(
     throw invalidRequest("startingAfter and endingBefore can't be sent together");
   }
 
-  const publishedPrompts = (await listing.store.prompts.published()).sort(compareByPublication);
+  const publishedPrompts = (await listing.store.prompts.listPublished()).sort(compareByPublication);
   const requireCursorIndex = (name: 'startingAfter' | 'endingBefore'): number => {
     const at = publishedPrompts.findIndex(
       ({ promptId }) => promptId === query[name]?.toLowerCase(),
@@ -62,7 +62,7 @@ export async function searchPrompts(
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
   const { store, models } = listing;
-  const prompts = await store.prompts.published();
+  const prompts = await store.prompts.listPublished();
   const matches = listBestMatches(
     prompts.filter(({ model }) => models.get(model)?.modality !== 'video'),
     words,
@@ -75,7 +75,7 @@ async function buildSearchRows(
   prompts: readonly PublishedRow[],
   caller: Caller,
 ): Promise<PromptSearchRow[]> {
-  const labels = await listing.store.labels.forPrompts(prompts.map(({ promptId }) => promptId));
+  const labels = await listing.store.labels.listForPrompts(prompts.map(({ promptId }) => promptId));
   const listPromptLabels = (prompt: PublishedRow): PromptLabel[] =>
     labels
       .filter(({ promptId }) => promptId === prompt.promptId)

@@ -2,7 +2,7 @@ import { BOUNDS } from '../../prompts/bounds.ts';
 import { type Finding, InvalidPromptFile } from '../../prompts/findings.ts';
 import { PROMPT_FILE_EXTENSION } from '../../prompts/slug.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { invalidRequest, Refusal } from '../core/refusal.ts';
 import { type PublishContext, type PublishedVersion, publishPrompt } from './publish.ts';
 

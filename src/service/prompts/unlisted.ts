@@ -143,8 +143,8 @@ async function findPublished(store: Store, request: UnlistedRequest): Promise<St
   const { slug, promptVersionId: id = '' } = request;
   const version =
     slug === undefined
-      ? ((await store.prompts.version(id)) ?? (await store.prompts.latest(id)))
-      : await store.prompts.latest(derivePromptId(slug));
+      ? ((await store.prompts.findVersion(id)) ?? (await store.prompts.findLatest(id)))
+      : await store.prompts.findLatest(derivePromptId(slug));
   if (version) return version;
   throw new UnlistedFault(
     'UNKNOWN_PROMPT',

@@ -35,7 +35,7 @@ export const accountRoutes = [
     errors: [],
     data: creditsSchema,
     async handle({ store }, { caller }) {
-      const user = await store.accounts.user(caller.userId);
+      const user = await store.accounts.findUser(caller.userId);
       return { credits: user?.credits ?? 0 };
     },
   }),

@@ -66,8 +66,8 @@ export const promptRoutes = [
       const { store } = services;
       const promptId = params.promptId.toLowerCase();
       const version = query.versionId
-        ? await store.prompts.version(query.versionId.toLowerCase())
-        : await store.prompts.latest(promptId);
+        ? await store.prompts.findVersion(query.versionId.toLowerCase())
+        : await store.prompts.findLatest(promptId);
       if (version?.promptId !== promptId) {
         throw notFound('the prompt or version does not exist, or is not published');
       }
@@ -88,7 +88,7 @@ export const promptRoutes = [
     data: promptVersionListSchema,
     async handle(services, { caller, params }) {
       const promptId = params.promptId.toLowerCase();
-      const versions = await services.store.prompts.versions(promptId);
+      const versions = await services.store.prompts.listVersions(promptId);
       const [latest] = versions;
       if (!latest) throw notFound('the prompt does not exist, or is not published');
 
@@ -126,7 +126,9 @@ export const promptRoutes = [
     params: object({ promptVersionId: uuid }),
     data: promptVersionSchema,
     async handle(services, { caller, params }) {
-      const version = await services.store.prompts.version(params.promptVersionId.toLowerCase());
+      const version = await services.store.prompts.findVersion(
+        params.promptVersionId.toLowerCase(),
+      );
       if (!version) throw notFound('the prompt version does not exist, or is not published');
       return await buildVersionView(version, services, caller);
     },
@@ -139,8 +141,8 @@ export const promptRoutes = [
  */
 async function createLabelLookup(store: Store, promptId: string) {
   const [labels, moves] = await Promise.all([
-    store.labels.forPrompts([promptId]),
-    store.labels.moves(promptId),
+    store.labels.listForPrompts([promptId]),
+    store.labels.listMoves(promptId),
   ]);
   return (versionId: string) => ({
     labels: labels

@@ -221,7 +221,7 @@ async function findRunIds(
   const { idempotencyKey: key } = query;
   if (key === undefined) return await listRuns(services, userId, query);
   const { store, clock } = services;
-  const created = await store.runs.createdWith(userId, key, clock.now());
+  const created = await store.runs.findByKey(userId, key, clock.now());
   return { ids: created ? [created.run.id] : [], hasMore: false };
 }
 
@@ -242,7 +242,7 @@ async function listRuns(
     throw invalidRequest('since must be less than until');
   }
 
-  const page = await store.runs.page({
+  const page = await store.runs.readPage({
     userId,
     limit,
     status,

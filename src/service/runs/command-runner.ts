@@ -95,7 +95,7 @@ export class CommandRunner implements Runner {
     const { store, clock, onFault } = this.#options;
     this.#cancelledKeys.add(idempotencyKey);
     await this.#creating.waitForAll();
-    const created = await store.runs.createdWith(userId, idempotencyKey, clock.now());
+    const created = await store.runs.findByKey(userId, idempotencyKey, clock.now());
     if (!created) return undefined;
 
     const { id: runId } = created.run;

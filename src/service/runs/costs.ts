@@ -48,7 +48,7 @@ export function createCosts(sources: EstimateSources) {
      * reports the reason.
      */
     async accessFault(promptVersionId: string): Promise<AccessFault | undefined> {
-      const version = await store.prompts.runnable(promptVersionId.toLowerCase());
+      const version = await store.prompts.findRunnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.forVersionId(version.id)).model);
       return model && models.accessFault(model);
     },
@@ -56,7 +56,7 @@ export function createCosts(sources: EstimateSources) {
     async forRuns(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
       const ended = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
-        for (const run of await store.runs.usage(
+        for (const run of await store.runs.readUsage(
           userId,
           runIds.slice(start, start + COSTS_PAGE_SIZE),
         )) {
@@ -78,7 +78,7 @@ const BUILT_IN_MODEL_NAMES = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 /** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
 export async function readListedUsage(store: Store, userId: number, runIds: readonly string[]) {
-  const runs = await store.runs.usage(userId, runIds);
+  const runs = await store.runs.readUsage(userId, runIds);
   return new Map(
     runs.map(run => {
       const unknown = { model: run.promptModel, tokens: null, cost: null, estimated: false };

@@ -144,7 +144,7 @@ async function findRepeated(
 ): Promise<CreationAnswer | undefined> {
   if (!idempotency) return undefined;
   const { store, clock } = services;
-  const former = await store.runs.createdWith(caller.userId, idempotency.key, clock.now());
+  const former = await store.runs.findByKey(caller.userId, idempotency.key, clock.now());
   if (!former) return undefined;
   if (former.digest !== idempotency.digest) throw differentBodyRefusal();
   return await readCreationAnswer(services, caller, former.run.id);
@@ -252,7 +252,7 @@ const CREATION_REFUSALS: Readonly<
 
 /** Returns the refusal for a key or plan that has been removed since it was looked up. */
 async function callerRefusal({ store }: RunServices, userId: number): Promise<Refusal> {
-  const user = await store.accounts.user(userId);
+  const user = await store.accounts.findUser(userId);
   if (user?.plan === 'none') return new Refusal('NO_PLAN', 'the account has no paid plan');
   return new Refusal('NO_KEY', 'the API key is missing or not valid');
 }

@@ -16,7 +16,7 @@ export async function readCreationBody(
   userId: number,
   id: string,
 ): Promise<CreateRunRequest> {
-  const stored = await store.runs.storedRequest(userId, id);
+  const stored = await store.runs.findRequest(userId, id);
   if (!stored) throw notFound(`the request of the run is not kept: ${WHY_NOT_KEPT}`);
 
   const { images, urls = [], runOptions } = stored.request;

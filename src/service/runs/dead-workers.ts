@@ -44,7 +44,7 @@ async function settleDead(
   isConcerned: (worker: string) => boolean,
   serveRules: DeadWorkerRules = SERVE_RULES,
 ): Promise<void> {
-  for (const worker of await store.queue.workersWithRuns()) {
+  for (const worker of await store.queue.findWorkersWithRuns()) {
     if (!isConcerned(worker) || (await store.workers.isAlive(worker))) continue;
     const isCommand = store.workers.workerKind(worker) === 'command';
     await store.queue.settleDeadWorker(worker, isCommand ? COMMAND_RULES : serveRules);

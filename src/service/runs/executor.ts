@@ -13,7 +13,7 @@ import type { PromptDefinition } from '../../prompts/definition.ts';
 import { type CheckedOutput, changesAnswer } from '../../prompts/render/check-output.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import type { Definitions } from '../prompts/definitions.ts';
 import type { RunOutcome } from '../store/runs/run-records.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';

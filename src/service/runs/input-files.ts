@@ -98,10 +98,10 @@ export class InputFiles {
       await this.#runs.forgetImages({ before: this.#clock.now() - KEPT_MS }),
     );
     const withPictures = await this.#pictures.writtenBefore(this.#clock.now() - SETTLED_MS);
-    const neededPictures = await this.#runs.withImages(withPictures);
+    const neededPictures = await this.#runs.filterWithImages(withPictures);
     await this.#removePictures(withPictures.filter(runId => !neededPictures.has(runId)));
     const withTexts = await this.#texts.writtenBefore(this.#clock.now() - SETTLED_MS);
-    const neededTexts = await this.#runs.withRequests(withTexts);
+    const neededTexts = await this.#runs.filterWithRequests(withTexts);
     for (const runId of withTexts) if (!neededTexts.has(runId)) await this.#texts.remove(runId);
   }
 

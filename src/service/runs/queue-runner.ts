@@ -226,7 +226,7 @@ export class QueueRunner implements Runner {
   async #releaseStrays(): Promise<void> {
     const { store } = this.#options;
     const worker = await store.workers.register();
-    const strays = (await store.queue.runningAt(worker)).filter(id => !this.#current.has(id));
+    const strays = (await store.queue.findRunning(worker)).filter(id => !this.#current.has(id));
     await store.queue.release(worker, strays);
   }
 
@@ -257,7 +257,7 @@ export class QueueRunner implements Runner {
   /** Reports the ends of these runs that other processes have carried out or ended. */
   async #reportEndedElsewhere(runIds: readonly string[]): Promise<void> {
     const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#current.has(id));
-    for (const run of await this.#options.store.runs.endedAmong(awaited)) {
+    for (const run of await this.#options.store.runs.findEnded(awaited)) {
       this.#reportEnd(run.id, outcomeIfEnded(run));
     }
   }

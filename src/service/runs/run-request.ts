@@ -5,8 +5,8 @@ import { type ModelEntry, PROVIDER_SETTINGS } from '../../models/model-entry.ts'
 import { InvalidInputs, type PromptDefinition } from '../../prompts/definition.ts';
 import { findOptionFault } from '../../prompts/parse/option-values.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import { didYouMean } from '../../utils/nearest-name.ts';
-import { LimitExceeded } from '../../utils/past-bound.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
 import { invalidRequest, notFound, Refusal } from '../core/refusal.ts';
 import type { Definitions } from '../prompts/definitions.ts';

@@ -62,7 +62,7 @@ export class RunsInProgress {
     const { store } = this.#options;
     const { running } = this;
     if (running.length === 0) return;
-    const ours = new Set(await store.queue.runningAt(await store.workers.register()));
+    const ours = new Set(await store.queue.findRunning(await store.workers.register()));
     for (const id of running) if (!ours.has(id)) this.abort(id);
   }
 
@@ -87,7 +87,7 @@ export class RunsInProgress {
       const executed = await executor(run, signal);
       const outcome =
         executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
-      const ended = outcome ?? outcomeIfEnded((await store.runs.endedAmong([run.id]))[0]);
+      const ended = outcome ?? outcomeIfEnded((await store.runs.findEnded([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
 

@@ -13,108 +13,136 @@ type NewUser = Pick<Tables['users'], 'plan' | 'credits'>;
 
 const USER_COLUMNS = ['id', 'name', 'plan', 'credits'] as const;
 
-/** Users, their credits and their keys. `author` is 1 for a key that may publish. */
-export type AccountsStore = ReturnType<typeof createAccountsStore>;
-export type User = NonNullable<Awaited<ReturnType<AccountsStore['user']>>>;
+export type User = NonNullable<Awaited<ReturnType<AccountsStore['findUser']>>>;
 
 /** A user as the operator sees it; `keys` is the number of its keys. */
-export type UserSummary = Awaited<ReturnType<AccountsStore['userSummaries']>>[number];
-export type StoredKey = Awaited<ReturnType<AccountsStore['keys']>>[number];
+export type UserSummary = Awaited<ReturnType<AccountsStore['listUsers']>>[number];
+export type StoredKey = Awaited<ReturnType<AccountsStore['listKeys']>>[number];
 
-export function createAccountsStore(db: Db, writer: Writer) {
-  return {
-    keyOwner: (keyHash: string) =>
-      db
+/** Users, their credits and their keys. `author` is 1 for a key that may publish. */
+export class AccountsStore {
+  readonly #db: Db;
+  readonly #writer: Writer;
+
+  constructor(db: Db, writer: Writer) {
+    this.#db = db;
+    this.#writer = writer;
+  }
+
+  findKeyOwner(keyHash: string) {
+    return this.#db
+      .selectFrom('keys')
+      .innerJoin('users', 'users.id', 'keys.userId')
+      .select([
+        'keys.id as keyId',
+        'userId',
+        'users.name as userName',
+        'plan',
+        'lastUsedAt',
+        'author',
+      ])
+      .where('hash', '=', keyHash)
+      .executeTakeFirst();
+  }
+
+  findUser(id: number) {
+    return this.#db
+      .selectFrom('users')
+      .select(USER_COLUMNS)
+      .where('id', '=', id)
+      .executeTakeFirst();
+  }
+
+  findUserByName(name: string) {
+    return selectUserByName(this.#db, name).executeTakeFirst();
+  }
+
+  /** Creates the user. Leaves an existing one unchanged, with `isNew` false. */
+  ensureUser(name: string, user: NewUser) {
+    return this.#writer.write(trx => ensureUser(trx, { name, ...user }));
+  }
+
+  /**
+   * Returns false, and changes nothing, if the user doesn't exist or the credits would fall below
+   * 0.
+   */
+  changeUser(name: string, changes: UserChanges) {
+    return this.#writer.write(trx => changeUser(trx, name, changes));
+  }
+
+  /** Returns all users, or the one with this name. */
+  listUsers(name?: string) {
+    return this.#db
+      .selectFrom('users')
+      .leftJoin('keys', 'keys.userId', 'users.id')
+      .select(({ fn }) => [
+        'users.name as user',
+        'plan',
+        'credits',
+        fn.count<number>('keys.id').as('keys'),
+      ])
+      .$if(name !== undefined, query => query.where('users.name', '=', name ?? ''))
+      .groupBy(['users.id', 'users.name', 'plan', 'credits'])
+      .orderBy('users.id')
+      .execute();
+  }
+
+  /** Adds a key; returns false if the user already has `limit` keys. */
+  addKey(key: Omit<Selectable<Tables['keys']>, 'lastUsedAt'>, limit: number) {
+    return this.#writer.write(async trx => {
+      // Locks the user, so that two keys added at once can't exceed the limit.
+      await trx
+        .updateTable('users')
+        .set(({ ref }) => ({ name: ref('name') }))
+        .where('id', '=', key.userId)
+        .execute();
+
+      const keys = await trx
         .selectFrom('keys')
-        .innerJoin('users', 'users.id', 'keys.userId')
-        .select([
-          'keys.id as keyId',
-          'userId',
-          'users.name as userName',
-          'plan',
-          'lastUsedAt',
-          'author',
-        ])
-        .where('hash', '=', keyHash)
-        .executeTakeFirst(),
-    user: (id: number) =>
-      db.selectFrom('users').select(USER_COLUMNS).where('id', '=', id).executeTakeFirst(),
-    userNamed: (name: string) => selectUserByName(db, name).executeTakeFirst(),
-    /** Creates the user. Leaves an existing one unchanged, with `isNew` false. */
-    ensureUser: (name: string, user: NewUser) =>
-      writer.write(trx => ensureUser(trx, { name, ...user })),
-    /**
-     * Returns false, and changes nothing, if the user doesn't exist or the credits would fall below
-     * 0.
-     */
-    changeUser: (name: string, changes: UserChanges) =>
-      writer.write(trx => changeUser(trx, name, changes)),
-    /** Returns all users, or the one with this name. */
-    userSummaries: (name?: string) =>
-      db
-        .selectFrom('users')
-        .leftJoin('keys', 'keys.userId', 'users.id')
-        .select(({ fn }) => [
-          'users.name as user',
-          'plan',
-          'credits',
-          fn.count<number>('keys.id').as('keys'),
-        ])
-        .$if(name !== undefined, query => query.where('users.name', '=', name ?? ''))
-        .groupBy(['users.id', 'users.name', 'plan', 'credits'])
-        .orderBy('users.id')
-        .execute(),
-    /** Adds a key; returns false if the user already has `limit` keys. */
-    addKey: (key: Omit<Selectable<Tables['keys']>, 'lastUsedAt'>, limit: number) =>
-      writer.write(async trx => {
-        // Locks the user, so that two keys added at once can't exceed the limit.
-        await trx
-          .updateTable('users')
-          .set(({ ref }) => ({ name: ref('name') }))
-          .where('id', '=', key.userId)
-          .execute();
+        .select('id')
+        .where('userId', '=', key.userId)
+        .execute();
+      if (keys.length >= limit) return false;
 
-        const keys = await trx
-          .selectFrom('keys')
-          .select('id')
-          .where('userId', '=', key.userId)
-          .execute();
-        if (keys.length >= limit) return false;
+      await trx
+        .insertInto('keys')
+        .values({ ...key, lastUsedAt: null })
+        .execute();
+      return true;
+    });
+  }
 
-        await trx
-          .insertInto('keys')
-          .values({ ...key, lastUsedAt: null })
-          .execute();
-        return true;
-      }),
-    keys: () =>
-      db
-        .selectFrom('keys')
-        .innerJoin('users', 'users.id', 'keys.userId')
-        .select([
-          'keys.id',
-          'users.name as user',
-          'plan',
-          'credits',
-          'createdAt',
-          'lastUsedAt',
-          'author',
-        ])
-        .orderBy('createdAt')
-        .orderBy('keys.id')
-        .execute(),
-    /** Returns false if there was no such key. */
-    removeKey: async (id: string) => {
-      const deleted = await writer.write(trx =>
-        trx.deleteFrom('keys').where('id', '=', id).executeTakeFirst(),
-      );
-      return deleted.numDeletedRows > 0n;
-    },
-    recordKeyUse: (keyId: string, at: number) =>
-      writer.write(trx =>
-        trx.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute(),
-      ),
-  };
+  listKeys() {
+    return this.#db
+      .selectFrom('keys')
+      .innerJoin('users', 'users.id', 'keys.userId')
+      .select([
+        'keys.id',
+        'users.name as user',
+        'plan',
+        'credits',
+        'createdAt',
+        'lastUsedAt',
+        'author',
+      ])
+      .orderBy('createdAt')
+      .orderBy('keys.id')
+      .execute();
+  }
+
+  /** Returns false if there was no such key. */
+  async removeKey(id: string) {
+    const deleted = await this.#writer.write(trx =>
+      trx.deleteFrom('keys').where('id', '=', id).executeTakeFirst(),
+    );
+    return deleted.numDeletedRows > 0n;
+  }
+
+  recordKeyUse(keyId: string, at: number) {
+    return this.#writer.write(trx =>
+      trx.updateTable('keys').set({ lastUsedAt: at }).where('id', '=', keyId).execute(),
+    );
+  }
 }
 
 function selectUserByName(db: Db, name: string) {

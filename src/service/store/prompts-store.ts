@@ -3,13 +3,11 @@ import type { RunWrites } from './runs/run-records.ts';
 import type { Tables } from './tables.ts';
 import type { Db, Writer } from './writer.ts';
 
-type PromptsStore = ReturnType<typeof createPromptsStore>;
-
 /**
  * A version. `parsed` is JSON that only its writer understands; null in versions of older releases.
  */
-export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['version']>>>;
-export type PublishedRow = Awaited<ReturnType<PromptsStore['published']>>[number];
+export type StoredVersion = NonNullable<Awaited<ReturnType<PromptsStore['findVersion']>>>;
+export type PublishedRow = Awaited<ReturnType<PromptsStore['listPublished']>>[number];
 
 export type NewVersion = Omit<Tables['promptVersions'], 'parsed' | 'publishedAt' | 'unlisted'> & {
   slug: string;
@@ -27,85 +25,105 @@ const VERSION_COLUMNS = [
   'promptVersions.publishedAt',
 ] as const;
 
-/** Prompts and their versions. Reads don't find withdrawn prompts, except `versionOfRun`. */
-export function createPromptsStore(
-  db: Db,
-  writer: Writer,
-  runWrites?: Pick<RunWrites, 'pendingUses'>,
-) {
-  return {
-    /** Returns the columns that the creation of a run needs, of a published or unlisted version. */
-    runnable: (id: string) =>
-      selectRunnableVersion(db, id)
-        .select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title'])
+/** Prompts and their versions. Reads don't find withdrawn prompts, except `findVersionOfRun`. */
+export class PromptsStore {
+  readonly #db: Db;
+  readonly #writer: Writer;
+  readonly #runWrites: Pick<RunWrites, 'pendingUses'> | undefined;
+
+  constructor(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'pendingUses'>) {
+    this.#db = db;
+    this.#writer = writer;
+    this.#runWrites = runWrites;
+  }
+
+  /** Returns the columns that the creation of a run needs, of a published or unlisted version. */
+  findRunnable(id: string) {
+    return selectRunnableVersion(this.#db, id)
+      .select(['promptVersions.id', 'promptVersions.promptId', 'promptVersions.title'])
+      .executeTakeFirst();
+  }
+
+  /** Returns a published or unlisted version. */
+  findVersion(id: string) {
+    return selectRunnableVersion(this.#db, id).select(VERSION_COLUMNS).executeTakeFirst();
+  }
+
+  /**
+   * Returns a version even if its prompt is withdrawn, because runs of it may still be queued.
+   */
+  findVersionOfRun(id: string) {
+    return selectVersions(this.#db)
+      .select(VERSION_COLUMNS)
+      .where('promptVersions.id', '=', id)
+      .executeTakeFirst();
+  }
+
+  findLatest(promptId: string) {
+    return selectPublished(this.#db)
+      .select(VERSION_COLUMNS)
+      .where('prompts.id', '=', promptId)
+      .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
+      .executeTakeFirst();
+  }
+
+  /** Returns the listed versions, newest first, at most 10. */
+  listVersions(promptId: string) {
+    return selectPublished(this.#db)
+      .select(VERSION_COLUMNS)
+      .where('promptVersions.promptId', '=', promptId)
+      .where('promptVersions.unlisted', '=', 0)
+      .orderBy('promptVersions.publishedAt', 'desc')
+      .limit(MAX_VERSIONS)
+      .execute();
+  }
+
+  /** Returns the latest version of every published prompt, for the search. */
+  async listPublished() {
+    const prompts = await selectPublished(this.#db)
+      .select([
+        'promptVersions.id',
+        'promptVersions.promptId',
+        'prompts.slug',
+        'title',
+        'description',
+        'model',
+        'publishedAt',
+        'uses',
+      ])
+      .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
+      .execute();
+    const countPending = (promptId: string): number => this.#runWrites?.pendingUses(promptId) ?? 0;
+    return prompts.map(prompt => ({
+      ...prompt,
+      uses: prompt.uses + countPending(prompt.promptId),
+    }));
+  }
+
+  /** Makes the version the latest of its prompt; returns false if it is already. */
+  publish(version: NewVersion, now: number) {
+    return this.#writer.write(trx => publish(trx, version, now));
+  }
+
+  /**
+   * Stores a version that can be run by id but is never the latest. Does nothing if it exists.
+   */
+  keepUnlisted(version: NewVersion, now: number) {
+    return this.#writer.write(trx => keepUnlisted(trx, version, now));
+  }
+
+  /** Returns false if the published prompt doesn't exist. */
+  async unpublish(slug: string) {
+    const withdrawn = await this.#writer.write(trx =>
+      trx
+        .updateTable('prompts')
+        .set({ latestVersionId: null })
+        .where('slug', '=', slug)
+        .where('latestVersionId', 'is not', null)
         .executeTakeFirst(),
-    /** Returns a published or unlisted version. */
-    version: (id: string) =>
-      selectRunnableVersion(db, id).select(VERSION_COLUMNS).executeTakeFirst(),
-    /**
-     * Returns a version even if its prompt is withdrawn, because runs of it may still be queued.
-     */
-    versionOfRun: (id: string) =>
-      selectVersions(db)
-        .select(VERSION_COLUMNS)
-        .where('promptVersions.id', '=', id)
-        .executeTakeFirst(),
-    latest: (promptId: string) =>
-      selectPublished(db)
-        .select(VERSION_COLUMNS)
-        .where('prompts.id', '=', promptId)
-        .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
-        .executeTakeFirst(),
-    /** Returns the listed versions, newest first, at most 10. */
-    versions: (promptId: string) =>
-      selectPublished(db)
-        .select(VERSION_COLUMNS)
-        .where('promptVersions.promptId', '=', promptId)
-        .where('promptVersions.unlisted', '=', 0)
-        .orderBy('promptVersions.publishedAt', 'desc')
-        .limit(MAX_VERSIONS)
-        .execute(),
-    /** Returns the latest version of every published prompt, for the search. */
-    published: async () => {
-      const prompts = await selectPublished(db)
-        .select([
-          'promptVersions.id',
-          'promptVersions.promptId',
-          'prompts.slug',
-          'title',
-          'description',
-          'model',
-          'publishedAt',
-          'uses',
-        ])
-        .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
-        .execute();
-      const countPending = (promptId: string): number => runWrites?.pendingUses(promptId) ?? 0;
-      return prompts.map(prompt => ({
-        ...prompt,
-        uses: prompt.uses + countPending(prompt.promptId),
-      }));
-    },
-    /** Makes the version the latest of its prompt; returns false if it is already. */
-    publish: (version: NewVersion, now: number) => writer.write(trx => publish(trx, version, now)),
-    /**
-     * Stores a version that can be run by id but is never the latest. Does nothing if it exists.
-     */
-    keepUnlisted: (version: NewVersion, now: number) =>
-      writer.write(trx => keepUnlisted(trx, version, now)),
-    /** Returns false if the published prompt doesn't exist. */
-    unpublish: async (slug: string) => {
-      const withdrawn = await writer.write(trx =>
-        trx
-          .updateTable('prompts')
-          .set({ latestVersionId: null })
-          .where('slug', '=', slug)
-          .where('latestVersionId', 'is not', null)
-          .executeTakeFirst(),
-      );
-      return withdrawn.numUpdatedRows > 0n;
-    },
-  };
+    );
+    return withdrawn.numUpdatedRows > 0n;
+  }
 }
 
 function selectVersions(db: Db) {

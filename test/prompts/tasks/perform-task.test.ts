@@ -11,7 +11,7 @@ import {
   TaskProcesses,
   type TaskProcessOptions,
 } from '../../../src/prompts/tasks/task-processes.ts';
-import { LimitExceeded } from '../../../src/utils/past-bound.ts';
+import { LimitExceeded } from '../../../src/utils/limit-exceeded.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const opened: { close(): Promise<void> }[] = [];

@@ -21,7 +21,7 @@ export async function storeRuns(
     clock: serviceClock,
   });
   try {
-    const { id: userId } = (await store.accounts.userNamed(user)) ?? {};
+    const { id: userId } = (await store.accounts.findUserByName(user)) ?? {};
     if (userId === undefined) throw new Error(`there is no user ${user}`);
 
     const worker = await store.workers.register();

@@ -1,5 +1,5 @@
 import type { TaskInput, TaskName, TaskResult } from '../../../prompts/tasks/perform-task.ts';
-import { LimitExceeded } from '../../../utils/past-bound.ts';
+import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 

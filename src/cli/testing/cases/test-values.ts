@@ -1,7 +1,7 @@
 import type { FilePosition } from '../../../files/formats/file-fault.ts';
 import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
+import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
 import { didYouMean } from '../../../utils/nearest-name.ts';
-import { LimitExceeded } from '../../../utils/past-bound.ts';
 import { CaseFault, CliError, usageError } from '../../core/errors.ts';
 
 /** Returns the error for a fault in a test file, with file and line. */

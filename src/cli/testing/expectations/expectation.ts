@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../../../files/formats/json.ts';
-import { LimitExceeded } from '../../../utils/past-bound.ts';
+import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
 import type { CheckRunner } from '../../checks/checks.ts';
 import type {
   JavaScript,

@@ -1,6 +1,6 @@
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
-import { LimitExceeded } from '../../../utils/past-bound.ts';
+import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
 import { CaseFault } from '../../core/errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
 import { findQueryFault, pointAt } from '../../outputs/json-query.ts';

@@ -30,65 +30,79 @@ export interface DeadWorkerRules {
 const isUnfinished = sql<boolean>`status in ('queued', 'running')`;
 const isQueued = sql<boolean>`status = 'queued'`;
 
-/** Returns the run queue: queued runs, and running ones with their workers. */
-export function createRunQueue(db: Db, writer: Writer, { shared }: { shared: boolean }) {
-  return {
-    /** Returns the workers that hold unfinished runs. */
-    workersWithRuns: async () => {
-      const workers = db.selectFrom('runs').select('worker').distinct().where(isUnfinished);
-      return (await workers.where('worker', 'is not', null).execute()).flatMap(
-        row => row.worker ?? [],
-      );
-    },
-    /**
-     * Counts a death for each running run of a dead worker, then queues its runs again or fails
-     * them.
-     */
-    settleDeadWorker: (deadWorker: string, abandonment: DeadWorkerRules) =>
-      writer.write(trx => settleDeadWorker(trx, deadWorker, abandonment)),
-    /**
-     * Claims as many queued runs as the worker has capacity for, each user's oldest first, and
-     * marks them as running. `moreLeft` is true if there may be more for this worker.
-     */
-    async claim(claim: QueueClaim) {
-      const userQueues = await claimableRuns(db, claim)
-        .select(({ fn }) => [
-          'userId',
-          fn.min('createdAt').as('oldest'),
-          fn.countAll<number>().as('count'),
-        ])
-        .groupBy('userId')
-        .execute();
-      const turns = allotTurns(userQueues, claim);
-      const runs =
-        turns.size === 0
-          ? []
-          : await writer.write(trx => claimOldest(trx, turns, claim, { shared }));
-      const left = userQueues.reduce((sum, { count }) => sum + count, 0) - runs.length;
+/** Queued runs, and running ones with their workers. */
+export class RunQueue {
+  readonly #db: Db;
+  readonly #writer: Writer;
+  readonly #shared: boolean;
 
-      return { runs, moreLeft: left > 0 };
-    },
-    /** Returns the number of queued runs that a worker with these models could claim. */
-    countClaimable: async (models: QueueClaim['models']) => {
-      const counted = claimableRuns(db, { models }).select(({ fn }) =>
+  constructor(db: Db, writer: Writer, { shared }: { shared: boolean }) {
+    this.#db = db;
+    this.#writer = writer;
+    this.#shared = shared;
+  }
+
+  /** Returns the workers that hold unfinished runs. */
+  async findWorkersWithRuns() {
+    const workers = this.#db.selectFrom('runs').select('worker').distinct().where(isUnfinished);
+    return (await workers.where('worker', 'is not', null).execute()).flatMap(
+      row => row.worker ?? [],
+    );
+  }
+
+  /**
+   * Counts a death for each running run of a dead worker, then queues its runs again or fails
+   * them.
+   */
+  settleDeadWorker(deadWorker: string, abandonment: DeadWorkerRules) {
+    return this.#writer.write(trx => settleDeadWorker(trx, deadWorker, abandonment));
+  }
+
+  /**
+   * Claims as many queued runs as the worker has capacity for, each user's oldest first, and
+   * marks them as running. `moreLeft` is true if there may be more for this worker.
+   */
+  async claim(claim: QueueClaim) {
+    const userQueues = await claimableRuns(this.#db, claim)
+      .select(({ fn }) => [
+        'userId',
+        fn.min('createdAt').as('oldest'),
         fn.countAll<number>().as('count'),
-      );
-      return (await counted.executeTakeFirstOrThrow()).count;
-    },
-    /** Returns the ids of a worker's running runs, according to the store. */
-    runningAt: async (worker: string) => {
-      const runs = db
-        .selectFrom('runs')
-        .select('id')
-        .where(isUnfinished)
-        .where('worker', '=', worker);
-      return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
-    },
-    /** Queues these runs of the worker again, or all of them, without counting a death. */
-    release: async (worker: string, runIds?: readonly string[]) => {
-      if (runIds?.length !== 0) await writer.write(trx => queueAgain(trx, worker, runIds));
-    },
-  };
+      ])
+      .groupBy('userId')
+      .execute();
+    const turns = allotTurns(userQueues, claim);
+    const runs =
+      turns.size === 0
+        ? []
+        : await this.#writer.write(trx => claimOldest(trx, turns, claim, { shared: this.#shared }));
+    const left = userQueues.reduce((sum, { count }) => sum + count, 0) - runs.length;
+
+    return { runs, moreLeft: left > 0 };
+  }
+
+  /** Returns the number of queued runs that a worker with these models could claim. */
+  async countClaimable(models: QueueClaim['models']) {
+    const counted = claimableRuns(this.#db, { models }).select(({ fn }) =>
+      fn.countAll<number>().as('count'),
+    );
+    return (await counted.executeTakeFirstOrThrow()).count;
+  }
+
+  /** Returns the ids of a worker's running runs, according to the store. */
+  async findRunning(worker: string) {
+    const runs = this.#db
+      .selectFrom('runs')
+      .select('id')
+      .where(isUnfinished)
+      .where('worker', '=', worker);
+    return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
+  }
+
+  /** Queues these runs of the worker again, or all of them, without counting a death. */
+  async release(worker: string, runIds?: readonly string[]) {
+    if (runIds?.length !== 0) await this.#writer.write(trx => queueAgain(trx, worker, runIds));
+  }
 }
 
 interface UserQueue {

@@ -18,90 +18,121 @@ import { selectRunsWithIds, selectUserRun } from './run-selections.ts';
 import { readRunsUsage } from './run-usage.ts';
 
 /** Creates, reads and ends runs. Times are in milliseconds unless noted. */
-export function createRunsStore(
-  db: Db,
-  writer: Writer,
-  runWrites?: Pick<RunWrites, 'create' | 'end'>,
-) {
-  return {
-    /**
-     * Writes a run with its reservations and idempotency key, or nothing.
-     *
-     * @throws {CreationRefused}
-     */
-    create: (run: NewRun, limits: UserLimits, now: number) =>
-      runWrites?.create(run, limits, now) ??
-      writer.write(trx => writeNewRun(trx, run, limits, now)),
-    find: async (userId: number, id: string): Promise<StoredRun | undefined> => {
-      const row = await selectUserRun(db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
-      return row && parseStoredRun(row);
-    },
-    /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
-    storedRequest: async (userId: number, id: string) => {
-      const row = await selectUserRun(db, userId, id)
-        .select(['promptVersionId', 'request'])
-        .executeTakeFirst();
-      return row?.request
-        ? { ...row, request: JSON.parse(row.request) as StoredRequest }
-        : undefined;
-    },
-    /** Returns the run that a key created in the last 24 hours, and the digest of the body. */
-    createdWith: (userId: number, key: string, now: number) => findCreatedRun(db, userId, key, now),
-    /** Deletes idempotency keys older than 24 hours. */
-    forgetKeys: async (now: number) => {
-      const before = now - IDEMPOTENCY_LIFETIME_MS;
-      await writer.write(trx =>
-        trx.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute(),
-      );
-    },
-    /** See `readPage`. */
-    page: (filter: RunListFilter) => readPage(db, filter),
-    /** See `readRuns`. */
-    read: (ids: readonly string[], limits: PageLimits) => readRuns(db, ids, limits),
-    usage: (userId: number, ids: readonly string[]) => readRunsUsage(db, userId, ids),
-    /** Writes the outcome, media and refund of a run, if this worker still holds it. */
-    settle: ({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) =>
-      runWrites?.end(id, userId, worker, outcome) ??
-      writer.write(trx => endRun(trx, id, outcome, worker)),
-    /**
-     * Ends an unfinished run as failed, whichever worker holds it; returns false if it has already
-     * ended.
-     */
-    fail: (id: string, message: string, endedAt?: number) =>
-      writer.write(trx => failRun(trx, id, message, endedAt)),
-    /** Returns those of these runs that have ended, of any user. */
-    endedAmong: async (ids: readonly string[]) => {
-      if (ids.length === 0) return [];
-      const rows = await selectRunsWithIds(db, ids)
-        .where('status', 'in', ['succeeded', 'failed'])
-        .execute();
-      return rows.map(parseStoredRun);
-    },
-    /** Returns those of these runs whose input images must be kept. */
-    withImages: async (ids: readonly string[]) => {
-      const rows = await selectRunsWithIds(db, ids)
-        .where('inputBytes', '>', 0)
-        .clearSelect()
-        .select('id')
-        .execute();
-      return new Set(rows.map(row => row.id));
-    },
-    /** Returns those of these runs whose request is kept. */
-    withRequests: async (ids: readonly string[]) => {
-      const rows = await selectRunsWithIds(db, ids)
-        .where('request', 'is not', null)
-        .clearSelect()
-        .select('id')
-        .execute();
-      return new Set(rows.map(row => row.id));
-    },
-    /**
-     * Releases the space of input images of ended runs, of one user or from before a time; returns
-     * the runs.
-     */
-    forgetImages: (which: { before: number } | { userId: number }) =>
-      writer.write(trx => forgetImages(trx, which)),
-  };
+export class RunsStore {
+  readonly #db: Db;
+  readonly #writer: Writer;
+  readonly #runWrites: Pick<RunWrites, 'create' | 'end'> | undefined;
+
+  constructor(db: Db, writer: Writer, runWrites?: Pick<RunWrites, 'create' | 'end'>) {
+    this.#db = db;
+    this.#writer = writer;
+    this.#runWrites = runWrites;
+  }
+
+  /**
+   * Writes a run with its reservations and idempotency key, or nothing.
+   *
+   * @throws {CreationRefused}
+   */
+  create(run: NewRun, limits: UserLimits, now: number) {
+    return (
+      this.#runWrites?.create(run, limits, now) ??
+      this.#writer.write(trx => writeNewRun(trx, run, limits, now))
+    );
+  }
+
+  async find(userId: number, id: string): Promise<StoredRun | undefined> {
+    const row = await selectUserRun(this.#db, userId, id).select(RUN_COLUMNS).executeTakeFirst();
+    return row && parseStoredRun(row);
+  }
+
+  /** Returns the request of a run; undefined if it is not kept, or the run doesn't exist. */
+  async findRequest(userId: number, id: string) {
+    const row = await selectUserRun(this.#db, userId, id)
+      .select(['promptVersionId', 'request'])
+      .executeTakeFirst();
+    return row?.request ? { ...row, request: JSON.parse(row.request) as StoredRequest } : undefined;
+  }
+
+  /** Returns the run that a key created in the last 24 hours, and the digest of the body. */
+  findByKey(userId: number, key: string, now: number) {
+    return findCreatedRun(this.#db, userId, key, now);
+  }
+
+  /** Deletes idempotency keys older than 24 hours. */
+  async forgetKeys(now: number) {
+    const before = now - IDEMPOTENCY_LIFETIME_MS;
+    await this.#writer.write(trx =>
+      trx.deleteFrom('idempotencyKeys').where('createdAt', '<', before).execute(),
+    );
+  }
+
+  /** See `readPage`. */
+  readPage(filter: RunListFilter) {
+    return readPage(this.#db, filter);
+  }
+
+  /** See `readRuns`. */
+  readAll(ids: readonly string[], limits: PageLimits) {
+    return readRuns(this.#db, ids, limits);
+  }
+
+  readUsage(userId: number, ids: readonly string[]) {
+    return readRunsUsage(this.#db, userId, ids);
+  }
+
+  /** Writes the outcome, media and refund of a run, if this worker still holds it. */
+  settle({ id, userId }: Pick<NewRun, 'id' | 'userId'>, worker: string, outcome: RunOutcome) {
+    return (
+      this.#runWrites?.end(id, userId, worker, outcome) ??
+      this.#writer.write(trx => endRun(trx, id, outcome, worker))
+    );
+  }
+
+  /**
+   * Ends an unfinished run as failed, whichever worker holds it; returns false if it has already
+   * ended.
+   */
+  fail(id: string, message: string, endedAt?: number) {
+    return this.#writer.write(trx => failRun(trx, id, message, endedAt));
+  }
+
+  /** Returns those of these runs that have ended, of any user. */
+  async findEnded(ids: readonly string[]) {
+    if (ids.length === 0) return [];
+    const rows = await selectRunsWithIds(this.#db, ids)
+      .where('status', 'in', ['succeeded', 'failed'])
+      .execute();
+    return rows.map(parseStoredRun);
+  }
+
+  /** Returns those of these runs whose input images must be kept. */
+  async filterWithImages(ids: readonly string[]) {
+    const rows = await selectRunsWithIds(this.#db, ids)
+      .where('inputBytes', '>', 0)
+      .clearSelect()
+      .select('id')
+      .execute();
+    return new Set(rows.map(row => row.id));
+  }
+
+  /** Returns those of these runs whose request is kept. */
+  async filterWithRequests(ids: readonly string[]) {
+    const rows = await selectRunsWithIds(this.#db, ids)
+      .where('request', 'is not', null)
+      .clearSelect()
+      .select('id')
+      .execute();
+    return new Set(rows.map(row => row.id));
+  }
+
+  /**
+   * Releases the space of input images of ended runs, of one user or from before a time; returns
+   * the runs.
+   */
+  forgetImages(which: { before: number } | { userId: number }) {
+    return this.#writer.write(trx => forgetImages(trx, which));
+  }
 }
 
 async function findCreatedRun(db: Db, userId: number, key: string, now: number) {

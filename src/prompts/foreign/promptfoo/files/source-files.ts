@@ -11,7 +11,7 @@ import {
 } from '../../../../files/named-file.ts';
 import { describeEncodingFault, isUtf16 } from '../../../../files/read-text.ts';
 import { getErrorCode, getErrorMessage } from '../../../../utils/error-utils.ts';
-import { LimitExceeded } from '../../../../utils/past-bound.ts';
+import { LimitExceeded } from '../../../../utils/limit-exceeded.ts';
 import type { ConversionBudget } from '../../conversion-budget.ts';
 import type { ConvertOptions } from '../../convert-options.ts';
 import { compileGlob, isGlob, listEntriesBelow } from './glob.ts';
