@@ -23,7 +23,7 @@ import { createExecutor, type Executor, type ExecutorOptions } from './runs/exec
 import { HeldResults } from './runs/held-results.ts';
 import { InputFiles } from './runs/input-files.ts';
 import { loadImageInputs } from './runs/load-images.ts';
-import type { ProviderBatches } from './runs/provider-batches.ts';
+import type { ProviderBatches, ProviderBatchesOptions } from './runs/provider-batches.ts';
 import type { RunEnd, Runner, RunnerOptions } from './runs/runner.ts';
 import { TextFeed } from './runs/text-feed.ts';
 import { openUnstoredRuns } from './runs/unstored-runs.ts';
@@ -80,97 +80,81 @@ export interface ComposeOptions<R extends Runner> extends CommonOptions {
 
 /** Builds the parts of a service in the order of their dependencies. */
 export async function compose<R extends Runner>(store: Store, options: ComposeOptions<R>) {
-  const { clock, onNotice, stopped, env = {} } = options;
+  const { clock, onNotice, onRunEnd, env = {} } = options;
   const user = await ensureLocalUser(store);
   await seedSamples(store, clock);
-  const parts = await openBaseParts(store, options);
-  const { models, batchAnswers } = parts;
+  const base = await openBaseParts(store, options);
   const texts = new TextFeed();
   const toOperator = options.isForOneUser ? undefined : createNoticeLimiter(onNotice, clock);
-  const executor = buildExecutor({ ...parts, texts, toOperator }, options);
-  const onEnd = options.onRunEnd && withUserName(store, options.onRunEnd);
   const limits = {
     queued: options.maxQueued ?? MAX_QUEUED,
     mediaBytes: options.maxMediaBytes ?? DEFAULT_MEDIA_BYTES,
   };
-  const runner = options.runner(
-    { ...parts, executor, onEnd, limits, meter: options.meter },
-    models,
-  );
-  const resources = createResourcesView(models);
-  const services = buildServices({ ...parts, runner, limits, resources, toOperator }, options);
-  const sessionKey = generateKeyText();
-  const api = buildApi(
-    { ...parts, services, sessionKey: { hash: hashKey(sessionKey), userId: user.id } },
-    options,
-  );
 
-  const loadProviderBatches = async (): Promise<ProviderBatches> => {
-    const { createProviderBatches } = await import('./runs/provider-batches.ts');
-    return createProviderBatches({
-      services,
-      userId: user.id,
-      env,
-      answers: batchAnswers,
-      signal: stopped,
-    });
-  };
+  const executor = buildExecutor({ ...base, texts, toOperator }, options);
+  const onEnd = onRunEnd && withUserName(store, onRunEnd);
+  const runnerOptions = { ...base, executor, onEnd, limits, meter: options.meter };
+  const runner = options.runner(runnerOptions, base.models);
+
+  const resources = createResourcesView(base.models);
+  const services = buildServices({ ...base, runner, limits, resources, toOperator }, options);
+  const sessionKeyText = generateKeyText();
+  const sessionKey = { hash: hashKey(sessionKeyText), userId: user.id };
 
   return {
-    ...parts,
-    api,
+    ...base,
+    api: buildApi({ ...base, services, sessionKey }, options),
     runner,
     texts,
     /** A key of the user `local` that is never stored. */
-    sessionKey,
+    sessionKey: sessionKeyText,
     userId: user.id,
-    costs: createCosts({ ...parts, userId: user.id }),
-    providerBatches: loadProviderBatches,
+    costs: createCosts({ ...base, userId: user.id }),
+    providerBatches: () =>
+      loadProviderBatches({
+        services,
+        userId: user.id,
+        env,
+        answers: base.batchAnswers,
+        signal: options.stopped,
+      }),
   };
 }
 
 type Options = ComposeOptions<Runner>;
 
 /** Opens the parts that need nothing but the store and its directory. */
-async function openBaseParts(
-  store: Store,
-  {
-    dataDir,
-    clock,
-    onNotice,
-    modelsFile,
-    declaredModels,
-    defaultModel,
-    watchModels,
-    isForOneUser,
-    directory,
-    env = {},
-    ...options
-  }: Options,
-) {
+async function openBaseParts(store: Store, options: Options) {
+  const { dataDir, clock, onNotice, env = {} } = options;
   const report = createNoticeLimiter(onNotice, clock);
   const onFault = (error: unknown): void => report(`fault: ${explainStoreFault(dataDir, error)}`);
 
-  const onHeld = (error: unknown): void =>
-    report(
-      `an answer waits in memory until it can be stored: ${explainStoreFault(dataDir, error)}`,
-    );
+  const onHeld = (error: unknown): void => {
+    const reason = explainStoreFault(dataDir, error);
+    report(`an answer waits in memory until it can be stored: ${reason}`);
+  };
 
   const models = await loadModels({
     dataDir,
     env,
-    modelsFile,
-    declaredModels,
-    watch: watchModels,
+    modelsFile: options.modelsFile,
+    declaredModels: options.declaredModels,
+    watch: options.watchModels,
     onProblem: error => onNotice(error.message),
   });
+  const engines = createEngines({
+    env,
+    privateRules: getPrivateRules(options),
+    dataDir,
+    directory: options.directory,
+  });
+  const tasks = new SharedTasks({ isForOneUser: options.isForOneUser });
 
-  const tasks = new SharedTasks({ isForOneUser });
   return {
     store,
     clock,
     models,
-    engines: createEngines({ env, privateRules: privateRulesIn(options), dataDir, directory }),
+    engines,
     tasks,
     definitions: new Definitions(store, tasks),
     media: openMedia(dataDir, store, clock),
@@ -179,13 +163,17 @@ async function openBaseParts(
     programs: new Set<string>(),
     results: new HeldResults({ clock, onFault }),
     unstored: openUnstoredRuns(dataDir),
-    defaultModel,
+    defaultModel: options.defaultModel,
     onFault,
     onHeld,
   };
 }
 
 type BaseParts = Awaited<ReturnType<typeof openBaseParts>>;
+
+function getPrivateRules({ allowPrivate, onUnresolved }: Options) {
+  return { allowPrivate, onUnresolved };
+}
 
 function buildExecutor(
   parts: BaseParts & Pick<ExecutorOptions, 'texts' | 'toOperator'>,
@@ -200,19 +188,12 @@ function buildExecutor(
   });
 }
 
-function privateRulesIn({
-  allowPrivate,
-  onUnresolved,
-}: Pick<Options, 'allowPrivate' | 'onUnresolved'>) {
-  return { allowPrivate, onUnresolved };
-}
-
 function buildServices(
   parts: BaseParts & Pick<Services, 'runner' | 'limits' | 'resources' | 'toOperator'>,
   options: Options,
 ): Services {
   const { closing, stopped, env = {} } = options;
-  const rules = { ...privateRulesIn(options), signal: stopped, env, open: options.openUrl };
+  const rules = { ...getPrivateRules(options), signal: stopped, env, open: options.openUrl };
   return {
     ...parts,
     draining: options.draining ?? closing,
@@ -224,9 +205,10 @@ function buildServices(
 }
 
 function buildApi(
-  { store, clock, onFault, services, sessionKey }: BaseParts & ApiParts,
+  parts: BaseParts & Pick<AuthOptions, 'sessionKey'> & { readonly services: Services },
   { routes, limiter, ratePolicy, closing, thread }: Options,
 ): Api {
+  const { store, clock, onFault, services, sessionKey } = parts;
   return createApi({
     routes,
     services,
@@ -245,14 +227,15 @@ function buildApi(
   });
 }
 
-interface ApiParts extends Pick<AuthOptions, 'sessionKey'> {
-  readonly services: Services;
-}
-
 /** Adds the user's name to the end of a run, for the log. */
 function withUserName(store: Store, onRunEnd: (run: RunEndEvent) => void): (run: RunEnd) => void {
   return run => {
-    const user = store.accounts.findUser(run.userId).catch(() => undefined);
-    void user.then(user => onRunEnd({ ...run, user: user?.name }));
+    const search = store.accounts.findUser(run.userId).catch(() => undefined);
+    void search.then(user => onRunEnd({ ...run, user: user?.name }));
   };
+}
+
+async function loadProviderBatches(options: ProviderBatchesOptions): Promise<ProviderBatches> {
+  const module = await import('./runs/provider-batches.ts');
+  return new module.ProviderBatches(options);
 }

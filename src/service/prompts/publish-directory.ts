@@ -13,7 +13,7 @@ import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { readDefinition } from '../../prompts/tasks/read-prompt.ts';
 import { getErrorCode, getErrorMessage, hasNoSpace, toError } from '../../utils/error-utils.ts';
 import { isStoreUnavailable } from '../store/store-errors.ts';
-import { type PublishContext, publishPrompt } from './publish.ts';
+import { type PublishContext, type PublishedFile, publishPrompt } from './publish.ts';
 
 /** Pause before files are offered again that the store could not take, in milliseconds. */
 const RETRY_MS = 5000;
@@ -27,48 +27,74 @@ export async function publishFromDirectory(
   directory: string,
   context: PublishContext,
   onNotice: (line: string) => void,
-): Promise<WatchedPrompts> {
-  const closing = new AbortController();
-  let isRetryPlanned = false;
-  const retryLater = async (): Promise<void> => {
-    if (isRetryPlanned) return;
-    isRetryPlanned = true;
-    await context.clock.sleep(RETRY_MS, closing.signal);
-    isRetryPlanned = false;
-    await watch.rescan();
-  };
+): Promise<{ close(): void }> {
+  const publisher = new DirectoryPublisher(directory, context, onNotice);
+  await publisher.start();
+  return publisher;
+}
 
-  const watch = watchPromptFiles(directory, {
-    tasks: context.tasks,
-    async onFile(definition, file) {
-      const publication = await publishPrompt(context, definition, file).catch((error: unknown) => {
-        if (isStoreFault(error)) void retryLater().catch(() => {});
-        throw error;
-      });
-      const { slug, promptVersionId, changed, echoes, lacksFence } = publication;
-      if (!changed) return;
+class DirectoryPublisher {
+  readonly #context: PublishContext;
+  readonly #onNotice: (line: string) => void;
+  readonly #watch: WatchedPrompts;
+  readonly #closing = new AbortController();
+  #isRescanPlanned = false;
+  #stopFollowingModels: (() => void) | undefined;
 
-      onNotice(`published ${slug} as ${promptVersionId}`);
+  constructor(directory: string, context: PublishContext, onNotice: (line: string) => void) {
+    this.#context = context;
+    this.#onNotice = onNotice;
+    this.#watch = watchPromptFiles(directory, {
+      tasks: context.tasks,
+      onFile: (definition, file) => this.#publish(definition, file),
+      onError: error => onNotice(`not published: ${error.message}`),
+    });
+  }
 
-      if (echoes) {
-        onNotice(`note: no model named in ${path.basename(file)}: echo gives the prompt back`);
-      }
+  /** Waits for the existing files, then follows changes of the models. */
+  async start(): Promise<void> {
+    await this.#watch.ready;
+    this.#stopFollowingModels = this.#context.models.onChange(() => void this.#watch.rescan());
+  }
 
-      if (lacksFence) onNotice(describeMissingFence(path.basename(file)));
-    },
-    onError: error => onNotice(`not published: ${error.message}`),
-  });
-  await watch.ready;
-  const stop = context.models.onChange(() => void watch.rescan());
+  close(): void {
+    this.#stopFollowingModels?.();
+    this.#closing.abort(new Error('the service is stopping'));
+    this.#watch.close();
+  }
 
-  return {
-    ...watch,
-    close() {
-      stop();
-      closing.abort(new Error('the service is stopping'));
-      watch.close();
-    },
-  };
+  async #publish(definition: PromptDefinition, file: string): Promise<void> {
+    try {
+      this.#report(await publishPrompt(this.#context, definition, file), file);
+    } catch (error) {
+      if (isStoreFault(error)) void this.#rescanLater().catch(() => {});
+      throw error;
+    }
+  }
+
+  #report(
+    { slug, promptVersionId, changed, echoes, lacksFence }: PublishedFile,
+    file: string,
+  ): void {
+    if (!changed) return;
+
+    this.#onNotice(`published ${slug} as ${promptVersionId}`);
+
+    const fileName = path.basename(file);
+    if (echoes) {
+      this.#onNotice(`note: no model named in ${fileName}: echo gives the prompt back`);
+    }
+
+    if (lacksFence) this.#onNotice(describeMissingFence(fileName));
+  }
+
+  async #rescanLater(): Promise<void> {
+    if (this.#isRescanPlanned) return;
+    this.#isRescanPlanned = true;
+    await this.#context.clock.sleep(RETRY_MS, this.#closing.signal);
+    this.#isRescanPlanned = false;
+    await this.#watch.rescan();
+  }
 }
 
 /**
@@ -109,9 +135,10 @@ export function watchPromptFiles(
   directory: string,
   { tasks, onFile, onError }: PromptWatch,
 ): WatchedPrompts {
-  /** The definition of each accepted file, and the content and fault of each refused one. */
   const acceptedDefinitions = new Map<string, PromptDefinition>();
+  /** The fault and content of each refused file, so that each fault is reported once. */
   const faultsByFile = new Map<string, string>();
+
   const visit = async (file: string): Promise<void> => {
     let text = '';
     try {

@@ -11,7 +11,7 @@ import { describeShutdown, findNearShutdown, type ModelEntry } from '../../model
 import type { BatchAnswer } from '../../models/provider-batches/batch-provider.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
 import { type CheckedOutput, changesAnswer } from '../../prompts/render/check-output.ts';
-import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
+import type { PromptTasks, TaskOptions } from '../../prompts/tasks/prompt-tasks.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { LimitExceeded } from '../../utils/limit-exceeded.ts';
 import type { Definitions } from '../prompts/definitions.ts';
@@ -51,78 +51,83 @@ export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOut
 export function createExecutor(options: ExecutorOptions): Executor {
   const onNotice = reportOnce(options.onNotice);
   return async (run, signal) => {
-    let isAsked = false;
-    const onAsked = (): void => {
-      isAsked = true;
-    };
-
-    const store = async (result: ChargedResult): Promise<RunOutcome> => {
-      const outcome = await storeOutcome(options, run.id, result, signal);
-      const isUnasked = !isAsked || hasReachedNoModel(result);
-      const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
-      return { ...outcome, ...(forgetsRequest && { forgetsRequest }) };
-    };
-
+    const execution = new Execution({ ...options, onNotice }, run, signal);
     try {
-      return await store(await runEngine({ ...options, onNotice, onAsked }, run, signal));
+      return await execution.store(await execution.runEngine());
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
-      return await store(
-        createFailedResult(`the run could not be executed: ${getErrorMessage(error)}`),
-      );
+      const message = `the run could not be executed: ${getErrorMessage(error)}`;
+      return await execution.store(createFailedResult(message));
     }
   };
 }
 
-/** Returns true if the run had no key, or its provider refused the key or was not reached. */
-function hasReachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
-  return isRefused && (fault === 'unauthorised' || fault === 'unreachable');
-}
+/** The execution of one run. */
+class Execution {
+  readonly #options: ExecutorOptions;
+  readonly #run: ExecutedRun;
+  readonly #signal: AbortSignal;
+  /** True once the model may have been asked, by this process or an earlier one. */
+  #isAsked = false;
 
-async function runEngine(
-  options: ExecutorOptions & { readonly onAsked: () => void },
-  run: ExecutedRun,
-  signal: AbortSignal,
-): Promise<ChargedResult> {
-  const { definitions, models, engines, tasks, unstored, onAsked } = options;
-  if (unstored.has(run.id)) {
-    onAsked();
-    return createFailedResult(UNSTORED_REASON);
+  constructor(options: ExecutorOptions, run: ExecutedRun, signal: AbortSignal) {
+    this.#options = options;
+    this.#run = run;
+    this.#signal = signal;
   }
 
-  const definition = await definitions.forVersionId(run.promptVersionId);
-  const model = models.get(definition.model);
-  if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
+  /** Renders the prompt, asks the model's engine and checks its answer. */
+  async runEngine(): Promise<ChargedResult> {
+    const run = this.#run;
+    const { definitions, models, engines, unstored, batchAnswers, programs } = this.#options;
+    if (unstored.has(run.id)) {
+      this.#isAsked = true;
+      return createFailedResult(UNSTORED_REASON);
+    }
 
-  reportModelNotes(model, options);
-  const refused = model.engine === 'program' ? await findProgramRefusal(options, run) : undefined;
-  if (refused !== undefined) return refused;
+    const definition = await definitions.forVersionId(run.promptVersionId);
+    const model = models.get(definition.model);
+    if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
 
-  const job = await buildEngineJob(options, run, { definition, model }, signal);
-  const batched = run.idempotency && options.batchAnswers.get(run.idempotency.key);
-  onAsked();
-  if (model.engine === 'program') options.programs.add(run.id);
-  const result = await (batched
-    ? readBatchedResult(engines, job, batched)
-    : engines[model.engine].run(job));
-  const { runOptions } = job;
-  const charge = await calculateCharge(model, result, {
-    runOptions,
-    providerBatch: batched !== undefined,
-  });
-  const checked = await checkResult(result, definition, tasks, { userId: run.userId, signal });
+    reportModelNotes(model, this.#options);
+    const isProgram = model.engine === 'program';
+    const refusal = isProgram ? await findProgramRefusal(this.#options, run) : undefined;
+    if (refusal !== undefined) return refusal;
 
-  return { ...checked, charge };
+    const job = await buildEngineJob(this.#options, run, { definition, model }, this.#signal);
+    const batchAnswer = run.idempotency && batchAnswers.get(run.idempotency.key);
+    this.#isAsked = true;
+    if (isProgram) programs.add(run.id);
+    const result = batchAnswer
+      ? await readBatchAnswer(engines, job, batchAnswer)
+      : await engines[model.engine].run(job);
+
+    const charge = await calculateCharge(model, result, {
+      runOptions: job.runOptions,
+      providerBatch: batchAnswer !== undefined,
+    });
+    const task = { userId: run.userId, signal: this.#signal };
+    const checked = await checkResult(result, definition, this.#options.tasks, task);
+    return { ...checked, charge };
+  }
+
+  /** Stores a result and returns the outcome. */
+  async store(result: ChargedResult): Promise<RunOutcome> {
+    const outcome = await storeOutcome(this.#options, this.#run.id, result, this.#signal);
+    const isUnasked = !this.#isAsked || hasReachedNoModel(result);
+    const forgetsRequest = this.#options.forgetsUnasked && isUnasked && outcome.status === 'failed';
+    return forgetsRequest ? { ...outcome, forgetsRequest } : outcome;
+  }
 }
 
 /** Reports that a model is only guessed, or will soon be shut down. */
 function reportModelNotes(model: ModelEntry, { clock, onNotice }: ExecutorOptions): void {
-  if (model.guessed === 'key') onNotice(guessNotice(model));
+  if (model.guessed === 'key') onNotice(describeGuess(model));
   const shutdown = findNearShutdown(model, clock.now());
   if (shutdown) onNotice(describeShutdown(shutdown));
 }
 
-/** Explains why a program must not start; undefined if it may. */
+/** Returns the result of a run of a program that must not start; undefined if it may. */
 async function findProgramRefusal(
   { allowsPrograms, onNotice }: Pick<ExecutorOptions, 'allowsPrograms' | 'onNotice'>,
   { id, deaths = 0 }: ExecutedRun,
@@ -139,17 +144,17 @@ async function findProgramRefusal(
   );
 }
 
-/** Returns the result of a run that a provider batch answered. */
-async function readBatchedResult(
+/** Reads the result of a run from its answer in a provider batch. */
+async function readBatchAnswer(
   engines: Engines,
   job: EngineJob,
   answer: BatchAnswer,
 ): Promise<EngineResult> {
   if ('body' in answer) {
-    return (
-      (await engines[job.model.engine].read?.(job, answer.body)) ?? createFailedResult('no answer')
-    );
+    const result = await engines[job.model.engine].read?.(job, answer.body);
+    return result ?? createFailedResult('no answer');
   }
+
   return {
     ...createFailedResult(`${job.model.provider?.name}'s batch has no answer: ${answer.fault}`),
     isRefused: true,
@@ -164,7 +169,7 @@ async function checkResult(
   result: EngineResult,
   { output: expected }: PromptDefinition,
   tasks: PromptTasks,
-  task: { readonly userId: number; readonly signal: AbortSignal },
+  task: TaskOptions,
 ): Promise<EngineResult> {
   if (result.failed || !changesAnswer(expected)) return result;
   const outputs: EngineOutput[] = [];
@@ -174,8 +179,7 @@ async function checkResult(
       continue;
     }
 
-    const checking = tasks.do('checkOutput', { output: expected, text: output.text }, task);
-    const { text, fault } = await checking.catch(createLimitExceededHandler(output));
+    const { text, fault } = await checkText(output.text, expected, tasks, task);
     outputs.push({ type: 'text', text });
     if (fault !== undefined) outputs.push({ type: 'error', message: fault });
   }
@@ -183,17 +187,29 @@ async function checkResult(
   return { ...result, outputs, failed: outputs.length > result.outputs.length };
 }
 
-function createLimitExceededHandler({ text }: { readonly text: string }) {
-  return (error: unknown): CheckedOutput => {
-    if (!(error instanceof LimitExceeded)) throw error;
-    return { text, fault: error.message };
-  };
+async function checkText(
+  text: string,
+  expected: PromptDefinition['output'],
+  tasks: PromptTasks,
+  task: TaskOptions,
+): Promise<CheckedOutput> {
+  try {
+    return await tasks.do('checkOutput', { output: expected, text }, task);
+  } catch (error) {
+    if (error instanceof LimitExceeded) return { text, fault: error.message };
+    throw error;
+  }
 }
 
-function guessNotice({ model, provider }: ModelEntry): string {
-  const place =
+/** Returns true if the run had no key, or its provider refused the key or was not reached. */
+function hasReachedNoModel({ isRefused = false, fault }: EngineResult): boolean {
+  return isRefused && (fault === 'unauthorised' || fault === 'unreachable');
+}
+
+function describeGuess({ model, provider }: ModelEntry): string {
+  const endpoint =
     provider === undefined ? 'your endpoint' : `${provider.name} at ${provider.baseUrl}`;
-  return `${model} is treated as a model of ${place}; promptrun models discover writes the models that it has to models.yaml`;
+  return `${model} is treated as a model of ${endpoint}; promptrun models discover writes the models that it has to models.yaml`;
 }
 
 function reportOnce(onNotice: (line: string) => void): (line: string) => void {

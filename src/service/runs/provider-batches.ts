@@ -1,8 +1,10 @@
 import type { EngineJob, PromptJob } from '../../models/engine.ts';
+import type { ModelEntry } from '../../models/model-entry.ts';
 import type { BatchAnswer, BatchProvider } from '../../models/provider-batches/batch-provider.ts';
 import { openBatches } from '../../models/provider-batches/open-batches.ts';
 import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
+import type { PromptDefinition } from '../../prompts/definition.ts';
 import { renderPrompt } from '../../prompts/render/render-prompt.ts';
 import type { Env } from '../../utils/env.ts';
 import type { CreateRunRequest } from '../../wire/index.ts';
@@ -13,9 +15,6 @@ import { checkCreation, type RunServices } from './create-run.ts';
 import { buildPromptRequest } from './engine-job.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
 
-/** Runs that are answered by provider batches. */
-export type ProviderBatches = ReturnType<typeof createProviderBatches>;
-
 export interface ProviderBatchesOptions {
   readonly services: RunServices;
   readonly userId: number;
@@ -24,73 +23,88 @@ export interface ProviderBatchesOptions {
   readonly signal: AbortSignal;
 }
 
-export function createProviderBatches(options: ProviderBatchesOptions) {
-  const { services, userId, env, answers, signal } = options;
-  const sleep: EngineJob['sleep'] = (ms, stopped) => services.clock.sleep(ms, stopped);
-  return {
-    /**
-     * Returns the batch interface of the provider of a version's model.
-     *
-     * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be
-     * asked
-     */
-    async forVersion(promptVersionId: string): Promise<BatchProvider> {
-      const { model } = await requireRunnable(services, promptVersionId);
-      const { provider } = model;
+/** Runs that are answered by provider batches. */
+export class ProviderBatches {
+  readonly #options: ProviderBatchesOptions;
+  readonly #sleep: EngineJob['sleep'];
 
-      if (model.modality !== 'text') {
-        throw invalidRequest(
-          `the model ${model.model} makes pictures: only text models can be used in a batch`,
-        );
-      }
+  constructor(options: ProviderBatchesOptions) {
+    this.#options = options;
+    this.#sleep = (ms, stopped) => options.services.clock.sleep(ms, stopped);
+  }
 
-      if (provider?.batch !== true) {
-        throw invalidRequest(
-          `the model ${model.model} can't be used in a batch: only openai, anthropic, and providers with \`batch: true\` in models.yaml have batches`,
-        );
-      }
+  /**
+   * Returns the batch interface of the provider of a version's model.
+   *
+   * @throws {Refusal} if the model has no provider, or the provider has no batches or can't be
+   * asked
+   */
+  async forVersion(promptVersionId: string): Promise<BatchProvider> {
+    const { services, env } = this.#options;
+    const { model } = await requireRunnable(services, promptVersionId);
+    const { provider } = model;
 
-      requireAccess(services, model);
-      return openBatches({ provider, key: readProviderKey(provider, env), env }, { model, sleep });
-    },
-    /**
-     * Returns the provider request for a creation, as JSON on one line.
-     *
-     * @throws {Refusal} as the creation would
-     */
-    async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
-      const { definition, model } = await requireRunnable(services, creation.promptVersionId);
-      const { run, images } = await checkCreation(
-        services,
-        { userId, keyId: SESSION_KEY_ID },
-        creation,
-        UNCOUNTED,
+    if (model.modality !== 'text') {
+      throw invalidRequest(
+        `the model ${model.model} makes pictures: only text models can be used in a batch`,
       );
-      const { textInputs, runOptions } = run.request;
-      const prompt = await renderPrompt(definition, { textInputs, images }, work =>
-        services.tasks.do('render', work, { userId }),
+    }
+
+    if (provider?.batch !== true) {
+      throw invalidRequest(
+        `the model ${model.model} can't be used in a batch: only openai, anthropic, and providers with \`batch: true\` in models.yaml have batches`,
       );
-      const job: PromptJob = {
-        ...buildPromptRequest(definition, model, prompt, runOptions),
-        signal,
-        sleep,
-      };
+    }
 
-      const { provider } = model;
-      if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
+    requireAccess(services, model);
+    const key = readProviderKey(provider, env);
+    return openBatches({ provider, key, env }, { model, sleep: this.#sleep });
+  }
 
-      const { body } = await buildRequest(job, {
-        provider,
-        key: readProviderKey(provider, env),
-        env,
-      });
-      return body ?? new Uint8Array();
-    },
-    /**
-     * Makes a creation with this key take the answer instead of asking the provider, until
-     * `withdraw`.
-     */
-    offer: (key: string, answer: BatchAnswer) => void answers.set(key, answer),
-    withdraw: (key: string) => void answers.delete(key),
-  };
+  /**
+   * Returns the provider request for a creation, as JSON on one line.
+   *
+   * @throws {Refusal} as the creation would
+   */
+  async prepare(creation: CreateRunRequest): Promise<Uint8Array> {
+    const { services, env } = this.#options;
+    const { definition, model } = await requireRunnable(services, creation.promptVersionId);
+    const job = await this.#buildJob(creation, definition, model);
+
+    const { provider } = model;
+    if (!provider) throw invalidRequest(`the model ${model.model} has no provider`);
+
+    const key = readProviderKey(provider, env);
+    const { body } = await buildRequest(job, { provider, key, env });
+    return body ?? new Uint8Array();
+  }
+
+  /**
+   * Makes a creation with this key take the answer instead of asking the provider, until
+   * `withdraw`.
+   */
+  offer(key: string, answer: BatchAnswer): void {
+    this.#options.answers.set(key, answer);
+  }
+
+  withdraw(key: string): void {
+    this.#options.answers.delete(key);
+  }
+
+  async #buildJob(
+    creation: CreateRunRequest,
+    definition: PromptDefinition,
+    model: ModelEntry,
+  ): Promise<PromptJob> {
+    const { services, userId, signal } = this.#options;
+    const caller = { userId, keyId: SESSION_KEY_ID };
+    const { run, images } = await checkCreation(services, caller, creation, UNCOUNTED);
+    const { textInputs, runOptions } = run.request;
+    const prompt = await renderPrompt(definition, { textInputs, images }, work =>
+      services.tasks.do('render', work, { userId }),
+    );
+
+    const request = buildPromptRequest(definition, model, prompt, runOptions);
+    return { ...request, signal, sleep: this.#sleep };
+  }
 }
