@@ -51,73 +51,66 @@ export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOut
 export function createExecutor(options: ExecutorOptions): Executor {
   const onNotice = reportOnce(options.onNotice);
   return async (run, signal) => {
-    const execution = new Execution({ ...options, onNotice }, run, signal);
+    const progress: Progress = { isAsked: false };
+
+    const store = async (result: ChargedResult): Promise<RunOutcome> => {
+      const outcome = await storeOutcome(options, run.id, result, signal);
+      const isUnasked = !progress.isAsked || hasReachedNoModel(result);
+      const forgetsRequest = options.forgetsUnasked && isUnasked && outcome.status === 'failed';
+      return forgetsRequest ? { ...outcome, forgetsRequest } : outcome;
+    };
+
     try {
-      return await execution.store(await execution.runEngine());
+      return await store(await runEngine({ ...options, onNotice }, run, progress, signal));
     } catch (error) {
       if (signal.aborted || isStoreUnavailable(error)) return undefined;
       const message = `the run could not be executed: ${getErrorMessage(error)}`;
-      return await execution.store(createFailedResult(message));
+      return await store(createFailedResult(message));
     }
   };
 }
 
-/** The execution of one run. */
-class Execution {
-  readonly #options: ExecutorOptions;
-  readonly #run: ExecutedRun;
-  readonly #signal: AbortSignal;
+interface Progress {
   /** True once the model may have been asked, by this process or an earlier one. */
-  #isAsked = false;
+  isAsked: boolean;
+}
 
-  constructor(options: ExecutorOptions, run: ExecutedRun, signal: AbortSignal) {
-    this.#options = options;
-    this.#run = run;
-    this.#signal = signal;
+/** Renders the prompt, asks the model's engine and checks its answer. */
+async function runEngine(
+  options: ExecutorOptions,
+  run: ExecutedRun,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<ChargedResult> {
+  const { definitions, models, engines, tasks } = options;
+  if (options.unstored.has(run.id)) {
+    progress.isAsked = true;
+    return createFailedResult(UNSTORED_REASON);
   }
 
-  /** Renders the prompt, asks the model's engine and checks its answer. */
-  async runEngine(): Promise<ChargedResult> {
-    const run = this.#run;
-    const { definitions, models, engines, unstored, batchAnswers, programs } = this.#options;
-    if (unstored.has(run.id)) {
-      this.#isAsked = true;
-      return createFailedResult(UNSTORED_REASON);
-    }
+  const definition = await definitions.forVersionId(run.promptVersionId);
+  const model = models.get(definition.model);
+  if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
 
-    const definition = await definitions.forVersionId(run.promptVersionId);
-    const model = models.get(definition.model);
-    if (!model) return createFailedResult(`the model ${definition.model} is no longer available`);
+  reportModelNotes(model, options);
+  const isProgram = model.engine === 'program';
+  const refusal = isProgram ? await findProgramRefusal(options, run) : undefined;
+  if (refusal !== undefined) return refusal;
 
-    reportModelNotes(model, this.#options);
-    const isProgram = model.engine === 'program';
-    const refusal = isProgram ? await findProgramRefusal(this.#options, run) : undefined;
-    if (refusal !== undefined) return refusal;
+  const job = await buildEngineJob(options, run, { definition, model }, signal);
+  const batchAnswer = run.idempotency && options.batchAnswers.get(run.idempotency.key);
+  progress.isAsked = true;
+  if (isProgram) options.programs.add(run.id);
+  const result = batchAnswer
+    ? await readBatchedResult(engines, job, batchAnswer)
+    : await engines[model.engine].run(job);
 
-    const job = await buildEngineJob(this.#options, run, { definition, model }, this.#signal);
-    const batchAnswer = run.idempotency && batchAnswers.get(run.idempotency.key);
-    this.#isAsked = true;
-    if (isProgram) programs.add(run.id);
-    const result = batchAnswer
-      ? await readBatchAnswer(engines, job, batchAnswer)
-      : await engines[model.engine].run(job);
-
-    const charge = await calculateCharge(model, result, {
-      runOptions: job.runOptions,
-      providerBatch: batchAnswer !== undefined,
-    });
-    const task = { userId: run.userId, signal: this.#signal };
-    const checked = await checkResult(result, definition, this.#options.tasks, task);
-    return { ...checked, charge };
-  }
-
-  /** Stores a result and returns the outcome. */
-  async store(result: ChargedResult): Promise<RunOutcome> {
-    const outcome = await storeOutcome(this.#options, this.#run.id, result, this.#signal);
-    const isUnasked = !this.#isAsked || hasReachedNoModel(result);
-    const forgetsRequest = this.#options.forgetsUnasked && isUnasked && outcome.status === 'failed';
-    return forgetsRequest ? { ...outcome, forgetsRequest } : outcome;
-  }
+  const charge = await calculateCharge(model, result, {
+    runOptions: job.runOptions,
+    providerBatch: batchAnswer !== undefined,
+  });
+  const checked = await checkResult(result, definition, tasks, { userId: run.userId, signal });
+  return { ...checked, charge };
 }
 
 /** Reports that a model is only guessed, or will soon be shut down. */
@@ -145,7 +138,7 @@ async function findProgramRefusal(
 }
 
 /** Reads the result of a run from its answer in a provider batch. */
-async function readBatchAnswer(
+async function readBatchedResult(
   engines: Engines,
   job: EngineJob,
   answer: BatchAnswer,

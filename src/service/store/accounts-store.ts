@@ -30,9 +30,7 @@ export class AccountsStore {
   }
 
   findKeyOwner(keyHash: string) {
-    return this.#db
-      .selectFrom('keys')
-      .innerJoin('users', 'users.id', 'keys.userId')
+    return selectKeysWithUsers(this.#db)
       .select([
         'keys.id as keyId',
         'userId',
@@ -46,15 +44,11 @@ export class AccountsStore {
   }
 
   findUser(id: number) {
-    return this.#db
-      .selectFrom('users')
-      .select(USER_COLUMNS)
-      .where('id', '=', id)
-      .executeTakeFirst();
+    return selectUsers(this.#db).where('id', '=', id).executeTakeFirst();
   }
 
   findUserByName(name: string) {
-    return selectUserByName(this.#db, name).executeTakeFirst();
+    return selectUsers(this.#db).where('name', '=', name).executeTakeFirst();
   }
 
   /** Creates the user. Leaves an existing one unchanged, with `isNew` false. */
@@ -113,9 +107,7 @@ export class AccountsStore {
   }
 
   listKeys() {
-    return this.#db
-      .selectFrom('keys')
-      .innerJoin('users', 'users.id', 'keys.userId')
+    return selectKeysWithUsers(this.#db)
       .select([
         'keys.id',
         'users.name as user',
@@ -145,8 +137,12 @@ export class AccountsStore {
   }
 }
 
-function selectUserByName(db: Db, name: string) {
-  return db.selectFrom('users').select(USER_COLUMNS).where('name', '=', name);
+function selectKeysWithUsers(db: Db) {
+  return db.selectFrom('keys').innerJoin('users', 'users.id', 'keys.userId');
+}
+
+function selectUsers(db: Db) {
+  return db.selectFrom('users').select(USER_COLUMNS);
 }
 
 /**
@@ -159,22 +155,22 @@ async function ensureUser(db: Db, user: NewUser & { name: string }) {
     .onConflict(conflict => conflict.column('name').doNothing())
     .returning(USER_COLUMNS)
     .executeTakeFirst();
-  return {
-    user: created ?? (await selectUserByName(db, user.name).executeTakeFirstOrThrow()),
-    isNew: created !== undefined,
-  };
+  if (created) return { user: created, isNew: true };
+
+  const existing = selectUsers(db).where('name', '=', user.name);
+  return { user: await existing.executeTakeFirstOrThrow(), isNew: false };
 }
 
 async function changeUser(db: Db, name: string, { plan, credits }: UserChanges): Promise<boolean> {
-  const more = credits && 'by' in credits ? credits.by : 0;
+  const addedCredits = credits && 'by' in credits ? credits.by : 0;
   const { numUpdatedRows } = await db
     .updateTable('users')
     .set(({ eb, ref }) => ({
       plan: plan ?? ref('plan'),
-      credits: credits && 'to' in credits ? credits.to : eb('credits', '+', more),
+      credits: credits && 'to' in credits ? credits.to : eb('credits', '+', addedCredits),
     }))
     .where('name', '=', name)
-    .where('credits', '>=', -more)
+    .where('credits', '>=', -addedCredits)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -16,43 +16,32 @@ export type LabelResult =
   | { readonly previous: string | null }
   | { readonly missing: 'prompt' | 'version' | 'label' };
 
-/** Prompts' labels and their moves. */
-export class LabelsStore {
-  readonly #db: Db;
-  readonly #writer: Writer;
-
-  constructor(db: Db, writer: Writer) {
-    this.#db = db;
-    this.#writer = writer;
-  }
-
-  /**
-   * Sets, moves or removes a label of a published prompt, and journals it in the same
-   * transaction.
-   */
-  move(change: LabelChange): Promise<LabelResult> {
-    return this.#writer.write(trx => move(trx, change));
-  }
-
-  async listForPrompts(promptIds: readonly string[]) {
-    if (promptIds.length === 0) return [];
-    return await this.#db
-      .selectFrom('labels')
-      .selectAll()
-      .where('promptId', 'in', promptIds)
-      .orderBy('label')
-      .execute();
-  }
-
-  /** Returns the journal of a prompt's labels, newest first. */
-  listMoves(promptId: string) {
-    return this.#db
-      .selectFrom('labelMoves')
-      .selectAll()
-      .where('promptId', '=', promptId)
-      .orderBy('id', 'desc')
-      .execute();
-  }
+/** Returns the store of prompts' labels and their moves. */
+export function createLabelsStore(db: Db, writer: Writer) {
+  return {
+    /**
+     * Sets, moves or removes a label of a published prompt, and journals it in the same
+     * transaction.
+     */
+    move: (change: LabelChange): Promise<LabelResult> => writer.write(trx => move(trx, change)),
+    listForPrompts: async (promptIds: readonly string[]) => {
+      if (promptIds.length === 0) return [];
+      return await db
+        .selectFrom('labels')
+        .selectAll()
+        .where('promptId', 'in', promptIds)
+        .orderBy('label')
+        .execute();
+    },
+    /** Returns the journal of a prompt's labels, newest first. */
+    listMoves: (promptId: string) =>
+      db
+        .selectFrom('labelMoves')
+        .selectAll()
+        .where('promptId', '=', promptId)
+        .orderBy('id', 'desc')
+        .execute(),
+  };
 }
 
 async function move(

@@ -4,33 +4,24 @@ import type { Db, Writer } from './writer.ts';
 /** The record of a generated picture or video. Its bytes are a blob. */
 export type StoredMedia = Omit<Tables['media'], 'userId'>;
 
-/** The records of generated media. */
-export class MediaStore {
-  readonly #db: Db;
-  readonly #writer: Writer;
-
-  constructor(db: Db, writer: Writer) {
-    this.#db = db;
-    this.#writer = writer;
-  }
-
-  find(id: string): Promise<StoredMedia | undefined> {
-    return this.#db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst();
-  }
-
-  /**
-   * Deletes the records from before `time` (milliseconds), releases their space, and returns
-   * them.
-   */
-  async forgetBefore(time: number) {
-    const old = await this.#db
-      .selectFrom('media')
-      .select('id')
-      .where('createdAt', '<', time)
-      .limit(1)
-      .execute();
-    return old.length === 0 ? [] : await this.#writer.write(trx => forgetBefore(trx, time));
-  }
+export function createMediaStore(db: Db, writer: Writer) {
+  return {
+    find: (id: string): Promise<StoredMedia | undefined> =>
+      db.selectFrom('media').selectAll().where('id', '=', id).executeTakeFirst(),
+    /**
+     * Deletes the records from before `time` (milliseconds), releases their space, and returns
+     * them.
+     */
+    forgetBefore: async (time: number) => {
+      const old = await db
+        .selectFrom('media')
+        .select('id')
+        .where('createdAt', '<', time)
+        .limit(1)
+        .execute();
+      return old.length === 0 ? [] : await writer.write(trx => forgetBefore(trx, time));
+    },
+  };
 }
 
 async function forgetBefore(db: Db, time: number) {

@@ -93,11 +93,10 @@ export class PromptsStore {
       ])
       .whereRef('promptVersions.id', '=', 'prompts.latestVersionId')
       .execute();
-    const countPending = (promptId: string): number => this.#runWrites?.pendingUses(promptId) ?? 0;
-    return prompts.map(prompt => ({
-      ...prompt,
-      uses: prompt.uses + countPending(prompt.promptId),
-    }));
+    return prompts.map(prompt => {
+      const pendingUses = this.#runWrites?.pendingUses(prompt.promptId) ?? 0;
+      return { ...prompt, uses: prompt.uses + pendingUses };
+    });
   }
 
   /** Makes the version the latest of its prompt; returns false if it is already. */

@@ -1,36 +1,29 @@
 import type { Db, Writer } from './writer.ts';
 
 /** Settings of the store, each written once. */
-export class SettingsStore {
-  readonly #db: Db;
-  readonly #writer: Writer;
+export type SettingsStore = ReturnType<typeof createSettingsStore>;
 
-  constructor(db: Db, writer: Writer) {
-    this.#db = db;
-    this.#writer = writer;
-  }
-
-  get(key: string) {
-    return readSetting(this.#db, key);
-  }
-
-  /**
-   * Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true.
-   */
-  async getOrCreate(key: string, create: () => string) {
-    const stored = await readSetting(this.#db, key);
-    if (stored !== undefined) return { value: stored, isNew: false };
-    return await this.#writer.write(async trx => {
-      const value = create();
-      const { numInsertedOrUpdatedRows } = await trx
-        .insertInto('settings')
-        .values({ key, value })
-        .onConflict(conflict => conflict.column('key').doNothing())
-        .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 1n) return { value, isNew: true };
-      return { value: (await readSetting(trx, key)) ?? value, isNew: false };
-    });
-  }
+export function createSettingsStore(db: Db, writer: Writer) {
+  return {
+    get: (key: string) => readSetting(db, key),
+    /**
+     * Returns the value of `key`. If it has none, stores the result of `make`, with `isNew` true.
+     */
+    async getOrCreate(key: string, create: () => string) {
+      const stored = await readSetting(db, key);
+      if (stored !== undefined) return { value: stored, isNew: false };
+      return await writer.write(async trx => {
+        const value = create();
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('settings')
+          .values({ key, value })
+          .onConflict(conflict => conflict.column('key').doNothing())
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 1n) return { value, isNew: true };
+        return { value: (await readSetting(trx, key)) ?? value, isNew: false };
+      });
+    },
+  };
 }
 
 async function readSetting(db: Db, key: string): Promise<string | undefined> {

@@ -4,13 +4,13 @@ import type { RateLimiter } from '../core/rate-limiter.ts';
 import { AccountsStore } from './accounts-store.ts';
 import type { BlobCollection, Blobs } from './blobs/blobs.ts';
 import type { ObjectStore } from './blobs/object-store.ts';
-import { LabelsStore } from './labels-store.ts';
-import { MediaStore } from './media-store.ts';
+import { createLabelsStore } from './labels-store.ts';
+import { createMediaStore } from './media-store.ts';
 import { PromptsStore } from './prompts-store.ts';
 import { RunQueue } from './runs/run-queue.ts';
 import type { RunWrites } from './runs/run-records.ts';
 import { RunsStore } from './runs/runs-store.ts';
-import { SettingsStore } from './settings-store.ts';
+import { createSettingsStore } from './settings-store.ts';
 import { type Db, Writer } from './writer.ts';
 
 export interface StoreOptions {
@@ -72,9 +72,9 @@ export function buildStore({ db, flush, ...backend }: DatabaseBackend) {
     prompts: new PromptsStore(db, writer, runWrites),
     runs: new RunsStore(db, writer, runWrites),
     queue: new RunQueue(db, writer, backend),
-    labels: new LabelsStore(db, writer),
-    media: new MediaStore(db, writer),
-    settings: new SettingsStore(db, writer),
+    labels: createLabelsStore(db, writer),
+    media: createMediaStore(db, writer),
+    settings: createSettingsStore(db, writer),
     /** The object store that holds media and input pictures, if there is one. */
     objects: undefined as ObjectStore | undefined,
     /** Rejects while the database is unavailable. */

@@ -44,18 +44,22 @@ export class RunQueue {
 
   /** Returns the workers that hold unfinished runs. */
   async findWorkersWithRuns() {
-    const workers = this.#db.selectFrom('runs').select('worker').distinct().where(isUnfinished);
-    return (await workers.where('worker', 'is not', null).execute()).flatMap(
-      row => row.worker ?? [],
-    );
+    const rows = await this.#db
+      .selectFrom('runs')
+      .select('worker')
+      .distinct()
+      .where(isUnfinished)
+      .where('worker', 'is not', null)
+      .execute();
+    return rows.flatMap(row => row.worker ?? []);
   }
 
   /**
    * Counts a death for each running run of a dead worker, then queues its runs again or fails
    * them.
    */
-  settleDeadWorker(deadWorker: string, abandonment: DeadWorkerRules) {
-    return this.#writer.write(trx => settleDeadWorker(trx, deadWorker, abandonment));
+  settleDeadWorker(worker: string, rules: DeadWorkerRules) {
+    return this.#writer.write(trx => settleDeadWorker(trx, worker, rules));
   }
 
   /**
@@ -63,7 +67,7 @@ export class RunQueue {
    * marks them as running. `moreLeft` is true if there may be more for this worker.
    */
   async claim(claim: QueueClaim) {
-    const userQueues = await claimableRuns(this.#db, claim)
+    const userQueues = await selectClaimable(this.#db, claim)
       .select(({ fn }) => [
         'userId',
         fn.min('createdAt').as('oldest'),
@@ -72,31 +76,33 @@ export class RunQueue {
       .groupBy('userId')
       .execute();
     const turns = allotTurns(userQueues, claim);
-    const runs =
-      turns.size === 0
-        ? []
-        : await this.#writer.write(trx => claimOldest(trx, turns, claim, { shared: this.#shared }));
-    const left = userQueues.reduce((sum, { count }) => sum + count, 0) - runs.length;
+    if (turns.size === 0) return { runs: [], moreLeft: userQueues.length > 0 };
 
-    return { runs, moreLeft: left > 0 };
+    const runs = await this.#writer.write(trx =>
+      claimOldest(trx, turns, claim, { shared: this.#shared }),
+    );
+    const queuedCount = userQueues.reduce((sum, { count }) => sum + count, 0);
+    return { runs, moreLeft: queuedCount > runs.length };
   }
 
   /** Returns the number of queued runs that a worker with these models could claim. */
   async countClaimable(models: QueueClaim['models']) {
-    const counted = claimableRuns(this.#db, { models }).select(({ fn }) =>
-      fn.countAll<number>().as('count'),
-    );
-    return (await counted.executeTakeFirstOrThrow()).count;
+    const { count } = await selectClaimable(this.#db, { models })
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Returns the ids of a worker's running runs, according to the store. */
   async findRunning(worker: string) {
-    const runs = this.#db
+    const runs = await this.#db
       .selectFrom('runs')
       .select('id')
       .where(isUnfinished)
-      .where('worker', '=', worker);
-    return (await runs.where('status', '=', 'running').execute()).map(row => row.id);
+      .where('worker', '=', worker)
+      .where('status', '=', 'running')
+      .execute();
+    return runs.map(run => run.id);
   }
 
   /** Queues these runs of the worker again, or all of them, without counting a death. */
@@ -139,7 +145,7 @@ async function claimOldest(
   { shared }: { readonly shared: boolean },
 ) {
   const selectOldest = ([userId, count]: readonly [number, number]) =>
-    claimableRuns(trx, claim)
+    selectClaimable(trx, claim)
       .select('id')
       .where('userId', '=', userId)
       .orderBy('createdAt')
@@ -207,7 +213,7 @@ async function queueAgain(trx: Db, worker: string, runIds?: readonly string[]): 
 }
 
 /** Selects the queued runs that a worker could claim. */
-function claimableRuns(
+function selectClaimable(
   db: Db,
   { models, withPictures = true }: Pick<QueueClaim, 'models' | 'withPictures'>,
 ) {

@@ -107,23 +107,13 @@ export class RunsStore {
   }
 
   /** Returns those of these runs whose input images must be kept. */
-  async filterWithImages(ids: readonly string[]) {
-    const rows = await selectRunsWithIds(this.#db, ids)
-      .where('inputBytes', '>', 0)
-      .clearSelect()
-      .select('id')
-      .execute();
-    return new Set(rows.map(row => row.id));
+  filterWithImages(ids: readonly string[]) {
+    return readIds(selectRunsWithIds(this.#db, ids).where('inputBytes', '>', 0));
   }
 
   /** Returns those of these runs whose request is kept. */
-  async filterWithRequests(ids: readonly string[]) {
-    const rows = await selectRunsWithIds(this.#db, ids)
-      .where('request', 'is not', null)
-      .clearSelect()
-      .select('id')
-      .execute();
-    return new Set(rows.map(row => row.id));
+  filterWithRequests(ids: readonly string[]) {
+    return readIds(selectRunsWithIds(this.#db, ids).where('request', 'is not', null));
   }
 
   /**
@@ -150,20 +140,27 @@ async function findCreatedRun(db: Db, userId: number, key: string, now: number) 
   return { digest, run: parseStoredRun(run) };
 }
 
+async function readIds(runs: ReturnType<typeof selectRunsWithIds>): Promise<Set<string>> {
+  const rows = await runs.clearSelect().select('id').execute();
+  return new Set(rows.map(row => row.id));
+}
+
 async function forgetImages(
   db: Db,
   which: { before: number } | { userId: number },
 ): Promise<string[]> {
-  const concerned = db
+  const runsWithImages = db
     .selectFrom('runs')
     .select(['id', 'userId', 'inputBytes'])
     .where(sql<boolean>`"inputBytes" > 0`)
     .where('status', 'in', ['succeeded', 'failed'])
     .orderBy('userId');
+
   const runs = await ('before' in which
-    ? concerned.where('createdAt', '<', which.before * 1000)
-    : concerned.where('userId', '=', which.userId)
+    ? runsWithImages.where('createdAt', '<', which.before * 1000)
+    : runsWithImages.where('userId', '=', which.userId)
   ).execute();
+
   for (const { id, userId, inputBytes } of runs) {
     const { numUpdatedRows } = await db
       .updateTable('runs')
