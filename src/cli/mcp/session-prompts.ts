@@ -38,9 +38,9 @@ export class SessionPrompts {
   readonly #options: OfferOptions;
   readonly #directory: DirectoryPrompts | undefined;
   /** The allowed ids of prompts, ids of versions and paths of files; all if undefined. */
-  #allowed: ReadonlySet<string> | undefined;
+  #allowedTargets: ReadonlySet<string> | undefined;
   /** The allowed names with a label, which are looked up at each call, because labels move. */
-  readonly #labelled: string[] = [];
+  readonly #labelledNames: string[] = [];
 
   private constructor(ctx: Context, options: OfferOptions) {
     this.#ctx = ctx;
@@ -61,15 +61,15 @@ export class SessionPrompts {
 
     const allowedTargets = new Set<string>();
     for (const name of options.allow) {
-      const { id, label } = await session.#identify(name);
-      if (label === undefined) {
+      const { id, labelledName } = await session.#identify(name);
+      if (labelledName === undefined) {
         allowedTargets.add(id);
       } else {
-        session.#labelled.push(label);
+        session.#labelledNames.push(labelledName);
       }
     }
 
-    session.#allowed = allowedTargets;
+    session.#allowedTargets = allowedTargets;
     return session;
   }
 
@@ -83,20 +83,22 @@ export class SessionPrompts {
       return allowed.filter(prompt => prompt !== undefined);
     }
 
-    const own = (await this.#directory?.list()) ?? [];
-    const others = await fetchPublishedPrompts(await this.#ctx.connection(), signal);
-    return [...own, ...others.filter(({ name }) => !own.some(prompt => prompt.name === name))];
+    const filePrompts = (await this.#directory?.list()) ?? [];
+    const fileNames = new Set(filePrompts.map(({ name }) => name));
+    const published = await fetchPublishedPrompts(await this.#ctx.connection(), signal);
+    return [...filePrompts, ...published.filter(({ name }) => !fileNames.has(name))];
   }
 
   /** Returns the prompts that match words, in the service's order, best first. */
   async search(words: string, signal: AbortSignal): Promise<OfferedPrompt[]> {
-    if (words === '' || this.#allowed !== undefined) {
+    if (words === '' || this.#allowedTargets !== undefined) {
       return filterOffers(await this.list(signal), words);
     }
+
     const { client } = await this.#ctx.connection();
     const { rows } = await client.prompts.search(words, { signal });
-    const own = (await this.#directory?.list()) ?? [];
-    return [...filterOffers(own, words), ...rows.map(toOfferedPrompt)];
+    const filePrompts = (await this.#directory?.list()) ?? [];
+    return [...filterOffers(filePrompts, words), ...rows.map(toOfferedPrompt)];
   }
 
   /**
@@ -108,6 +110,7 @@ export class SessionPrompts {
     const target = this.#directory?.listFiles().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
     if (file !== undefined) this.#checkFile(name, file.path);
+
     const connection = await getTargetConnection(this.#ctx, target);
     const resolvedTarget = await resolveTarget(this.#ctx, connection, target, {
       source: 'elsewhere',
@@ -120,23 +123,26 @@ export class SessionPrompts {
 
   #checkFile(name: string, file: string): void {
     if (!this.#isAllowed(file)) throw this.#notAllowedError(name);
-    const isOffered = this.#allowed !== undefined || this.#directory?.has(file) === true;
-    if (isOffered || isBelow(this.#ctx.cwd, file)) return;
-    throw usageError(`${name} lies outside the working directory`);
+    const isOffered = this.#allowedTargets !== undefined || this.#directory?.has(file) === true;
+    if (!isOffered && !isBelow(this.#ctx.cwd, file)) {
+      throw usageError(`${name} lies outside the working directory`);
+    }
   }
 
   async #checkVersion(name: string, { promptId, promptVersionId }: PromptVersion): Promise<void> {
     if (this.#isAllowed(promptId, promptVersionId)) return;
-    for (const label of this.#labelled) {
-      const labelled = await unlessMissing(this.#find(label));
-      if (labelled?.promptVersionId === promptVersionId) return;
+    for (const labelledName of this.#labelledNames) {
+      const prompt = await unlessMissing(this.#find(labelledName));
+      if (prompt?.promptVersionId === promptVersionId) return;
     }
     throw this.#notAllowedError(name);
   }
 
   #isAllowed(...identities: string[]): boolean {
-    const allowed = this.#allowed;
-    return allowed === undefined || identities.some(identity => allowed.has(identity));
+    const allowedTargets = this.#allowedTargets;
+    return (
+      allowedTargets === undefined || identities.some(identity => allowedTargets.has(identity))
+    );
   }
 
   #notAllowedError(name: string): CliError {
@@ -150,7 +156,7 @@ export class SessionPrompts {
    * Returns the path of a named file, or the id of a named version or prompt, with the name itself
    * if it has a label.
    */
-  async #identify(name: string): Promise<{ readonly id: string; readonly label?: string }> {
+  async #identify(name: string): Promise<{ readonly id: string; readonly labelledName?: string }> {
     const { signal } = this.#ctx;
     const target = this.#directory?.listFiles().get(name) ?? name;
     const file = findPromptFile(this.#ctx, target, 'elsewhere');
@@ -159,7 +165,7 @@ export class SessionPrompts {
     const id = resolveTargetAlias(this.#ctx, target);
     if (!isUuid(id)) {
       const { promptId, promptVersionId = promptId } = await this.#find(id);
-      return { id: promptVersionId, ...(hasLabel(id) && { label: id }) };
+      return hasLabel(id) ? { id: promptVersionId, labelledName: id } : { id: promptVersionId };
     }
 
     const { client } = await this.#ctx.connection();
@@ -190,14 +196,14 @@ function withToolForCommand(error: unknown): never {
 
 /** Returns true for `slug@<label>`, false for `slug@<beginning of a version id>`. */
 function hasLabel(name: string): boolean {
-  const at = name.lastIndexOf('@');
-  return at > 0 && findLabelFault(name.slice(at + 1)) === undefined;
+  const separator = name.lastIndexOf('@');
+  return separator > 0 && findLabelFault(name.slice(separator + 1)) === undefined;
 }
 
 /** Returns the result of a look-up; undefined if the prompt is withdrawn or its label removed. */
-async function unlessMissing<T>(answer: Promise<T>): Promise<T | undefined> {
+async function unlessMissing<T>(lookUp: Promise<T>): Promise<T | undefined> {
   try {
-    return await unlessNotFound(answer);
+    return await unlessNotFound(lookUp);
   } catch (error) {
     if (error instanceof CliError && error.exitCode === EXIT.notFound) return undefined;
     throw error;
@@ -214,6 +220,7 @@ async function fetchPublishedPrompts(
     return [...buffer.rows];
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
+
     const slugs = prompts.getSlugs();
     return prompts.listVersions().flatMap(({ promptId, title, config }) => {
       const name = slugs.get(promptId);

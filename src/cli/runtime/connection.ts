@@ -23,24 +23,38 @@ import { createAdvise } from '../terminal/command-line.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { createClient, openTransport, printDebugLine } from './create-client.ts';
 
-export type ConnectionSources = Omit<
-  Context,
-  | 'onInterrupt'
-  | 'interactive'
-  | 'connection'
-  | 'localConnection'
-  | 'connectTo'
-  | 'checks'
-  | 'nodeChecks'
-  | 'renewModels'
-  | 'promptTasks'
-  | 'prompter'
-> & { readonly recordings: Recordings };
+/** The parts of a context that connections need. */
+export interface ConnectionSources
+  extends Omit<
+    Context,
+    | 'onInterrupt'
+    | 'interactive'
+    | 'connection'
+    | 'localConnection'
+    | 'connectTo'
+    | 'checks'
+    | 'nodeChecks'
+    | 'renewModels'
+    | 'promptTasks'
+    | 'prompter'
+  > {
+  readonly recordings: Recordings;
+}
 
 export interface OpenConnection {
   readonly connection: Connection;
   /** @param by the cause that ends an unfinished command */
   close(by?: string): Promise<void>;
+}
+
+interface ServiceAccess
+  extends Pick<
+    Connection,
+    'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'
+  > {
+  readonly apiKey: string;
+  /** The resource cache's name for base URL and key. */
+  readonly scope: string;
 }
 
 /**
@@ -80,9 +94,8 @@ export async function openLocalConnection(
   if (host === undefined) {
     introduceEmbedded(sources);
   } else {
-    sources.io.note(
-      `note: ${onlyPart === undefined ? '' : `${onlyPart} `}runs here, not on ${toOneLine(host)}`,
-    );
+    const subject = onlyPart === undefined ? '' : `${onlyPart} `;
+    sources.io.note(`note: ${subject}runs here, not on ${toOneLine(host)}`);
   }
 
   const advise = createAdvise({ profile: LOCAL_PROFILE }, sources.env);
@@ -91,7 +104,7 @@ export async function openLocalConnection(
     : openEmbedded(sources, advise);
 }
 
-/** Creates the client for a given base URL and key. */
+/** Connects to a service by base URL and key. */
 export function connectTo(
   sources: ConnectionSources,
   {
@@ -100,14 +113,13 @@ export function connectTo(
   }: Pick<Connection, 'profile' | 'baseUrl' | 'keySource'> & { readonly apiKey: string },
 ): Promise<OpenConnection> {
   const { baseUrl } = address;
-  const scope = computeResourceScope(baseUrl, apiKey);
   return connectWith(sources, {
     ...address,
     service: baseUrl,
     embedded: false,
     advise: sources.advise,
     apiKey,
-    scope,
+    scope: computeResourceScope(baseUrl, apiKey),
   });
 }
 
@@ -115,6 +127,14 @@ export function connectTo(
 function introduceEmbedded({ dataDir, io }: ConnectionSources): void {
   if (isEmpty(dataDir)) {
     io.note('Using the embedded service (profile local); for another: promptrun login');
+  }
+}
+
+function isEmpty(directory: string): boolean {
+  try {
+    return readdirSync(directory).length === 0;
+  } catch {
+    return true;
   }
 }
 
@@ -131,17 +151,18 @@ async function openEmbedded(
     onNotice: line => sources.io.note(`note: ${toOneLine(line)}`),
   });
 
-  const address = {
+  const access: ServiceAccess = {
     profile: LOCAL_PROFILE,
     baseUrl: service.url,
     service: 'local',
     embedded: true,
     advise: withModelsAdvice(advise, sources.globals.models),
+    keySource: undefined,
+    apiKey: service.sessionKey,
+    scope: LOCAL_SCOPE,
   };
-
-  const secrets = { keySource: undefined, apiKey: service.sessionKey, scope: LOCAL_SCOPE };
   try {
-    return await connectWith(sources, { ...address, ...secrets }, service);
+    return await connectWith(sources, access, service);
   } catch (error) {
     await service.close();
     throw error;
@@ -154,7 +175,8 @@ async function openEmbedded(
  */
 function withModelsAdvice(advise: FormatCommand, models: string | undefined): FormatCommand {
   if (models === undefined) return advise;
-  return (...words) => advise(...words, ...(words[1] === 'rerun' ? ['--models', models] : []));
+  return (...words) =>
+    words[1] === 'rerun' ? advise(...words, '--models', models) : advise(...words);
 }
 
 /**
@@ -163,38 +185,18 @@ function withModelsAdvice(advise: FormatCommand, models: string | undefined): Fo
  */
 function openReplay(
   sources: ConnectionSources,
-  chosen: Pick<Connection, 'embedded' | 'advise'>,
+  { embedded, advise }: Pick<Connection, 'embedded' | 'advise'>,
 ): Promise<OpenConnection> {
-  const address = {
-    ...chosen,
+  return connectWith(sources, {
     profile: undefined,
     baseUrl: 'http://localhost/v1',
     service: 'replay',
-  };
-  return connectWith(sources, {
-    ...address,
+    embedded,
+    advise,
     keySource: undefined,
     apiKey: 'replay',
     scope: 'replay',
   });
-}
-
-function isEmpty(directory: string): boolean {
-  try {
-    return readdirSync(directory).length === 0;
-  } catch {
-    return true;
-  }
-}
-
-interface ServiceAccess
-  extends Pick<
-    Connection,
-    'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'
-  > {
-  readonly apiKey: string;
-  /** The resource cache's name for base URL and key. */
-  readonly scope: string;
 }
 
 async function connectWith(
@@ -205,22 +207,24 @@ async function connectWith(
   const { settings, clock, recordings } = sources;
 
   // A recording must hold every request of a replay; a cache would suppress some.
-  const scratch =
+  const scratchDirectory =
     recordings.mode === 'none' ? undefined : path.join(tmpdir(), `promptrun-${randomUUID()}`);
-  const directory = scratch ?? settings.directory;
-  const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
+  const directory = scratchDirectory ?? settings.directory;
   const onProblem = (problem: string): void => printDebugLine(sources, problem);
+
+  // The recorder and the cache call the client later, and it is created with both.
+  const recorder = await createRecorder(sources, address.baseUrl, () => client, service);
   const fetch: ResourceCacheOptions['fetch'] = limits => client.resources.get(limits);
   const resources = new ResourceCache({ directory, scope, fetch, clock, onProblem });
   const open = (): Promise<Transport> => openTransport(service, sources.env);
   const transport = recorder === undefined ? open : () => recorder.wrap(open);
-  let prompts: PromptCache | undefined;
   const client: PromptService = await createClient(sources, address, {
     apiKey,
     resources,
     transport,
   });
 
+  let prompts: PromptCache | undefined;
   return {
     connection: {
       ...address,
@@ -243,7 +247,9 @@ async function connectWith(
       try {
         await client.close();
       } finally {
-        if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
+        if (scratchDirectory !== undefined) {
+          await rm(scratchDirectory, { recursive: true, force: true });
+        }
         await service?.close(by);
       }
     },

@@ -28,7 +28,7 @@ export async function createClient(
   return new PromptService({
     ...options,
     baseUrl: address.baseUrl,
-    // checkedBaseUrl has refused an address that is not safe.
+    // The address has been checked, and refused unless it is safe.
     insecureHttp: true,
     sleep: async (ms, signal) => {
       if (ms > timeLeftMs()) throw new TimeIsUp(ms);
@@ -75,14 +75,14 @@ export function printDebugLine({ io, globals }: ClientSources, line: string): vo
 /** Describes a request event: a line, then one for each header that matters, then the body. */
 function describeRequestEvent(event: RequestEvent): string[] {
   const { kind, method, url, attempt, status, ms, waitMs, message, headers = {}, body } = event;
-  const facts = {
+  const outcomes = {
     request: attempt === 1 ? '' : `try ${attempt}`,
     answer: `${status ?? ''} in ${ms ?? 0} ms`,
     failure: `failed after ${ms ?? 0} ms: ${message ?? ''}`,
     retry: `again in ${Math.round(waitMs ?? 0)} ms`,
   };
   return [
-    toOneLine(`${method} ${url} ${facts[kind]}`.trim()),
+    toOneLine(`${method} ${url} ${outcomes[kind]}`.trim()),
     ...Object.entries(headers).map(([name, value]) => toOneLine(`  ${name}: ${value}`)),
     ...(body === undefined ? [] : [toOneLine(`  ${body}`)]),
   ];

@@ -1,5 +1,4 @@
 import path from 'node:path';
-import type { ModelsText } from '../../models/catalogue/models-file.ts';
 import type { PromptTasks } from '../../prompts/tasks/prompt-tasks.ts';
 import { sleep } from '../../utils/abort-signals.ts';
 import type { Env } from '../../utils/env.ts';
@@ -9,7 +8,6 @@ import type { Connection, Context } from '../context.ts';
 import type { Clock } from '../core/clock.ts';
 import { stopCause, TimeIsUp, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import type { FormatCommand } from '../core/failure.ts';
 import type { GlobalOptions } from '../core/global-options.ts';
 import type { LocalService } from '../core/local-service.ts';
 import type { Recordings } from '../core/recorder.ts';
@@ -51,33 +49,33 @@ export interface OpenContext {
  * Composes the context of a command, one line per service; creates what costs time on first use.
  */
 export async function createContext(
-  surroundings: HostEnvironment,
+  host: HostEnvironment,
   globals: GlobalOptions,
   plain: PlainIo,
   { needsHome = true }: { readonly needsHome?: boolean } = {},
 ): Promise<OpenContext> {
-  const { env, cwd, clock = systemClock, process: host, local, version } = surroundings;
-  const io = await createColouredIo(surroundings, globals, plain);
+  const { env, cwd, clock = systemClock, process: signalSource, local, version } = host;
+  const io = await createColouredIo(host, globals, plain);
   const { config, data: dataDir, state: stateDir } = resolveDirectories(env, cwd, { needsHome });
   const settings = new Settings(config, clock);
+
   const recordings = chooseRecordings(globals, env, cwd);
   const isReplay = recordings.mode === 'replay';
   const journal = new Journal(stateDir, clock, { isWritten: !isReplay });
-  const interrupts = listenForInterrupts(host, clock);
+
+  const interrupts = listenForInterrupts(signalSource, clock);
   const limit = startTimeLimit(clock, globals.timeoutMs, () =>
-    endUnlessEnded(() => host.exit(EXIT.waitTimeout)),
+    endUnlessEnded(() => signalSource.exit(EXIT.waitTimeout)),
   );
-  const { timeLeftMs } = limit;
   const signal = AbortSignal.any([interrupts.signal, limit.signal]);
+
   const checks = openOnce(() => openChecks(signal));
   const nodeChecks = openOnce(openNodeChecks);
   const tasks = openOnce(openTasks);
-  const advise: FormatCommand = (...words) => createAdvise(globals, env)(...words);
-  const modelsFile = globals.models === undefined ? undefined : path.resolve(cwd, globals.models);
-  const declaredModels: ModelsText[] = [];
-  const base = {
-    modelsFile,
-    declaredModels,
+
+  const sources: ConnectionSources = {
+    modelsFile: globals.models === undefined ? undefined : path.resolve(cwd, globals.models),
+    declaredModels: [],
     io,
     globals,
     env,
@@ -91,12 +89,13 @@ export async function createContext(
     journal,
     isReplay,
     signal,
-    timeLeftMs,
-    advise,
+    timeLeftMs: limit.timeLeftMs,
+    advise: (...words) => createAdvise(globals, env)(...words),
+    recordings,
   };
-  const connections = createConnections({ ...base, recordings });
+  const connections = createConnections(sources);
   const ctx: Context = {
-    ...base,
+    ...sources,
     onInterrupt: interrupts.onInterrupt,
     interactive:
       io.stderr.isTerminal && globals.input && !isVariableSet(env['CI']) && io.stdin.isTerminal,
@@ -221,17 +220,15 @@ function createConnections(sources: ConnectionSources) {
     return (await connecting).connection;
   };
 
-  let configuredConnection: Promise<Connection> | undefined;
+  const configured = openOnce(() => openTracked(() => openConnection(sources)));
   let localConnection: Promise<Connection> | undefined;
-  const openConfiguredOnce = () =>
-    (configuredConnection ??= openTracked(() => openConnection(sources)));
 
   return {
     /** Returns the same connection on each call. */
-    configured: openConfiguredOnce,
+    configured: configured.open,
     local: (onlyPart?: string) =>
       (localConnection ??= usesLocalService(sources)
-        ? openConfiguredOnce()
+        ? configured.open()
         : openTracked(() => openLocalConnection(sources, onlyPart))),
     to: (peer: Parameters<Context['connectTo']>[0]) =>
       openTracked(() => connectTo(sources, { ...peer, keySource: undefined })),
@@ -253,8 +250,8 @@ function createConnections(sources: ConnectionSources) {
         if (!signal.aborted) {
           await openResult.value.connection.resources.settle(signal, timeLeftMs());
         }
-        const stopper = signal.aborted ? stopCause(signal.reason) : undefined;
-        await openResult.value.close(stopper).catch((error: unknown) => faults.push(error));
+        const cause = signal.aborted ? stopCause(signal.reason) : undefined;
+        await openResult.value.close(cause).catch((error: unknown) => faults.push(error));
       }
 
       if (faults.length > 0) throw faults[0];
@@ -286,18 +283,16 @@ function chooseRecordings(
       record === undefined ? 'PROMPTRUN_RECORD' : '--record',
       replay === undefined ? 'PROMPTRUN_REPLAY' : '--replay',
     ];
-    throw usageError(
-      `${names.join(' and ')} can't be used together`,
-      'A replay sends nothing, so there is nothing to record: use one of them.',
-      ...(replay === undefined ? ['To record, unset PROMPTRUN_REPLAY.'] : []),
-    );
+    const hints = ['A replay sends nothing, so there is nothing to record: use one of them.'];
+    if (replay === undefined) hints.push('To record, unset PROMPTRUN_REPLAY.');
+    throw usageError(`${names.join(' and ')} can't be used together`, ...hints);
   }
 
-  const directory = recordDirectory ?? replayDirectory;
-  return directory === undefined
-    ? { mode: 'none' }
-    : {
-        mode: recordDirectory === undefined ? 'replay' : 'record',
-        directory: path.resolve(cwd, directory),
-      };
+  if (recordDirectory !== undefined) {
+    return { mode: 'record', directory: path.resolve(cwd, recordDirectory) };
+  }
+  if (replayDirectory !== undefined) {
+    return { mode: 'replay', directory: path.resolve(cwd, replayDirectory) };
+  }
+  return { mode: 'none' };
 }
