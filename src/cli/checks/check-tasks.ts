@@ -23,7 +23,7 @@ export interface DiffPart {
 }
 
 /**
- * The tasks that run in a separate process, because the text and the rule may both be a stranger's.
+ * The tasks that run in a separate process, because the text and the rule may be untrusted.
  */
 export interface CheckTasks {
   /** Explains why a schema can't be used; undefined if it can. */

@@ -2,15 +2,15 @@ import { BoundedProcess } from '../../processes/bounded-process.ts';
 import { CHECK_LIMITS, type CheckName, type CheckTasks, type CheckWork } from './check-tasks.ts';
 
 /**
- * Checks strangers' texts against strangers' rules: an expression, pattern or schema can be made to
- * run forever. They run in processes, one for all expressions and one for everything else, each
- * started with its first task.
+ * Runs untrusted checks, such as expressions, patterns and schemas, which may never end, in
+ * processes with limits: one for all expressions, one for all others. Each starts with its first
+ * task.
  */
 export class CheckRunner {
-  readonly #expressions = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 256 });
-  readonly #others = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 512 });
+  readonly #expressionProcess = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 256 });
+  readonly #generalProcess = new BoundedProcess({ file: 'check-worker.cjs', memoryMiB: 512 });
   readonly #signal: AbortSignal;
-  #last: Promise<unknown> = Promise.resolve();
+  #lastTask: Promise<unknown> = Promise.resolve();
 
   /** @param signal aborts the running task and all later ones */
   constructor(signal: AbortSignal) {
@@ -28,20 +28,20 @@ export class CheckRunner {
     name: N,
     ...args: Parameters<CheckTasks[N]>
   ): Promise<ReturnType<CheckTasks[N]>> {
-    const done = this.#last.then(() => this.#perform({ name, args } as CheckWork));
-    this.#last = done.catch(() => {});
-    return done as Promise<ReturnType<CheckTasks[N]>>;
+    const result = this.#lastTask.then(() => this.#performNow({ name, args } as CheckWork));
+    this.#lastTask = result.catch(() => {});
+    return result as Promise<ReturnType<CheckTasks[N]>>;
   }
 
   /** Kills the processes. */
   close(): void {
-    this.#expressions.end();
-    this.#others.end();
+    this.#expressionProcess.end();
+    this.#generalProcess.end();
   }
 
-  #perform(work: CheckWork): Promise<unknown> {
+  #performNow(work: CheckWork): Promise<unknown> {
     const { isExpression, ...limits } = CHECK_LIMITS[work.name];
-    const bounded = isExpression ? this.#expressions : this.#others;
-    return bounded.perform(work, { ...limits, signal: this.#signal });
+    const boundedProcess = isExpression ? this.#expressionProcess : this.#generalProcess;
+    return boundedProcess.perform(work, { ...limits, signal: this.#signal });
   }
 }

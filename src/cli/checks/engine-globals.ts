@@ -1,6 +1,6 @@
 /**
  * Adds what code expects of every engine: a console that prints nothing, copies of data, and small
- * tasks. The engine for JavaScript of strangers, which has nothing but the language itself, runs
+ * tasks. The engine for untrusted JavaScript, which has nothing but the language itself, runs
  * the source of this function; so the function refers to nothing outside itself.
  */
 export function addEngineGlobals(): void {

@@ -73,7 +73,7 @@ function toRequestFields(request: RecordedRequest): Map<string, string | null> {
 type RequestFields = ReadonlyMap<string, string | null>;
 
 /**
- * Maximum number of differences to name; a stranger's recording may differ in any number of inputs.
+ * Maximum number of differences to name; an untrusted recording may differ in any number of inputs.
  */
 const MAX_NAMED_DIFFERENCES = 20;
 const MAX_FIELD_NAME_LENGTH = 100;

@@ -6,7 +6,7 @@ import { PROVIDER_FAULTS } from '../core/exit-codes.ts';
 type FieldCheck = (value: unknown, name: string) => string | undefined;
 
 /**
- * Explains the first field of a recording that has the wrong type; recordings may be a stranger's.
+ * Explains the first field of a recording that has the wrong type; recordings may be untrusted.
  */
 export function findRecordingFault(value: unknown): string | undefined {
   return RECORDING(value, 'it');

@@ -22,7 +22,7 @@ export interface ReplayOptions {
 
 /**
  * Answers from recordings and sends nothing. Checks all of them before the first is used, because
- * they may be a stranger's.
+ * they may be untrusted.
  *
  * @throws {CliError} USAGE_ERROR if the directory doesn't exist; CONFIG_ERROR that names a damaged
  * recording
@@ -45,17 +45,16 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
   return {
     mode: 'replay',
     begin: async (idempotencyKey, request) => {
-      creations.set(
-        idempotencyKey,
-        await findRecordedFile(recordings, counter.add(idempotencyKey, request)),
-      );
+      const countedRequest = counter.add(idempotencyKey, request);
+      creations.set(idempotencyKey, await findRecordedFile(recordings, countedRequest));
     },
     findFault: runId => index.faults.get(runId),
     findCost: runId => index.costs.get(runId),
     wrap: async () => ({
-      request: async request =>
-        (await findAnswer(request, { recordings, index, creations, baseUrl })) ??
-        notRecordedAnswer(request, directory),
+      request: async request => {
+        const answer = await findAnswer(request, { recordings, index, creations, baseUrl });
+        return answer ?? notRecordedAnswer(request, directory);
+      },
       owns: () => true,
       close: () => Promise.resolve(),
     }),

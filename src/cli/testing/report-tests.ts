@@ -16,9 +16,14 @@ import { buildTestsGrid, type ReportMaterial } from './reporters/tests-grid.ts';
 import { renderLinesReport, renderTreeReport } from './reporters/text-report.ts';
 import type { Reporter, ReportOutput } from './test-options.ts';
 
+/** Maximum length of a GitHub comment, in characters. */
+const MAX_COMMENT = 65_536;
+
 /** Refuses report files that can't be written, before anything is sent. */
 export function checkOutputs({ cwd }: Context, outputs: readonly ReportOutput[]): void {
-  for (const { out } of outputs) if (out !== undefined) checkWritableFile(cwd, out, '--out');
+  for (const { out } of outputs) {
+    if (out !== undefined) checkWritableFile(cwd, out, '--out');
+  }
 }
 
 /** Prints the results and writes the requested reports. */
@@ -35,9 +40,10 @@ export async function reportTests(
     }
   }
 
-  const summary = ctx.env['GITHUB_STEP_SUMMARY'];
-  if (summary !== undefined && summary !== '' && (isOnGithub(ctx) || outputs.some(isGithub))) {
-    await writeJobSummary(results, material, summary, line => ctx.io.note(line));
+  const summaryFile = ctx.env['GITHUB_STEP_SUMMARY'] ?? '';
+  const wantsJobSummary = isOnGithub(ctx) || outputs.some(isGithub);
+  if (wantsJobSummary && summaryFile !== '') {
+    await writeJobSummary(results, material, summaryFile, line => ctx.io.note(line));
   }
 
   if (ctx.globals.json) {
@@ -89,9 +95,6 @@ function renderTestReport(
       return `${JSON.stringify(buildJsonReport(results, material.budget.computeTotals(), material.summary), undefined, 2)}\n`;
   }
 }
-
-/** Maximum length of a GitHub comment, in characters. */
-const MAX_COMMENT = 65_536;
 
 async function printReport({ io }: Context, text: string): Promise<void> {
   await io.out(io.stdout.isTerminal ? escapeControls(text) : text);

@@ -81,7 +81,9 @@ function readTimeout(fields: YamlFields): number {
 }
 
 function readAnswerFields(fields: YamlFields): AnswerFields {
-  const [output, cost, tokens] = ['output', 'cost', 'tokens'].map(key => fields.findValue(key));
+  const output = fields.findValue('output');
+  const cost = fields.findValue('cost');
+  const tokens = fields.findValue('tokens');
   return withoutUndefined({
     output: output && readExpression(output, 'output'),
     cost: cost && readExpression(cost, 'cost'),
@@ -122,9 +124,8 @@ function readProgram(fields: YamlFields): ProgramPart {
   const [program, ...args] = items.map(item => item.text('a word of `program`'));
   if (program === undefined || program === '') throw fields.fault('program', 'is empty');
 
-  const [first] = items;
-
   // A prompt must not choose which program starts.
+  const [first] = items;
   for (const { name } of first ? readPlaceholders(first) : []) {
     if (name !== 'here') {
       throw fields.fault('program', `takes only \${here} in its first word, not \${${name}}`);
@@ -147,13 +148,15 @@ function readAddress(fields: YamlFields): AddressPart {
   const fault = findAddressFault(address);
   if (fault !== undefined) throw fields.fault('address', fault);
 
-  const [url, headers, body] = ['address', 'headers', 'body'].map(key => fields.findValue(key));
+  const url = fields.findValue('address');
+  const headers = fields.findValue('headers');
+  const body = fields.findValue('body');
   const method = fields.readText('method', METHOD) ?? 'POST';
   if (method === 'GET' && body) throw fields.fault('body', "can't be sent with GET");
 
-  const inBody = body ? readPlaceholders(body, 'body') : [];
-  const inAddress = url ? readPlaceholders(url) : [];
-  for (const { name } of inAddress) {
+  const bodyPlaceholders = body ? readPlaceholders(body, 'body') : [];
+  const addressPlaceholders = url ? readPlaceholders(url) : [];
+  for (const { name } of addressPlaceholders) {
     if (name === 'images') {
       throw fields.fault('address', "can't contain ${images}: put it into the body");
     }
@@ -169,15 +172,15 @@ function readAddress(fields: YamlFields): AddressPart {
     ),
     ...(body && { body: body.json() }),
     placeholders: [
-      ...inAddress,
+      ...addressPlaceholders,
       ...entries.flatMap(({ value }) => readPlaceholders(value)),
-      ...inBody,
+      ...bodyPlaceholders,
     ],
   };
 }
 
 /** Headers that decide where a request goes or ends. */
-const OWN_HEADERS = new Set([
+const RESERVED_HEADERS = new Set([
   'host',
   'content-length',
   'transfer-encoding',
@@ -187,7 +190,7 @@ const OWN_HEADERS = new Set([
 
 function readHeaderName(name: string, position: FilePosition): string {
   if (!isHeaderName(name)) throw faultAt(position, `\`${name}\` is not a valid header name`);
-  if (OWN_HEADERS.has(name.toLowerCase())) {
+  if (RESERVED_HEADERS.has(name.toLowerCase())) {
     throw faultAt(position, `the header \`${name}\` can't be set`);
   }
   return name;

@@ -159,11 +159,11 @@ function readPrice(value: YamlValue): Price {
   };
 
   const image = readDollars('image');
-  const otherwise = image === undefined ? undefined : 0;
+  const defaultTokenPrice = image === undefined ? undefined : 0;
 
   return withoutUndefined({
-    input: readDollars('input') ?? otherwise ?? fields.refuseMissing('input'),
-    output: readDollars('output') ?? otherwise ?? fields.refuseMissing('output'),
+    input: readDollars('input') ?? defaultTokenPrice ?? fields.refuseMissing('input'),
+    output: readDollars('output') ?? defaultTokenPrice ?? fields.refuseMissing('output'),
     cachedInput: readDollars('cachedInput'),
     image,
   });

@@ -67,10 +67,8 @@ export async function listModels(
     if (answer.status !== 200) answer.discard();
     checkStatus(answer.status, answer.headers.location, provider);
 
-    return parseModelList(
-      (await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES)).toString('utf8'),
-      provider,
-    );
+    const body = await readBody(answer, MAX_ENDPOINT_ANSWER_BYTES);
+    return parseModelList(body.toString('utf8'), provider);
   } catch (error) {
     signal.throwIfAborted();
     throw timeout.aborted ? new Error('no answer in 10 s', { cause: error }) : error;
@@ -205,7 +203,8 @@ function readListedPrice(item: object): Price | undefined {
     return price === undefined ? undefined : Number((price * 1e6).toPrecision(12));
   };
 
-  const [input, output] = [perMillion('prompt'), perMillion('completion')];
+  const input = perMillion('prompt');
+  const output = perMillion('completion');
   if (input === undefined || output === undefined) return undefined;
 
   const cachedInput = perMillion('input_cache_read');

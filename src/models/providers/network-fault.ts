@@ -51,14 +51,10 @@ export function providerNetworkFault(
   }
 
   const code = getErrorCode(error);
-  const reason =
-    code?.startsWith('UND_ERR_') || code === 'EMFILE'
-      ? explainConnectionFailure(error)
-      : getErrorMessage(error) || code || 'no reason given';
   const isUnreachable = wasNotSent(error, code);
   const what = isUnreachable ? "can't be reached at" : 'gave no complete answer at';
 
-  return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${reason}`, {
+  return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${explainError(error, code)}`, {
     advice: ADVICE[code ?? ''],
     isPassing: code === 'ECONNRESET',
     isRefused: isUnreachable,
@@ -86,6 +82,11 @@ function findInnermostCause(error: unknown): unknown {
   return error instanceof Error && error.cause !== undefined
     ? findInnermostCause(error.cause)
     : error;
+}
+
+function explainError(error: unknown, code: string | undefined): string {
+  if (code?.startsWith('UND_ERR_') || code === 'EMFILE') return explainConnectionFailure(error);
+  return getErrorMessage(error) || code || 'no reason given';
 }
 
 function describeHost(baseUrl: string): string {

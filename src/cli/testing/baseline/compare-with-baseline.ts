@@ -41,21 +41,22 @@ export function compareWithBaseline(
   baseline: Baseline,
   results: readonly EntryResult[],
 ): BaselineComparison {
-  const byEntry = new Map(results.map(result => [result.entry, result]));
-  const { pairs, added, gone } = pairUp(baseline, [...byEntry.keys()]);
+  const resultByEntry = new Map(results.map(result => [result.entry, result]));
+  const { pairs, added, gone } = pairUp(baseline, [...resultByEntry.keys()]);
 
   const changes = new Map<TestEntry, CaseChange>();
   const comparedCases: { readonly before: CaseRuns; readonly after: CaseRuns }[] = [];
   for (const { entry, before } of pairs) {
     const runsBefore = before.caseRuns;
-    const runsAfter = byEntry.get(entry)?.caseRuns;
+    const runsAfter = resultByEntry.get(entry)?.caseRuns;
     if (runsBefore === undefined || runsAfter === undefined) continue;
+
     comparedCases.push({ before: runsBefore, after: runsAfter });
     changes.set(entry, { kind: compareCases(runsBefore, runsAfter), before: runsBefore });
   }
 
   for (const entry of added) {
-    if (byEntry.get(entry)?.caseRuns !== undefined) {
+    if (resultByEntry.get(entry)?.caseRuns !== undefined) {
       changes.set(entry, { kind: 'new', before: undefined });
     }
   }
@@ -74,9 +75,10 @@ export function compareWithBaseline(
 }
 
 function compareCases(before: CaseRuns, after: CaseRuns): 'better' | 'worse' | 'same' {
-  const rates = { before: passRate(before), after: passRate(after) };
-  if (areAllEqual([rates.before, rates.after])) return 'same';
-  return rates.after > rates.before ? 'better' : 'worse';
+  const rateBefore = passRate(before);
+  const rateAfter = passRate(after);
+  if (areAllEqual([rateBefore, rateAfter])) return 'same';
+  return rateAfter > rateBefore ? 'better' : 'worse';
 }
 
 function toCaseName(entry: TestEntry): CaseName {
@@ -103,10 +105,8 @@ function pairUp({ cases }: Baseline, entries: readonly TestEntry[]): Pairing {
     JSON.stringify([file.replaceAll('\\', '/').normalize('NFC'), name, isOneModel ? null : model]);
   const unpairedCases = new Map<string, BaselineCase[]>();
   for (const testCase of cases) {
-    unpairedCases.set(getCaseKey(testCase), [
-      ...(unpairedCases.get(getCaseKey(testCase)) ?? []),
-      testCase,
-    ]);
+    const key = getCaseKey(testCase);
+    unpairedCases.set(key, [...(unpairedCases.get(key) ?? []), testCase]);
   }
 
   const pairs: { entry: TestEntry; before: BaselineCase }[] = [];

@@ -5,7 +5,7 @@ import { explainExclusion } from '../../../files/named-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
-import { notFoundError, usageError } from '../../core/errors.ts';
+import { type CliError, notFoundError, usageError } from '../../core/errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
 import {
   FOREIGN_PROMPT,
@@ -46,10 +46,10 @@ export async function findTestFiles(
   const namedFiles = new Set<string>();
   const directories: string[] = [];
   for (const name of paths.length === 0 ? ['.'] : paths) {
-    const { absolutePath, isDirectory } = await findNamed(ctx, name);
+    const { absolutePath, isDirectory } = await findNamedPath(ctx, name);
     if (isDirectory) {
       directories.push(absolutePath);
-      for (const file of await testFilesBelow(ctx, absolutePath, absolutePath, report)) {
+      for (const file of await findTestFilesBelow(ctx, absolutePath, absolutePath, report)) {
         files.add(file);
       }
     } else {
@@ -67,7 +67,7 @@ export async function findTestFiles(
 }
 
 /** Finds a path that the command line names, or the test file next to it. */
-async function findNamed(
+async function findNamedPath(
   ctx: Context,
   name: string,
 ): Promise<{ readonly absolutePath: string; readonly isDirectory: boolean }> {
@@ -75,19 +75,16 @@ async function findNamed(
 
   const absolutePath = path.resolve(ctx.cwd, name);
   const stats = await stat(absolutePath).catch((error: unknown) => {
-    const code = getErrorCode(error) ?? '';
-    if (code !== 'ENOENT') throw usageError(`${name} can't be read (${code})`);
-    const meant = ['.prompt', '.test.yaml']
-      .map(ending => name + ending)
-      .find(file => existsSync(path.resolve(ctx.cwd, file)));
-    throw usageError(`${name} does not exist${suggest(meant)}`);
+    throw unreadablePathError(ctx, name, error);
   });
   if (stats.isDirectory()) {
     return { absolutePath: toPathInside(ctx.cwd, absolutePath, true), isDirectory: true };
   }
 
-  const beside = listTestFileNames(name).find(file => existsSync(path.resolve(ctx.cwd, file)));
-  if (beside !== undefined) return findNamed(ctx, beside);
+  const testFileBeside = listTestFileNames(name).find(file =>
+    existsSync(path.resolve(ctx.cwd, file)),
+  );
+  if (testFileBeside !== undefined) return findNamedPath(ctx, testFileBeside);
 
   if (name.endsWith('.prompt')) {
     throw usageError(
@@ -98,6 +95,15 @@ async function findNamed(
 
   if (!stats.isFile()) throw usageError(`${name} is not a regular file`);
   return { absolutePath: toPathInside(ctx.cwd, absolutePath, false), isDirectory: false };
+}
+
+function unreadablePathError({ cwd }: Context, name: string, error: unknown): CliError {
+  const code = getErrorCode(error) ?? '';
+  if (code !== 'ENOENT') return usageError(`${name} can't be read (${code})`);
+  const likelyName = ['.prompt', '.test.yaml']
+    .map(ending => name + ending)
+    .find(file => existsSync(path.resolve(cwd, file)));
+  return usageError(`${name} does not exist${suggest(likelyName)}`);
 }
 
 /**
@@ -121,7 +127,7 @@ function toPathInside(cwd: string, absolutePath: string, isDirectory: boolean): 
  *
  * @param top the directory that links may not lead out of
  */
-async function testFilesBelow(
+async function findTestFilesBelow(
   ctx: Context,
   top: string,
   directory: string,
@@ -133,22 +139,23 @@ async function testFilesBelow(
   for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
     const absolutePath = path.join(directory, entry.name);
     if (entry.isDirectory() && !NEVER_ENTERED.has(entry.name)) {
-      files.push(...(await testFilesBelow(ctx, top, absolutePath, report)));
+      files.push(...(await findTestFilesBelow(ctx, top, absolutePath, report)));
       continue;
     }
 
-    const isOfTests = isTestFile(entry.name) || isPromptfooFile(entry.name);
-    if (!isOfTests && !FOREIGN_PROMPT.test(entry.name)) continue;
+    const hasTestName = isTestFile(entry.name) || isPromptfooFile(entry.name);
+    if (!hasTestName && !FOREIGN_PROMPT.test(entry.name)) continue;
 
     const reason = entry.isFile() ? undefined : explainExclusion(absolutePath, top);
     if (reason !== undefined) {
       report(`${path.relative(ctx.cwd, absolutePath)} is left out: ${reason}`);
-    } else if (
-      isOfTests ||
-      (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, absolutePath)))
-    ) {
-      files.push(absolutePath);
+      continue;
     }
+
+    const isTested =
+      hasTestName ||
+      (!hasTestFile(entry.name, names) && (await hasForeignTests(ctx, absolutePath)));
+    if (isTested) files.push(absolutePath);
   }
 
   return files;

@@ -163,22 +163,21 @@ function readLlmQuestion(value: YamlValue): LlmQuestion {
     'choices',
   ]);
 
-  const [prompt, systemPrompt, ownModel, modelId] = [
-    'prompt',
-    'systemPrompt',
-    'model',
-    'modelId',
-  ].map(key => {
+  const readText = (key: string): string | undefined => {
     const entry = fields.get(key);
     return entry && requireText(entry.value, key);
-  });
+  };
+  const prompt = readText('prompt');
+  const systemPrompt = readText('systemPrompt');
+  const modelName = readText('model');
+  const modelId = readText('modelId');
+  const model = modelName ?? modelId;
 
   const choices = fields.get('choices');
   if (prompt === undefined || choices === undefined) {
     throw testFileError(value, 'llm needs prompt and choices');
   }
 
-  const model = ownModel ?? modelId;
   const scoredChoices = choices.value.items('choices').map(readScoredChoice);
   if (scoredChoices.length === 0) throw testFileError(choices, 'choices is empty');
 
@@ -192,7 +191,8 @@ function readLlmQuestion(value: YamlValue): LlmQuestion {
 
 function readScoredChoice(value: YamlValue): LlmQuestion['choices'][number] {
   const fields = readMapFields(value, 'a choice', ['choice', 'score']);
-  const [choice, score] = [fields.get('choice'), fields.get('score')];
+  const choice = fields.get('choice');
+  const score = fields.get('score');
   if (choice === undefined || score === undefined) {
     throw testFileError(value, 'a choice needs choice and score');
   }

@@ -18,7 +18,7 @@ export interface NunjucksPrompt {
 }
 
 /**
- * Renders templates as promptfoo does. It runs where JavaScript of strangers runs, because a
+ * Renders templates as promptfoo does. It runs where untrusted JavaScript runs, because a
  * template of Nunjucks can call any function.
  *
  * @throws {Error} if the engine can't run it

@@ -21,15 +21,8 @@ export function renderJunitReport(
   { overall, baseline }: TestSummary,
 ): string {
   const files = [...new Set(results.map(({ entry }) => entry.file.name))];
-  const rates = overall
-    ? ([
-        ['rate', String(overall.rate)],
-        ['interval', overall.interval.join(' ')],
-      ] as const)
-    : [];
-
   const properties = [
-    ...rates,
+    ...listRateProperties(overall),
     ...listBaselineProperties(baseline),
     ...formatSpentProperties(spentTotals),
   ].map(
@@ -48,6 +41,14 @@ ${index === 0 ? [html`    <properties>\n${properties}    </properties>\n`] : []}
 ${suites}</testsuites>
 `;
   return text;
+}
+
+function listRateProperties(overall: TestSummary['overall']): (readonly [string, string])[] {
+  if (!overall) return [];
+  return [
+    ['rate', String(overall.rate)],
+    ['interval', overall.interval.join(' ')],
+  ];
 }
 
 /** Returns the figures of a comparison, and its verdict in one line. */

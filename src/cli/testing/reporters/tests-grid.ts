@@ -12,7 +12,7 @@ import { findFailedRunTokens } from '../../creation/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
-import type { Grid, GridCell, GridPart, GridRow, GridState } from '../../outputs/pages/grid.ts';
+import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
 import { formatReason } from '../../outputs/run-errors.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
@@ -45,13 +45,15 @@ const STATES = {
   fault: 'not run',
 } as const;
 
+const STATES_WORST_FIRST = ['not run', 'failed', 'undecided', 'unchecked'] as const;
+
 /** Returns a grid of cases by models. */
 export function buildTestsGrid(results: readonly ReportedResult[], material: ReportMaterial): Grid {
   const models = [...new Set(results.map(({ entry }) => formatModelLabel(entry)))];
-  const byCase = new Map<TestCase, ReportedResult[]>();
+  const resultsByCase = new Map<TestCase, ReportedResult[]>();
   for (const result of results) {
     const { testCase } = result.entry;
-    byCase.set(testCase, [...(byCase.get(testCase) ?? []), result]);
+    resultsByCase.set(testCase, [...(resultsByCase.get(testCase) ?? []), result]);
   }
 
   const { budget } = material;
@@ -80,7 +82,7 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
         material,
       ),
     })),
-    rows: [...byCase].map(([testCase, caseResults]) =>
+    rows: [...resultsByCase].map(([testCase, caseResults]) =>
       buildCaseGridRow(testCase, caseResults, models, material),
     ),
   };
@@ -110,14 +112,12 @@ function buildCaseGridRow(
   material: ReportMaterial,
 ): GridRow {
   const states = results.map(({ status }) => STATES[status]);
-  const state: GridState =
-    (['not run', 'failed', 'undecided', 'unchecked'] as const).find(state =>
-      states.includes(state),
-    ) ?? 'passed';
+  const worstState = STATES_WORST_FIRST.find(state => states.includes(state));
+
   return {
     name: testCase.name,
     place: `${results[0]?.entry.file.name}:${testCase.line}`,
-    state,
+    state: worstState ?? 'passed',
     isFlaky: results.some(({ caseRuns: runs }) => runs !== undefined && isFlaky(runs)),
     inputs: [
       ...testCase.text,
@@ -168,8 +168,8 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
 function formatTokens(tokens: readonly unknown[]): string[] {
   const counts = tokens.map(asCount).filter(count => count !== undefined);
   const isSum = counts.length > 0 && counts.length === tokens.length;
-  const shown = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
-  return shown.map(count => pluralize(toTextOrEmpty(count), 'token'));
+  const shownCounts = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
+  return shownCounts.map(count => pluralize(toTextOrEmpty(count), 'token'));
 }
 
 /**
@@ -180,15 +180,15 @@ function buildRepetitionParts(
   reasons: readonly GridPart[],
   { media }: ReportMaterial,
 ): GridPart[] {
-  const isShown = reasons.some(({ kind }) => kind === 'difference');
+  const hasDifference = reasons.some(({ kind }) => kind === 'difference');
   const outputs = (run?.outputs ?? []).flatMap((output): GridPart[] => {
     if (isMedia(output)) return [{ kind: 'media', url: media.get(output.data)?.dataUrl }];
     if (output.type === 'error') return [{ kind: 'error', text: formatReason(output.data) }];
-    return isShown ? [] : [{ kind: 'text', text: formatOutputData(output.data) }];
+    return hasDifference ? [] : [{ kind: 'text', text: formatOutputData(output.data) }];
   });
   const answer = joinTextOutputs(run?.outputs ?? []);
-  const isAnswer = (part: GridPart): boolean =>
+  const repeatsAnswer = (part: GridPart): boolean =>
     part.kind === 'text' && part.text.trim() === answer.trim();
 
-  return [...reasons.filter(part => !isAnswer(part)), ...outputs];
+  return [...reasons.filter(part => !repeatsAnswer(part)), ...outputs];
 }

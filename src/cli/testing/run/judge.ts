@@ -199,17 +199,17 @@ export class Judge {
     }: AskedQuestion & { readonly entry: JournalEntry | undefined },
     log: JudgeLog,
   ): Promise<Run> {
-    let creation = '';
+    let creationId = '';
     const creationResult = await createAndWait(this.#ctx, connection, body, {
       budget: this.#budget,
       estimatedCredits,
       entry: entry && { ...entry, baseUrl: connection.service },
       onBegin: journalEntry => {
-        creation = journalEntry.id;
+        creationId = journalEntry.id;
         return log.begin(journalEntry, declarationDigest);
       },
     }).catch(async (error: unknown) => {
-      if (creation !== '' && !mayHaveRun(error)) await log.end(creation, null);
+      if (creationId !== '' && !mayHaveRun(error)) await log.end(creationId, null);
       throw error;
     });
     if (creationResult.kind === 'running') {
@@ -218,7 +218,7 @@ export class Judge {
 
     const { run } = creationResult;
     const fault = findProviderFault(connection, run);
-    await log.end(creation, fault === undefined ? run.runId : null);
+    await log.end(creationId, fault === undefined ? run.runId : null);
     if (fault) throw fault;
 
     return run;
@@ -233,7 +233,8 @@ export class Judge {
     const { estimatedCredits, declarationDigest } = await this.#getVersion(
       this.#chooseJudge(question),
     );
-    const [connection, request] = [await this.#connect(), await this.#createRequest(question)];
+    const connection = await this.#connect();
+    const request = await this.#createRequest(question);
     return { connection, request, estimatedCredits, declarationDigest };
   }
 
@@ -244,10 +245,8 @@ export class Judge {
   async #createRequest({ prompt, system, ...requested }: ModelQuestion): Promise<RunRequest> {
     const judge = this.#chooseJudge(requested);
     const { promptVersionId } = await this.#getVersion(judge);
-    const text = new Map([
-      ...(system === undefined ? [] : [['system', system] as const]),
-      ['prompt', prompt],
-    ]);
+    const text = new Map(system === undefined ? [] : [['system', system]]);
+    text.set('prompt', prompt);
     const request = { promptVersionId, text, images: [], options: new Map<string, string>() };
 
     return { ...request, ...(judge.model !== undefined && { model: judge.model }) };

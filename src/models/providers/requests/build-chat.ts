@@ -40,18 +40,21 @@ export async function buildChat(
   const { api, modelId, sortedOptions } = chat;
   const { model } = job;
   const { request, warnings, hasEffort } = await captureChat(job, access, chat);
-  const clientBody = parseRequestBody(request);
   const { notes, leftOut } = collectClientNotes(warnings, model, sortedOptions);
+
+  const clientBody = parseRequestBody(request);
   const toFields = api.configField === undefined ? toSnakeCase : toGeminiFields;
   const body = mergeFields(
     { ...api.defaultFields, ...clientBody },
     toFields(buildChatFields(chat)),
   );
-  const omittedSettings = [
-    ...(!hasEffort && !leftOut.has('reasoningEffort') ? ['reasoningEffort'] : []),
-    ...(sortedOptions.standard.has('n') && api.countField === undefined ? ['n'] : []),
-    ...listDroppedKeywords(job.json?.schema, clientBody).map(keyword => `the schema's ${keyword}`),
-  ];
+
+  const omittedSettings: string[] = [];
+  if (!hasEffort && !leftOut.has('reasoningEffort')) omittedSettings.push('reasoningEffort');
+  if (sortedOptions.standard.has('n') && api.countField === undefined) omittedSettings.push('n');
+  for (const keyword of listDroppedKeywords(job.json?.schema, clientBody)) {
+    omittedSettings.push(`the schema's ${keyword}`);
+  }
 
   return {
     ...withBody(request, body),

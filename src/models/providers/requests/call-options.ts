@@ -34,11 +34,11 @@ export function sortOptions(
   model: ModelEntry,
   refusedOptions: ReadonlySet<OptionName>,
 ): SortedOptions {
-  const offered = Object.entries(settings).filter(
+  const offeredSettings = Object.entries(settings).filter(
     ([key]) => !(isOptionName(key) && refusedOptions.has(key)),
   );
   const leftOut = new Set([
-    ...listOptionsLeftOut(model, Object.fromEntries(offered)),
+    ...listOptionsLeftOut(model, Object.fromEntries(offeredSettings)),
     ...refusedOptions,
   ]);
   const standard = new Map<OptionName, unknown>();
@@ -119,18 +119,18 @@ type CallOptions = Pick<
 
 /** Returns the options in the clients' format. */
 export function toCallOptions({ standard, maxOutputTokens }: SortedOptions): CallOptions {
-  const numberAt = (key: OptionName): number | undefined => {
+  const findNumber = (key: OptionName): number | undefined => {
     const value = standard.get(key);
     return typeof value === 'number' ? value : undefined;
   };
   const stopSequences = standard.get('stopSequences');
   return withoutUndefined({
-    temperature: numberAt('temperature'),
-    topP: numberAt('topP'),
-    topK: numberAt('topK'),
-    seed: numberAt('seed'),
-    frequencyPenalty: numberAt('frequencyPenalty'),
-    presencePenalty: numberAt('presencePenalty'),
+    temperature: findNumber('temperature'),
+    topP: findNumber('topP'),
+    topK: findNumber('topK'),
+    seed: findNumber('seed'),
+    frequencyPenalty: findNumber('frequencyPenalty'),
+    presencePenalty: findNumber('presencePenalty'),
     stopSequences: Array.isArray(stopSequences) ? stopSequences.map(String) : undefined,
     maxOutputTokens,
   });
@@ -179,7 +179,7 @@ function findUnsupportedOption(
   warning: SharedV4Warning,
 ): { readonly option: string; readonly maximum: number | undefined } | undefined {
   if (warning.type === 'deprecated') {
-    return { option: optionOfFeature(warning.setting), maximum: undefined };
+    return { option: toOptionName(warning.setting), maximum: undefined };
   }
 
   if (warning.type !== 'unsupported') return undefined;
@@ -189,12 +189,12 @@ function findUnsupportedOption(
   const maximum = clamped ?? limited;
 
   return {
-    option: optionOfFeature(warning.feature),
+    option: toOptionName(warning.feature),
     maximum: maximum === undefined ? undefined : Number(maximum),
   };
 }
 
 /** Returns our name of a client's feature. */
-function optionOfFeature(feature: string): string {
+function toOptionName(feature: string): string {
   return feature === 'reasoning' ? 'reasoningEffort' : feature;
 }

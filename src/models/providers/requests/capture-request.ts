@@ -27,19 +27,7 @@ export async function captureRequest(
   ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
 ): Promise<CapturedCall> {
   const capturedRequests: CapturedRequest[] = [];
-  const fetch = async (
-    input: string | URL | Request,
-    init: RequestInit = {},
-  ): Promise<Response> => {
-    capturedRequests.push({
-      url: new URL(input instanceof Request ? input.url : input),
-      method: init.method ?? 'GET',
-      headers: Object.fromEntries(new Headers(init.headers)),
-      body: init.body,
-    });
-    const type = answer === '' ? 'text/event-stream' : 'application/json';
-    return new Response(answer, { headers: { 'content-type': type } });
-  };
+  const fetch = createCapturingFetch(capturedRequests, answer);
 
   // Without a key the client would look for one, or send an empty header.
   const settings = { baseURL: provider.baseUrl, apiKey: key ?? 'none', headers: {}, fetch };
@@ -58,6 +46,23 @@ export async function captureRequest(
   const [request] = capturedRequests;
   if (!request) throw new ProviderFault("'s client made no request", { isRefused: true });
   return { request, warnings };
+}
+
+/** Returns a `fetch` that keeps requests instead of sending them, and answers with a text. */
+function createCapturingFetch(
+  capturedRequests: CapturedRequest[],
+  answer: string,
+): NonNullable<ClientSettings['fetch']> {
+  const type = answer === '' ? 'text/event-stream' : 'application/json';
+  return async (input, init = {}) => {
+    capturedRequests.push({
+      url: new URL(input instanceof Request ? input.url : input),
+      method: init.method ?? 'GET',
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: init.body,
+    });
+    return new Response(answer, { headers: { 'content-type': type } });
+  };
 }
 
 /** Has a client start a streamed request and returns its warnings, which come first. */
