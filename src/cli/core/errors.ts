@@ -176,7 +176,7 @@ export function waitTimeoutError(
 /**
  * Adds to the error of a stopped command how to resume it; returns any other error unchanged.
  *
- * @param more what else to do
+ * @param more further hints
  */
 export function withResumeHint(error: unknown, more: readonly string[] = []): unknown {
   const hints = ['To continue, add --resume to the same command.', ...more];

@@ -6,16 +6,15 @@ import { usageError } from './errors.ts';
  * them in a hint.
  */
 export function explainUnknownName(
-  what: string,
-  typed: string,
+  noun: string,
+  typedName: string,
   names: readonly string[],
 ): [message: string, ...hints: string[]] {
-  const plural = what.replace(/y$/u, 'ie').replace(/s$/u, 'se').concat('s');
-  const all = `${plural.charAt(0).toUpperCase()}${plural.slice(1)}: ${names.join(', ')}`;
-  return [
-    `unknown ${what} ${JSON.stringify(typed)}${didYouMean(typed, names)}`,
-    ...(names.length === 0 ? [] : [all]),
-  ];
+  const message = `unknown ${noun} ${JSON.stringify(typedName)}${didYouMean(typedName, names)}`;
+  if (names.length === 0) return [message];
+
+  const plural = noun.replace(/y$/u, 'ie').replace(/s$/u, 'se').concat('s');
+  return [message, `${plural.charAt(0).toUpperCase()}${plural.slice(1)}: ${names.join(', ')}`];
 }
 
 /**

@@ -65,7 +65,8 @@ function describeOne(config: unknown): InputFields {
 
 function findTextFields(config: unknown): TextField[] | undefined {
   const texts = readValueAt(config, 'textInputs');
-  const variables = [readValueAt(config, 'variables'), readValueAt(texts, 'variables')].find(
+  const candidates = [readValueAt(config, 'variables'), readValueAt(texts, 'variables')];
+  const variables = candidates.find(
     value => isJsonObject(value) && Object.values(value).every(isJsonObject),
   );
   if (variables !== undefined) {

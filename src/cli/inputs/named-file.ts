@@ -11,7 +11,7 @@ import { CaseFault, usageError } from '../core/errors.ts';
 import { REVISION_MARK } from '../targets/prompt-file.ts';
 import { type ImageFinder, isImageUrl, openImage } from './images/image-source.ts';
 
-/** The folder of a file that may be a stranger's, and which files it may name. */
+/** The folder of a possibly untrusted file, and the limits for the files that it names. */
 export interface NamingFolder {
   /** The absolute path. */
   readonly cwd: string;

@@ -40,10 +40,8 @@ export function requireUtf8Text(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw usageError(
-      `${what} is ${describeEncodingFault(bytes)}`,
-      ...(isUtf16(bytes) ? [] : [INPUTS_ARE_TEXT]),
-    );
+    const message = `${what} is ${describeEncodingFault(bytes)}`;
+    throw isUtf16(bytes) ? usageError(message) : usageError(message, INPUTS_ARE_TEXT);
   }
 }
 

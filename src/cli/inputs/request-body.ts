@@ -94,12 +94,12 @@ function toRecordedRequest(request: RunRequest): UncountedRequest {
 }
 
 function buildBodyParts({ promptVersionId, text, images, options }: RunRequest): BodyPart[] {
-  const inputs: BodyPart[][] = [
-    ...(text.size > 0 ? [[`"textInputs":${encodeMap(text)}`]] : []),
-    ...(images.length > 0
-      ? [['"imageInputs":[', ...joinWithCommas(images.map(buildImageParts)), ']']]
-      : []),
-  ];
+  const inputs: BodyPart[][] = [];
+  if (text.size > 0) inputs.push([`"textInputs":${encodeMap(text)}`]);
+  if (images.length > 0) {
+    inputs.push(['"imageInputs":[', ...joinWithCommas(images.map(buildImageParts)), ']']);
+  }
+
   return [
     `{"promptVersionId":${JSON.stringify(promptVersionId)},"inputs":{`,
     ...joinWithCommas(inputs),
@@ -159,13 +159,10 @@ const ENCODED_BYTES = 12 * 1024;
 
 function encodeBase64Bytes(bytes: Buffer): Uint8Array {
   const text = Buffer.allocUnsafeSlow(Math.ceil(bytes.length / 3) * 4);
-  let written = 0;
+  let offset = 0;
   for (let start = 0; start < bytes.length; start += ENCODED_BYTES) {
-    written += text.write(
-      bytes.toString('base64', start, start + ENCODED_BYTES),
-      written,
-      'latin1',
-    );
+    const part = bytes.toString('base64', start, start + ENCODED_BYTES);
+    offset += text.write(part, offset, 'latin1');
   }
 
   return text;

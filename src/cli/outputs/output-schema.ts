@@ -96,10 +96,9 @@ export async function createSchemaCheck(
   if (fault?.loop !== undefined) throw new SchemaLoop(`${where}: ${fault.message}`, fault.loop);
 
   if (fault !== undefined) {
-    throw usageError(
-      `${where} is not a JSON Schema that can be used: ${fault.message}`,
-      ...(/\breference\b/iu.test(fault.message) ? [NO_REMOTE] : []),
-    );
+    const message = `${where} is not a JSON Schema that can be used: ${fault.message}`;
+    const isReference = /\breference\b/iu.test(fault.message);
+    throw isReference ? usageError(message, NO_REMOTE) : usageError(message);
   }
 
   return value => checks.perform('schemaMismatch', schema, value);

@@ -107,6 +107,7 @@ async function presentBytes(
 ): Promise<ExitCode> {
   printFaults(ctx, run);
   if (run.runStatus === 'failed') return getRunExitCode(connection, run);
+
   const { writeOutputBytes } = await import('./saving/output-bytes.ts');
   await writeOutputBytes(ctx, connection, run);
   await refuseMismatch(run, schema);
@@ -122,6 +123,7 @@ async function printJson(ctx: Context, { advise }: Connection, run: Run): Promis
     await printValue(ctx, run);
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
+
     const { runId } = run;
     const message = `${error.message} Get the run with: ${advise('runs', 'get', runId)}`;
     const { status, exitCode, hints } = error;
@@ -151,8 +153,8 @@ export function withPaths(run: Run, paths: readonly (string | undefined)[] = [])
 }
 
 /**
- * Returns a function from the facts of a run to the form of its outputs. Reads settings and schema
- * and checks the directory immediately, so that a fault in them doesn't cost a run.
+ * Reads and checks the output flags before a run is paid for. Returns a function that turns the
+ * facts of a run into the form of its outputs.
  *
  * @param flag the flag that names the directory
  * @throws {CliError} USAGE_ERROR for an unusable schema or directory, and for flags that can't be
@@ -165,8 +167,8 @@ export async function createOutputPlan(
 ): Promise<(facts: RunFacts) => PresentOptions> {
   const bytes = flags.save === '-';
   if (bytes) checkBytesWanted(ctx, flag);
-  const directoryName = flags.save === true ? await getDefaultDirectory(ctx) : flags.save;
 
+  const directoryName = flags.save === true ? await getDefaultDirectory(ctx) : flags.save;
   const directory = bytes ? undefined : directoryName;
   if (directory !== undefined) {
     const { checkDirectory } = await import('./saving/check-writable.ts');
@@ -231,7 +233,7 @@ const ACCEPTED_BYTES = 4000;
  * Prints the result of a run that this command created and paid for. A reader that stops early,
  * such as `head`, is not an error.
  *
- * @param print prints it to the given context
+ * @param print prints it with the context that it is called with
  * @throws {CliError} exit 1, naming the run, if standard output accepted nothing or is full
  */
 export async function printResult<T>(
@@ -240,14 +242,16 @@ export async function printResult<T>(
   print: (ctx: Context) => Promise<T>,
 ): Promise<T> {
   let wasAccepted: boolean | undefined;
-  const result = await printPaid(ctx, [run], ({ io, ...inner }) => {
+  const result = await printPaid(ctx, [run], ({ io, ...otherParts }) => {
     const out: Context['io']['out'] = async data => {
-      if (wasAccepted !== undefined || !data.length || io.stdout.isTerminal) return io.out(data);
+      const isFirstWrite = wasAccepted === undefined && data.length > 0;
+      if (!isFirstWrite || io.stdout.isTerminal) return io.out(data);
+
       const bytes = typeof data === 'string' ? Buffer.from(data) : data;
       wasAccepted = await io.out(bytes.subarray(0, ACCEPTED_BYTES));
       return io.out(bytes.subarray(ACCEPTED_BYTES));
     };
-    return print({ ...inner, io: { ...io, out } });
+    return print({ ...otherParts, io: { ...io, out } });
   });
   if (wasAccepted !== false) return result;
 
@@ -261,7 +265,7 @@ export async function printResult<T>(
  * Prints the results of the runs that this command created and paid for. A reader that has gone is
  * not an error: the exit code stays the verdict.
  *
- * @param print prints them to the given context
+ * @param print prints them with the context that it is called with
  * @throws {CliError} exit 1, naming the runs, if standard output is full
  */
 export async function printPaid<T>(

@@ -56,17 +56,18 @@ async function presentInTurn<T>(
   let code: ExitCode = EXIT.ok;
   for (const run of runs) {
     try {
-      code = (await presentOne(run)) || code;
+      const runCode = await presentOne(run);
+      if (runCode !== EXIT.ok) code = runCode;
     } catch (error) {
       signal.throwIfAborted();
       faults.push(error);
     }
   }
 
-  if (faults.length > 0) throw faults.find(isUsage) ?? faults[0];
+  if (faults.length > 0) throw faults.find(isUsageError) ?? faults[0];
   return code;
 }
 
-function isUsage(error: unknown): boolean {
+function isUsageError(error: unknown): boolean {
   return error instanceof CliError && error.exitCode === EXIT.usage;
 }

@@ -163,27 +163,26 @@ function mergeParentFlags(command: Command & { unknownOption?: (flag: string) =>
   if (!parent?.parent) return command.opts();
 
   const names = command.options.map(option => option.attributeName());
-  const typedAbove = Object.entries(parent.opts()).filter(
+  const parentFlags = Object.entries(parent.opts()).filter(
     ([name]) => parent.getOptionValueSource(name) === 'cli',
   );
-  const [foreignName] = typedAbove.find(([name]) => !names.includes(name)) ?? [];
+  const [foreignName] = parentFlags.find(([name]) => !names.includes(name)) ?? [];
   const foreignFlag = parent.options.find(option => option.attributeName() === foreignName);
   if (foreignFlag) command.unknownOption?.(foreignFlag.long ?? foreignFlag.flags);
 
-  return { ...command.opts(), ...Object.fromEntries(typedAbove) };
+  return { ...command.opts(), ...Object.fromEntries(parentFlags) };
 }
 
 function formatHelp({ examples, notes, heading }: CommandSpec, columns: number): string {
   const flags = HEADINGS_OF_REQUESTS.includes(heading)
     ? '--json, --query, --timeout'
     : '--json, --query';
-  const texts = [
-    ...(notes === undefined ? [] : [typeof notes === 'string' ? notes : notes()]),
-    `Flags of every command (${flags}, …): promptrun help flags`,
-  ];
-  return [formatExamples(examples, columns), ...texts.map(text => wrapLines(text, columns))].join(
-    '\n\n',
-  );
+  const sections = [formatExamples(examples, columns)];
+  if (notes !== undefined) {
+    sections.push(wrapLines(typeof notes === 'string' ? notes : notes(), columns));
+  }
+  sections.push(wrapLines(`Flags of every command (${flags}, …): promptrun help flags`, columns));
+  return sections.join('\n\n');
 }
 
 function formatExamples(examples: readonly string[], columns: number): string {

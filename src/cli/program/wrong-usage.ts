@@ -31,17 +31,19 @@ function toUsageError(command: Command, error: CommanderError): CliError {
   const word = /'(.*)'/.exec(message)?.[1] ?? '';
   const candidates = listCorrectNames(code, command);
   const suggestion = suggestName(word, candidates);
-  const promptHint = `If ${toShellWord(word)} is a prompt: promptrun run ${toShellWord(word)}`;
+  const isUnsuggested = suggestion === '';
+
+  const hints: string[] = [];
+  if (code === EXCESS_ARGUMENTS) hints.push(...listExcessHints(command));
+  if (code === UNKNOWN_OPTION && isUnsuggested) hints.push(...listInputHints(word, command));
+  hints.push(`Usage: ${formatUsageLine(command)}`, `See: ${getCommandPath(command)} --help`);
+  if (code === UNKNOWN_COMMAND && isUnsuggested && command.parent === null) {
+    hints.push(`If ${toShellWord(word)} is a prompt: promptrun run ${toShellWord(word)}`);
+  }
 
   return usageError(
     candidates.includes(word) ? `${word} takes no value` : message + suggestion,
-    ...(code === EXCESS_ARGUMENTS ? listExcessHints(command) : []),
-    ...(code === UNKNOWN_OPTION && suggestion === '' ? listInputHints(word, command) : []),
-    `Usage: ${formatUsageLine(command)}`,
-    `See: ${getCommandPath(command)} --help`,
-    ...(code === UNKNOWN_COMMAND && command.parent === null && suggestion === ''
-      ? [promptHint]
-      : []),
+    ...hints,
   );
 }
 

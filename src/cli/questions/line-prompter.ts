@@ -92,14 +92,18 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
       const typedWords = await this.#ask({ ...question, hint }, signal, line => ({ answer: line }));
       const choice = /^\d+$/u.test(typedWords) ? findChoice(choices, typedWords) : undefined;
       if (choice !== undefined && 'answer' in choice) return choice.answer;
+
       choices = await find(typedWords, signal);
       if (choices.length === 0) this.#io.err('Nothing found.\n');
     }
   }
 
   several<T>(question: SeveralQuestion<T>, signal: AbortSignal): Promise<readonly T[]> {
-    const ticked = question.choices.filter(({ value }) => question.defaults?.includes(value));
-    const hint = ` with commas between${formatDefaultHint(ticked.map(({ name }) => name).join(', '))}`;
+    const defaultChoices = question.choices.filter(({ value }) =>
+      question.defaults?.includes(value),
+    );
+    const defaultNames = defaultChoices.map(({ name }) => name).join(', ');
+    const hint = ` with commas between${formatDefaultHint(defaultNames)}`;
     this.#list(question.choices);
     return this.#ask({ ...question, hint }, signal, line => findChoices(question, line));
   }
@@ -129,9 +133,9 @@ export class LinePrompter implements Omit<Prompter, 'list'> {
     const prompt = `${toOneLine(message)}${about}${hint}: `;
     for (;;) {
       const typedLine = await readLine(prompt, { io: this.#io, signal, hidden });
-      const validated = await validate(typedLine);
-      if ('answer' in validated) return validated.answer;
-      this.#io.err(`${toOneLine(validated.problem)}\n`);
+      const result = await validate(typedLine);
+      if ('answer' in result) return result.answer;
+      this.#io.err(`${toOneLine(result.problem)}\n`);
     }
   }
 }

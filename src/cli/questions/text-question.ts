@@ -37,8 +37,8 @@ export interface TextConfig {
 }
 
 /**
- * A text question with what `input` lacks: pasted lines as one answer, Tab on paths, and an editor
- * on standard error.
+ * A text question that, unlike `input`, takes pasted lines as one answer, completes paths with Tab
+ * and opens an editor on standard error.
  */
 export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const theme = makeTheme<TextTheme>(config.theme);

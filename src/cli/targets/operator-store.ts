@@ -15,16 +15,16 @@ export function findDatabaseUrl(
 /**
  * Opens the store whose keys and users an operator manages, and closes it after `use`.
  *
- * @param what the command, for the error message
+ * @param commandName the command, for the error message
  * @throws {CliError} USAGE_ERROR if another service is configured
  */
 export async function withOperatorStore(
   ctx: Context,
-  what: string,
+  commandName: string,
   { database }: DatabaseFlags,
   use: (store: LocalStore) => Promise<void>,
 ): Promise<void> {
-  requireLocalService(ctx, what);
+  requireLocalService(ctx, commandName);
   await ctx.local.withStore(
     { dataDir: ctx.dataDir, database: findDatabaseUrl(ctx, database) },
     use,

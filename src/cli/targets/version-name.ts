@@ -139,11 +139,16 @@ export function unknownLabelError(
   labels: readonly PromptLabel[],
 ): CliError {
   const names = labels.map(entry => toOneLine(entry.label));
+  const hints: string[] = [];
+  if (label === 'latest') hints.push(`Without a label, ${slug} is its latest version.`);
+  if (names.length > 0) {
+    hints.push(`Its labels: ${names.join(', ')}`);
+  } else {
+    hints.push(`List its versions with: ${connection.advise('versions', 'list', slug)}`);
+  }
+
   return notFoundError(
     `${slug} has no label or version ${JSON.stringify(label)}${didYouMean(label, names)}`,
-    ...(label === 'latest' ? [`Without a label, ${slug} is its latest version.`] : []),
-    names.length > 0
-      ? `Its labels: ${names.join(', ')}`
-      : `List its versions with: ${connection.advise('versions', 'list', slug)}`,
+    ...hints,
   );
 }

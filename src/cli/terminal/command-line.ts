@@ -173,9 +173,9 @@ export function createAdvise(flags: ServiceFlags, env: Env): FormatCommand {
 }
 
 export function toServiceWords({ profile, baseUrl, insecureHttp }: ServiceFlags): string[] {
-  return [
-    ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-    ...(insecureHttp === true ? ['--insecure-http'] : []),
-  ];
+  const words: string[] = [];
+  if (profile !== undefined) words.push('--profile', profile);
+  if (baseUrl !== undefined) words.push('--base-url', baseUrl);
+  if (insecureHttp === true) words.push('--insecure-http');
+  return words;
 }

@@ -33,8 +33,8 @@ export async function openText(ctx: TerminalContext, name: string, text: string)
 }
 
 /**
- * Opens a URL from a service: http, https, or a file below one of our directories. Writes a note
- * for anything else. Starts no shell.
+ * Opens a URL from a service: http, https, or a file below promptrun's own directory. Writes a note
+ * for any other URL. Starts no shell.
  *
  * @param ownFiles the directory that `file:` URLs may point into; undefined if the service is not
  * this process's own

@@ -75,9 +75,9 @@ export function wrapCommand(line: string, columns: number): string {
     currentLine += ` ${word}`;
   }
 
-  const commentLines =
-    comment === undefined
-      ? []
-      : [`  # ${wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ')}`];
-  return [...commentLines, ...lines, currentLine].join('\n');
+  lines.push(currentLine);
+  if (comment === undefined) return lines.join('\n');
+
+  const wrappedComment = wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ');
+  return [`  # ${wrappedComment}`, ...lines].join('\n');
 }

@@ -80,11 +80,12 @@ function resolveTargetPath(target: string, baseUrl: string): string {
     );
   }
 
-  const absolute = localTarget.startsWith('/') ? localTarget : `/${localTarget}`;
-  const encoded = absolute.replace(/[^\u0021-\u007e]/gu, character =>
+  const absolutePath = localTarget.startsWith('/') ? localTarget : `/${localTarget}`;
+  const encodedPath = absolutePath.replace(/[^\u0021-\u007e]/gu, character =>
     encodeURIComponent(character),
   );
-  return encoded.startsWith(`${PATH_PREFIX}/`) ? encoded.slice(PATH_PREFIX.length) : encoded;
+  const hasPrefix = encodedPath.startsWith(`${PATH_PREFIX}/`);
+  return hasPrefix ? encodedPath.slice(PATH_PREFIX.length) : encodedPath;
 }
 
 function requireBelowBase(url: string, baseUrl: string): string {
@@ -137,17 +138,17 @@ function parseKeyPath(key: string): string[] {
 }
 
 function putField(
-  into: NestedFields,
+  target: NestedFields,
   [first = '', ...rest]: readonly string[],
   value: string,
   key: string,
 ): void {
-  const nestedValue = into[first];
+  const nestedValue = target[first];
   if (nestedValue !== undefined && (rest.length === 0 || typeof nestedValue === 'string')) {
     throw usageError(`--field: ${key} is given twice`);
   }
   const inner = (nestedValue ?? Object.create(null)) as NestedFields;
-  into[first] = rest.length === 0 ? value : inner;
+  target[first] = rest.length === 0 ? value : inner;
   if (rest.length > 0) putField(inner, rest, value, key);
 }
 

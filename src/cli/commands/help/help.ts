@@ -21,7 +21,6 @@ export async function printHelp(
 ): Promise<void> {
   const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const topicName = words.length === 1 ? words[0] : undefined;
-
   const topic = topicName === undefined ? undefined : await readTopic(topicName, command, terminal);
   if (topicName !== undefined && !isCommand(command, topicName)) {
     if (topic === undefined) throw unknownTopicError(command, topicName);
@@ -129,13 +128,13 @@ function fitTopic(text: string, { isTTY, columns = 80 }: Sink): string {
 function joinWrappedLines(text: string): string {
   const lines: string[] = [];
   for (const line of text.split('\n')) {
-    const above = lines.at(-1) ?? '';
-    const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(above) && !above.endsWith(',');
-    if (!continuesLine(above, line)) {
+    const lineAbove = lines.at(-1) ?? '';
+    if (!continuesLine(lineAbove, line)) {
       lines.push(line);
-    } else {
-      lines[lines.length - 1] = `${above}${isTerm ? '  ' : ' '}${line.trimStart()}`;
+      continue;
     }
+    const isTerm = /^ {2}\S+(?:, \S+)*$/u.test(lineAbove) && !lineAbove.endsWith(',');
+    lines[lines.length - 1] = `${lineAbove}${isTerm ? '  ' : ' '}${line.trimStart()}`;
   }
   return lines.join('\n');
 }

@@ -119,16 +119,15 @@ async function renderList(
   { items, ordered, start, loose }: Tokens.List,
   layout: GuideLayout,
 ): Promise<string> {
+  const separator = loose ? '\n\n' : '\n';
   const texts = await Promise.all(
     items.map(async ({ tokens }, index) => {
       const marker = ordered ? `${Number(start) + index}. ` : '- ';
-      return indentItem(
-        await renderBlocks(tokens, indentLayout(layout, marker.length), loose ? '\n\n' : '\n'),
-        marker,
-      );
+      const itemLayout = indentLayout(layout, marker.length);
+      return indentItem(await renderBlocks(tokens, itemLayout, separator), marker);
     }),
   );
-  return texts.join(loose ? '\n\n' : '\n');
+  return texts.join(separator);
 }
 
 /** Lays out a table in columns, or row by row if columns would break a word. */
@@ -138,17 +137,16 @@ async function renderTable({ header, rows }: Tokens.Table, layout: GuideLayout):
   const widths = computeColumnWidths([titles, ...cells], layout.columns);
   if (widths === undefined) return renderRowByRow(titles, cells, layout);
 
-  const wrap = (row: readonly string[]) =>
+  const wrapRow = (row: readonly string[]) =>
     row.map((cell, index) => wrapAnsi(cell, widths[index] ?? 1));
-  const wrapped = cells.map(wrap);
-  const isTall = wrapped.some(row => row.some(cell => cell.includes('\n')));
-  const spaced = wrapped.flatMap((row, index) =>
+  const wrappedRows = cells.map(wrapRow);
+  const isTall = wrappedRows.some(row => row.some(cell => cell.includes('\n')));
+  const spacedRows = wrappedRows.flatMap((row, index) =>
     isTall && index > 0 ? [row.map(() => ''), row] : [row],
   );
-  const tableRows = titles.some(title => stringWidth(title) > 0)
-    ? [wrap(titles), ...spaced]
-    : spaced;
 
+  const hasTitles = titles.some(title => stringWidth(title) > 0);
+  const tableRows = hasTitles ? [wrapRow(titles), ...spacedRows] : spacedRows;
   return (await layOutTable(tableRows, {})).trimEnd();
 }
 
@@ -158,13 +156,15 @@ function computeColumnWidths(
   columns: number,
 ): number[] | undefined {
   const widths = computeColumnMaxima(rows, stringWidth);
-  const least = computeColumnMaxima(rows, measureLongestWord);
-  const room = columns - GUIDE_INDENT * (widths.length - 1);
-  for (let excess = sumWidths(widths) - room; excess > 0; excess -= 1) {
-    const shrinkable = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
-    const widest = Math.max(...shrinkable);
+  const minWidths = computeColumnMaxima(rows, measureLongestWord);
+  const availableWidth = columns - GUIDE_INDENT * (widths.length - 1);
+  for (let excess = sumWidths(widths) - availableWidth; excess > 0; excess -= 1) {
+    const shrinkableWidths = widths.map((width, index) =>
+      width > (minWidths[index] ?? 0) ? width : 0,
+    );
+    const widest = Math.max(...shrinkableWidths);
     if (widest === 0) return undefined;
-    widths[shrinkable.indexOf(widest)] = widest - 1;
+    widths[shrinkableWidths.indexOf(widest)] = widest - 1;
   }
 
   return widths;

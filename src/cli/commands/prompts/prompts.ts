@@ -137,5 +137,5 @@ export async function printPrompt(
   const reading = readNamed(ctx, connection, prompt, versionId);
   const version = await withSpinner(ctx, 'asking for the prompt', reading);
   const isId = versionId !== undefined || isUuid(prompt);
-  await presentPromptVersion(ctx, version, connection, ...(isId ? [] : [prompt]));
+  await presentPromptVersion(ctx, version, connection, isId ? undefined : prompt);
 }

@@ -159,11 +159,10 @@ function refusedFileError({ message, data, status }: ValidationError, file: stri
   const faults =
     isJsonObject(data) && Array.isArray(data['faults']) ? data['faults'].filter(isJsonObject) : [];
   const lines = faults.map(fault => {
-    const { line, column, message: what, partial } = fault;
-    const where = typeof partial === 'string' ? `partial ${partial}` : file;
-    return toOneLine(
-      `${where}:${toTextOrEmpty(line)}:${toTextOrEmpty(column)}: ${toTextOrEmpty(what)}`,
-    );
+    const { line, column, partial } = fault;
+    const faultyFile = typeof partial === 'string' ? `partial ${partial}` : file;
+    const position = `${faultyFile}:${toTextOrEmpty(line)}:${toTextOrEmpty(column)}`;
+    return toOneLine(`${position}: ${toTextOrEmpty(fault['message'])}`);
   });
   const [first = message, ...others] = lines;
   return new CliError(first, { status, exitCode: EXIT.usage, hints: others, data });

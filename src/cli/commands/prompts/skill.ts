@@ -257,11 +257,9 @@ function renderSection(heading: string, lines: readonly string[]): string {
 
 function renderInputLine(field: TextField): string {
   const { key, required, choices, description } = field;
-  const facts = [
-    required ? 'required' : 'optional',
-    ...(choices === undefined ? [] : [`one of ${choices.map(toCodeSpan).join(', ')}`]),
-    ...(field.default === undefined ? [] : [`default ${toCodeSpan(field.default)}`]),
-  ];
+  const facts = [required ? 'required' : 'optional'];
+  if (choices !== undefined) facts.push(`one of ${choices.map(toCodeSpan).join(', ')}`);
+  if (field.default !== undefined) facts.push(`default ${toCodeSpan(field.default)}`);
   return `- ${toCodeSpan(`-i ${key}=<value>`)} (${facts.join('; ')})${formatDescriptionSuffix(description)}`;
 }
 

@@ -15,8 +15,8 @@ export async function listStartedRuns(ctx: Context): Promise<void> {
     );
   }
 
-  const newestFirst = entries.map(entry => ({ ...entry, inDoubt: isInDoubt(entry) }));
-  await presentList(ctx, newestFirst, {
+  const rows = entries.map(entry => ({ ...entry, inDoubt: isInDoubt(entry) }));
+  await presentList(ctx, rows, {
     columns: [
       {
         title: 'STARTED',
@@ -42,6 +42,6 @@ function formatStatusCell(ctx: Context, entry: JournalEntry): Cell {
   if (isInDoubt(entry)) return { text: 'in doubt', paint: ctx.io.paint.yellow };
   if (entry.outcome === 'refused' || entry.outcome === 'failed') return entry.outcome;
   if (entry.outcome === 'none') return 'no run';
-  const ended = entry.runStatus === 'succeeded' || entry.runStatus === 'failed';
-  return ended ? formatRunStatus(ctx, entry.runStatus) : 'started';
+  const hasEnded = entry.runStatus === 'succeeded' || entry.runStatus === 'failed';
+  return hasEnded ? formatRunStatus(ctx, entry.runStatus) : 'started';
 }

@@ -38,8 +38,8 @@ export async function resolveNamedRun(
  * Waits for the answer to a request about a run.
  *
  * @param verb the command of `runs` that sends the request, for the hint
- * @throws {CliError} exit 4 for an unknown run; names the command that asks the service where it
- * was started
+ * @throws {CliError} exit 4 for an unknown run; names the command that asks the service that
+ * started it
  */
 export async function askOfRun<T>(
   ctx: Context,
@@ -52,8 +52,9 @@ export async function askOfRun<T>(
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
 
-    for await (const { runId: started, baseUrl } of ctx.journal.readNewestFirst()) {
-      if (started !== runId || baseUrl === service) continue;
+    for await (const { runId: startedId, baseUrl } of ctx.journal.readNewestFirst()) {
+      if (startedId !== runId || baseUrl === service) continue;
+
       const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
       const command = createAdvise(otherService, ctx.env)('runs', verb, runId);
       throw notFoundError(

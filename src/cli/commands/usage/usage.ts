@@ -49,10 +49,10 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
     );
   }
 
-  const unpriced = [...groups.values()].reduce((runs, total) => runs + total.unpriced, 0);
-  if (unpriced > 0) {
+  const unpricedRuns = [...groups.values()].reduce((runs, total) => runs + total.unpriced, 0);
+  if (unpricedRuns > 0) {
     ctx.io.note(
-      `note: the cost of ${pluralize(unpriced, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
+      `note: the cost of ${pluralize(unpricedRuns, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,
     );
   }
 }

@@ -59,18 +59,19 @@ export class PromptCache {
   /** Returns a cached version with its config, and counts as its use. */
   get(promptVersionId: string): KnownVersion | undefined {
     const { versions } = this.#read();
-    const cached = versions.find(entry => this.#hasId(entry, promptVersionId));
-    if (cached !== undefined && cached !== versions[0]) this.put(cached.version);
-    return cached?.version;
+    const entry = versions.find(candidate => this.#hasId(candidate, promptVersionId));
+    if (entry !== undefined && entry !== versions[0]) this.put(entry.version);
+    return entry?.version;
   }
 
   /** Caches a version; beyond 200 versions, drops the least recently used. */
   put(version: KnownVersion): void {
     const entry = { service: this.#service, version };
     if (!isCachedVersion(entry)) return;
+
     this.#change(({ versions, slugs }) => {
-      const others = versions.filter(other => !this.#hasId(other, version.promptVersionId));
-      return { versions: [entry, ...others].slice(0, MAX_ENTRIES), slugs };
+      const otherVersions = versions.filter(other => !this.#hasId(other, version.promptVersionId));
+      return { versions: [entry, ...otherVersions].slice(0, MAX_ENTRIES), slugs };
     });
   }
 
@@ -79,8 +80,9 @@ export class PromptCache {
     const service = this.#service;
     if (this.getSlugs().get(promptId) === slug) return;
     this.#change(({ versions, slugs }) => {
-      const others = slugs.filter(row => row.service !== service || row.promptId !== promptId);
-      return { versions, slugs: [{ service, promptId, slug }, ...others].slice(0, MAX_ENTRIES) };
+      const otherSlugs = slugs.filter(row => row.service !== service || row.promptId !== promptId);
+      const newSlugs = [{ service, promptId, slug }, ...otherSlugs];
+      return { versions, slugs: newSlugs.slice(0, MAX_ENTRIES) };
     });
   }
 

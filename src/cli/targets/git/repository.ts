@@ -18,8 +18,8 @@ export interface Repository {
 const MAX_GIT_FILE_BYTES = 64 * 1024;
 
 /**
- * Finds the repository of a file, which need not exist any more. Refuses what a stranger may have
- * planted on the way, because older versions of git would trust its configuration.
+ * Finds the repository of a file, which may no longer exist. Refuses untrusted repositories above
+ * the file, because older versions of git would trust their configuration.
  *
  * @throws {CliError} USAGE_ERROR that names the folder at fault
  */
@@ -45,9 +45,9 @@ function resolveExistingPath(folder: string): string {
   try {
     return realpathSync(folder);
   } catch (error) {
-    const above = path.dirname(folder);
-    if (above === folder) throw error;
-    return path.join(resolveExistingPath(above), path.basename(folder));
+    const parent = path.dirname(folder);
+    if (parent === folder) throw error;
+    return path.join(resolveExistingPath(parent), path.basename(folder));
   }
 }
 
@@ -66,11 +66,11 @@ function checkRepository(top: string, env: Env): void {
     throw danglingError(git);
   }
 
-  const foreign = [top, git, directory, common].find(place => !belongsToUser(place, env));
-  if (foreign === undefined || isSafeDirectory(top, env)) return;
+  const foreignPath = [top, git, directory, common].find(entry => !belongsToUser(entry, env));
+  if (foreignPath === undefined || isSafeDirectory(top, env)) return;
 
   throw usageError(
-    `${foreign} belongs to another user`,
+    `${foreignPath} belongs to another user`,
     `If you trust that repository: git config --global --add safe.directory ${toShellWord(top, detectShell(env))}`,
   );
 }

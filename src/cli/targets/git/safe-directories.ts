@@ -43,13 +43,14 @@ function resolveGitPath(directory: string): string {
 }
 
 function listGlobalFiles(env: Env): string[] {
-  const { HOME: home, GIT_CONFIG_GLOBAL: only, XDG_CONFIG_HOME: xdg } = env;
-  if (only !== undefined) return [only];
-  const config = xdg || (home ? path.join(home, '.config') : undefined);
-  return [
-    ...(config ? [path.join(config, 'git', 'config')] : []),
-    ...(home ? [path.join(home, '.gitconfig')] : []),
-  ];
+  const { HOME: home, GIT_CONFIG_GLOBAL: globalFile, XDG_CONFIG_HOME: xdg } = env;
+  if (globalFile !== undefined) return [globalFile];
+
+  const files: string[] = [];
+  const configFolder = xdg || (home ? path.join(home, '.config') : undefined);
+  if (configFolder) files.push(path.join(configFolder, 'git', 'config'));
+  if (home) files.push(path.join(home, '.gitconfig'));
+  return files;
 }
 
 function readEnvironmentValues(env: Env): string[] {
