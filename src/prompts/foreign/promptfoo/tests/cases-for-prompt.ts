@@ -59,13 +59,13 @@ export function buildCases(
     if (!includesPrompt(test.prompts, needs.prompt)) continue;
 
     const isDropped = test.isLeftOut && conversion.isForTest;
-    const isAsked = test.models?.length !== 0;
+    const hasModels = test.models?.length !== 0;
     const turn = findTurn(test, index, needs, conversion);
 
     // Without the answer of a test that is left out, another prompt would be asked.
-    const isLeftOut = isDropped || (isAsked && cases.isAnswerMissingFor(turn));
-    if (isLeftOut) cases.leaveOut(countCombinations(test.vars), isAsked ? turn : undefined);
-    if (!isAsked) continue;
+    const isLeftOut = isDropped || (hasModels && cases.isAnswerMissingFor(turn));
+    if (isLeftOut) cases.leaveOut(countCombinations(test.vars), hasModels ? turn : undefined);
+    if (!hasModels) continue;
 
     const possibleCases = generateCases(test, index + 1, needs, conversion);
     if (isDropped) reportFaults(possibleCases, conversion);
@@ -150,8 +150,8 @@ function countRepetitions(
 }
 
 /** Reports the other faults of a test that is left out, which its first case shows. */
-function reportFaults(made: Iterator<PossibleCase>, { budget }: ConversionContext): void {
-  made.next();
+function reportFaults(cases: Iterator<PossibleCase>, { budget }: ConversionContext): void {
+  cases.next();
   budget.step();
 }
 
@@ -184,20 +184,21 @@ function* generateCases(
 ): Generator<PossibleCase> {
   const count = countCombinations(test.vars);
   const hasCode = needs.hasCode || usesCode(test);
-
-  const { transform, judge } = test.options;
   const seesMetadata = hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0;
+  const { transform, judge } = test.options;
+
   for (let index = 0; index < count; index += 1) {
     const combination = chooseCombination(test.vars, index);
     const { texts, values } = combination;
     const name = test.name === undefined ? `case ${number}` : fillVariables(test.name, texts);
-    const checks = test.asserts.map(assertion =>
+    const expectationLists = test.asserts.map(assertion =>
       toExpectations(assertion, combination, conversion),
     );
     const { inputs, isLeftOut } = renderInputs(combination, needs, conversion);
+
     yield {
       isLeftOut,
-      leftOut: checks.filter(check => check === undefined).length,
+      leftOut: expectationLists.filter(expectations => expectations === undefined).length,
       vars: values,
       text: {
         name: count > 1 ? `${name} (${index + 1})` : name,
@@ -206,7 +207,7 @@ function* generateCases(
         metadata: seesMetadata ? test.metadata : undefined,
         transform,
         judge,
-        expect: checks.flatMap(check => check ?? []),
+        expect: expectationLists.filter(expectations => expectations !== undefined).flat(),
       },
     };
   }
@@ -241,18 +242,18 @@ function reportStoredVariable(
   { at, value, transform }: Assertion,
   conversion: ConversionContext,
 ): boolean {
-  const written = JSON.stringify([value ?? null, transform ?? null]);
-  const stored = conversion.variables.stored.find(name => mentionsVariable(written, name));
-  if (stored === undefined) return false;
+  const text = JSON.stringify([value ?? null, transform ?? null]);
+  const storedName = conversion.variables.stored.find(name => mentionsVariable(text, name));
+  if (storedName === undefined) return false;
 
   conversion.reportOmission(
     at,
-    `an assertion with \`{{${stored}}}\`, the answer of another test, has no equivalent`,
+    `an assertion with \`{{${storedName}}}\`, the answer of another test, has no equivalent`,
   );
   return true;
 }
 
-/** Returns the inputs of a case. It is left out if promptfoo would render them in another way. */
+/** Renders the inputs of a case, which is left out if promptfoo would render them differently. */
 function renderInputs(
   combination: Combination,
   needs: PromptNeeds,
@@ -281,19 +282,19 @@ function renderInput(
   conversion: ConversionContext,
 ): string {
   const { texts, values } = combination;
-  const textOf = (name: string): string => renderInput(name, combination, needs, conversion);
+  const renderOther = (name: string): string => renderInput(name, combination, needs, conversion);
 
   const body = conversion.requestBodies.get(input);
   if (body) {
     const promptTexts = needs.plainPrompt?.map(piece =>
-      'text' in piece ? piece.text : textOf(piece.input),
+      'text' in piece ? piece.text : renderOther(piece.input),
     );
     return renderRequestBody(body, values, { prompt: promptTexts?.join('') }, conversion);
   }
 
   const fallback = conversion.inputsWithDefault.get(input);
   if (fallback) {
-    return Object.hasOwn(texts, fallback.variable) ? textOf(fallback.variable) : fallback.text;
+    return Object.hasOwn(texts, fallback.variable) ? renderOther(fallback.variable) : fallback.text;
   }
 
   return Object.hasOwn(texts, input)
@@ -339,7 +340,7 @@ function reportUnreadableVariables(
   }
 }
 
-/** Returns the values that the inputs alone do not give. */
+/** Returns the values that differ from the input of their name, or have none. */
 function withoutInputs(
   vars: Readonly<Record<string, JsonValue>>,
   inputs: Readonly<Record<string, string>>,

@@ -34,16 +34,16 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
     ]),
   ];
 
-  const isEachRendered =
-    prompt.program !== undefined || readPromptJson(prompt, conversion) === undefined;
-  const renderedInputs = isEachRendered && template === undefined ? promptInputs : [];
+  const hasProgram = prompt.program !== undefined;
+  const isEachRendered = hasProgram || readPromptJson(prompt, conversion) === undefined;
+  const bodyInputs = isEachRendered && template === undefined ? promptInputs : [];
 
   return {
     prompt,
     template,
     inputs,
     jsonInputs,
-    renderedInputs: prompt.program ? inputs : renderedInputs,
+    renderedInputs: hasProgram ? inputs : bodyInputs,
     isEachRendered,
     plainPrompt: findPlainPrompt(prompt, promptBody),
     hasCode: models.askedProviders.some(({ transform }) => transform !== undefined),
@@ -95,9 +95,11 @@ function findPlainPrompt(
 ): PromptNeeds['plainPrompt'] {
   const [, variable] = /^\{\{ ?(\w+) ?\}\}$/u.exec(text) ?? [];
   if (variable !== undefined) return [{ input: variable }];
-  const isMade = program !== undefined || template !== undefined;
-  const parts = body.flatMap(piece => ('text' in piece || 'input' in piece ? [piece] : []));
-  return isMade || parts.length < body.length ? undefined : parts;
+
+  if (program !== undefined || template !== undefined) return undefined;
+
+  const plainPieces = body.filter(piece => 'text' in piece || 'input' in piece);
+  return plainPieces.length === body.length ? plainPieces : undefined;
 }
 
 function isProgramWith(word: string, entry: JsonObject | undefined): boolean {

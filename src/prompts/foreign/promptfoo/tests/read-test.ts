@@ -16,6 +16,7 @@ const TEST_KEYS: KnownKeys = {
 
 /** Keys that name providers, which a written test file can't express. */
 const TESTED_PROVIDER_KEYS = ['providers', 'provider'] as const;
+type ProviderKey = (typeof TESTED_PROVIDER_KEYS)[number];
 
 const OPTION_KEYS: KnownKeys = {
   known: [
@@ -51,20 +52,17 @@ export function readTest(
 ): ConfiguredTest {
   const omissionsBefore = conversion.omissionCount;
   const entries = readMergedValues(node, 'a test');
-  const optionsValue = entries.get('options');
-  const options = optionsValue
-    ? readMergedValues(optionsValue, 'options')
+  const optionsNode = entries.get('options');
+  const options = optionsNode
+    ? readMergedValues(optionsNode, 'options')
     : new Map<string, YamlValue>();
-  const provider = takesProviders('provider', isDefault, conversion)
-    ? entries.get('provider')
-    : undefined;
-  const providers = takesProviders('providers', isDefault, conversion)
-    ? entries.get('providers')
-    : undefined;
   reportTestKeys(entries, isDefault, conversion);
   reportOptionKeys(options, isDefault, conversion);
+
+  const findProviderNode = (key: ProviderKey): YamlValue | undefined =>
+    takesProviders(key, isDefault, conversion) ? entries.get(key) : undefined;
   const transform = (options.get('transform') ?? options.get('postprocess'))?.scalar?.trimEnd();
-  conversion.reportNodeOnlyCode(transform, optionsValue ?? node);
+  conversion.reportNodeOnlyCode(transform, optionsNode ?? node);
   const vars = readVariablesOfTest(entries.get('vars'), options, conversion);
 
   // An assertion without an equivalent leaves out only itself.
@@ -84,8 +82,8 @@ export function readTest(
     },
     metadata: readTestMetadata(entries),
     prompts: readReferences(entries.get('prompts')),
-    provider,
-    providers: readProviderReferences(providers),
+    provider: findProviderNode('provider'),
+    providers: readProviderReferences(findProviderNode('providers')),
     isLeftOut,
     isInvalid: isInvalid(entries),
   };
@@ -93,7 +91,7 @@ export function readTest(
 
 /** Returns true if a key that names providers is carried out. */
 function takesProviders(
-  key: 'provider' | 'providers',
+  key: ProviderKey,
   isDefault: boolean,
   { isForTest }: ConversionContext,
 ): boolean {

@@ -27,22 +27,12 @@ export async function readTests(
   conversion: ConversionContext,
 ): Promise<ConfiguredTests> {
   const defaultTest = readDefaultTest(entries.get('defaultTest'), conversion);
-  const omissionsBefore = conversion.omissionCount;
-  const listedTests = leaveOutInvalid(
-    await readTestList(entries.get('tests'), conversion),
-    conversion,
-  );
-  const tests = [...listedTests, ...(await readScenarios(entries.get('scenarios'), conversion))];
+  const tests = await readOwnTests(entries, defaultTest, conversion);
+  const mergedTests = tests.map(test => withConversation(mergeTests(defaultTest, test)));
+  const transformedTests = withTransformedVars(mergedTests, conversion);
+  const judgedTests = readJudges(transformedTests, conversion);
+  const allTests = leaveOutUnknownPrompts(judgedTests, prompts, conversion);
 
-  // Without tests, promptfoo asks each prompt once, but not in place of tests that are left out.
-  const areLeftOut = conversion.isForTest && conversion.omissionCount > omissionsBefore;
-  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(defaultTest);
-  const askedTests = tests.length === 0 && isAskedOnce && !areLeftOut ? [EMPTY_TEST] : tests;
-  const mergedTests = withTransformedVars(
-    askedTests.map(test => withConversation(mergeTests(defaultTest, test))),
-    conversion,
-  );
-  const allTests = leaveOutUnknownPrompts(readJudges(mergedTests, conversion), prompts, conversion);
   const [root] = entries.values();
   const at = entries.get('tests') ?? root ?? { line: 1, column: 1 };
   const count = allTests.reduce((sum, { vars }) => sum + countCombinations(vars), 0);
@@ -52,6 +42,27 @@ export async function readTests(
 
   const names = [...new Set(allTests.flatMap(({ vars }) => [...vars.keys()]))];
   return { all: allTests, at, settings: readRunSettings(entries, conversion), names };
+}
+
+/**
+ * Reads the tests and scenarios. Without any, promptfoo asks each prompt once, but not in place of
+ * tests that are left out.
+ */
+async function readOwnTests(
+  entries: ReadonlyMap<string, YamlValue>,
+  defaultTest: ConfiguredTest,
+  conversion: ConversionContext,
+): Promise<readonly ConfiguredTest[]> {
+  const omissionsBefore = conversion.omissionCount;
+  const listedTests = await readTestList(entries.get('tests'), conversion);
+  const validTests = leaveOutInvalid(listedTests, conversion);
+  const scenarioTests = await readScenarios(entries.get('scenarios'), conversion);
+  const tests = [...validTests, ...scenarioTests];
+  if (tests.length > 0) return tests;
+
+  const areLeftOut = conversion.isForTest && conversion.omissionCount > omissionsBefore;
+  const isAskedOnce = conversion.isForTest ? !entries.has('scenarios') : isTested(defaultTest);
+  return isAskedOnce && !areLeftOut ? [EMPTY_TEST] : [];
 }
 
 /** Returns true if the test that all tests share has something to test. */
@@ -68,9 +79,11 @@ function leaveOutInvalid(
   conversion: ConversionContext,
 ): readonly ConfiguredTest[] {
   if (!conversion.isForTest) return tests;
+
   const keys = REQUIRED_KEYS.map(key => `\`${key}\``).join(', ');
   return tests.map(test => {
     if (test.isInvalid !== true) return test;
+
     conversion.reportOmission(
       test.at ?? { line: 1, column: 1 },
       `promptfoo refuses a test with none of ${keys}`,
@@ -90,6 +103,7 @@ function leaveOutUnknownPrompts(
       reference => !prompts.some(prompt => includesPrompt([reference], prompt)),
     );
     if (unknownPrompt === undefined) return test;
+
     conversion.reportOmission(
       test.at ?? { line: 1, column: 1 },
       `no prompt is called \`${unknownPrompt}\``,
@@ -172,7 +186,7 @@ async function readScenarios(
   if (!node) return [];
 
   const combinedTests: ConfiguredTest[] = [];
-  let count = 0;
+  let scenario = 0;
   for (const item of listScenarioItems(node, conversion)) {
     const entries = readMergedValues(item, 'a scenario');
     conversion.reportKeys(entries, SCENARIO_KEYS, ' of a scenario');
@@ -190,9 +204,9 @@ async function readScenarios(
     }
 
     for (const config of configs) {
-      const scenario = count;
-      combinedTests.push(...testsOrEmpty.map(test => ({ ...mergeTests(config, test), scenario })));
-      count += 1;
+      const mergedTests = testsOrEmpty.map(test => mergeTests(config, test));
+      for (const test of mergedTests) combinedTests.push({ ...test, scenario });
+      scenario += 1;
     }
   }
 

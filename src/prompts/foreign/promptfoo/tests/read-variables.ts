@@ -1,5 +1,5 @@
 import { faultAt } from '../../../../files/formats/file-fault.ts';
-import { isJsonList } from '../../../../files/formats/json.ts';
+import { isJsonList, type JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
@@ -8,7 +8,11 @@ import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { Variable } from './configured-test.ts';
 import { readMediaVariable } from './media-variable.ts';
 
-/** Reads variables. @param isWhole true to keep a list of texts as one value */
+/**
+ * Reads variables.
+ *
+ * @param isWhole true to keep a list of texts as one value
+ */
 export function readVariables(
   node: YamlValue,
   conversion: ConversionContext,
@@ -29,10 +33,10 @@ export function readVariables(
 function readVariableFiles(node: YamlValue, conversion: ConversionContext): YamlValue[] {
   const items = node.isList ? node.items('vars') : [node];
   return items.flatMap(item => {
-    const written = item.text('vars');
-    const files = conversion.files.listFiles(item, written);
+    const pattern = item.text('vars');
+    const files = conversion.files.listFiles(item, pattern);
     if (files.length === 0) {
-      conversion.reportHarmless(item, `${written} names no file, and so adds no variables`);
+      conversion.reportHarmless(item, `${pattern} names no file, and so adds no variables`);
     }
     return files.map(file => conversion.files.readYaml(file, item));
   });
@@ -48,21 +52,15 @@ export function readVariableValues(
   const json = node.json();
   if (json === null) return [{ text: '', json }];
 
-  // Drops the last line break of a block, and normalises numbers.
   if (typeof json === 'string') {
-    const written = json.replace(/\n$/u, '');
-    const texts = readMatchingTexts(written, node, conversion);
-    return texts.map(text => ({ ...toVariable(text, node), ...pickVariableFile(written) }));
+    const value = withoutLastLineBreak(json);
+    const texts = readMatchingTexts(value, node, conversion);
+    return texts.map(text => ({ ...toVariable(text, node), ...pickVariableFile(value) }));
   }
 
   if (typeof json !== 'object') return [{ text: String(json), json }];
 
-  if (
-    !isWhole &&
-    isJsonList(json) &&
-    json.length > 0 &&
-    json.every(item => typeof item === 'string')
-  ) {
+  if (!isWhole && isListOfTexts(json)) {
     return json.map(item => ({
       ...toVariable(readVariableText(item, node, conversion), node),
       ...pickVariableFile(item),
@@ -75,6 +73,15 @@ export function readVariableValues(
   );
   const value: unknown = json;
   return [{ text: String(value), json }];
+}
+
+/** Drops the last line break of a block of YAML. */
+function withoutLastLineBreak(text: string): string {
+  return text.replace(/\n$/u, '');
+}
+
+function isListOfTexts(value: JsonValue): value is readonly string[] {
+  return isJsonList(value) && value.length > 0 && value.every(item => typeof item === 'string');
 }
 
 function pickVariableFile(text: string): Pick<Variable, 'file'> {
@@ -92,6 +99,7 @@ function readMatchingTexts(
   conversion: ConversionContext,
 ): readonly string[] {
   if (!/^file:\/\/[^\n]*[*?]/u.test(text)) return [readVariableText(text, at, conversion)];
+
   const files = conversion.files.listMatching(text, at);
   if (files.length === 0) throw faultAt(at, `${text} names no file`);
   return files.map(file => readVariableText(`file://${file}`, at, conversion));

@@ -22,19 +22,19 @@ export function withTransformedVars(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
 ): ConfiguredTest[] {
-  const transformCode = ({ options }: ConfiguredTest): string | undefined =>
-    options.transformVars?.scalar;
-  const codes = new Set(tests.flatMap(test => transformCode(test) || []));
+  const codes = new Set(tests.map(findTransformCode).filter(code => code !== undefined));
   const transformedTests = new Map(
-    [...codes].flatMap(code =>
-      transformTests(
-        code,
-        tests.filter(test => transformCode(test) === code),
-        conversion,
-      ),
-    ),
+    [...codes].flatMap(code => {
+      const testsWithCode = tests.filter(test => findTransformCode(test) === code);
+      return transformTests(code, testsWithCode, conversion);
+    }),
   );
   return tests.map(test => transformedTests.get(test) ?? test);
+}
+
+/** Returns the code of a test's `transformVars`; undefined if it is empty or missing. */
+function findTransformCode({ options }: ConfiguredTest): string | undefined {
+  return options.transformVars?.scalar || undefined;
 }
 
 /** Returns each test whose variables the code changes, with the changed test. */
@@ -46,6 +46,38 @@ function transformTests(
   const at = tests[0]?.options.transformVars;
   if (!at) return [];
 
+  if (reportUnusableTransform(code, at, conversion)) {
+    return tests.map(test => [test, { ...test, isLeftOut: true }]);
+  }
+
+  const varsOfTests = tests.map(({ vars }) =>
+    Object.fromEntries([...vars].map(([key, values]) => [key, toCodeInput(values)])),
+  );
+  const results = requestTransformResults(code, varsOfTests, at, conversion);
+  if (!results) return [];
+
+  return tests.map((test, index) => {
+    const result = results[index];
+    const vars = findOwnValue(result, 'vars');
+    const ids = findOwnValue(result, 'ids');
+    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
+
+    if (!isJsonObject(vars)) {
+      conversion.reportOmission(at, '`transformVars` returns no object');
+      return [test, { ...test, isLeftOut: true }];
+    }
+
+    const change = { before: varsOfTests[index] ?? {}, after: vars, at };
+    return [test, withVars(test, change, conversion)];
+  });
+}
+
+/** Reports code without an equivalent; returns true if there is some. */
+function reportUnusableTransform(
+  code: string,
+  at: Located,
+  conversion: ConversionContext,
+): boolean {
   const omissionsBefore = conversion.omissionCount;
   conversion.reportNodeOnlyCode(code, at);
 
@@ -56,36 +88,24 @@ function transformTests(
     );
   }
 
-  if (conversion.omissionCount > omissionsBefore) {
-    return tests.map(test => [test, { ...test, isLeftOut: true }]);
-  }
+  return conversion.omissionCount > omissionsBefore;
+}
 
-  const varsOfTests = tests.map(({ vars }) =>
-    Object.fromEntries([...vars].map(([key, values]) => [key, toCodeInput(values)])),
-  );
+/** Returns the results of the code for each test; undefined until it has run. */
+function requestTransformResults(
+  code: string,
+  input: JsonValue,
+  at: Located,
+  conversion: ConversionContext,
+): readonly JsonValue[] | undefined {
   const program = {
     code: buildTransformCode(code),
-    input: varsOfTests,
+    input,
     line: conversion.findOwnLine(at) ?? 1,
   };
   const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
   const results = parseJson(output ?? '');
-  if (!isJsonList(results)) return [];
-
-  return tests.map((test, index) => {
-    const [result, ids] = ['vars', 'ids'].map(name => findOwnValue(results[index], name));
-    for (const name of isJsonList(ids) ? ids.map(String) : []) conversion.freshIds.set(name, at);
-
-    if (isJsonObject(result)) {
-      return [
-        test,
-        withVars(test, { before: varsOfTests[index] ?? {}, after: result, at }, conversion),
-      ];
-    }
-
-    conversion.reportOmission(at, '`transformVars` returns no object');
-    return [test, { ...test, isLeftOut: true }];
-  });
+  return isJsonList(results) ? results : undefined;
 }
 
 /**
