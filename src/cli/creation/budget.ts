@@ -180,28 +180,29 @@ export class Budget {
     request: CreationRequest,
     { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
+    const limitsCredits = this.#caps.credits !== undefined;
     const listedCredits = parseCredits(estimatedCredits);
     const costOfRun =
       this.#caps.cost === undefined
         ? undefined
         : await estimateCappedCost(connection, request, { providerBatch });
+    const costKey = getCostKey(connection, request);
+
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
 
       await this.#spending.readCosts();
-      if (this.#caps.credits !== undefined) await this.#readCredits();
-      const highest = this.#spending.findMostExpensive(
-        getCostKey(connection, request),
-        costOfRun?.model ?? '',
-      );
+      if (limitsCredits) await this.#readCredits();
+      const highest = this.#spending.findMostExpensive(costKey, costOfRun?.model ?? '');
       const estimate = {
         cost: costOfRun === undefined ? 0 : estimateCreationCost(costOfRun, highest.cost),
-        credits: this.#caps.credits === undefined ? 0 : (highest.credits ?? listedCredits),
+        credits: limitsCredits ? (highest.credits ?? listedCredits) : 0,
       };
+
       const blockedUnit = this.#room.take(estimate, entry?.id);
       if (blockedUnit === undefined) return estimate;
-      if (this.#caps.credits !== undefined && this.#spending.hasUnreadCredits) continue;
+      if (limitsCredits && this.#spending.hasUnreadCredits) continue;
 
       // The requests in a provider's batch end together.
       if (this.#room.isIdle || providerBatch) {

@@ -6,7 +6,7 @@ import { RequestPace } from './request-pace.ts';
  * Default numbers of open creations; more on the embedded service, which needs no connections for
  * them.
  */
-const DEFAULT_CONCURRENCY = { elsewhere: 4, here: 16 };
+const DEFAULT_CONCURRENCY = { remote: 4, embedded: 16 };
 
 /** Minimum length of a pause to report, in milliseconds. */
 const MIN_REPORTED_PAUSE_MS = 5000;
@@ -48,10 +48,10 @@ export async function withTurn(connection: Connection, signal: AbortSignal): Pro
   if (pace === undefined) return connection;
 
   await pace.turn(signal);
-  let isTaken = true;
+  let hasTurn = true;
   const turn = async (waiting: AbortSignal | undefined): Promise<void> => {
-    if (!isTaken) await pace.turn(waiting);
-    isTaken = false;
+    if (!hasTurn) await pace.turn(waiting);
+    hasTurn = false;
   };
 
   return {
@@ -68,17 +68,16 @@ export function createPacedConnector(
   ctx: Context,
   rate: number | undefined,
 ): (target: string) => Promise<Connection> {
-  const limitedConnections = new Map<Connection, Connection>();
+  const pacedConnections = new Map<Connection, Connection>();
   return async target => {
     const connection = await getTargetConnection(ctx, target);
-    const limited =
-      limitedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
-    limitedConnections.set(connection, limited);
-    return limited;
+    const paced = pacedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
+    pacedConnections.set(connection, paced);
+    return paced;
   };
 }
 
 /** Returns the maximum number of open creations: as requested, else the service's default. */
 export function getConcurrency({ embedded }: Connection, concurrency: number | undefined): number {
-  return concurrency ?? (embedded ? DEFAULT_CONCURRENCY.here : DEFAULT_CONCURRENCY.elsewhere);
+  return concurrency ?? (embedded ? DEFAULT_CONCURRENCY.embedded : DEFAULT_CONCURRENCY.remote);
 }

@@ -75,7 +75,7 @@ export class ResumableRequests {
     options: ResumableRequestsOptions,
   ): Promise<ResumableRequests> {
     const { journal, resume, budget } = options;
-    const handedOverJobs = openAtProvider(journal).filter(([id]) => isOwn(id));
+    const handedOverJobs = listOpenHandedRows(journal).filter(([id]) => isOwn(id));
     if (!resume) {
       if (handedOverJobs.length > 0) throw openBatchError();
       await journal.forget(isOwn);
@@ -93,12 +93,9 @@ export class ResumableRequests {
         [...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)),
       );
       const { runs, lost } = collectEarlierSpending({ ...recalled, states });
-      const batched = handedOverJobs.map(([, { customId }]) => customId);
-      budget.resume(
-        connection,
-        [...listEndedJobRuns(states, journal), ...runs],
-        [...lost, ...batched],
-      );
+      const earlierRuns = [...listEndedJobRuns(states, journal), ...runs];
+      const handedOverIds = handedOverJobs.map(([, { customId }]) => customId);
+      budget.resume(connection, earlierRuns, [...lost, ...handedOverIds]);
     }
 
     const handsOver = options.providerBatch || handedOverJobs.length > 0;
@@ -135,6 +132,7 @@ export class ResumableRequests {
 
     this.#noteDoublePayments(jobPlans);
     const groups = this.handsOver ? await groupByVersion(jobPlans) : undefined;
+
     await runRequests(this.#ctx, this.#connection, jobPlans, {
       concurrency,
       budget,
@@ -153,11 +151,11 @@ export class ResumableRequests {
   /** Warns how many runs may be paid for twice, before they are. A handover counts its own. */
   #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     if (this.handsOver) return;
-    const { length } = planned.filter(
+    const repaid = planned.filter(
       ({ job, plan }) =>
         plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
     );
-    noteSecondPayments(this.#ctx, length);
+    noteSecondPayments(this.#ctx, repaid.length);
   }
 
   /** Records the result of an earlier run, if the command records. */
@@ -204,7 +202,7 @@ export class ResumableRequests {
 }
 
 /** Returns the rows of a provider's batches that have not been collected, with their ids. */
-function openAtProvider(journal: BatchJournal): [string, { readonly customId: string }][] {
+function listOpenHandedRows(journal: BatchJournal): [string, { readonly customId: string }][] {
   return [...collectHandedRows(journal)].filter(([id]) => {
     const step = journal.states.get(id)?.step;
     return step !== 'succeeded' && step !== 'failed';
@@ -232,14 +230,15 @@ function listEndedJobRuns(
   states: RecalledJobs['states'],
   journal: Pick<BatchJournal, 'handovers'>,
 ): EarlierRun[] {
-  const handed = collectHandedRows(journal);
-  return [...states].flatMap(([id, { entry = handed.get(id), result }]): EarlierRun[] => {
+  const handedRows = collectHandedRows(journal);
+  const runs: EarlierRun[] = [];
+  for (const [id, { entry = handedRows.get(id), result }] of states) {
     const run = parseEndedResult(result)?.run;
-    if (run === undefined) return [];
-    return [
-      { runId: run.runId, tokens: asCount(run.tokens), promptVersionId: entry?.promptVersionId },
-    ];
-  });
+    if (run === undefined) continue;
+    const { runId, tokens } = run;
+    runs.push({ runId, tokens: asCount(tokens), promptVersionId: entry?.promptVersionId });
+  }
+  return runs;
 }
 
 interface EndedJob {

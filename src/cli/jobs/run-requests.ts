@@ -90,8 +90,9 @@ export async function runRequests<J extends Job>(
 
   const settledIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    // It gets the fault that stopped it, like the jobs that did not start.
+    // Below, it gets the fault that stopped it, like the jobs that did not start.
     if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreWanted) return;
+
     settledIds.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, toRequestResult(outcome), outcome);
     job.batched?.settled();
@@ -110,13 +111,16 @@ export async function runRequests<J extends Job>(
   }
 
   ctx.signal.throwIfAborted();
-  const error = stop.fault ?? (handOver && (budget.reached ?? notCollectedError()));
+  let error = stop.fault;
+  if (handOver) error ??= budget.reached ?? notCollectedError();
   if (error === undefined) return;
 
   const postponed = { kind: 'postponed', error } as const;
   for (const { job } of jobs) {
-    const isLeft = !settledIds.has(job.id) && (job.isWanted?.() ?? true);
-    if (isLeft) await onResult(job, toRequestResult(postponed), postponed);
+    const isWanted = job.isWanted?.() ?? true;
+    if (isWanted && !settledIds.has(job.id)) {
+      await onResult(job, toRequestResult(postponed), postponed);
+    }
   }
 }
 

@@ -9,11 +9,13 @@ import {
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import type { InDoubt, JobJournal, JobName } from './job.ts';
 
+const HOUR_MS = 3_600_000;
+
 /**
  * Maximum age of an idempotency key to rely on, in milliseconds: an hour less than services keep
  * keys.
  */
-const TRUSTED_KEY_AGE_MS = 23 * 3_600_000;
+const TRUSTED_KEY_AGE_MS = 23 * HOUR_MS;
 
 /** The way to settle a creation in doubt. */
 export type Settlement =
@@ -48,9 +50,9 @@ export async function settleDoubts<D extends UnansweredCreation>(
   if (doubts.length === 0) return [];
 
   const { client } = connection;
-  const isKept = (doubt: UnansweredCreation): boolean =>
+  const isRepeatable = (doubt: UnansweredCreation): boolean =>
     client.keepsIdempotencyKeys === true && isKeyKept(ctx, doubt);
-  const toSearch = doubts.filter(doubt => !isKept(doubt));
+  const toSearch = doubts.filter(doubt => !isRepeatable(doubt));
   const searches = await searchRuns(ctx, connection, toSearch, options).catch(() => []);
   const settlements = new Map(
     toSearch.map((doubt, index) => [doubt, toSettlement(searches[index])]),
@@ -59,12 +61,15 @@ export async function settleDoubts<D extends UnansweredCreation>(
   // The answer to the list request may have shown that the service keeps keys.
   return doubts.map(doubt => [
     doubt,
-    isKept(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? toSettlement(undefined)),
+    isRepeatable(doubt) ? { kind: 'repeat' } : (settlements.get(doubt) ?? toSettlement(undefined)),
   ]);
 }
 
 function toSettlement(search: SearchResult | undefined): Settlement {
-  const { run, candidates, madeNoRun = false } = search ?? {};
+  // The list could not be read.
+  if (search === undefined) return { kind: 'in doubt', candidates: undefined };
+
+  const { run, candidates, madeNoRun } = search;
   if (run !== undefined) return { kind: 'wait', runId: run.runId };
   return madeNoRun ? { kind: 'none' } : { kind: 'in doubt', candidates };
 }
@@ -77,8 +82,8 @@ export function withCandidates(
 ): InDoubt {
   const { error, entry } = doubt;
   const cause = error instanceof CreationInDoubt ? error.cause : error;
-  const named = new CreationInDoubt(cause, candidates, entry, connection);
-  return { ...doubt, candidates: named.candidates, error: named };
+  const namingError = new CreationInDoubt(cause, candidates, entry, connection);
+  return { ...doubt, candidates: namingError.candidates, error: namingError };
 }
 
 /** Writes a settlement to the journals. Ignores a failed write to the machine's journal. */

@@ -46,12 +46,10 @@ export async function buildRunResult(
   const { runId, runStatus, tokens } = run;
   const costs = await fetchCosts(ctx, connection, runId);
   const facts = { runId, runStatus, tokens, ...costs };
-  const { credits: _, ...withoutCredits } = facts;
-  const isHere = costs.cost !== undefined;
-  content.push({
-    type: 'text',
-    text: formatRunFacts(isHere && !limitsCredits ? withoutCredits : facts),
-  });
+  const { credits: _, ...factsWithoutCredits } = facts;
+  const isEmbedded = costs.cost !== undefined;
+  const shownFacts = isEmbedded && !limitsCredits ? factsWithoutCredits : facts;
+  content.push({ type: 'text', text: formatRunFacts(shownFacts) });
 
   return { content, structuredContent: facts, ...(isError && { isError }) };
 }
@@ -63,34 +61,15 @@ async function toToolContent(
 ): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
-
   if (type === 'error') {
     return { type: 'text', text: `error: ${escapeControls(formatReason(data))}` };
   }
-
   if (type !== 'image') {
     return { type: 'text', text: `${toOneLine(type)}: ${escapeControls(data)}` };
   }
 
   try {
-    const { contentType, body } = await connection.client.download(data, { signal: ctx.signal });
-    const pieces: Uint8Array[] = [];
-    let size = 0;
-    for await (const piece of body) {
-      size += piece.length;
-      if (size > MAX_AGENT_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
-      pieces.push(Buffer.from(piece));
-    }
-
-    const bytes = Buffer.concat(pieces);
-    const mimeType = await detectImageType(bytes);
-    if (mimeType === undefined) {
-      throw new NotAPicture(
-        `${data} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
-      );
-    }
-
-    return { type: 'image', mimeType, data: bytes.toString('base64') };
+    return await downloadPicture(ctx, connection, data);
   } catch (error) {
     if (error instanceof NotAPicture) throw error;
     ctx.signal.throwIfAborted();
@@ -99,6 +78,31 @@ async function toToolContent(
       text: `image (not shown: ${toOneLine(getErrorMessage(error))}): ${toOneLine(data)}`,
     };
   }
+}
+
+/** @throws {NotAPicture} */
+async function downloadPicture(
+  { signal }: Context,
+  { client }: Connection,
+  url: string,
+): Promise<ToolContent> {
+  const { contentType, body } = await client.download(url, { signal });
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    size += chunk.length;
+    if (size > MAX_AGENT_PICTURE_BYTES) throw new Error('it is larger than 20 MiB');
+    chunks.push(Buffer.from(chunk));
+  }
+
+  const bytes = Buffer.concat(chunks);
+  const mimeType = await detectImageType(bytes);
+  if (mimeType === undefined) {
+    throw new NotAPicture(
+      `${url} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
+    );
+  }
+  return { type: 'image', mimeType, data: bytes.toString('base64') };
 }
 
 interface RunCosts {
@@ -135,11 +139,8 @@ function formatRunFacts({
   credits,
   cost,
 }: Omit<Run, 'outputs'> & RunCosts): string {
-  const facts = [
-    `run ${runId}: ${runStatus}`,
-    pluralize(tokens, 'token'),
-    ...(credits === undefined ? [] : [credits === null ? 'free' : pluralize(credits, 'credit')]),
-    ...(cost === undefined ? [] : [formatDollars(toMoney(cost))]),
-  ];
+  const facts = [`run ${runId}: ${runStatus}`, pluralize(tokens, 'token')];
+  if (credits !== undefined) facts.push(credits === null ? 'free' : pluralize(credits, 'credit'));
+  if (cost !== undefined) facts.push(formatDollars(toMoney(cost)));
   return facts.join(', ');
 }
