@@ -53,11 +53,12 @@ async function showHelp(
   io: PlainIo,
   surroundings: HostEnvironment,
 ): Promise<void> {
-  const fits = text.split('\n').length <= io.stdout.rows;
-  if (fits || !io.stdout.isTerminal) {
+  const fitsOnScreen = text.split('\n').length <= io.stdout.rows;
+  if (fitsOnScreen || !io.stdout.isTerminal) {
     await io.out(text);
     return;
   }
+
   const { pageHelp } = await import('./program/page-help.ts');
   await pageHelp(text, tree, io, surroundings);
 }

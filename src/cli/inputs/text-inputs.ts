@@ -48,15 +48,13 @@ async function collectFlags(ctx: Context, flags: InputFlags) {
 async function readInputsFile(ctx: Context, flags: InputFlags): Promise<InputsDocument> {
   const { inputsFile: file } = flags;
   if (file === undefined) return { values: {}, images: [] };
+
   const source =
     file === '-'
       ? requireUtf8Text(await readStandardInput(ctx), '--inputs: standard input')
       : await readTextFile(file, ctx.cwd, '--inputs');
-
-  return readInputsDocument(
-    await parseInputs(source, `--inputs ${file}`),
-    formatInputsPrefix(flags),
-  );
+  const document = await parseInputs(source, `--inputs ${file}`);
+  return readInputsDocument(document, formatInputsPrefix(flags));
 }
 
 /** Returns the beginning of messages about the file of `--inputs`. */
@@ -94,11 +92,9 @@ async function readInputValue(ctx: Context, key: string, value: string): Promise
  * @throws {CliError} USAGE_ERROR
  */
 function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
-  const readers = [
-    ...(inputsFile === '-' ? ['--inputs -'] : []),
-    ...inputs.filter(readsStandardInput).map(text => `--input ${text}`),
-    ...images.filter(image => image === '-').map(() => '--image -'),
-  ];
+  const readers = inputsFile === '-' ? ['--inputs -'] : [];
+  readers.push(...inputs.filter(readsStandardInput).map(text => `--input ${text}`));
+  readers.push(...images.filter(image => image === '-').map(() => '--image -'));
   if (readers.length > 1) {
     throw usageError(
       `standard input can be read only once, not by ${readers.join(' and ')}`,
@@ -126,10 +122,10 @@ function readInputsDocument(value: unknown, where: string): InputsDocument {
   if (!isNested(value)) return { values: value, images: [] };
 
   const { textInputs = {}, imageInputs = [], ...others } = value;
-  const [stray] = Object.keys(others);
-  if (stray !== undefined) {
+  const [strayKey] = Object.keys(others);
+  if (strayKey !== undefined) {
     throw usageError(
-      `${where}${JSON.stringify(stray)} is not allowed next to textInputs and imageInputs`,
+      `${where}${JSON.stringify(strayKey)} is not allowed next to textInputs and imageInputs`,
       'Give either {textInputs, imageInputs} or a flat map of keys to values.',
     );
   }
@@ -168,7 +164,7 @@ function readTextMap(map: UncheckedObject, where: string): Map<string, string> {
   );
 }
 
-function readImageArgument(value: unknown, at: number, where: string): string {
+function readImageArgument(value: unknown, index: number, where: string): string {
   if (typeof value === 'string' && value !== '' && value !== '-') return value;
   if (isJsonObject(value)) {
     if (value['type'] === 'url' && typeof value['url'] === 'string') return value['url'];
@@ -179,7 +175,7 @@ function readImageArgument(value: unknown, at: number, where: string): string {
     }
   }
   throw usageError(
-    `${where}imageInputs[${at}] is neither {type: url, url} nor {type: base64, base64}`,
+    `${where}imageInputs[${index}] is neither {type: url, url} nor {type: base64, base64}`,
   );
 }
 

@@ -15,7 +15,7 @@ export function notPrintedError(runs: readonly PaidRun[], reason: string): CliEr
   if (first === undefined) return undefined;
 
   const { runId, connection } = first;
-  const get = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
+  const getCommand = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
   const isOne = others.length === 0;
   const subject = isOne
     ? `the result of run ${runId} was`
@@ -25,7 +25,9 @@ export function notPrintedError(runs: readonly PaidRun[], reason: string): CliEr
   return new CliError(`${subject} not printed: ${reason}`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
-    hints: isOne ? [`Get it with: ${get}`] : [`Get the first one with: ${get}`, otherRunsNote],
+    hints: isOne
+      ? [`Get it with: ${getCommand}`]
+      : [`Get the first one with: ${getCommand}`, otherRunsNote],
     data: isOne ? { runId } : { runIds: runs.map(run => run.runId) },
   });
 }

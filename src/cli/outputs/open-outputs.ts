@@ -16,8 +16,12 @@ export async function openOutputs(
     connection.embedded && connection.recorder?.mode !== 'replay' ? ctx.dataDir : undefined;
   for (const [index, item] of run.outputs.entries()) {
     const path = paths[index];
-    if (path !== undefined) await openFile(ctx, path);
-    else if (isMedia(item)) await openUrl(ctx, item.data, ownFiles);
-    else if (item.type === 'text') await openText(ctx, `output-${index + 1}.txt`, item.data);
+    if (path !== undefined) {
+      await openFile(ctx, path);
+    } else if (isMedia(item)) {
+      await openUrl(ctx, item.data, ownFiles);
+    } else if (item.type === 'text') {
+      await openText(ctx, `output-${index + 1}.txt`, item.data);
+    }
   }
 }

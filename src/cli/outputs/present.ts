@@ -13,7 +13,7 @@ import { printValue } from './print-json.ts';
 export interface ListForms {
   /** Returns tab-separated lines without a header, for programs. */
   readonly plain: () => string | Promise<string>;
-  /** Returns sanitised text for people; default: the plain form, made inert. */
+  /** Returns sanitised text for people; default: the plain form, sanitised. */
   readonly terminal?: () => string | Promise<string>;
   /** True to page a result that is longer than the screen; default false. */
   readonly paged?: boolean;
@@ -31,9 +31,9 @@ export async function present(ctx: Context, value: unknown, forms: ListForms): P
     return;
   }
 
-  const text = withFinalNewline(
-    await (forms.terminal?.() ?? Promise.resolve(forms.plain()).then(escapeControls)),
-  );
+  const terminalText =
+    forms.terminal === undefined ? escapeControls(await forms.plain()) : await forms.terminal();
+  const text = withFinalNewline(terminalText);
   if (forms.paged !== true) {
     await ctx.io.out(text);
     return;

@@ -31,13 +31,11 @@ export function presentPromptVersion(
   const fields = describeConfig(version.config);
   const template = firstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
-    terminal: async () =>
-      (await formatPromptDetails(
-        ctx,
-        version,
-        buildExampleCommand(advise, target, fields),
-        fields,
-      )) + formatTemplate(ctx, template),
+    terminal: async () => {
+      const example = buildExampleCommand(advise, target, fields);
+      const details = await formatPromptDetails(ctx, version, example, fields);
+      return details + formatTemplate(ctx, template);
+    },
     plain: () =>
       formatPlainRows([
         ...toVersionRows(version),
@@ -123,8 +121,8 @@ function toInputRows({ text, images }: InputFields): string[][] {
 }
 
 function formatOptionChoices({ choices = [], multiple }: TextField): string {
-  const several = multiple === undefined ? '' : ' (several)';
-  return choices.length === 0 ? '' : `${choices.join(', ')}${several}`;
+  if (choices.length === 0) return '';
+  return `${choices.join(', ')}${multiple === undefined ? '' : ' (several)'}`;
 }
 
 function toVersionRows(version: PromptVersion): string[][] {

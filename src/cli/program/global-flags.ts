@@ -29,8 +29,9 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
  */
 export function withDebugBody(argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
+  const flagCount = end < 0 ? argv.length : end;
   return argv.map((word, index) =>
-    word === '--debug=body' && (end < 0 || index < end) ? '--debug-body' : word,
+    word === '--debug=body' && index < flagCount ? '--debug-body' : word,
   );
 }
 
@@ -49,11 +50,9 @@ export function withHelpLast(argv: readonly string[]): readonly string[] {
  * @throws {CliError} USAGE_ERROR for an invalid duration
  */
 export function readGlobalOptions(command: Command): GlobalOptions {
-  const { timeout, ...flags } = {
-    ...SWITCH_DEFAULTS,
-    ...getRootCommand(command).opts<ParsedFlags>(),
-  };
-  const models = modelsFile(command);
+  const parsedFlags = getRootCommand(command).opts<ParsedFlags>();
+  const { timeout, ...flags } = { ...SWITCH_DEFAULTS, ...parsedFlags };
+  const models = findModelsFile(command);
   return {
     ...flags,
     ...(models !== undefined && { models }),
@@ -67,7 +66,7 @@ export function readGlobalOptions(command: Command): GlobalOptions {
  * Returns the file of `--models`; of `prompts check`, whose `--models` is a switch, that of
  * `--models-from`.
  */
-function modelsFile(command: Command): string | undefined {
+function findModelsFile(command: Command): string | undefined {
   const { models, modelsFrom } = command.opts<{ models?: unknown; modelsFrom?: unknown }>();
   return [modelsFrom, models].find(file => typeof file === 'string');
 }

@@ -12,17 +12,11 @@ import { wantsJsonErrors } from './global-flags.ts';
 export async function reportError(
   error: unknown,
   argv: readonly string[],
-  to: {
-    readonly io: PlainIo;
-    readonly stderr: Sink;
-    readonly env: Env;
-  },
+  { io, stderr, env }: { readonly io: PlainIo; readonly stderr: Sink; readonly env: Env },
 ): Promise<ExitCode> {
-  const { io, stderr, env } = to;
   const failure = toFailure(error);
-  const paint = await createPaint(
-    detectColourLevel(stderr, env, { isAllowed: !argv.includes('--no-color') }),
-  );
+  const isColourAllowed = !argv.includes('--no-color');
+  const paint = await createPaint(detectColourLevel(stderr, env, { isAllowed: isColourAllowed }));
   const debug = argv.some(word => /^--debug(=body)?$/u.test(word));
   reportFailure(io, failure, { json: wantsJsonErrors(argv), debug, error, paint });
 

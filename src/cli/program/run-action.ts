@@ -31,16 +31,17 @@ export async function runAction({
   io,
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
-  const { ctx, close } = await createContext(surroundings, readGlobalOptions(command), io, {
-    needsHome: !NEEDS_NO_HOME.test(command.name()),
-  });
+  const globals = readGlobalOptions(command);
+  const needsHome = !NEEDS_NO_HOME.test(command.name());
+  const { ctx, close } = await createContext(surroundings, globals, io, { needsHome });
   const code = await runForExitCode(ctx, run, reportError);
   try {
     await close();
     return code;
   } catch (error) {
     // An error while closing outranks a failed run, and nothing else.
-    return code === EXIT.ok || code === EXIT.runFailed ? await reportError(error) : code;
+    const isOutranked = code === EXIT.ok || code === EXIT.runFailed;
+    return isOutranked ? await reportError(error) : code;
   }
 }
 
@@ -80,7 +81,7 @@ async function checkQueryFlag(ctx: Context): Promise<void> {
 async function withGracePeriod<T>(signal: AbortSignal, action: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   let onAbort = (): void => {};
-  const stuck = new Promise<never>((_, reject) => {
+  const graceExpired = new Promise<never>((_, reject) => {
     onAbort = () => {
       timer = setTimeout(() => reject(signal.reason as Error), UNWINDING_MS);
     };
@@ -88,7 +89,7 @@ async function withGracePeriod<T>(signal: AbortSignal, action: Promise<T>): Prom
     if (signal.aborted) onAbort();
   });
 
-  return Promise.race([action, stuck]).finally(() => {
+  return Promise.race([action, graceExpired]).finally(() => {
     clearTimeout(timer);
     // Node keeps a signal that follows others, and everything that its listeners refer to, as long
     // as it has listeners.

@@ -25,9 +25,9 @@ export function completePath(
  */
 export function resolveTypedPath(typed: string, place: PathContext): string {
   const text = typed.trim();
-  const quoted = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
+  const quotedText = /^'([^']*)'$|^"([^"]*)"$/u.exec(text);
 
-  const readings = [typed, text, quoted?.[1] ?? quoted?.[2], text.replace(/\\(.)/gu, '$1')]
+  const readings = [typed, text, quotedText?.[1] ?? quotedText?.[2], text.replace(/\\(.)/gu, '$1')]
     .filter(reading => reading !== undefined)
     .map(reading => expandHome(reading, place.home));
   for (const reading of readings) {

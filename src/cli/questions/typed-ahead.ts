@@ -15,8 +15,13 @@ export class TypedAhead {
 
   readonly take = (_text: unknown, { name, sequence = '' }: Keypress = {}): void => {
     if (name === 'paste-start' || name === 'paste-end') this.#isPasting = name === 'paste-start';
-    if (this.#isAfterEnter) this.#keys.push(sequence);
-    else if (!this.#isPasting && (name === 'return' || name === 'enter')) this.#start(sequence);
+
+    const isEnter = name === 'return' || name === 'enter';
+    if (this.#isAfterEnter) {
+      this.#keys.push(sequence);
+    } else if (isEnter && !this.#isPasting) {
+      this.#start(sequence);
+    }
   };
 
   /**

@@ -67,12 +67,9 @@ async function resolveName(
   name: string,
 ): Promise<ResolvedTarget> {
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
-  const {
-    latest,
-    promptVersionId = latest,
-    config,
-    estimatedCredits,
-  } = await findByName(connection, name, ctx.signal);
+
+  const foundPrompt = await findByName(connection, name, ctx.signal);
+  const { latest, promptVersionId = latest, config, estimatedCredits } = foundPrompt;
   const isLatest = promptVersionId === latest;
   return { promptVersionId, mayBePrompt: false, estimatedCredits, ...(isLatest && { config }) };
 }
@@ -110,8 +107,8 @@ export async function readVersion(
   connection: Connection,
   { promptVersionId, mayBePrompt }: ResolvedTarget,
 ): Promise<PromptVersion> {
-  const cached = connection.prompts.get(promptVersionId);
-  if (cached !== undefined) return cached;
+  const cachedVersion = connection.prompts.get(promptVersionId);
+  if (cachedVersion !== undefined) return cachedVersion;
 
   const version = await unlessNotFound(
     connection.client.versions.get(promptVersionId, { signal: ctx.signal }),

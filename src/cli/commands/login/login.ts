@@ -21,14 +21,16 @@ type LoginOptions = FlagsOf<typeof LOGIN.flags>;
 
 /** Stores an API key for a profile, after the service has accepted it. */
 export async function login(ctx: Context, options: LoginOptions): Promise<void> {
-  const target = await loginTarget(ctx);
+  const target = await resolveLoginTarget(ctx);
   ctx.settings.credentials.find(target.profile); // reports a damaged file before asking any question
   const key = await askForAcceptedKey(ctx, target);
   await saveProfile(ctx, target);
+
   const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
   const { origin } = new URL(target.baseUrl);
   const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, { useKeychain });
   const keyPlace = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
+
   const isActive = ctx.settings.activeProfile === target.profile;
   await confirmAction(
     ctx,
@@ -37,7 +39,6 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   );
 
   if (!isActive) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
-
   if (ctx.env['PROMPTRUN_API_KEY']) {
     ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
   }
@@ -55,6 +56,7 @@ async function askForAcceptedKey(ctx: Context, target: LoginTarget): Promise<str
       if (error instanceof NotFoundError) throw wrongAddressError(error, target);
       if (!(error instanceof UnauthorizedError)) throw error;
       if (!isTyped(ctx)) throw refusedKeyError(error);
+
       ctx.io.error(`The service refused this key: ${toOneLine(error.message)}`);
     }
   }
@@ -96,12 +98,11 @@ interface LoginTarget {
 const FIRST_PROFILE = 'default';
 
 /**
- * Resolves the profile and the base URL; asks for the URL if there is none and a terminal to ask
- * on.
+ * Resolves the profile and the base URL; on a terminal, asks for the URL if there is none.
  *
  * @throws {CliError} USAGE_ERROR if no base URL is known, or the profile is ambiguous
  */
-async function loginTarget(ctx: Context): Promise<LoginTarget> {
+async function resolveLoginTarget(ctx: Context): Promise<LoginTarget> {
   const explicitUrl = findExplicitAddress(ctx);
   const profileName = ctx.globals.profile ?? (ctx.env['PROMPTRUN_PROFILE'] || undefined);
   const profile =
@@ -123,8 +124,8 @@ async function loginTarget(ctx: Context): Promise<LoginTarget> {
 
 async function askForAddress(ctx: Context): Promise<string> {
   if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
-  const prompter = await ctx.prompter();
 
+  const prompter = await ctx.prompter();
   const findProblem = (answer: string): string | undefined => {
     try {
       requireSecureBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
@@ -162,12 +163,11 @@ function chooseProfile({ settings }: Context, baseUrl: string | undefined): stri
   const { activeProfile } = settings;
   if (baseUrl === undefined) return activeProfile ?? FIRST_PROFILE;
 
-  const active = activeProfile === undefined ? undefined : settings.profiles.get(activeProfile);
-  if (activeProfile !== undefined && active?.baseUrl === baseUrl) return activeProfile;
+  const hasBaseUrl = (name: string): boolean => settings.profiles.get(name)?.baseUrl === baseUrl;
+  if (activeProfile !== undefined && hasBaseUrl(activeProfile)) return activeProfile;
 
-  const [profileOfUrl] =
-    [...settings.profiles].find(([, profile]) => profile.baseUrl === baseUrl) ?? [];
-  if (profileOfUrl !== undefined) return profileOfUrl;
+  const matchingProfile = [...settings.profiles.keys()].find(hasBaseUrl);
+  if (matchingProfile !== undefined) return matchingProfile;
 
   const firstProfile = settings.profiles.get(FIRST_PROFILE);
   if (firstProfile === undefined) return FIRST_PROFILE;
@@ -180,19 +180,16 @@ function chooseProfile({ settings }: Context, baseUrl: string | undefined): stri
 
 /** Reads the key: typed without echo on a terminal, otherwise from standard input. */
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
-  const loginAgain = ctx.advise('login');
+  const loginCommand = ctx.advise('login');
   if (!ctx.io.stdin.isTerminal) {
-    return requireSendableKey(
-      (await readStandardInput(ctx)).toString().trim(),
-      'standard input',
-      loginAgain,
-    );
+    const input = await readStandardInput(ctx);
+    return requireSendableKey(input.toString().trim(), 'standard input', loginCommand);
   }
 
   if (!ctx.interactive) {
     throw usageError(
       "login can't ask for the key here",
-      `Give it on standard input: ${withStdinFrom('key.txt', loginAgain, detectShell(ctx.env))}`,
+      `Give it on standard input: ${withStdinFrom('key.txt', loginCommand, detectShell(ctx.env))}`,
     );
   }
 

@@ -14,13 +14,11 @@ export function refuseLinks(run: Run, failures: readonly SaveFailure[]): void {
   const linkFailure = failures.find(({ link }) => link !== undefined);
   if (linkFailure === undefined) return;
 
-  const hints = ['Remove the link, or save to another folder.'];
-  const data = { runId: run.runId, notSaved: failures };
   throw new CliError(formatFailure(linkFailure), {
     status: 'USAGE_ERROR',
     exitCode: EXIT.usage,
-    hints,
-    data,
+    hints: ['Remove the link, or save to another folder.'],
+    data: { runId: run.runId, notSaved: failures },
   });
 }
 
@@ -39,21 +37,21 @@ export function refuseFailures(
   if (first === undefined) return;
 
   const isLost = failures.every(({ isGone }) => isGone === true);
-  const again = `Try again with: ${advise('runs', 'save', run.runId)}`;
+  const retryHint = `Try again with: ${advise('runs', 'save', run.runId)}`;
   throw new CliError(first, {
     status: getFailureStatus(failures),
     exitCode: EXIT.fault,
-    hints: isLost ? others : [...others, again],
+    hints: isLost ? others : [...others, retryHint],
     data: { runId: run.runId, notSaved: failures },
   });
 }
 
 /** Returns the status of an error: FILE_ERROR if only this machine is at fault. */
 export function getFailureStatus(failures: readonly SaveFailure[]): string {
-  const isHere = failures.every(
+  const isLocal = failures.every(
     ({ output, isOnDisk = false, link }) => output === 0 || isOnDisk || link !== undefined,
   );
-  return isHere ? 'FILE_ERROR' : 'NETWORK_ERROR';
+  return isLocal ? 'FILE_ERROR' : 'NETWORK_ERROR';
 }
 
 function formatFailure({ output, message }: SaveFailure): string {

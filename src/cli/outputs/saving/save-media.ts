@@ -22,9 +22,8 @@ export async function saveMedia(
   const mediaType = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!GENERIC_TYPES.has(mediaType) && !mediaType.startsWith(`${item.type}/`)) {
     await body[Symbol.asyncIterator]().return?.();
-    throw new Error(
-      `its URL returns ${mediaType}, not ${item.type === 'image' ? 'an image' : 'a video'}`,
-    );
+    const expected = item.type === 'image' ? 'an image' : 'a video';
+    throw new Error(`its URL returns ${mediaType}, not ${expected}`);
   }
 
   const chooseName = async (beginning: Uint8Array): Promise<string> =>
@@ -51,12 +50,10 @@ async function chooseExtension(
   if (extension !== undefined) return extension;
 
   const { fileTypeFromBuffer } = await import('file-type');
-  const sniffed = await fileTypeFromBuffer(firstBytes);
-  if (sniffed?.mime.startsWith(`${item.type}/`) === true) return sniffed.ext;
-  if (!GENERIC_TYPES.has(mediaType)) return 'bin';
-  if (sniffed !== undefined) throw new Error(`its URL returns ${sniffed.mime}, not ${item.type}`);
-
-  return 'bin';
+  const detectedType = await fileTypeFromBuffer(firstBytes);
+  if (detectedType?.mime.startsWith(`${item.type}/`) === true) return detectedType.ext;
+  if (detectedType === undefined || !GENERIC_TYPES.has(mediaType)) return 'bin';
+  throw new Error(`its URL returns ${detectedType.mime}, not ${item.type}`);
 }
 
 /** The extensions of types that differ from the type's name. */
@@ -80,9 +77,8 @@ const GENERIC_TYPES = new Set([
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
 function findUsualExtension(mediaType: string): string | undefined {
-  const [, own] =
+  const [, sameName] =
     /^(?:image|video)\/(png|webp|gif|avif|apng|bmp|tiff|heic|jxl|mp4|webm)$/u.exec(mediaType) ?? [];
-  return (
-    own ?? (Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined)
-  );
+  if (sameName !== undefined) return sameName;
+  return Object.hasOwn(SAVED_EXTENSIONS, mediaType) ? SAVED_EXTENSIONS[mediaType] : undefined;
 }

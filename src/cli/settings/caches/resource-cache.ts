@@ -91,14 +91,15 @@ export class ResourceCache {
 
   /** Fetches and caches the models; returns the service's answer unchanged. */
   async refresh(limits: FetchLimits = {}): Promise<Resources> {
-    const formerEntry = this.getCached();
+    const oldEntry = this.getCached();
     const answer = await this.#options.fetch(limits);
 
     // A service that asks for a refresh and returns the hash that it was sent did not understand
     // the header.
-    const isMisunderstood = this.#isRefreshRequested && formerEntry?.hash === answer.hash;
-    const agentForm = isMisunderstood ? getOtherForm(formerEntry) : formerEntry?.agentForm;
+    const isMisunderstood = this.#isRefreshRequested && oldEntry?.hash === answer.hash;
+    const agentForm = isMisunderstood ? getOtherForm(oldEntry) : oldEntry?.agentForm;
     this.#isRefreshRequested = false;
+
     await this.#keep({
       scope: this.#options.scope,
       hash: answer.hash,
@@ -203,8 +204,8 @@ async function writeEntry(
   // A damaged cache has nothing worth keeping.
   if (readEntries(file).length === 0) rmSync(file, { force: true });
   await new JsonFile(file, clock, document => document).update(document => {
-    const others = pickEntries(document).filter(({ scope }) => scope !== entry.scope);
-    document['services'] = [entry, ...others].slice(0, MAX_ENTRIES);
+    const otherEntries = pickEntries(document).filter(({ scope }) => scope !== entry.scope);
+    document['services'] = [entry, ...otherEntries].slice(0, MAX_ENTRIES);
   });
 }
 
@@ -250,13 +251,10 @@ export function pickWellFormedModels(models: readonly unknown[]): Model[] {
   return models
     .filter(isJsonObject)
     .filter(model => typeof model['model'] === 'string')
-    .map(
-      model =>
-        ({
-          ...model,
-          availableRunOptions: pickWellFormedOptions(model['availableRunOptions']),
-        }) as Model,
-    );
+    .map(model => {
+      const availableRunOptions = pickWellFormedOptions(model['availableRunOptions']);
+      return { ...model, availableRunOptions } as Model;
+    });
 }
 
 function pickWellFormedOptions(options: unknown): RunOption[] {
