@@ -277,7 +277,8 @@ function createMask({ headers }: TransportRequest, providerKeys: readonly string
 
 /** Returns the id of a run that has not ended. */
 function findUnfinishedRunId({ httpStatus, body }: RecordedAnswer): string | undefined {
-  const [runId, runStatus] = ['runId', 'runStatus'].map(key => readValueAt(body, 'data', key));
+  const runId = readValueAt(body, 'data', 'runId');
+  const runStatus = readValueAt(body, 'data', 'runStatus');
   const isOver = runStatus === 'succeeded' || runStatus === 'failed';
   const isRunning = httpStatus === 504 || (httpStatus === 200 && !isOver);
   return isRunning && typeof runId === 'string' ? runId : undefined;

@@ -46,11 +46,11 @@ export function explainMissingModel(missingModel: MissingModel): string {
   }
 
   const prefixes = configured.length > 0 ? configured : ['openai', 'anthropic'];
-  const prefixed = prefixes.map(provider => `${provider}/${name}`);
+  const prefixedNames = prefixes.map(provider => `${provider}/${name}`);
 
   return [
     describeMissingModel(missingModel),
-    `with its provider in front, such as ${prefixed.join(', ')}, it needs no entry in models.yaml`,
+    `with its provider in front, such as ${prefixedNames.join(', ')}, it needs no entry in models.yaml`,
     'promptrun models discover writes the models of your endpoints to models.yaml',
   ].join('; ');
 }
@@ -86,6 +86,6 @@ function explainMissingAtProvider(
 }
 
 /** Adds a suggestion and the names that exist to a refusal. */
-function withList(refusal: string, suggested: string, list: string): string {
-  return `${refusal}${suggested === '' ? '; the' : `${suggested} The`} ${list}`;
+function withList(refusal: string, suggestion: string, list: string): string {
+  return `${refusal}${suggestion === '' ? '; the' : `${suggestion} The`} ${list}`;
 }

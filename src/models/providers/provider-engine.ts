@@ -122,7 +122,7 @@ class ProviderRun {
 
       const { resultUrl, headers } = request;
       if (resultUrl) {
-        await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#retrySettings());
+        await awaitDrawing({ resultUrl, headers }, answer, this.#access, this.#getRetrySettings());
       }
 
       if (request.refusableOptions.has('n')) {
@@ -186,12 +186,12 @@ class ProviderRun {
   }
 
   #sendWhileBusy(request: BuiltRequest): Promise<HttpAnswer> {
-    return retryWhileBusy(this.#retrySettings(), () =>
+    return retryWhileBusy(this.#getRetrySettings(), () =>
       sendToProvider(request, this.#access, this.#signal),
     );
   }
 
-  #retrySettings(): Pick<EngineJob, 'sleep' | 'signal'> {
+  #getRetrySettings(): Pick<EngineJob, 'sleep' | 'signal'> {
     return { sleep: this.#job.sleep.bind(this.#job), signal: this.#signal };
   }
 

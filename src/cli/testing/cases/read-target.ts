@@ -38,8 +38,8 @@ export function readTarget(
   if (!isTargetPath(target)) return target;
 
   const prompt = targets
-    .map(target => path.resolve(path.dirname(file), target))
-    .find(place => existsSync(place));
+    .map(candidate => path.resolve(path.dirname(file), candidate))
+    .find(candidate => existsSync(candidate));
   if (prompt === undefined) {
     throw missingPromptFileError(place, target, { isNamed: targetValue !== undefined });
   }
@@ -72,16 +72,16 @@ function missingPromptFileError(
   target: string,
   { isNamed }: { readonly isNamed: boolean },
 ): CliError {
+  const message = `the prompt file ${target} does not exist`;
+  if (target.includes('\\')) {
+    const hint = 'Write the path with /: a backslash in it works on Windows only.';
+    return testFileError(place, message, hint);
+  }
+
   const hint = isNamed
     ? 'target names what to test: a prompt file, a slug, a version id or an alias.'
     : 'Rename the test file with its prompt, or name what it tests with target: <prompt file, slug, version id or alias>';
-  return testFileError(
-    place,
-    `the prompt file ${target} does not exist`,
-    target.includes('\\')
-      ? 'Write the path with /: a backslash in it works on Windows only.'
-      : hint,
-  );
+  return testFileError(place, message, hint);
 }
 
 /** Returns a note if other systems can't find the target; undefined otherwise. */
@@ -105,11 +105,12 @@ export function noteOnCase(
   // On Linux, only a link could lead from one to the other.
   if (platform === 'linux') return undefined;
 
-  const typed = target.normalize('NFC').split(/[\\/]/u);
-  const names = typed.slice(typed.findLastIndex(name => name === '.' || name === '..') + 1);
-  const actual = real.normalize('NFC').split(/[\\/]/u).slice(-names.length);
-  const isOtherCase = actual.join('/').toLowerCase() === names.join('/').toLowerCase();
-  if (!isOtherCase || actual.join('/') === names.join('/')) return undefined;
+  const segments = target.normalize('NFC').split(/[\\/]/u);
+  const names = segments.slice(segments.findLastIndex(name => name === '.' || name === '..') + 1);
+  const typedPath = names.join('/');
+  const realPath = real.normalize('NFC').split(/[\\/]/u).slice(-names.length).join('/');
+  const isOtherCase = realPath !== typedPath && realPath.toLowerCase() === typedPath.toLowerCase();
+  if (!isOtherCase) return undefined;
 
-  return `the target ${target} is ${actual.join('/')} on disk, and is not found where the case of letters counts`;
+  return `the target ${target} is ${realPath} on disk, and is not found where the case of letters counts`;
 }

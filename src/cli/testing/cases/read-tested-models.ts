@@ -9,19 +9,22 @@ export async function readTestedModels(
   ctx: ReadingContext,
   fields: YamlEntries,
 ): Promise<readonly TestedModel[]> {
-  const [one, several] = [fields.get('model'), fields.get('models')];
-  if (one && several) throw testFileError(several, 'model and models are both set: keep one');
-  if (one) return [{ model: requireText(one.value, 'model') }];
-  if (several === undefined) return [{ model: undefined }];
+  const modelField = fields.get('model');
+  const modelsField = fields.get('models');
+  if (modelField && modelsField) {
+    throw testFileError(modelsField, 'model and models are both set: keep one');
+  }
+  if (modelField) return [{ model: requireText(modelField.value, 'model') }];
+  if (modelsField === undefined) return [{ model: undefined }];
 
   const models = new Map<string, TestedModel>();
-  for (const [index, value] of several.value.items('models').entries()) {
+  for (const [index, value] of modelsField.value.items('models').entries()) {
     // In promptfoo, equal names with different interfaces are different models.
     const key = JSON.stringify(ctx.isAsPromptfoo ? [value.json(), index] : value.json());
     models.set(key, await readTestedModel(ctx, value));
   }
 
-  if (models.size === 0) throw testFileError(several, 'models is empty');
+  if (models.size === 0) throw testFileError(modelsField, 'models is empty');
   return numberEqualModels([...models.values()]);
 }
 
@@ -37,9 +40,10 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
   if (!value.isMap) return { model: requireText(value, 'a model') };
 
   const fields = readMapFields(value, 'a model', ctx.isAsPromptfoo ? PROMPTFOO_KEYS : MODEL_KEYS);
-  const [model, config] = [fields.get('model'), fields.get('config')];
+  const model = fields.get('model');
   if (model === undefined) throw testFileError(value, 'a model needs `model`');
 
+  const config = fields.get('config');
   const settings = config?.value.json();
   if (config && !isJsonObject(settings)) {
     throw testFileError(config, 'config must be a map of keys to values');

@@ -18,8 +18,8 @@ export function chooseJudge(
   fields: YamlEntries,
   ctx: ExpectationsContext,
 ): ExpectationsContext['judge'] {
-  const named = fields.get('judge');
-  return named ? readJudge(named.value, ctx) : ctx.judge;
+  const judge = fields.get('judge');
+  return judge ? readJudge(judge.value, ctx) : ctx.judge;
 }
 
 export function readPass(fields: YamlEntries): Pick<TestCase, 'pass' | 'passPlace'> | undefined {

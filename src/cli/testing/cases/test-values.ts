@@ -40,13 +40,13 @@ export function readMapFields(
   knownKeys?: readonly string[],
 ): YamlEntries {
   const entries = value.entries(what);
-  const strange = entries.find(({ key }) => knownKeys?.includes(key) === false);
-  if (strange === undefined) return new Map(entries.map(entry => [entry.key, entry]));
+  const unknownEntry = entries.find(({ key }) => knownKeys?.includes(key) === false);
+  if (unknownEntry === undefined) return new Map(entries.map(entry => [entry.key, entry]));
 
-  const key = JSON.stringify(strange.key);
-  const meant = didYouMean(strange.key, knownKeys ?? []);
+  const key = JSON.stringify(unknownEntry.key);
+  const meant = didYouMean(unknownEntry.key, knownKeys ?? []);
   throw testFileError(
-    strange,
+    unknownEntry,
     `${what} has no key ${key}${meant}; it takes ${knownKeys?.join(', ')}`,
   );
 }

@@ -93,9 +93,9 @@ function findResultFault(
   if (typeof value === 'boolean') return value ? undefined : `${code} returns false`;
   if (typeof value === 'number') return findScoreFault(value, threshold, code);
 
-  const [pass, score, reason] = ['pass', 'score', 'reason'].map(key =>
-    findOwnValue(value ?? null, key),
-  );
+  const pass = findOwnValue(value ?? null, 'pass');
+  const score = findOwnValue(value ?? null, 'score');
+  const reason = findOwnValue(value ?? null, 'reason');
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
     const valueText = value === undefined ? 'nothing' : quoteExcerpt(JSON.stringify(value));

@@ -17,6 +17,9 @@ export interface NunjucksPrompt {
   readonly fault?: string | undefined;
 }
 
+/** The number of templates that are rendered within one time limit. */
+const MAX_TEMPLATES_AT_ONCE = 20;
+
 /**
  * Renders templates as promptfoo does. It runs where untrusted JavaScript runs, because a
  * template of Nunjucks can call any function.
@@ -57,7 +60,9 @@ export async function renderNunjucks(
 }
 
 function readNunjucksPrompt(value: JsonValue): NunjucksPrompt {
-  const [text, vars, fault] = ['text', 'vars', 'fault'].map(key => findOwnValue(value, key));
+  const text = findOwnValue(value, 'text');
+  const vars = findOwnValue(value, 'vars');
+  const fault = findOwnValue(value, 'fault');
   return {
     text: typeof text === 'string' ? text : '',
     vars: isJsonObject(vars) ? vars : {},
@@ -69,6 +74,3 @@ function readNunjucksPrompt(value: JsonValue): NunjucksPrompt {
 function formatNunjucksFault(fault: string): string {
   return fault.replace(/^Template render error: \(unknown path\)\s*/u, '').replaceAll(/\s+/gu, ' ');
 }
-
-/** The number of templates that are rendered within one bound of time. */
-const MAX_TEMPLATES_AT_ONCE = 20;

@@ -43,17 +43,19 @@ export async function withReasons(
       reasonsByRun.push(await buildFailureReasons(ctx, repetition, entry.file.name));
     }
 
-    const reasons =
-      repetitions.length > 1
-        ? reasonsByRun.map((parts, index) => withPrefix(parts, `run ${index + 1}: `))
-        : reasonsByRun;
-    const mergedReasons =
-      repetitions.length > 1 ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat();
-    const undecided = explainUndecided(result);
-    const messages = [...undecided, ...formatReasons(repetitions)];
-    const summary = [...summariseRate(result), ...undecided].join('; ');
-    const change = formatChange(baseline?.changes.get(result.entry));
-    reportedResults.push({ ...result, summary, change, reasons, mergedReasons, messages });
+    const isRepeated = repetitions.length > 1;
+    const numberedReasons = reasonsByRun.map((parts, index) =>
+      withPrefix(parts, `run ${index + 1}: `),
+    );
+    const undecidedTexts = explainUndecided(result);
+    reportedResults.push({
+      ...result,
+      summary: [...summariseRate(result), ...undecidedTexts].join('; '),
+      change: formatChange(baseline?.changes.get(entry)),
+      reasons: isRepeated ? numberedReasons : reasonsByRun,
+      mergedReasons: isRepeated ? mergeEqualReasons(reasonsByRun) : reasonsByRun.flat(),
+      messages: [...undecidedTexts, ...formatReasons(repetitions)],
+    });
   }
   return reportedResults;
 }
@@ -117,19 +119,13 @@ async function buildFailureReasons(
   for (const { line, message, expected, actual } of mismatches) {
     parts.push({ kind: 'message', text: `${file}:${line}: ${message}` });
     if (actual === undefined) continue;
-    parts.push(
-      expected === undefined
-        ? { kind: 'text', text: actual }
-        : {
-            kind: 'difference',
-            parts: await computeDifferences(
-              ctx,
-              withLineEnd(expected),
-              withLineEnd(actual),
-              'lines',
-            ),
-          },
-    );
+
+    if (expected === undefined) {
+      parts.push({ kind: 'text', text: actual });
+    } else {
+      const lines = [withLineEnd(expected), withLineEnd(actual)] as const;
+      parts.push({ kind: 'difference', parts: await computeDifferences(ctx, ...lines, 'lines') });
+    }
   }
 
   return parts;

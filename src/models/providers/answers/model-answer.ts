@@ -168,7 +168,7 @@ export class ModelAnswer {
   /** @throws {ProviderFault} if the answer is empty, refused or cut short */
   assertUsable(): void {
     const isEmpty = this.text === '' && this.pictures.length === 0;
-    const fault = this.#stopFault() ?? (isEmpty ? this.#emptyFault() : undefined);
+    const fault = this.#findStopFault() ?? (isEmpty ? this.#createEmptyFault() : undefined);
     if (fault) throw fault;
   }
 
@@ -186,7 +186,7 @@ export class ModelAnswer {
     );
   }
 
-  #stopFault(): ProviderFault | undefined {
+  #findStopFault(): ProviderFault | undefined {
     if (this.failure) return this.failure;
 
     const reasons = [...this.#reasons];
@@ -207,7 +207,7 @@ export class ModelAnswer {
     return fault && paidFault(`${fault.what} (${reason})`, fault.advice);
   }
 
-  #emptyFault(): ProviderFault {
+  #createEmptyFault(): ProviderFault {
     if (this.calledTool !== undefined) {
       const advice = 'prompts call no tools: ask for an answer in the prompt';
       return paidFault(

@@ -35,25 +35,20 @@ export async function buildDrawing(
     throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
 
-  const { call, others } = buildDrawingCall(
-    job,
-    api.ratioField?.(modelId) ?? 'ratio',
-    sortedOptions,
-  );
+  const ratioField = api.ratioField?.(modelId) ?? 'ratio';
+  const { call, others } = buildDrawingCall(job, ratioField, sortedOptions);
+  const dummyAnswer = JSON.stringify(IMAGES.empty);
+  const { request, warnings } = await captureRequest(access, dummyAnswer, async settings => {
+    const client = await imageModel(settings, modelId);
+    if (call.files && (await client.supportsFileInputs) === false) {
+      throw new Error(`${modelId.id} can make pictures, but not change them`);
+    }
+    return (await client.doGenerate(call)).warnings;
+  });
 
-  const { request, warnings } = await captureRequest(
-    access,
-    JSON.stringify(IMAGES.empty),
-    async settings => {
-      const client = await imageModel(settings, modelId);
-      if (call.files && (await client.supportsFileInputs) === false) {
-        throw new Error(`${modelId.id} can make pictures, but not change them`);
-      }
-      return (await client.doGenerate(call)).warnings;
-    },
-  );
   const { notes, leftOut } = collectClientNotes(warnings, job.model, sortedOptions);
   const optionNames = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
+  const unsentNames = optionNames.filter(name => !DRAWING_OPTIONS.has(name));
 
   return {
     ...(await withFields(request, toSnakeCase(others))),
@@ -64,9 +59,7 @@ export async function buildDrawing(
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...optionNames
-        .filter(name => !DRAWING_OPTIONS.has(name))
-        .map(name => describeLeftOut(job.model, name)),
+      ...unsentNames.map(name => describeLeftOut(job.model, name)),
       ...collectDrawingNotes(warnings, job.model, call),
     ],
     ...(api.drawsAsynchronously?.(modelId) && {
@@ -95,9 +88,10 @@ function buildDrawingCall(
   const texts = prompt.messages
     .map(({ parts }) => joinMessageText(parts))
     .filter(text => text !== '');
-  const [n, seed] = [standard.get('n'), standard.get('seed')];
+  const n = standard.get('n');
+  const seed = standard.get('seed');
   const { size, aspectRatio, ...otherOptions } = others;
-  const shape = pictureShape(size, aspectRatio, ratioField);
+  const shape = choosePictureShape(size, aspectRatio, ratioField);
   const call: ImageModelV4CallOptions = {
     prompt: texts.join('\n\n'),
     n: typeof n === 'number' ? n : 1,
@@ -117,7 +111,11 @@ function buildDrawingCall(
  * Returns size and aspect ratio as a client takes them, and as fields if they have forms that it
  * doesn't take.
  */
-function pictureShape(wantedSize: unknown, aspectRatio: unknown, ratioField: 'size' | 'ratio') {
+function choosePictureShape(
+  wantedSize: unknown,
+  aspectRatio: unknown,
+  ratioField: 'size' | 'ratio',
+) {
   const ratio = isRatio(aspectRatio) ? aspectRatio : undefined;
   const nearestSize =
     ratioField === 'size' && ratio !== undefined ? DRAWING_SIZES[ratio] : undefined;
