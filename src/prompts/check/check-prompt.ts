@@ -144,8 +144,8 @@ export function checkModel(
 ): void {
   const { places, config, output } = definition;
   const name = resolveModel(definition, models);
-
   const model = models.get(name);
+
   if (!model) {
     const what = models.explainMissing(name);
     for (const key of Object.keys(config)) noteOption(definition, key, models.settings, findings);
@@ -168,14 +168,10 @@ export function checkModel(
   for (const key of Object.keys(config)) {
     const fault = findChoiceFault(definition, key, model);
     if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);
+
     const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
-    noteOption(
-      definition,
-      key,
-      options,
-      findings,
-      isIgnored ? describeIgnoredOption(key, model) : undefined,
-    );
+    const note = isIgnored ? describeIgnoredOption(key, model) : undefined;
+    noteOption(definition, key, options, findings, note);
   }
 }
 

@@ -1,5 +1,10 @@
 import { withoutFile } from '../../files/formats/file-fault.ts';
-import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  withoutUndefined,
+} from '../../files/formats/json.ts';
 import { toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { YamlEntries, YamlEntry } from '../../files/formats/yaml.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
@@ -52,6 +57,7 @@ export const LLM_TEMPLATE: ForeignFormat = {
 
 function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPrompt {
   for (const entry of entries.values()) reportUnsupportedKey(entry, findings);
+
   const prompt = parsePieces(entries.get('prompt'));
   const system = parsePieces(entries.get('system'));
 
@@ -65,11 +71,11 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   ];
 
   const options = readModelOptions(entries, findings);
-  const model = readScalar(entries, 'model');
-  const head: JsonObject = {
-    ...(model !== undefined && { model }),
-    ...(options.length > 0 && {
-      config: Object.fromEntries(options.map(({ key, value }) => [key, value])),
+  const config = Object.fromEntries(options.map(({ key, value }) => [key, value]));
+  const frontMatter: JsonObject = {
+    ...withoutUndefined({
+      model: readScalar(entries, 'model'),
+      config: options.length > 0 ? config : undefined,
     }),
     ...readLlmOutput(entries, findings),
   };
@@ -82,7 +88,7 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
   const top = { line: 1, column: 1 };
 
   return {
-    prompt: formatPromptFile(head, withEndMark(body), inputs),
+    prompt: formatPromptFile(frontMatter, withEndMark(body), inputs),
     places: {
       model: withoutFile(entries.get('model') ?? top),
       output: withoutFile(entries.get('schema_object') ?? top),

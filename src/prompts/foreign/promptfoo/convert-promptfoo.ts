@@ -1,5 +1,5 @@
 import { FileFault, faultAt } from '../../../files/formats/file-fault.ts';
-import type { JsonObject } from '../../../files/formats/json.ts';
+import { type JsonObject, withoutUndefined } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import { InvalidPromptFile } from '../../findings.ts';
 import type { ConversionLimits } from '../conversion-budget.ts';
@@ -61,6 +61,11 @@ export async function convertPromptfoo(
   }
 }
 
+const DEFAULT_PROMPT = '{{prompt}}';
+
+/** The cases of a prompt that no provider gets. */
+const NO_CASES: CasesForPrompt = { cases: [], leftOut: 0 };
+
 /** The parts of a configuration with the chosen prompt. */
 interface ConfigurationParts {
   readonly description: string | undefined;
@@ -80,21 +85,25 @@ async function convertDocument(
 ): Promise<ConvertedPrompt> {
   const entries = readMergedValues(root, 'a configuration of promptfoo');
   reportUnsupportedParts(entries, conversion);
-  const providersValue = entries.get('providers') ?? entries.get('targets');
+
   const prompts = readPromptsOrDefault(entries.get('prompts'), root, conversion);
   const prompt = choosePrompt(prompts, entries.get('prompts') ?? root, options, conversion);
   const plainBody = readPromptBody(prompt, conversion);
   const settings = readSharedSettings(prompt, entries, conversion);
-  collectNamedProviders(providersValue, conversion);
+
+  // Tests may name providers, whose entries use the variables of the tests.
+  const providersNode = entries.get('providers') ?? entries.get('targets');
+  collectNamedProviders(providersNode, conversion);
   const tests = await readTests(entries, prompts, conversion);
   const json = collectJsonVariables(tests, findOmissibleInputs(plainBody, tests, conversion));
   conversion.variables = { all: tests.names, json: json.names, stored: listStoredVariables(tests) };
   const convertedBody = toRenderedBody(prompt, plainBody, tests, conversion);
   const models = readConfiguredModels(
-    providersValue,
+    providersNode,
     { prompts, prompt, settings, tests },
     conversion,
   );
+
   const isLeftOut =
     convertedBody.isLeftOut ||
     reportClaudeLines(prompt, models, conversion) ||
@@ -109,14 +118,15 @@ function convertParts(
   { description, prompts, prompt, body, tests, models, json }: ConfigurationParts,
   conversion: ConversionContext,
 ): ConvertedPrompt {
-  const head = buildFrontMatter(models.askedProviders[0], description);
+  const frontMatter = buildFrontMatter(models.askedProviders[0], description);
   const needs = findPromptNeeds({ prompt, body, models, json }, conversion);
   const { cases, leftOut } = models.isPromptAsked
     ? buildCases(models.tests, needs, conversion)
     : NO_CASES;
+  const promptFile = { head: frontMatter, optional: needs.inputs };
 
   return {
-    prompt: buildPromptFile(head, body, needs, conversion),
+    prompt: buildPromptFile(frontMatter, body, needs, conversion),
     test: createTestFile(cases, models),
     ...buildDeclaredModels(models.allProviders),
     notes: conversion.notes,
@@ -133,12 +143,9 @@ function convertParts(
     leftOut: body.isLeftOut ? cases.length : leftOut,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
-    ...promptMaker(prompt, body, { head, optional: needs.inputs }, models, conversion),
+    ...pickPromptMaker(prompt, body, promptFile, models, conversion),
   };
 }
-
-/** The cases of a prompt that no provider gets. */
-const NO_CASES: CasesForPrompt = { cases: [], leftOut: 0 };
 
 /** Reads the prompts of a configuration; one that has none gets promptfoo's default. */
 function readPromptsOrDefault(
@@ -150,8 +157,6 @@ function readPromptsOrDefault(
   return [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
 }
 
-const DEFAULT_PROMPT = '{{prompt}}';
-
 function choosePrompt(
   prompts: readonly ConfiguredPrompt[],
   at: YamlValue,
@@ -160,11 +165,11 @@ function choosePrompt(
 ): ConfiguredPrompt {
   const prompt = prompts[(promptNumber ?? 1) - 1];
   if (!prompt) {
-    const countText =
+    const what =
       prompts.length === 0
         ? 'it has no prompt'
         : `there are ${prompts.length} prompts, and no prompt ${promptNumber}`;
-    throw faultAt(at, countText);
+    throw faultAt(at, what);
   }
 
   if (prompts.length > 1 && promptNumber === undefined) {
@@ -177,7 +182,7 @@ function choosePrompt(
   return prompt;
 }
 
-/** Returns the settings of a prompt and of all tests, which win over those of the providers. */
+/** Returns the settings of a prompt and of all tests, which override those of the providers. */
 function readSharedSettings(
   { config }: ConfiguredPrompt,
   entries: ReadonlyMap<string, YamlValue>,
@@ -202,13 +207,13 @@ function buildFrontMatter(
   firstProvider: PromptfooProvider | undefined,
   description: string | undefined,
 ): JsonObject {
-  return {
-    ...(description !== undefined && { description }),
-    ...(firstProvider && { model: firstProvider.model }),
-    ...(firstProvider &&
-      Object.keys(firstProvider.config).length > 0 && { config: firstProvider.config }),
-    ...(firstProvider?.output && { output: firstProvider.output }),
-  };
+  const { model, config = {}, output } = firstProvider ?? {};
+  return withoutUndefined({
+    description,
+    model,
+    config: Object.keys(config).length > 0 ? config : undefined,
+    output,
+  });
 }
 
 function buildPromptFile(
@@ -234,7 +239,7 @@ function createTestFile(
  * Returns the program or the template that makes a prompt for each case; nothing if its prompt file
  * expresses it.
  */
-function promptMaker(
+function pickPromptMaker(
   { program, readsLabel, at }: ConfiguredPrompt,
   { template }: PromptBody,
   promptFile: { readonly head: JsonObject; readonly optional: readonly string[] },

@@ -96,9 +96,7 @@ export function readClaudeAgentCall(
     " of a provider's config",
   );
 
-  const readValue = (key: string): JsonValue | undefined => config.get(key)?.json();
   const mcp = config.get('mcp');
-
   const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
   if (mcp && mcpServers === undefined) {
     conversion.reportOmission(mcp, "`mcp` of a provider's config has no equivalent");
@@ -106,28 +104,9 @@ export function readClaudeAgentCall(
 
   if (conversion.omissionCount > omissionsBefore) return undefined;
 
-  const settings = Object.entries(CLAUDE_OPTIONS).map(
-    ([key, ours]) => [ours, readValue(key)] as const,
-  );
-  const append = readValue('append_system_prompt');
-  const preset = {
-    type: 'preset',
-    preset: 'claude_code',
-    ...(append !== undefined && { append }),
-  };
-
-  const options: Record<string, JsonValue | undefined> = {
-    strictMcpConfig: true,
-    ...Object.fromEntries(settings.filter(([, setting]) => setting !== undefined)),
-    systemPrompt: readValue('custom_system_prompt') || preset,
-    allowedTools: listAllowedTools(readValue),
-    disallowedTools: readValue('disallowed_tools'),
-    mcpServers,
-  };
-  if (options['permissionMode'] === 'manual') options['permissionMode'] = 'default';
-
+  const readValue = (key: string): JsonValue | undefined => config.get(key)?.json();
   return {
-    options: withoutUndefined(options),
+    options: buildSdkOptions(readValue, mcpServers),
     ...withoutUndefined({
       folder: readValue('working_dir'),
       plugins: readValue('plugins'),
@@ -136,11 +115,39 @@ export function readClaudeAgentCall(
   };
 }
 
-function listAllowedTools(value: (key: string) => JsonValue | undefined): JsonValue | undefined {
-  if (value('allow_all_tools') === true) return undefined;
-  const usual = value('working_dir') ? READ_ONLY_TOOLS : [];
-  const [custom, more] = [value('custom_allowed_tools'), value('append_allowed_tools')];
-  const tools = custom === undefined ? [...usual, ...toTexts(more)] : toTexts(custom);
+type ReadValue = (key: string) => JsonValue | undefined;
+
+function buildSdkOptions(readValue: ReadValue, mcpServers: JsonObject | undefined): JsonObject {
+  const settings = Object.entries(CLAUDE_OPTIONS)
+    .map(([key, optionName]) => [optionName, readValue(key)] as const)
+    .filter(([, setting]) => setting !== undefined);
+  const preset = withoutUndefined({
+    type: 'preset',
+    preset: 'claude_code',
+    append: readValue('append_system_prompt'),
+  });
+
+  const options: Record<string, JsonValue | undefined> = {
+    strictMcpConfig: true,
+    ...Object.fromEntries(settings),
+    systemPrompt: readValue('custom_system_prompt') || preset,
+    allowedTools: listAllowedTools(readValue),
+    disallowedTools: readValue('disallowed_tools'),
+    mcpServers,
+  };
+  if (options['permissionMode'] === 'manual') options['permissionMode'] = 'default';
+  return withoutUndefined(options);
+}
+
+function listAllowedTools(readValue: ReadValue): JsonValue | undefined {
+  if (readValue('allow_all_tools') === true) return undefined;
+
+  const customTools = readValue('custom_allowed_tools');
+  const defaultTools = readValue('working_dir') ? READ_ONLY_TOOLS : [];
+  const tools =
+    customTools === undefined
+      ? [...defaultTools, ...toTexts(readValue('append_allowed_tools'))]
+      : toTexts(customTools);
   return [...new Set(tools)].toSorted();
 }
 
@@ -153,26 +160,26 @@ function toTexts(value: JsonValue | undefined): string[] {
  * address.
  */
 function toSdkServers(mcp: JsonValue): JsonObject | undefined {
-  const [several, one] = ['servers', 'server'].map(key => findOwnValue(mcp, key));
-  const servers = [...(isJsonList(several) ? several : []), ...(one === undefined ? [] : [one])];
+  const listed = findOwnValue(mcp, 'servers');
+  const single = findOwnValue(mcp, 'server');
+  const servers = isJsonList(listed) ? [...listed] : [];
+  if (single !== undefined) servers.push(single);
+
   const entries: [string, JsonValue][] = [];
   for (const server of servers) {
-    const [name, url, command, args = [], headers = {}] = [
-      'name',
-      'url',
-      'command',
-      'args',
-      'headers',
-    ].map(key => findOwnValue(server, key));
     if (!isJsonObject(server) || 'auth' in server || 'path' in server) return undefined;
 
-    const key = toTextOrEmpty(name ?? url ?? command ?? 'default');
+    const url = findOwnValue(server, 'url');
+    const command = findOwnValue(server, 'command');
+    const name = toTextOrEmpty(findOwnValue(server, 'name') ?? url ?? command ?? 'default');
     if (url !== undefined) {
-      entries.push([key, { type: 'http', url, headers }]);
+      const headers = findOwnValue(server, 'headers');
+      entries.push([name, { type: 'http', url, headers: headers === undefined ? {} : headers }]);
     } else if (command === undefined) {
       return undefined;
     } else {
-      entries.push([key, { type: 'stdio', command, args }]);
+      const args = findOwnValue(server, 'args');
+      entries.push([name, { type: 'stdio', command, args: args === undefined ? [] : args }]);
     }
   }
 

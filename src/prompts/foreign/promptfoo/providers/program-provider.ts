@@ -48,21 +48,17 @@ export function readExecFields(
     return undefined;
   }
 
-  const names = JSON.stringify(conversion.variables.json);
-  return {
-    fields: {
-      program: buildProgramWords(
-        'node',
-        '-e',
-        NODE_EXEC,
-        HERE,
-        JSON.stringify(words),
-        options,
-        names,
-        RUN_MESSAGES,
-      ),
-    },
-  };
+  const program = buildProgramWords(
+    'node',
+    '-e',
+    NODE_EXEC,
+    HERE,
+    JSON.stringify(words),
+    options,
+    JSON.stringify(conversion.variables.json),
+    RUN_MESSAGES,
+  );
+  return { fields: { program } };
 }
 
 /**
