@@ -47,8 +47,8 @@ export async function readCheckedRows(
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
     requireInputs(common, variants);
-    const here = createImageFinder(ctx);
-    return [await checkComparedRow(ONLY_ROW, common, variants, { common: here, own: here })];
+    const finder = createImageFinder(ctx);
+    return [await checkComparedRow(ONLY_ROW, common, variants, { common: finder, own: finder })];
   }
 
   const source = await openSource(ctx, { from, ...form });
@@ -56,20 +56,21 @@ export async function readCheckedRows(
     common: createImageFinder(ctx),
     own: createNamedImageFinder(ctx, getRowsFolder(ctx, from, ctx.globals.allowOutside)),
   };
-  const rows: CheckedRow[] = [];
-  const all = variants.map(({ config }) => describeConfig(config));
 
   // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
-  const fields = all.find(({ text }) => text.some(({ key }) => key === 'item')) ?? all[0];
-  for await (const row of readRows(source, ctx.signal, fields)) {
+  const variantFields = variants.map(({ config }) => describeConfig(config));
+  const fieldsWithItem = variantFields.find(({ text }) => text.some(({ key }) => key === 'item'));
+
+  const rows: CheckedRow[] = [];
+  for await (const row of readRows(source, ctx.signal, fieldsWithItem ?? variantFields[0])) {
     const where = `${source.name}:${row.line}`;
     if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
-    const checked = checkComparedRow(row, common, variants, finders).catch((error: unknown) => {
-      throw error instanceof CliError
-        ? usageError(`${where}: ${error.message}`, ...error.hints)
-        : error;
-    });
-    rows.push(await checked);
+    try {
+      rows.push(await checkComparedRow(row, common, variants, finders));
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error;
+      throw usageError(`${where}: ${error.message}`, ...error.hints);
+    }
   }
 
   if (rows.length === 0) throw usageError(`--from: ${source.name} has no rows`);

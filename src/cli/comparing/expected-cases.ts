@@ -56,16 +56,17 @@ export async function readExpectedCases(
     );
   }
 
-  return { file, byRow, unjudged: rows.filter(({ row }) => !byRow.has(row)).map(({ id }) => id) };
+  const unjudgedRows = rows.filter(({ row }) => !byRow.has(row));
+  return { file, byRow, unjudged: unjudgedRows.map(({ id }) => id) };
 }
 
 async function requireFile({ cwd }: Context, name: string): Promise<string> {
-  const place = path.resolve(cwd, name);
-  const stats = await stat(place).catch((error: unknown) => {
+  const file = path.resolve(cwd, name);
+  const stats = await stat(file).catch((error: unknown) => {
     throw toFileFault(error, name, '--expect');
   });
   if (stats.isDirectory()) throw usageError(`--expect: ${name} is a directory`);
-  return place;
+  return file;
 }
 
 /**

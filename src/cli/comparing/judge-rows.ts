@@ -70,8 +70,10 @@ async function judgeRow(
   }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
 ): Promise<ComparedRowJudgement> {
   const judgedVariants = variants.map(async ({ connection, model }, index) => {
-    const [result, request] = [results[index], requests[index]];
+    const result = results[index];
+    const request = requests[index];
     if (result?.run === undefined || request === undefined) return undefined;
+
     const tools = { judge, budget, log: createUnsavedJudgeLog(`${row}-${index}`), rounds };
     const check = () =>
       checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
@@ -80,9 +82,10 @@ async function judgeRow(
   const repetitions = await Promise.all(judgedVariants);
   return {
     case: entry.testCase.name,
-    passes: repetitions.map(repetition =>
-      repetition === undefined || repetition.fault ? undefined : repetition.mismatches.length === 0,
-    ),
+    passes: repetitions.map(repetition => {
+      if (repetition === undefined || repetition.fault) return undefined;
+      return repetition.mismatches.length === 0;
+    }),
     messages: repetitions.map(repetition =>
       (repetition?.mismatches ?? []).map(({ message }) => message),
     ),

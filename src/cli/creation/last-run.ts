@@ -5,6 +5,9 @@ import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-l
 import { searchRuns } from './find-run.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
+/** The time for which a service keeps idempotency keys, in milliseconds. */
+const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
+
 /** A run in the machine's journal. */
 export interface LastRun {
   readonly runId: string;
@@ -34,9 +37,6 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
   return (await findRunByKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
 }
 
-/** The time for which a service keeps idempotency keys, in milliseconds. */
-const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
-
 /**
  * Finds a run by its idempotency key; undefined if the service keeps no keys, or no longer keeps
  * this one.
@@ -65,9 +65,8 @@ async function findRunByKey(
     return { runId, entry: { ...entry, runId }, recovered: false };
   }
 
-  if (rows.length > 0 || ctx.clock.now() - Date.parse(time) >= IDEMPOTENCY_KEY_LIFETIME_MS) {
-    return undefined;
-  }
+  const ageMs = ctx.clock.now() - Date.parse(time);
+  if (rows.length > 0 || ageMs >= IDEMPOTENCY_KEY_LIFETIME_MS) return undefined;
 
   throw notFoundError(
     `the creation of ${time} did not reach the service, so it made no run`,

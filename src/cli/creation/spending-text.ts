@@ -45,9 +45,9 @@ export function formatSpendingTotals(totals: Totals, { isCapped = false } = {}):
   const { runs, models } = totals;
   if (runs === 0) return [];
 
-  const shownTotals = isCapped ? totals : withoutOwnCredits(totals);
+  const shownTotals = isCapped ? totals : withoutEmbeddedCredits(totals);
   const withCredits = isCapped || hasPaidCredits(totals);
-  const amounts = formatAmounts(shownTotals, { isHere: models.length > 0, withCredits });
+  const amounts = formatAmounts(shownTotals, { hasEmbeddedRuns: models.length > 0, withCredits });
 
   return [
     `${pluralize(runs, 'run')} took ${[formatUsedTokens(totals), ...amounts].join(', ')}`,
@@ -64,7 +64,7 @@ function formatModelLine(
   { model, tokens, ...amounts }: Totals['models'][number],
   { withCredits }: { readonly withCredits: boolean },
 ): string {
-  const texts = formatAmounts(amounts, { isHere: true, withCredits });
+  const texts = formatAmounts(amounts, { hasEmbeddedRuns: true, withCredits });
   if (tokens !== null) {
     const { input, cached, output } = tokens;
     texts.unshift(`${pluralize(input, 'token')} in (${cached} cached), ${output} out`);
@@ -78,20 +78,20 @@ type Amounts = Pick<Totals, 'credits' | 'creditsUnknown' | 'cost' | 'costUnknown
  * Leaves out the credits of the embedded service, which cost nothing, and the dollars of runs that
  * took credits.
  */
-function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
-  const ownTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
+function withoutEmbeddedCredits({ runs, models, ...amounts }: Totals): Amounts {
+  const embeddedTotals = { runs: 0, credits: 0, creditsUnknown: 0 };
   for (const modelTotals of models) {
-    ownTotals.runs += modelTotals.runs;
-    ownTotals.credits += toCredits(modelTotals.credits ?? 0);
-    ownTotals.creditsUnknown += modelTotals.creditsUnknown;
+    embeddedTotals.runs += modelTotals.runs;
+    embeddedTotals.credits += toCredits(modelTotals.credits ?? 0);
+    embeddedTotals.creditsUnknown += modelTotals.creditsUnknown;
   }
 
-  const creditsUnknown = amounts.creditsUnknown - ownTotals.creditsUnknown;
-  const paidRuns = runs - ownTotals.runs - creditsUnknown;
+  const creditsUnknown = amounts.creditsUnknown - embeddedTotals.creditsUnknown;
+  const paidRuns = runs - embeddedTotals.runs - creditsUnknown;
   const paidCredits =
     amounts.credits === null || paidRuns === 0
       ? null
-      : fromCredits(toCredits(amounts.credits) - ownTotals.credits);
+      : fromCredits(toCredits(amounts.credits) - embeddedTotals.credits);
 
   return {
     ...amounts,
@@ -101,10 +101,13 @@ function withoutOwnCredits({ runs, models, ...amounts }: Totals): Amounts {
   };
 }
 
-/** @param isHere true if the embedded service, which knows costs, made some of the runs */
+/** @param hasEmbeddedRuns true if the embedded service, which knows costs, made some runs */
 function formatAmounts(
   { credits, creditsUnknown, cost, costUnknown, estimated }: Amounts,
-  { isHere, withCredits }: { readonly isHere: boolean; readonly withCredits: boolean },
+  {
+    hasEmbeddedRuns,
+    withCredits,
+  }: { readonly hasEmbeddedRuns: boolean; readonly withCredits: boolean },
 ): string[] {
   const texts: string[] = [];
   if (withCredits && credits !== null) {
@@ -116,7 +119,7 @@ function formatAmounts(
   }
 
   if (withCredits && credits === null && creditsUnknown > 0) texts.push('credits unknown');
-  if (isHere && cost === null) texts.push('cost unknown');
+  if (hasEmbeddedRuns && cost === null) texts.push('cost unknown');
   return texts;
 }
 

@@ -87,14 +87,13 @@ export class Spending {
       return;
     }
 
-    const isHere = connection?.costs !== undefined;
-    const isListed = !isHere && knownAmounts.isListed !== false;
-    const unknown = { credits: undefined, cost: undefined, counted: undefined };
-    const run = { runId, connection, kind, estimate, tokens, isListed, ...unknown };
+    const isEmbedded = connection?.costs !== undefined;
+    const isListed = !isEmbedded && knownAmounts.isListed !== false;
+    const unknownAmounts = { credits: undefined, cost: undefined, counted: undefined };
+    const run = { runId, connection, kind, estimate, tokens, isListed, ...unknownAmounts };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
-
-    if (isHere) {
+    if (isEmbedded) {
       this.#unknown.cost.add(run);
       this.#uncounted.add(run);
     }

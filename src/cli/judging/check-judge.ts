@@ -52,18 +52,24 @@ export async function checkJudge(ctx: Context, options: JudgeCheckOptions): Prom
   const judge = new Judge(ctx, options.judge, budget);
   await judge.check({});
   const rows = await readLabels(ctx, source, options.rubric);
+
   const connection = createPacedConnection(ctx, await ctx.localConnection(), options.rate);
   budget.checkCostCap(connection);
   await judge.checkPrice({});
   if (options.providerBatch) await judge.checkBatch({});
+
   const jobs = await createJobs(judge, rows, repeat);
   const results = new Map<string, RequestResult>();
-  const labels = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
-  const journalName = { kind: 'judges', names: [labels, options.judge ?? ''] } as const;
+  const labelsFile = source.from === '-' ? '-' : path.resolve(ctx.cwd, source.from);
+  const journalName = { kind: 'judges', names: [labelsFile, options.judge ?? ''] } as const;
   const judging = withResumeJournal(ctx, journalName, connection, async journal => {
-    const concurrency = getConcurrency(connection, options.concurrency);
-    const more = { ...options, concurrency, budget, journal, stop: new StopControl() };
-    const requests = await ResumableRequests.open(ctx, connection, () => true, more);
+    const requests = await ResumableRequests.open(ctx, connection, () => true, {
+      ...options,
+      concurrency: getConcurrency(connection, options.concurrency),
+      budget,
+      journal,
+      stop: new StopControl(),
+    });
     await requests.run(jobs, async ({ id }, result) => void results.set(id, result));
   });
   await judging.catch((error: unknown) => {
@@ -87,18 +93,17 @@ async function createJobs(
       prompt: buildJudgePrompt(labelledRow.rubric, labelledRow.output),
     });
     const digest = computeRequestDigest(request);
-    for (let at = 0; at < repeat; at += 1) {
+    for (let count = 0; count < repeat; count += 1) {
       const repetition = (counts.get(digest) ?? 0) + 1;
       counts.set(digest, repetition);
-      const id = `${request.promptVersionId}-${digest}-${repetition}`;
-      const job = {
-        id,
+      jobs.push({
+        id: `${request.promptVersionId}-${digest}-${repetition}`,
         row: jobs.length + 1,
         estimatedCredits,
         labelled: labelledRow,
         isQuestion: true,
-      };
-      jobs.push({ ...job, request: async () => ({ ...request, repetition }) });
+        request: async () => ({ ...request, repetition }),
+      });
     }
   }
 

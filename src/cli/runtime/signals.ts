@@ -51,11 +51,11 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   const controller = new AbortController();
   const handlers: ((signal: EndingSignal) => void)[] = [];
 
+  const receivedAt = new Map<ReceivedSignal, number>();
+
   const uninstall = (): void => {
     for (const signal of ENDING_SIGNALS) source.off(signal, onSignal);
   };
-
-  const receivedAt = new Map<ReceivedSignal, number>();
 
   const endAtOnce = (signal: ReceivedSignal): void => {
     uninstall();
@@ -70,9 +70,9 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
   };
 
   const onSignal = (signalName: ReceivedSignal): void => {
-    const since = now() - (receivedAt.get(signalName) ?? Number.NEGATIVE_INFINITY);
+    const msSinceLast = now() - (receivedAt.get(signalName) ?? Number.NEGATIVE_INFINITY);
     receivedAt.set(signalName, now());
-    if (since < ECHO_MS) return;
+    if (msSinceLast < ECHO_MS) return;
 
     const signal = signalName === 'SIGINT' ? signalName : 'SIGTERM';
     const handler = handlers.at(-1);
@@ -82,9 +82,8 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
       endAtOnce(signal);
     } else {
       endUnlessEnded(() => endAtOnce(signal));
-      controller.abort(
-        new Interrupted(signal, [], signalName === 'SIGINT' ? {} : { by: signalName }),
-      );
+      const options = signalName === 'SIGINT' ? {} : { by: signalName };
+      controller.abort(new Interrupted(signal, [], options));
     }
   };
 
@@ -95,8 +94,8 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
     onInterrupt: handler => {
       handlers.push(handler);
       return () => {
-        const at = handlers.lastIndexOf(handler);
-        if (at >= 0) handlers.splice(at, 1);
+        const index = handlers.lastIndexOf(handler);
+        if (index >= 0) handlers.splice(index, 1);
       };
     },
   };

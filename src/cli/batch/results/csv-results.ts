@@ -98,9 +98,9 @@ export class CsvResults implements ResultsFile {
       const journaledRows = [...statesBefore].flatMap(([id, { result }]) =>
         isTableRow(result) ? [[id, result] as const] : [],
       );
-      const tableRows = resume ? await readResultsTable(file, excel) : [];
 
       // If the journal has every result, a crash can have damaged only the table's header.
+      const tableRows = resume ? await readResultsTable(file, excel) : [];
       if (tableRows === undefined && statesBefore.size === 0) {
         throw usageError(
           `${out}: this is not a table of batch results`,
@@ -133,9 +133,9 @@ export class CsvResults implements ResultsFile {
    * that can't be appended to.
    */
   async #rewriteEarlier(name: string): Promise<void> {
-    const all = [...this.#unmatched, ...this.#results.values()];
-    this.#columns = mergeColumns(all, { own: [], outputs: 0, excel: this.#excel });
-    await this.#replace(all);
+    const earlierRows = [...this.#unmatched, ...this.#results.values()];
+    this.#columns = mergeColumns(earlierRows, { own: [], outputs: 0, excel: this.#excel });
+    await this.#replace(earlierRows);
     this.#handle = await openResultsFile(this.#file, name, { resume: true });
     this.#size = (await this.#handle.stat()).size;
   }
