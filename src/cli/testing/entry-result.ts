@@ -108,11 +108,11 @@ export function computeEntryResult(
     ...(untilDecided && { isSequential: true as const }),
   };
   if (untilDecided && decision === undefined) {
-    return { entry, status: 'undecided', repetitions, caseRuns: caseRuns, seconds };
+    return { entry, status: 'undecided', repetitions, caseRuns, seconds };
   }
 
   const status = meetsPassRule(pass, passedCount, runs) ? 'passed' : 'failed';
-  return { entry, status, repetitions, caseRuns: caseRuns, seconds };
+  return { entry, status, repetitions, caseRuns, seconds };
 }
 
 /**
@@ -122,7 +122,7 @@ export function computeEntryResult(
  * missing
  */
 export function findDecidingCount(
-  requiredRuns: number,
+  requiredRate: number,
   repetitions: readonly (Repetition | undefined)[],
 ): { readonly runs: number } | undefined {
   let passedCount = 0;
@@ -131,7 +131,7 @@ export function findDecidingCount(
     // A case that can't be run has no rate, so more answers would only cost money.
     if (repetition.fault !== undefined) return { runs: index + 1 };
     if (hasPassed(repetition)) passedCount += 1;
-    if (isDecided(requiredRuns, passedCount, index + 1)) return { runs: index + 1 };
+    if (isDecided(requiredRate, passedCount, index + 1)) return { runs: index + 1 };
   }
   return undefined;
 }
@@ -191,12 +191,12 @@ export function formatTotals(results: readonly EntryResult[]): string {
 }
 
 function formatStatusCount(results: readonly EntryResult[], status: EntryStatus): string {
-  const withStatus = results.filter(result => result.status === status);
-  const before = withStatus.filter(({ repetitions }) =>
+  const resultsWithStatus = results.filter(result => result.status === status);
+  const earlierCount = resultsWithStatus.filter(({ repetitions }) =>
     repetitions.every(({ isEarlier }) => isEarlier),
   ).length;
-  if (before === 0) return `${withStatus.length} ${status}`;
-  return `${withStatus.length - before} ${status} now, ${before} before`;
+  if (earlierCount === 0) return `${resultsWithStatus.length} ${status}`;
+  return `${resultsWithStatus.length - earlierCount} ${status} now, ${earlierCount} before`;
 }
 
 /** Returns true if a repetition was not run because of a cap. */

@@ -73,11 +73,10 @@ async function sendJob(
 ): Promise<EngineResult> {
   const timeout = AbortSignal.timeout(declared.timeoutMs);
   const signal = AbortSignal.any([job.signal, timeout]);
-
-  const retries = { sleep: job.sleep.bind(job), signal };
+  const retrySettings = { sleep: job.sleep.bind(job), signal };
   try {
     const answer = await retryWhileBusy(
-      retries,
+      retrySettings,
       () => sendRequest(request, env, signal),
       'unknown',
     );
@@ -109,20 +108,17 @@ function fillRequest(
   if ('fault' in headers) return headers;
 
   const body = fillBody(declared, values);
-  const defaults = withoutUndefined({
+  const defaultHeaders = withoutUndefined({
     accept: '*/*',
     'user-agent': USER_AGENT,
     traceparent,
     'content-type': body?.type,
   });
 
-  const declaredNames = new Set(Object.keys(headers.filled).map(name => name.toLowerCase()));
-  const otherDefaults = Object.entries(defaults).filter(([name]) => !declaredNames.has(name));
-
   return {
     url: new URL(address),
     method: declared.method,
-    headers: { ...Object.fromEntries(otherDefaults), ...headers.filled },
+    headers: addDefaultHeaders(headers.filled, defaultHeaders),
     body: body && Buffer.from(body.text),
   };
 }
@@ -135,13 +131,27 @@ function fillHeaders(
   const filled: Record<string, string> = {};
   for (const [name, text] of Object.entries(declared.headers)) {
     const value = fillText(text, values.inText);
-    const unfit = findHeaderFault(value);
-    if (unfit !== undefined) {
-      return { fault: `its header \`${name}\` would contain ${unfit} that headers can't contain` };
+    const invalidPart = findHeaderFault(value);
+    if (invalidPart !== undefined) {
+      return {
+        fault: `its header \`${name}\` would contain ${invalidPart} that headers can't contain`,
+      };
     }
     filled[name] = value;
   }
   return { filled };
+}
+
+/** Adds defaults, named in lower case, for the headers that are not declared in any case. */
+function addDefaultHeaders(
+  declaredHeaders: Readonly<Record<string, string>>,
+  defaultHeaders: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const declaredNames = new Set(Object.keys(declaredHeaders).map(name => name.toLowerCase()));
+  const missingDefaults = Object.entries(defaultHeaders).filter(
+    ([name]) => !declaredNames.has(name),
+  );
+  return { ...Object.fromEntries(missingDefaults), ...declaredHeaders };
 }
 
 /**
