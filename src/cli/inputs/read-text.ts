@@ -35,6 +35,9 @@ export async function readTextFile(
   }
 }
 
+const INPUTS_ARE_TEXT =
+  'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.';
+
 /** Decodes UTF-8 exactly, including a byte order mark. */
 export function requireUtf8Text(bytes: Uint8Array, what: string): string {
   try {
@@ -44,9 +47,6 @@ export function requireUtf8Text(bytes: Uint8Array, what: string): string {
     throw isUtf16(bytes) ? usageError(message) : usageError(message, INPUTS_ARE_TEXT);
   }
 }
-
-const INPUTS_ARE_TEXT =
-  'Inputs are text. Give an image by its path, without an @: with -i or --image, or under images in a test file.';
 
 /** Returns a one-line error that explains why a file can't be used. */
 export function toFileFault(error: unknown, file: string, flag: string): CliError {

@@ -49,13 +49,13 @@ export async function applyQuery(
   });
 }
 
+const HINT = 'JMESPath is described at https://jmespath.site';
+
 function queryError(error: unknown): Error {
   // The command has already failed with a clearer error.
   if (error instanceof CliError) return error;
   return usageError(`--query: ${getErrorMessage(error)}`, HINT);
 }
-
-const HINT = 'JMESPath is described at https://jmespath.site';
 
 /** Returns hints that show the place of an expression's fault. */
 export function pointAt(expression: string, { at }: ExpressionFault): string[] {

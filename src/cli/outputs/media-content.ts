@@ -80,15 +80,6 @@ export async function readDataUrl(file: string): Promise<string | undefined> {
     : undefined;
 }
 
-/**
- * Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong.
- */
-async function encodeMediaDataUrl(bytes: Buffer): Promise<string | undefined> {
-  const { fileTypeFromBuffer } = await import('file-type');
-  const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
-  return PAGE_MEDIA_TYPES.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
-}
-
 const PAGE_MEDIA_TYPES = new Set([
   'image/png',
   'image/jpeg',
@@ -98,3 +89,12 @@ const PAGE_MEDIA_TYPES = new Set([
   'video/mp4',
   'video/webm',
 ]);
+
+/**
+ * Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong.
+ */
+async function encodeMediaDataUrl(bytes: Buffer): Promise<string | undefined> {
+  const { fileTypeFromBuffer } = await import('file-type');
+  const { mime = '' } = (await fileTypeFromBuffer(bytes)) ?? {};
+  return PAGE_MEDIA_TYPES.has(mime) ? `data:${mime};base64,${bytes.toString('base64')}` : undefined;
+}

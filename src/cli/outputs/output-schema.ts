@@ -59,9 +59,8 @@ export async function computeSchemaDigest(
   cwd: string,
   where: string,
 ): Promise<string> {
-  return createHash('sha256')
-    .update((await readTextFile(file, cwd, where)).replaceAll('\r\n', '\n'))
-    .digest('hex');
+  const text = await readTextFile(file, cwd, where);
+  return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex');
 }
 
 /** A schema has a reference that leads back to itself. */
@@ -74,6 +73,9 @@ export class SchemaLoop extends CaseFault {
     super(message);
   }
 }
+
+const NO_REMOTE =
+  'Remote references are not fetched: put what they name into the file, under $defs.';
 
 /**
  * Returns the check for a parsed schema.
@@ -103,9 +105,6 @@ export async function createSchemaCheck(
 
   return value => checks.perform('schemaMismatch', schema, value);
 }
-
-const NO_REMOTE =
-  'Remote references are not fetched: put what they name into the file, under $defs.';
 
 /** Joins the text outputs of a run with line breaks. */
 export function joinTextOutputs(outputs: readonly OutputItem[]): string {

@@ -90,12 +90,12 @@ async function printMedia(
   await ctx.io.out(`${link}\n`);
 }
 
+const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
+
 function noteUnknownType({ io }: Context, { type }: OutputItem, number: number): void {
   if (KNOWN_TYPES.has(type)) return;
   io.note(`note: output ${number} has unknown type ${toOneLine(toTextOrEmpty(type))}`);
 }
-
-const KNOWN_TYPES: ReadonlySet<string> = new Set(OUTPUT_TYPES);
 
 /**
  * Prints a text: piped, its exact bytes, plus a newline at the end if it lacks one. Of a streamed

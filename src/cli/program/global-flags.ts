@@ -44,6 +44,17 @@ export function withHelpLast(argv: readonly string[]): readonly string[] {
   return first === '-h' || first === '--help' ? [...rest, first] : argv;
 }
 
+/** The defaults of switches; commander itself sets the flags that begin with `--no-`. */
+const SWITCH_DEFAULTS = {
+  insecureHttp: false,
+  allowOutside: false,
+  allowPrivate: false,
+  json: false,
+  quiet: false,
+  debug: false,
+  debugBody: false,
+};
+
 /**
  * Returns the global flags and the command's models file.
  *
@@ -72,17 +83,6 @@ function findModelsFile(command: Command): string | undefined {
 }
 
 type ParsedFlags = Omit<GlobalOptions, 'timeoutMs'> & { readonly timeout?: string };
-
-/** The defaults of switches; commander itself sets the flags that begin with `--no-`. */
-const SWITCH_DEFAULTS = {
-  insecureHttp: false,
-  allowOutside: false,
-  allowPrivate: false,
-  json: false,
-  quiet: false,
-  debug: false,
-  debugBody: false,
-};
 
 /**
  * Returns true if errors are wanted as JSON. Reads the raw argv, because parsing itself may have

@@ -26,6 +26,8 @@ export interface StoredFolder {
   readonly holds: string;
 }
 
+const UNPACKED_PARTS = 'unpacked parts of the program';
+
 /** Returns every folder, even if nothing is in it yet. */
 export function listStoredFolders({
   settings,
@@ -47,8 +49,6 @@ export function listStoredFolders({
     ),
   ];
 }
-
-const UNPACKED_PARTS = 'unpacked parts of the program';
 
 /** Returns every place, even if nothing is in it yet. */
 export function listStoredItems({

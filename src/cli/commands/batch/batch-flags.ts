@@ -24,7 +24,6 @@ export type BatchFlags = FlagsOf<typeof BATCH.flags> & { readonly from: string }
  * @throws {CliError} exit 2
  */
 export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags): BatchOptions {
-  const { resume = false, retryFailed = false, retryUnknown = false, dryRun = false } = flags;
   const destination = readDestination(ctx, flags.out);
   refuseWithoutResume(flags);
   refuseUnusableOut(ctx, flags, destination);
@@ -32,10 +31,10 @@ export function readBatchOptions(ctx: Context, target: string, flags: BatchFlags
 
   return {
     target,
-    resume,
-    retryFailed,
-    retryUnknown,
-    dryRun,
+    resume: flags.resume ?? false,
+    retryFailed: flags.retryFailed ?? false,
+    retryUnknown: flags.retryUnknown ?? false,
+    dryRun: flags.dryRun ?? false,
     providerBatch: usesProviderBatch(ctx, flags),
     cancel: flags.cancel ?? false,
     changed: flags.changed,

@@ -21,6 +21,13 @@ import type { PROMPTS_NEW } from './spec.ts';
 
 type PromptsNewFlags = FlagsOf<typeof PROMPTS_NEW.flags>;
 
+/** The files that the command may write. */
+const NEW_FILES = [
+  { kind: 'prompt', extension: '.prompt' },
+  { kind: 'test', extension: '.test.yaml' },
+  { kind: 'models', extension: '.models.yaml' },
+] as const satisfies readonly { kind: keyof NewFileTexts; extension: string }[];
+
 /** Writes a prompt file to start from and its test file, or converts both from another format. */
 export async function writeNewPrompt(
   ctx: Context,
@@ -45,13 +52,6 @@ interface NewFileTexts {
   readonly test?: string | undefined;
   readonly models?: string | undefined;
 }
-
-/** The files that the command may write. */
-const NEW_FILES = [
-  { kind: 'prompt', extension: '.prompt' },
-  { kind: 'test', extension: '.test.yaml' },
-  { kind: 'models', extension: '.models.yaml' },
-] as const satisfies readonly { kind: keyof NewFileTexts; extension: string }[];
 
 interface NewFile {
   readonly file: string;

@@ -66,9 +66,12 @@ async function presentPlan(ctx: Context, { items, remaining }: RemovalPlan): Pro
   const emptyMessage = 'promptrun keeps nothing on this machine.\n';
   await present(ctx, value, {
     // A table would cut long paths, and the user has to see what to confirm.
-    terminal: () =>
-      items.map(({ place, holds }) => `${toOneLine(place)}\n  ${toOneLine(holds)}\n`).join('') ||
-      emptyMessage,
+    terminal: () => {
+      if (items.length === 0) return emptyMessage;
+      return items
+        .map(({ place, holds }) => `${toOneLine(place)}\n  ${toOneLine(holds)}\n`)
+        .join('');
+    },
     plain: () => formatPlainRows(items.map(({ place, holds }) => [place, holds])),
     paged: true,
   });

@@ -104,6 +104,9 @@ async function openImageFile(ctx: Context, source: string): Promise<ImageSource>
 /** Size of a piece of a file: a multiple of three, so that base64 pieces join. */
 const CHUNK_BYTES = 3 * 128 * 1024;
 
+/** Number of bytes that show a file's type. */
+const IMAGE_HEAD_BYTES = 4100;
+
 /** Reads a file's size, digest and the beginning that shows its type, without holding the file. */
 async function summarise(
   file: string,
@@ -212,9 +215,6 @@ function checkSize(size: number, name: string): void {
  */
 const USUAL_BEGINNING =
   /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
-
-/** Number of bytes that show a file's type. */
-const IMAGE_HEAD_BYTES = 4100;
 
 /** Refuses bytes that are not an image, whatever the file's name. */
 async function checkContent(bytes: Buffer, name: string): Promise<void> {

@@ -28,6 +28,9 @@ interface CsvFault {
 
 type RowPosition = Pick<SourceRow, 'row' | 'line'>;
 
+/** The first line that Excel takes the separator from. */
+const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
+
 /**
  * Yields the rows of a CSV file with a header, however long the file is.
  *
@@ -39,12 +42,12 @@ export async function* readCsv(
   text: AsyncIterable<string>,
   { name, delimiter }: { readonly name: string; readonly delimiter: string | undefined },
 ): AsyncGenerator<SourceRow> {
-  const [separator, whole] =
+  const [separator, wholeText] =
     delimiter === undefined ? await detectDelimiter(text) : [delimiter, text];
-  const { records, findFault } = parseRecords(whole, separator);
+  const { records, findFault } = parseRecords(wholeText, separator);
+
   let header: CsvHeader | undefined;
   let line = 1;
-
   let row = 0;
   let recordCount = 0;
   for await (const { record: cells, raw } of records) {
@@ -58,10 +61,8 @@ export async function* readCsv(
       header = isBlank(raw) || SEPARATOR_LINE.test(raw) ? undefined : readCsvHeader(record, name);
     } else if (!isBlank(raw)) {
       row += 1;
-      yield {
-        ...readRecord(header, { record, raw }, position),
-        cells: toRecordCells(header, record),
-      };
+      const sourceRow = readRecord(header, { record, raw }, position);
+      yield { ...sourceRow, cells: toRecordCells(header, record) };
     }
 
     if (findFault()?.after === recordCount) break;
@@ -75,9 +76,6 @@ export async function* readCsv(
 
 /** The separators that a file may have without being asked for. */
 export const DELIMITERS = [',', ';', '\t'] as const;
-
-/** The first line that Excel takes the separator from. */
-const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
 
 /** Returns the separator in the header, and the text including the part that was read. */
 async function detectDelimiter(
@@ -97,9 +95,9 @@ async function detectDelimiter(
 
   const [header = ''] = /\S[^\r\n]*/u.exec(textRead) ?? [];
   const unquotedHeader = header.replaceAll(/"[^"]*"/gu, '');
-  const count = (delimiter: string): number => unquotedHeader.split(delimiter).length;
+  const countCells = (delimiter: string): number => unquotedHeader.split(delimiter).length;
   const bestDelimiter = DELIMITERS.reduce(
-    (one, other) => (count(other) > count(one) ? other : one),
+    (one, other) => (countCells(other) > countCells(one) ? other : one),
     ',',
   );
 

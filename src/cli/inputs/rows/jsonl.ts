@@ -36,39 +36,39 @@ export async function* readJsonl(
 
 function readObject(
   source: string,
-  place: { row: number; line: number },
+  position: { row: number; line: number },
   { unwraps }: { readonly unwraps: boolean },
 ): SourceRow {
   let parsedLine: unknown;
   try {
     parsedLine = parseJsonAsWritten(source);
   } catch (error) {
-    if (error instanceof JsonLimitExceeded) return toFaultyRow(place, `it ${error.message}`);
+    if (error instanceof JsonLimitExceeded) return toFaultyRow(position, `it ${error.message}`);
     throw error;
   }
 
   const value = unwraps ? unwrapItem(parsedLine) : parsedLine;
   if (Array.isArray(value) || (value === undefined && source.trimStart().startsWith('['))) {
     return toFaultyRow(
-      place,
+      position,
       'it is a JSON list; write each object on its own line, without the list',
     );
   }
 
-  if (value === undefined) return toFaultyRow(place, 'it is not valid JSON');
-  if (!isJsonObject(value)) return toFaultyRow(place, 'it is not a JSON object');
+  if (value === undefined) return toFaultyRow(position, 'it is not valid JSON');
+  if (!isJsonObject(value)) return toFaultyRow(position, 'it is not a JSON object');
 
   const { [ID_COLUMN]: rowId, ...fields } = value;
   const id = rowId instanceof Literal ? rowId.source : rowId;
   if (id !== undefined && (typeof id !== 'string' || id === '')) {
-    return toFaultyRow(place, 'its id is neither text nor a number');
+    return toFaultyRow(position, 'its id is neither text nor a number');
   }
 
   try {
     const inputs = separateImages(fields, readJsonInputs(fields, ''));
-    return { ...toReadableRow(place, id, inputs), cells: toInputCells(id, inputs) };
+    return { ...toReadableRow(position, id, inputs), cells: toInputCells(id, inputs) };
   } catch (error) {
-    if (error instanceof CliError) return toFaultyRow(place, error.message, id);
+    if (error instanceof CliError) return toFaultyRow(position, error.message, id);
     throw error;
   }
 }
@@ -90,11 +90,11 @@ function toInputCells(
   id: string | undefined,
   { text, images }: CollectedInputs,
 ): Record<string, string> {
-  return Object.fromEntries([
-    ...(id === undefined ? [] : [[ID_COLUMN, id] as const]),
-    ...text,
-    ...images.map((image, index) => [`image${index + 1}`, image] as const),
-  ]);
+  const cells = new Map<string, string>();
+  if (id !== undefined) cells.set(ID_COLUMN, id);
+  for (const [key, value] of text) cells.set(key, value);
+  for (const [index, image] of images.entries()) cells.set(`image${index + 1}`, image);
+  return Object.fromEntries(cells);
 }
 
 /** Moves `image`, `image1` and so on of a flat map to the images, as in a CSV file. */

@@ -59,6 +59,8 @@ function renderTotals({ measures, columns }: Grid): Html | undefined {
   )}</table></div>`;
 }
 
+const MAX_REASONS = 10;
+
 /** Returns a summary of the faults for the top of the page. */
 function renderReasons({ reasons }: Grid): Html[] {
   if (reasons.length === 0) return [];
@@ -68,8 +70,6 @@ function renderReasons({ reasons }: Grid): Html[] {
     html`<ul class="bad">${lines}${hiddenCount > 0 ? [html`<li>… and ${hiddenCount} more</li>`] : []}</ul>`,
   ];
 }
-
-const MAX_REASONS = 10;
 
 function renderRow(row: GridRow, columns: readonly string[]): Html {
   const isOpen = row.isFlaky || !['passed', 'same', 'succeeded'].includes(row.state);

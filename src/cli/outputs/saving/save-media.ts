@@ -11,6 +11,14 @@ export interface OutputPlace {
   readonly force: boolean;
 }
 
+/** Generic types that don't describe the bytes. */
+const GENERIC_TYPES = new Set([
+  '',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/binary',
+]);
+
 /** Downloads the media of an output, without the key. @throws an Error whose message is one line */
 export async function saveMedia(
   ctx: Context,
@@ -66,14 +74,6 @@ const SAVED_EXTENSIONS: Readonly<Record<string, string>> = {
   'video/mpeg': 'mpg',
   'video/ogg': 'ogv',
 };
-
-/** Generic types that don't describe the bytes. */
-const GENERIC_TYPES = new Set([
-  '',
-  'application/octet-stream',
-  'binary/octet-stream',
-  'application/binary',
-]);
 
 /** Returns the usual extension of a type, without a dot; undefined if the type is unknown. */
 function findUsualExtension(mediaType: string): string | undefined {

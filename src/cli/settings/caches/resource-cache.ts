@@ -46,6 +46,8 @@ export interface ResourceCacheOptions {
   readonly onProblem: (message: string) => void;
 }
 
+export const RESOURCES_FILE = 'resources.json';
+
 /** Caches the models of a service and their hash. */
 export class ResourceCache {
   readonly #options: ResourceCacheOptions;
@@ -173,8 +175,6 @@ export interface ResourceEntry {
    */
   readonly agentForm?: 'named' | 'neither';
 }
-
-export const RESOURCES_FILE = 'resources.json';
 
 /**
  * The scope of the embedded service, whose key changes with each process while its models don't.
