@@ -87,7 +87,9 @@ class LeftRunHints {
     identity.runId ??= await findRunIdByKey(this.#connection, identity.key, signal).catch(
       () => undefined,
     );
-    const hint = (isStopped ? stoppedHint : continuesHint)(this.#connection, identity.runId);
+    const hint = isStopped
+      ? stoppedHint(this.#connection, identity.runId)
+      : continuesHint(this.#connection, identity.runId);
     if (hint !== this.#lastHint) io.error(hint);
     this.#lastHint = hint;
   }

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { isBelow } from '../../files/named-file.ts';
 import { unlessAborted } from '../../utils/abort-signals.ts';
+import type { PromptVersion } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import type { Budget, Reservation } from '../creation/budget.ts';
@@ -31,44 +32,47 @@ export async function runPromptTool(
   args: Readonly<Record<string, unknown>>,
   call: ToolCall,
 ): Promise<CallToolResult> {
-  const { connection, version, estimatedCredits } = await prompts.open(
-    requireTextArgument(args, 'prompt'),
-  );
+  const name = requireTextArgument(args, 'prompt');
+  const { connection, version, estimatedCredits } = await prompts.open(name);
   budget.checkCostCap(connection);
-  const fields = describeConfig(version.config);
-  const finder = createAgentImageFinder(ctx);
-  const images = await openImages(finder, readTextsArgument(args, 'images'));
-  const inputs = await takeNamedImages(
-    fields,
-    { text: readTextMapArgument(args, 'inputs'), images },
-    finder,
-  );
 
-  const request: RunRequest = {
-    promptVersionId: version.promptVersionId,
-    ...checkInputs(fields, inputs),
-    options: readTextMapArgument(args, 'options'),
-  };
+  const request = await readRunRequest(ctx, version, args);
   await checkOptions(ctx, connection, request.promptVersionId, request.options);
+
   const body = buildRunBody(request);
   const reservation = await unlessCancelled(
     reserveBudget(budget.reserve(connection, body, { estimatedCredits }), call.signal),
     call.signal,
   );
-  const run = createAndFollow(ctx, connection, body, { ...call, reservation });
-
-  return await unlessCancelled(
-    run.then(ended => buildRunResult(ctx, connection, ended, budget)),
-    call.signal,
+  const result = createAndFollow(ctx, connection, body, { ...call, reservation }).then(run =>
+    buildRunResult(ctx, connection, run, budget),
   );
+  return await unlessCancelled(result, call.signal);
+}
+
+async function readRunRequest(
+  ctx: Context,
+  { promptVersionId, config }: PromptVersion,
+  args: Readonly<Record<string, unknown>>,
+): Promise<RunRequest> {
+  const fields = describeConfig(config);
+  const finder = createAgentImageFinder(ctx);
+  const images = await openImages(finder, readTextsArgument(args, 'images'));
+  const text = readTextMapArgument(args, 'inputs');
+  const inputs = await takeNamedImages(fields, { text, images }, finder);
+  return {
+    promptVersionId,
+    ...checkInputs(fields, inputs),
+    options: readTextMapArgument(args, 'options'),
+  };
 }
 
 /** Waits for a reservation in the budget; releases it if the call is cancelled before. */
 async function reserveBudget(
-  room: Promise<Reservation>,
+  reserving: Promise<Reservation>,
   signal: AbortSignal,
 ): Promise<Reservation> {
-  const reservation = await room;
+  const reservation = await reserving;
   if (signal.aborted) reservation.refused();
   signal.throwIfAborted();
   return reservation;
@@ -81,13 +85,13 @@ export async function getRun(
   call: ToolCall,
 ): Promise<CallToolResult> {
   const name = requireTextArgument(args, 'run');
-  const isOwn = (await ctx.journal.find('local', name)) !== undefined;
-  const connection = isOwn ? await ctx.localConnection() : await ctx.connection();
+  const isEmbeddedRun = (await ctx.journal.find('local', name)) !== undefined;
+  const connection = isEmbeddedRun ? await ctx.localConnection() : await ctx.connection();
   const runId = await resolveRun(ctx, connection, name);
-  const waiting = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
+  const callCtx = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
 
   return await withProgress(ctx, connection, { runId, key: undefined }, call, async () => {
-    const run = await waitForKnownRun(waiting, connection, runId, { idFromService: false });
+    const run = await waitForKnownRun(callCtx, connection, runId, { idFromService: false });
     return await buildRunResult(ctx, connection, run);
   });
 }
