@@ -59,10 +59,8 @@ async function openDownload(
   const { response, target } = await followMediaRedirects(url, session, signal);
   const redactedUrl = redaction.redactText(withoutQuery(target));
   if (response.status === 200) {
-    return toDownload(
-      { ...response, headers: redaction.redactValue(response.headers) },
-      redactedUrl,
-    );
+    const headers = redaction.redactValue(response.headers);
+    return toDownload({ ...response, headers }, redactedUrl);
   }
 
   await discardBody(response);
@@ -76,13 +74,13 @@ async function followMediaRedirects(
 ): Promise<{ response: TransportResponse; target: URL }> {
   const { baseUrl, redaction, userAgent } = session;
   const transport = await session.getTransport();
-  const from = {
+  const urlContext = {
     baseUrl,
     owns: transport.owns,
     redact: (text: string) => redaction.redactText(text),
   };
 
-  let target = checkMediaUrl(url, from);
+  let target = checkMediaUrl(url, urlContext);
   for (let redirects = 0; ; redirects++) {
     const response = await transport.request({
       method: 'GET',
@@ -99,30 +97,27 @@ async function followMediaRedirects(
     await discardBody(response);
 
     if (redirects === MAX_DOWNLOAD_REDIRECTS) {
-      throw new ProtocolError(
-        `${redaction.redactText(withoutQuery(target))} is redirected too many times`,
-      );
+      const shownUrl = redaction.redactText(withoutQuery(target));
+      throw new ProtocolError(`${shownUrl} is redirected too many times`);
     }
 
-    target = checkMediaUrl(location, { ...from, from: target });
+    target = checkMediaUrl(location, { ...urlContext, from: target });
   }
 }
 
 function toDownload(response: TransportResponse, redactedUrl: string): Download {
   const { status, headers, body } = response;
   const encoding = findHeader(headers, 'content-encoding');
-  const encoded = encoding !== undefined && encoding !== 'identity';
-  const length = encoded ? undefined : parseLength(findHeader(headers, 'content-length'));
+  const isEncoded = encoding !== undefined && encoding !== 'identity';
+  const length = isEncoded ? undefined : parseLength(findHeader(headers, 'content-length'));
   const pieces = decodeAnswerBody(body, encoding, MAX_DOWNLOAD_BYTES);
+  const checkedPieces = length === undefined ? pieces : requireLength(pieces, length, redactedUrl);
 
   return {
     status,
     contentType: findHeader(headers, 'content-type'),
     length,
-    body: readThrough(
-      response,
-      length === undefined ? pieces : requireLength(pieces, length, redactedUrl),
-    ),
+    body: readThrough(response, checkedPieces),
   };
 }
 

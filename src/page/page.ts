@@ -53,9 +53,9 @@ function showView(): void {
 
   setTitle(view.title);
   const { signal } = viewLeft;
-  const guard: ViewContext['guard'] = (work, at = content) => {
+  const guard: ViewContext['guard'] = (work, place = content) => {
     work.catch((error: unknown) => {
-      if (!signal.aborted) showFault(error, at);
+      if (!signal.aborted) showFault(error, place);
     });
   };
 
@@ -71,12 +71,12 @@ function parseLocation(): Pick<ViewContext, 'path'> & { readonly name: string } 
 }
 
 /** Shows an error in place of what failed. Signs out if the key is refused. */
-function showFault(error: unknown, at: HTMLElement): void {
+function showFault(error: unknown, place: HTMLElement): void {
   const isKeyRefused = error instanceof UnauthorizedError && error.httpStatus === 401;
   if (isKeyRefused) {
     signOut('The service no longer accepts this key.');
   } else {
-    at.replaceChildren(el('p', { class: 'fault', role: 'alert' }, getErrorMessage(error)));
+    place.replaceChildren(el('p', { class: 'fault', role: 'alert' }, getErrorMessage(error)));
   }
 }
 
@@ -98,7 +98,7 @@ function renderHeader(current: string): HTMLElement {
 }
 
 function showSignIn(message = ''): void {
-  const key = el('input', {
+  const keyField = el('input', {
     type: 'password',
     name: 'key',
     required: true,
@@ -114,15 +114,16 @@ function showSignIn(message = ''): void {
     fault.textContent = '';
 
     try {
-      const tried = new BrowserService(key.value.trim());
-      await tried.account.get({ signal: viewLeft.signal });
-      sessionStorage.setItem(STORED_KEY, key.value.trim());
-      service = tried;
+      const key = keyField.value.trim();
+      const newService = new BrowserService(key);
+      await newService.account.get({ signal: viewLeft.signal });
+      sessionStorage.setItem(STORED_KEY, key);
+      service = newService;
       showView();
     } catch (error) {
       fault.textContent = getErrorMessage(error);
       button.disabled = false;
-      key.focus();
+      keyField.focus();
     }
   };
 
@@ -136,13 +137,13 @@ function showSignIn(message = ''): void {
       el(
         'form',
         { submit: event => void submit(event) },
-        labelled('API key', key, hint),
+        labelled('API key', keyField, hint),
         fault,
         button,
       ),
     ),
   );
-  key.focus();
+  keyField.focus();
 }
 
 /** Forgets the key and everything on the page. */

@@ -107,16 +107,18 @@ export async function collectOutput(
   const timer = setTimeout(stop, timeoutMs);
 
   const signals = [signal, printed.tooLong];
-  for (const one of signals) {
-    if (one.aborted) {
+  for (const stopSignal of signals) {
+    if (stopSignal.aborted) {
       stop();
     } else {
-      one.addEventListener('abort', stop, { once: true });
+      stopSignal.addEventListener('abort', stop, { once: true });
     }
   }
 
   try {
-    const end = await Promise.race([tree.ended, stopped, ...(answered ? [answered] : [])]);
+    const ends: Promise<ProgramEnd | string | undefined>[] = [tree.ended, stopped];
+    if (answered) ends.push(answered);
+    const end = await Promise.race(ends);
     if (typeof end === 'string') return { ...printed.takeOutput(), answer: end, end: 'answered' };
 
     await tree.end();
@@ -130,7 +132,7 @@ export async function collectOutput(
       : { ...printed.takeOutput(), answer, end: 'answered' };
   } finally {
     clearTimeout(timer);
-    for (const one of signals) one.removeEventListener('abort', stop);
+    for (const stopSignal of signals) stopSignal.removeEventListener('abort', stop);
   }
 }
 

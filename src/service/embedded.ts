@@ -142,7 +142,7 @@ export async function openForCommand(options: CommonOptions) {
   /** True once media was created; this process then also deletes expired media. */
   let hasCreatedMedia = false;
   const store = await openDatabase({ dataDir: options.dataDir, worker: 'command', clock });
-  const leftPrograms = endOrphanedPrograms(options.dataDir, options.env ?? {}).catch(() => {});
+  const endingOrphans = endOrphanedPrograms(options.dataDir, options.env ?? {}).catch(() => {});
   try {
     const parts = await compose(store, {
       ...options,
@@ -174,7 +174,7 @@ export async function openForCommand(options: CommonOptions) {
         parts.models.close();
         await parts.runner.close(by);
         await endKeptPrograms(parts.engines);
-        await leftPrograms;
+        await endingOrphans;
         await requests?.waitForAll();
         await parts.tasks.close();
         await housekeeping;

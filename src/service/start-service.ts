@@ -83,10 +83,8 @@ async function serveFrom(
   };
 
   const thread = new WorkThread();
-  const parts = await compose(
-    store,
-    await buildComposeOptions(store, options, { metrics, thread, stops }),
-  );
+  const composeOptions = await buildComposeOptions(store, options, { metrics, thread, stops });
+  const parts = await compose(store, composeOptions);
   const http = createServiceServer(parts, options, stops, metrics);
   const metricsServer = metrics?.server({
     running: () => parts.runner.running,
@@ -94,31 +92,31 @@ async function serveFrom(
       store.queue.countClaimable(store.shared ? parts.models.listCapabilities() : undefined),
   });
 
-  const watchedPrompts =
+  const publisher =
     promptsDir === undefined ? undefined : await publishFromDirectory(promptsDir, parts, onNotice);
+
   const stop = async (grace: number): Promise<void> => {
     stops.draining.abort();
     stops.closing.abort();
-    watchedPrompts?.close();
+    publisher?.close();
     parts.models.close();
     await stopServing({ ...parts, ...http, thread }, clock, grace, stops.stopped);
     metricsServer?.close();
     metricsServer?.closeAllConnections();
   };
 
-  const newKey = await startServers(store, options, [http.server, metricsServer]).catch(
-    async (error: unknown) => {
-      await stop(0);
-      throw error;
-    },
-  );
+  const servers: Servers = [http.server, metricsServer];
+  const newKey = await startServers(store, options, servers).catch(async (error: unknown) => {
+    await stop(0);
+    throw error;
+  });
 
   warnIfUnencrypted(options);
   parts.runner.start();
   const housekeeping = runHousekeeping(parts, stops.closing.signal);
 
   return {
-    ...serviceUrls(options, [http.server, metricsServer]),
+    ...getServiceUrls(options, servers),
     newKey,
     sessionKey: parts.sessionKey,
     async drain(signal) {
@@ -153,7 +151,7 @@ function createServiceServer(
 
 type Servers = readonly [service: HttpServer['server'], metrics: HttpServer['server'] | undefined];
 
-function serviceUrls(
+function getServiceUrls(
   { host = DEFAULT_HOST, page, publicUrl, metrics }: ServeOptions,
   [server, metricsServer]: Servers,
 ): Pick<Service, 'url' | 'pageUrl' | 'metricsUrl'> {
@@ -278,7 +276,9 @@ async function stopServing(
 /** Creates a key on the first start only; never again, even if it is revoked later. */
 async function createFirstKey(store: Store, clock: Clock): Promise<string | undefined> {
   const { isNew } = await store.settings.getOrCreate('firstKeyMade', () => 'yes');
-  return isNew ? (await createKey(store, clock, { author: true })).key : undefined;
+  if (!isNew) return undefined;
+  const { key } = await createKey(store, clock, { author: true });
+  return key;
 }
 
 function warnIfUnencrypted({ host = DEFAULT_HOST, publicUrl, onNotice }: ServeOptions): void {

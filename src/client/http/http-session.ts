@@ -177,22 +177,14 @@ export class HttpSession {
 
     try {
       const response = await this.#receive(request, headers);
-      const { httpStatus: status, text, receivedAt } = response;
+      const { httpStatus: status, text } = response;
       const ms = this.now() - startedAt;
-      await this.#report(
-        'answer',
-        request,
-        attempt,
-        { ms, status, headers: response.headers },
-        text,
-      );
+      const facts = { ms, status, headers: response.headers };
+      await this.#report('answer', request, attempt, facts, text);
 
-      const outcome = parseResponse(
-        response,
-        this.redaction,
-        await loadNumberParser(response.text),
-      );
-      if (outcome.answer) this.#learnFrom(outcome.answer, receivedAt);
+      const numberParser = await loadNumberParser(text);
+      const outcome = parseResponse(response, this.redaction, numberParser);
+      if (outcome.answer) this.#learnFrom(outcome.answer, response.receivedAt);
       return outcome;
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
@@ -217,28 +209,26 @@ export class HttpSession {
       request.onSent?.();
     };
 
-    const lateError = (): NetworkError =>
-      new NetworkError(
-        `no complete answer to ${method} ${this.redaction.redactText(url)} in time`,
-        {
-          nothingSent: !isSent,
-        },
-      );
+    const createLateError = (): NetworkError => {
+      const shownUrl = this.redaction.redactText(url);
+      const message = `no complete answer to ${method} ${shownUrl} in time`;
+      return new NetworkError(message, { nothingSent: !isSent });
+    };
 
     const deadline = new Deadline(signal);
-    deadline.limit(timeoutMs, lateError);
+    deadline.limit(timeoutMs, createLateError);
 
     try {
       const transport = await this.getTransport();
-      const sent = {
+      const response = await transport.request({
         ...this.#buildTransportRequest(request),
         url,
         headers,
         signal: deadline.signal,
         onSent,
-      };
-      const response = await transport.request(sent);
-      deadline.limit(WHOLE_BODY_TIMEOUT_MS, lateError);
+      });
+
+      deadline.limit(WHOLE_BODY_TIMEOUT_MS, createLateError);
       const receivedAt = this.now();
       this.#applyHeaders(request, response);
       const safeHeaders = this.redaction.redactValue(response.headers);

@@ -56,24 +56,22 @@ export async function createKey(
     plan: plan ?? NEW_USER.plan,
     credits: credits ?? NEW_USER.credits,
   });
+
   const key = generateKeyText();
-  const storedKey = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
-  const isAdded = await store.accounts.addKey(
-    { ...storedKey, hash: hashKey(key), userId: user.id },
-    MAX_KEYS,
-  );
+  const keyRow = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
+  const newKey = { ...keyRow, hash: hashKey(key), userId: user.id };
+  const isAdded = await store.accounts.addKey(newKey, MAX_KEYS);
   if (!isAdded) {
     throw new KeyError(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
 
-  const { plan: ownPlan, credits: balance } = user;
   return {
-    ...storedKey,
+    ...keyRow,
     user: name,
-    plan: ownPlan,
-    credits: balance,
+    plan: user.plan,
+    credits: user.credits,
     lastUsedAt: null,
     key,
     isNewUser: isNew,

@@ -117,8 +117,10 @@ async function checkUnlessRepeated(
 
   // Looked up first, because fetching or refusing pictures must not prevent a repeated creation
   // from finding its run.
-  const early = hasPictures ? await findRepeated(services, caller, idempotency) : undefined;
-  if (early) return { repeated: early };
+  if (hasPictures) {
+    const repeated = await findRepeated(services, caller, idempotency);
+    if (repeated) return { repeated };
+  }
 
   try {
     return await checkCreation(services, caller, body, memory);
@@ -144,10 +146,10 @@ async function findRepeated(
 ): Promise<CreationAnswer | undefined> {
   if (!idempotency) return undefined;
   const { store, clock } = services;
-  const former = await store.runs.findByKey(caller.userId, idempotency.key, clock.now());
-  if (!former) return undefined;
-  if (former.digest !== idempotency.digest) throw differentBodyRefusal();
-  return await readCreationAnswer(services, caller, former.run.id);
+  const earlier = await store.runs.findByKey(caller.userId, idempotency.key, clock.now());
+  if (!earlier) return undefined;
+  if (earlier.digest !== idempotency.digest) throw differentBodyRefusal();
+  return await readCreationAnswer(services, caller, earlier.run.id);
 }
 
 async function readCreationAnswer(
@@ -197,10 +199,10 @@ export async function checkCreation(
     userId,
     takesUnlisted: isEmbedded,
   });
-  const { textInputs, runOptions } = checked;
-  const images =
-    checked.images.length > 0 ? await services.loadImages(checked.images, memory.reserve) : [];
-  const urls = checked.images.map(image => (image.type === 'url' ? image.url : null));
+
+  const { textInputs, runOptions, images: sentImages } = checked;
+  const images = sentImages.length > 0 ? await services.loadImages(sentImages, memory.reserve) : [];
+  const urls = sentImages.map(image => (image.type === 'url' ? image.url : null));
   const request = {
     textInputs,
     images: images.map(({ mediaType }) => mediaType),

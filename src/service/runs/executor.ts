@@ -51,7 +51,7 @@ export type Executor = (run: ExecutedRun, signal: AbortSignal) => Promise<RunOut
 export function createExecutor(options: ExecutorOptions): Executor {
   const onNotice = reportOnce(options.onNotice);
   return async (run, signal) => {
-    const progress: Progress = { isAsked: false };
+    const progress: ExecutionProgress = { isAsked: false };
 
     const store = async (result: ChargedResult): Promise<RunOutcome> => {
       const outcome = await storeOutcome(options, run.id, result, signal);
@@ -70,7 +70,7 @@ export function createExecutor(options: ExecutorOptions): Executor {
   };
 }
 
-interface Progress {
+interface ExecutionProgress {
   /** True once the model may have been asked, by this process or an earlier one. */
   isAsked: boolean;
 }
@@ -79,7 +79,7 @@ interface Progress {
 async function runEngine(
   options: ExecutorOptions,
   run: ExecutedRun,
-  progress: Progress,
+  progress: ExecutionProgress,
   signal: AbortSignal,
 ): Promise<ChargedResult> {
   const { definitions, models, engines, tasks } = options;

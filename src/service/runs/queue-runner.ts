@@ -74,9 +74,9 @@ export class QueueRunner implements Runner {
   }
 
   async cancel(runId: string): Promise<void> {
-    if (!(await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now()))) {
-      return;
-    }
+    const { store, clock } = this.#options;
+    const isCancelled = await store.runs.fail(runId, CANCELLED_RUN, clock.now());
+    if (!isCancelled) return;
     this.#runs.abort(runId);
     await this.#reportEndedElsewhere([runId]);
   }
@@ -88,26 +88,29 @@ export class QueueRunner implements Runner {
    */
   async close(graceMs: number): Promise<void> {
     this.#stop.abort(new Error('the service is stopping'));
-    const { clock, store, onFault, rerun = true } = this.#options;
+    const { clock, store, programs, onFault, rerun = true } = this.#options;
     await this.#runs.pending.waitForAllWithin(graceMs, clock);
     await this.#runs.stop();
 
-    for (const runId of this.#options.programs) {
+    for (const runId of programs) {
       await store.runs
         .fail(runId, stoppedRunError(runId, 'the end of its service', 'serve'))
         .catch(onFault);
     }
 
-    const release = async (): Promise<void> => {
-      const worker = await store.workers.register();
-      await (rerun
-        ? store.queue.release(worker)
-        : store.queue.settleDeadWorker(worker, NEVER_RERUN));
-    };
-
-    await release().catch(onFault);
+    await this.#releaseRuns(rerun).catch(onFault);
     for (const runId of this.#endListeners.keys()) this.#reportEnd(runId, undefined);
     await store.workers.release().catch(onFault);
+  }
+
+  async #releaseRuns(rerun: boolean): Promise<void> {
+    const { store } = this.#options;
+    const worker = await store.workers.register();
+    if (rerun) {
+      await store.queue.release(worker);
+    } else {
+      await store.queue.settleDeadWorker(worker, NEVER_RERUN);
+    }
   }
 
   get #closing(): boolean {
@@ -123,11 +126,8 @@ export class QueueRunner implements Runner {
     );
     try {
       const worker = isStarted ? await store.workers.register() : null;
-      const runId = await this.#runs.storeNew({
-        ...run,
-        status: isStarted ? 'running' : 'queued',
-        worker,
-      });
+      const status = isStarted ? 'running' : 'queued';
+      const runId = await this.#runs.storeNew({ ...run, status, worker });
 
       if (runId !== run.id) {
         this.#endTurn(run.id);

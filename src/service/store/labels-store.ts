@@ -23,7 +23,8 @@ export function createLabelsStore(db: Db, writer: Writer) {
      * Sets, moves or removes a label of a published prompt, and journals it in the same
      * transaction.
      */
-    move: (change: LabelChange): Promise<LabelResult> => writer.write(trx => move(trx, change)),
+    move: (change: LabelChange): Promise<LabelResult> =>
+      writer.write(trx => recordLabelChange(trx, change)),
     listForPrompts: async (promptIds: readonly string[]) => {
       if (promptIds.length === 0) return [];
       return await db
@@ -44,7 +45,7 @@ export function createLabelsStore(db: Db, writer: Writer) {
   };
 }
 
-async function move(
+async function recordLabelChange(
   db: Db,
   { slug, label, promptVersionId, by, at }: LabelChange,
 ): Promise<LabelResult> {
@@ -63,26 +64,29 @@ async function move(
     return { missing: 'version' };
   }
 
-  const former = await db
+  const labelled = await db
     .selectFrom('labels')
     .select('promptVersionId')
     .where('promptId', '=', promptId)
     .where('label', '=', label)
     .executeTakeFirst();
-  if (!former && promptVersionId === undefined) return { missing: 'label' };
+  if (!labelled && promptVersionId === undefined) return { missing: 'label' };
 
-  const previous = former?.promptVersionId ?? null;
+  const previous = labelled?.promptVersionId ?? null;
   if (previous === promptVersionId) return { previous };
 
-  await (promptVersionId === undefined
-    ? db.deleteFrom('labels').where('promptId', '=', promptId).where('label', '=', label).execute()
-    : db
-        .insertInto('labels')
-        .values({ promptId, label, promptVersionId })
-        .onConflict(conflict =>
-          conflict.columns(['promptId', 'label']).doUpdateSet({ promptVersionId }),
-        )
-        .execute());
+  if (promptVersionId === undefined) {
+    const labels = db.deleteFrom('labels').where('promptId', '=', promptId);
+    await labels.where('label', '=', label).execute();
+  } else {
+    await db
+      .insertInto('labels')
+      .values({ promptId, label, promptVersionId })
+      .onConflict(conflict =>
+        conflict.columns(['promptId', 'label']).doUpdateSet({ promptVersionId }),
+      )
+      .execute();
+  }
 
   const versions = { fromVersionId: previous, toVersionId: promptVersionId ?? null };
   await db

@@ -74,23 +74,25 @@ export class Writer {
   }
 
   async #commit(writes: readonly PendingWrite[]): Promise<void> {
-    let failed = false;
+    let hasWriteFailed = false;
+
     const runInTurn = async (db: Db): Promise<unknown[]> => {
       const values: unknown[] = [];
       try {
         for (const { run } of writes) values.push(await run(db));
       } catch (error) {
-        failed = true;
+        hasWriteFailed = true;
         throw error;
       }
       return values;
     };
+
     try {
       const values = await this.#attempt(runInTurn);
       this.#settle(writes, values);
     } catch (error) {
       // A write that fails must not undo the others, so each gets its own transaction.
-      if (failed && writes.length > 1) {
+      if (hasWriteFailed && writes.length > 1) {
         for (const write of writes) await this.#commit([write]);
       } else {
         for (const { reject } of writes) reject(error);
