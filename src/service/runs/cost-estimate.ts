@@ -76,15 +76,18 @@ export async function estimateCost(
     userId,
     takesUnlisted: true,
   });
+
   const { textInputs, images: imageInputs, runOptions } = checked;
   const pictures = imageInputs.map(() => 'a picture');
   const messages = await tasks.do('render', { definition, textInputs, pictures }, { userId });
+
   const options = mergeSettings(definition, runOptions, model);
   const answers = getAnswerCount(options);
   const limit = parseWholeNumber(options['maxOutputTokens']);
   const input = Math.ceil(countCharacters(messages) / CHARACTERS_A_TOKEN);
   const output = (limit ?? EXPECTED_OUTPUT) * answers;
   const images = model.modality === 'image' ? answers : 0;
+
   const pricing = await findPricing(model, { providerBatch, runOptions: options });
   const hasOtherPrice = pricing === undefined && (await findPricing(model)) !== undefined;
 
