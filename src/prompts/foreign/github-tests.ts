@@ -1,4 +1,5 @@
 import { type FilePosition, faultAt } from '../../files/formats/file-fault.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
 import type { YamlEntries, YamlEntry, YamlValue } from '../../files/formats/yaml.ts';
 import { formatNumber } from '../../utils/grouped-digits.ts';
 import { BOUNDS } from '../bounds.ts';
@@ -56,8 +57,8 @@ export function readGithubTests(
   findings: Findings,
   inputs: readonly string[],
 ): ForeignTests | undefined {
-  const data = entries.get('testData')?.value;
-  if (!data || data.isEmpty) return undefined;
+  const testData = entries.get('testData')?.value;
+  if (!testData || testData.isEmpty) return undefined;
 
   const notes: { line: number; message: string }[] = [];
   const note: NoteAt = (at, message) => {
@@ -65,27 +66,29 @@ export function readGithubTests(
     findings.addNote(at, message);
   };
 
-  const evaluatorsValue = entries.get('evaluators')?.value;
-  const items = findings.attempt(() =>
-    evaluatorsValue?.isEmpty === false ? evaluatorsValue.items('evaluators') : [],
-  );
-  const evaluators = (items ?? []).flatMap(
-    (item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)) ?? [],
-  );
-  const rows = findings.attempt(() => data.items('testData')) ?? [];
-
-  const excess = findExcessFault(rows.length, evaluators.length);
-  if (excess !== undefined) {
-    findings.addFault(data, excess);
+  const evaluators = listItems(entries, 'evaluators', findings)
+    .map((item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)))
+    .filter(evaluator => evaluator !== undefined);
+  const rows = listItems(entries, 'testData', findings);
+  const excessFault = findExcessFault(rows.length, evaluators.length);
+  if (excessFault !== undefined) {
+    findings.addFault(testData, excessFault);
     return undefined;
   }
 
-  const cases = rows.flatMap(
-    (row, index) =>
-      findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, note })) ?? [],
-  );
-  const model = entries.get('model')?.value.scalar;
-  return { ...(model !== undefined && { model }), cases, notes };
+  const cases = rows
+    .map((row, index) =>
+      findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, note })),
+    )
+    .filter(foreignCase => foreignCase !== undefined);
+  return withoutUndefined({ model: entries.get('model')?.value.scalar, cases, notes });
+}
+
+/** Returns the items of a list; none, with a finding, if it is anything else. */
+function listItems(entries: YamlEntries, key: string, findings: Findings): YamlValue[] {
+  const list = entries.get(key)?.value;
+  if (!list || list.isEmpty) return [];
+  return findings.attempt(() => list.items(key)) ?? [];
 }
 
 /** Returns a fault if there are too many pairs of rows and evaluators. */
@@ -205,35 +208,33 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
 
   const findValue = (name: string): YamlValue | undefined =>
     entries.find(({ key }) => key === name)?.value;
-
   const readText = (name: string): string | undefined => {
-    const textValue = findValue(name);
-    return textValue?.isEmpty === false ? textValue.text(name) : undefined;
+    const value = findValue(name);
+    return value && !value.isEmpty ? value.text(name) : undefined;
   };
 
-  const [prompt, choicesValue] = [readText('prompt'), findValue('choices')];
-  if (prompt === undefined || !choicesValue) {
+  const prompt = readText('prompt');
+  const choiceList = findValue('choices');
+  if (prompt === undefined || !choiceList) {
     throw faultAt(entry, '`llm` needs a prompt and choices');
   }
 
-  const choices = choicesValue.items('choices').map(readEvaluatorChoice);
-  const [model, systemPrompt] = [
-    readText('modelId') ?? readText('model'),
-    readText('systemPrompt'),
-  ];
-  const question = {
-    ...(model !== undefined && { model }),
-    ...(systemPrompt !== undefined && { systemPrompt }),
-  };
+  const choices = choiceList.items('choices').map(readEvaluatorChoice);
+  const question = withoutUndefined({
+    model: readText('modelId') ?? readText('model'),
+    systemPrompt: readText('systemPrompt'),
+  });
   return () => ({ kind: 'llm', ...place, prompt, ...question, choices });
 }
 
 function readEvaluatorChoice(item: YamlValue): { choice: string; score: number } {
   const entries = item.valuesByKey('a choice');
-  const [choice, score] = [entries.get('choice'), entries.get('score')?.json()];
+  const choice = entries.get('choice');
+  const score = entries.get('score')?.json();
   if (!choice || typeof score !== 'number') {
     throw faultAt(item, 'a choice needs `choice` and a `score`');
   }
+
   return { choice: choice.text('choice'), score };
 }
 

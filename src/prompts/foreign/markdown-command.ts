@@ -1,4 +1,9 @@
-import { isJsonList, type JsonObject, type JsonValue } from '../../files/formats/json.ts';
+import {
+  isJsonList,
+  type JsonObject,
+  type JsonValue,
+  withoutUndefined,
+} from '../../files/formats/json.ts';
 import type { Findings } from '../findings.ts';
 import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
@@ -35,14 +40,12 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
       countsFromZero(markdown),
     );
 
-    const [description, model] = [
-      readFrontMatterText(head, 'description'),
-      readFrontMatterText(head, 'model'),
-    ];
-    const frontMatter: JsonObject = {
-      ...(description !== undefined && { description }),
-      ...(model !== undefined && model !== 'inherit' && { model }),
-    };
+    const model = readFrontMatterText(head, 'model');
+    const frontMatter: JsonObject = withoutUndefined({
+      description: readFrontMatterText(head, 'description'),
+      model: model === 'inherit' ? undefined : model,
+    });
+
     if (pieces.every(piece => 'text' in piece)) {
       const body = [...pieces, ...APPENDED_ARGUMENTS];
       return {

@@ -1,5 +1,5 @@
-// Runs with Nunjucks inside the engine for JavaScript of strangers, which has nothing but the
-// language itself.
+// Runs with Nunjucks inside the engine for untrusted JavaScript, which has nothing but the language
+// itself.
 import nunjucks from 'nunjucks';
 import {
   isJsonList,
@@ -21,7 +21,7 @@ export type RenderedInSandbox =
   | { readonly fault: string };
 
 /**
- * Renders templates as promptfoo does: a prompt in JSON text by text, another one after its
+ * Renders templates as promptfoo does: of a JSON prompt each string, of any other first its
  * variables.
  */
 export function renderPrompts(templates: readonly RenderedTemplate[]): RenderedInSandbox[] {
@@ -30,14 +30,18 @@ export function renderPrompts(templates: readonly RenderedTemplate[]): RenderedI
   return templates.map(({ template, vars, isPlain = false }) => {
     try {
       if (isPlain) return { text: environment.renderString(template, vars), vars };
-      return renderWithNunjucks(environment, template, resolveVariables(withoutLastBreaks(vars)));
+      return renderPromptTemplate(
+        environment,
+        template,
+        resolveVariables(dropFinalLineBreaks(vars)),
+      );
     } catch (error) {
       return { fault: String(error) };
     }
   });
 }
 
-function renderWithNunjucks(
+function renderPromptTemplate(
   environment: nunjucks.Environment,
   template: string,
   vars: NunjucksVariables,
@@ -45,34 +49,40 @@ function renderWithNunjucks(
   const json = parseJson(template);
   if (json !== undefined) {
     try {
-      return { text: JSON.stringify(renderTexts(environment, json, vars), null, 2), vars };
+      return { text: JSON.stringify(renderStrings(environment, json, vars), null, 2), vars };
     } catch {
       // promptfoo renders it as text then.
     }
   }
-  return { text: renderText(environment, template, renderVars(environment, vars)), vars };
+  return {
+    text: renderUnlessUnclosed(environment, template, renderVariables(environment, vars)),
+    vars,
+  };
 }
 
-function renderTexts(
+function renderStrings(
   environment: nunjucks.Environment,
   value: JsonValue,
   vars: NunjucksVariables,
 ): JsonValue {
   if (typeof value === 'string') return environment.renderString(value, vars);
-  if (isJsonList(value)) return value.map(item => renderTexts(environment, item, vars));
+  if (isJsonList(value)) return value.map(item => renderStrings(environment, item, vars));
   if (typeof value !== 'object' || value === null) return value;
-  return mapVariables(value, item => renderTexts(environment, item, vars));
+  return mapVariables(value, item => renderStrings(environment, item, vars));
 }
 
-function renderVars(environment: nunjucks.Environment, vars: NunjucksVariables): NunjucksVariables {
+function renderVariables(
+  environment: nunjucks.Environment,
+  vars: NunjucksVariables,
+): NunjucksVariables {
   return mapVariables(vars, value =>
     typeof value === 'string' && !mentionsUnknown(value, vars)
-      ? renderText(environment, value, vars)
+      ? renderUnlessUnclosed(environment, value, vars)
       : value,
   );
 }
 
-function renderText(
+function renderUnlessUnclosed(
   environment: nunjucks.Environment,
   text: string,
   vars: NunjucksVariables,
@@ -80,7 +90,7 @@ function renderText(
   return environment.renderString(isUnclosed(text) ? `{% raw %}${text}{% endraw %}` : text, vars);
 }
 
-function withoutLastBreaks(vars: NunjucksVariables): NunjucksVariables {
+function dropFinalLineBreaks(vars: NunjucksVariables): NunjucksVariables {
   return mapVariables(vars, value =>
     typeof value === 'string' ? value.replace(/\n$/u, '') : value,
   );
