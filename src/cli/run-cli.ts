@@ -59,8 +59,8 @@ async function showHelp(
     return;
   }
 
-  const { pageHelp } = await import('./program/page-help.ts');
-  await pageHelp(text, tree, io, surroundings);
+  const { showHelpInPager } = await import('./program/page-help.ts');
+  await showHelpInPager(text, tree, io, surroundings);
 }
 
 /** Parses the line and runs its command; also returns after help was shown instead. */

@@ -57,6 +57,7 @@ async function openDownload(
 ): Promise<Download> {
   const { redaction } = session;
   const { response, target } = await followMediaRedirects(url, session, signal);
+
   const redactedUrl = redaction.redactText(withoutQuery(target));
   if (response.status === 200) {
     const headers = redaction.redactValue(response.headers);

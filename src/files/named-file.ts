@@ -68,6 +68,7 @@ export function inspectNamedFile(
   const real = resolvePathUnlessLoop(file, root);
   if (real === undefined) return { real: file, fault: 'irregular' };
   if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
+
   const stats = statSync(real);
   if (!stats.isFile()) return { real, fault: 'irregular' };
   if (stats.size > maxBytes) return { real, fault: 'large' };

@@ -4,7 +4,7 @@ import { el } from './dom.ts';
 /** The error item of a cancelled run. */
 const CANCELLED_FAULT = 'cancelled';
 
-export function statusElement(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
+export function createStatusElement(run: Pick<Run, 'runStatus' | 'outputs'>): HTMLElement {
   const shown = isCancelled(run) ? CANCELLED_FAULT : run.runStatus;
   return el('span', { class: shown }, shown);
 }
@@ -18,7 +18,7 @@ function isCancelMark({ type, data }: OutputItem): boolean {
 }
 
 /** Formats the duration of a run, up to now if it has not ended; '' if unknown. */
-export function durationText(
+export function formatRunDuration(
   { createdAt, endedAt }: Pick<RunRow, 'createdAt' | 'endedAt'>,
   { isOver }: { readonly isOver: boolean },
 ): string {

@@ -10,7 +10,7 @@ import type { Meter } from './core/meter.ts';
 import { createNoticeLimiter } from './core/once-a-minute.ts';
 import type { RateLimiter } from './core/rate-limiter.ts';
 import { type Api, createApi } from './http/api.ts';
-import { type AuthOptions, keyUseRecorder, RecentCallers } from './http/auth.ts';
+import { type AuthOptions, createKeyUseRecorder, RecentCallers } from './http/auth.ts';
 import { parseBodyHere } from './http/parse-body.ts';
 import type { WorkThread } from './http/work-thread/work-thread.ts';
 import { ensureLocalUser, generateKeyText, hashKey } from './keys/keys.ts';
@@ -142,12 +142,14 @@ async function openBaseParts(store: Store, options: Options) {
     watch: options.watchModels,
     onProblem: error => onNotice(error.message),
   });
+
   const engines = createEngines({
     env,
     privateRules: getPrivateRules(options),
     dataDir,
     directory: options.directory,
   });
+
   const tasks = new SharedTasks({ isForOneUser: options.isForOneUser });
 
   return {
@@ -219,7 +221,7 @@ function buildApi(
       callers: new RecentCallers(),
       ratePolicy,
       resourcesHash: () => services.resources.hash(),
-      recordUse: keyUseRecorder(store, clock, onFault),
+      recordUse: createKeyUseRecorder(store, clock, onFault),
     },
     closing,
     parse: thread?.parseBody ?? (bytes => Promise.resolve(parseBodyHere(bytes))),

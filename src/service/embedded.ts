@@ -219,10 +219,10 @@ function toResponse({ httpStatus, headers, body }: ApiAnswer): LocalResponse {
   return {
     status: httpStatus,
     headers,
-    body: typeof body === 'string' ? singleChunk(Buffer.from(body)) : body,
+    body: typeof body === 'string' ? streamOneChunk(Buffer.from(body)) : body,
   };
 }
 
-async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* streamOneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

@@ -3,10 +3,10 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  explainExclusion,
   inspectNamedFile,
   isBelow,
   isOnOtherComputer,
-  explainExclusion,
 } from '../../src/files/named-file.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { hasLinks, isPosix } from '../support/system.ts';
@@ -107,7 +107,9 @@ describe('a file that was found', () => {
       expect(explainExclusion(path.join(folder, 'in/file'), folder)).toBeUndefined();
       expect(explainExclusion(link('within', 'in/file'), folder)).toBeUndefined();
       expect(explainExclusion(path.join(folder, 'gone'), folder)).toBeUndefined();
-      expect(explainExclusion(link('out', '../folder-2'), folder)).toBe(`it leads out of ${folder}`);
+      expect(explainExclusion(link('out', '../folder-2'), folder)).toBe(
+        `it leads out of ${folder}`,
+      );
       expect(explainExclusion(link('nothing', 'none'), folder)).toBe('it is a link to nothing');
       expect(explainExclusion(link('loop', 'loop'), folder)).toBe('it is not a regular file');
       expect(explainExclusion(path.join(folder, 'in'), folder)).toBe('it is not a regular file');

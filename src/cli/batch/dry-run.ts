@@ -61,6 +61,7 @@ export async function dryRunBatch(
   if (ctx.globals.json) {
     await printValue(ctx, { rows: checkedRows, faults: invalidRows, ...forecast.toData() });
   }
+
   const unchanged = unchangedRows > 0 ? `, ${unchangedRows} more stay as they are` : '';
   ctx.io.note(
     `note: ${pluralize(checkedRows, 'row')} checked, ${invalidRows} invalid${unchanged}; nothing was created`,

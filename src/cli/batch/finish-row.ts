@@ -49,6 +49,7 @@ export async function finishRow(
   const { tally, journal } = runningBatch;
   let finalOutcome = outcome;
   if (finalOutcome.kind === 'dropped') finalOutcome = await endDropped(runningBatch, finalOutcome);
+
   if (finalOutcome.kind === 'ended') {
     finalOutcome = await saveRowOutputs(runningBatch, finalOutcome);
   }

@@ -58,6 +58,7 @@ async function openJournalAndResults(
   const { out } = options;
   let journalPath: string;
   let release: Release = () => {};
+
   if (out === undefined) {
     journalPath = createJournalPath(ctx);
   } else {

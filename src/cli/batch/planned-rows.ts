@@ -83,6 +83,7 @@ export function planBatchRow(
     result: results.states.get(id),
     settlement: settlements.get(id),
   };
+
   const plan = planRow(history, {
     retryFailed: options.retryFailed && !isSkipped,
     retryUnknown: options.retryUnknown && !isSkipped,

@@ -180,6 +180,7 @@ async function runAllRows(
 
   const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
   const { cancel, retryUnknown } = options;
+
   const jobs = handsOver
     ? handOverJobs(jobPlans, { ...work, promptVersionId, cancel, retryUnknown, settle })
     : jobPlans;

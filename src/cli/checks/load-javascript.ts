@@ -97,7 +97,7 @@ function runScript(
   if (prepared.error) return readScriptFault(vm, prepared.error);
 
   prepared.value.dispose();
-  const callable = script.isFile ? exportedFunction(vm, script) : compileCode(vm, script.code);
+  const callable = script.isFile ? getExportedFunction(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
 
   vm.setProp(vm.global, '__script', callable.handle);
@@ -105,7 +105,7 @@ function runScript(
   const result = vm.evalCode('__script(__input.output, __input.context)');
   if (result.error) return readScriptFault(vm, result.error);
 
-  return settledResult(vm, result.value);
+  return settleResult(vm, result.value);
 }
 
 /** A function in the engine, or why there is none. */
@@ -121,7 +121,7 @@ function compileCode(vm: QuickJSContext, code: string): Callable {
 
 const MODULE = /^[ \t]*export\b/mu;
 
-function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
+function getExportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
   const isModule = MODULE.test(code);
   const text = isModule
     ? code
@@ -145,7 +145,7 @@ function exportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): C
 }
 
 /** Returns the value of a result, after its promise has settled. */
-function settledResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
+function settleResult(vm: QuickJSContext, result: QuickJSHandle): JavaScriptResult {
   const jobs = vm.runtime.executePendingJobs();
   if (jobs.error) return readScriptFault(vm, jobs.error);
 

@@ -81,6 +81,7 @@ function formatVariantTotals(results: readonly VariantResult[], budget: Budget):
   const succeeded = ranResults.filter(hasSucceeded).length;
   const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.computeTotals(results.flatMap(({ run }) => run?.runId ?? []));
+
   return [
     String(succeeded),
     String(ranResults.length - succeeded),

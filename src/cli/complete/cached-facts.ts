@@ -28,8 +28,8 @@ export interface KnownPrompt {
 }
 
 /**
- * What this machine knows about the service of the completed command line. Uses no network and
- * writes nothing.
+ * The facts that this machine has about the service of the completed command line. Uses no network
+ * and writes nothing.
  */
 export class CachedFacts {
   readonly #ctx: Context;

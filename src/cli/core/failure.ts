@@ -145,10 +145,12 @@ function getClientErrorExitCode(error: PromptServiceError): ExitCode {
 
   if (error instanceof NotFoundError) return EXIT.notFound;
   if (error instanceof RateLimitError) return EXIT.rateLimited;
+
   // An error envelope is a failure, whatever its HTTP status.
   if (error instanceof ServiceError) {
     return error.httpStatus < 400 ? EXIT.fault : getHttpExitCode(error.httpStatus);
   }
+
   if (error.status === 'USAGE_ERROR') return EXIT.usage;
 
   return error.status === 'WAIT_TIMEOUT' ? EXIT.waitTimeout : EXIT.fault;
@@ -179,6 +181,7 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
   }
 
   if (error instanceof RateLimitError) return [formatRetryHint(error)];
+
   if (error instanceof NetworkError) {
     return [`Check address, connection and key with: ${advise('doctor')}`];
   }

@@ -186,6 +186,7 @@ export class Budget {
       this.#caps.cost === undefined
         ? undefined
         : await estimateCappedCost(connection, request, { providerBatch });
+
     const costKey = getCostKey(connection, request);
 
     for (;;) {

@@ -49,7 +49,7 @@ export async function createRun(
   const { offsetMs: clockOffsetMs } = client.clock;
   const entry =
     options.entry ??
-    ctx.journal.newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs });
+    ctx.journal.createEntry({ service, promptVersionId, inputsDigest, clockOffsetMs });
   await Promise.all([
     beginInJournal(ctx, entry, { again: options.entry !== undefined }),
     options.onBegin?.(entry),

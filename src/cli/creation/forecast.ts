@@ -184,11 +184,11 @@ function totalCredits(forecasts: readonly CreationForecast[]): Credits | undefin
 /** Returns a clause with the caps that the amounts exceed; empty if they exceed none. */
 function formatExceededCaps({ cost, credits }: Caps, caps: Caps): string {
   const exceededFlags: string[] = [];
-  if (exceeds(cost, caps.cost)) exceededFlags.push('--max-cost');
-  if (exceeds(credits, caps.credits)) exceededFlags.push('--max-credits');
+  if (exceedsCap(cost, caps.cost)) exceededFlags.push('--max-cost');
+  if (exceedsCap(credits, caps.credits)) exceededFlags.push('--max-credits');
   return exceededFlags.length === 0 ? '' : `, more than ${exceededFlags.join(' and ')} allows`;
 }
 
-function exceeds(amount: number | undefined, cap: number | undefined): boolean {
+function exceedsCap(amount: number | undefined, cap: number | undefined): boolean {
   return amount !== undefined && cap !== undefined && amount > cap;
 }

@@ -155,19 +155,19 @@ export function formatSpentProperties({
   models,
   ...totals
 }: Totals): (readonly [name: string, value: string])[] {
-  const properties = Object.entries(totals).map(([name, value]) => property(name, value));
+  const properties = Object.entries(totals).map(([name, value]) => formatProperty(name, value));
   for (const { model, tokens, ...sums } of models) {
     // An offline model counts no tokens.
     const tokenCounts =
       tokens === null ? {} : { inputTokens: tokens.input, outputTokens: tokens.output };
     for (const [name, value] of Object.entries({ ...sums, ...tokenCounts })) {
-      properties.push(property(`${model} ${name}`, value));
+      properties.push(formatProperty(`${model} ${name}`, value));
     }
   }
   return properties;
 }
 
-function property(
+function formatProperty(
   name: string,
   value: string | number | boolean | null | undefined,
 ): readonly [name: string, value: string] {

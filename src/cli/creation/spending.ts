@@ -93,6 +93,7 @@ export class Spending {
     const run = { runId, connection, kind, estimate, tokens, isListed, ...unknownAmounts };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
+
     if (isEmbedded) {
       this.#unknown.cost.add(run);
       this.#uncounted.add(run);

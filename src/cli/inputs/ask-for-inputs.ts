@@ -116,6 +116,7 @@ const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
       { ...question, integer: isInteger, default: defaultNumber },
       signal,
     );
+
     return answer === undefined ? undefined : String(answer);
   },
   boolean: async (prompter, { default: defaultText }, question, signal) =>
@@ -205,6 +206,7 @@ async function askForImage(
   const prompter = await ctx.prompter();
   const message = name ?? label;
   const proposes = (file: string): boolean => IMAGE_NAME.test(file);
+
   const check = (answer: string): string | Promise<string | undefined> =>
     answer === '-'
       ? 'Standard input is this terminal: give a file or an https URL.'

@@ -48,6 +48,7 @@ async function pickTarget(
   if (name !== undefined) return { target: name, shownAs: name };
 
   const { chosen, latest } = await chooseFromVersions(ctx, connection, prompt, options);
+
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
   return { target: chosen, shownAs: isSlug ? slug : chosen };

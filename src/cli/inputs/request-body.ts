@@ -96,6 +96,7 @@ function toRecordedRequest(request: RunRequest): UncountedRequest {
 function buildBodyParts({ promptVersionId, text, images, options }: RunRequest): BodyPart[] {
   const inputs: BodyPart[][] = [];
   if (text.size > 0) inputs.push([`"textInputs":${encodeMap(text)}`]);
+
   if (images.length > 0) {
     inputs.push(['"imageInputs":[', ...joinWithCommas(images.map(buildImageParts)), ']']);
   }

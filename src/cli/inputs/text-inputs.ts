@@ -95,6 +95,7 @@ function refuseSecondReader({ inputs, inputsFile, images }: InputFlags): void {
   const readers = inputsFile === '-' ? ['--inputs -'] : [];
   readers.push(...inputs.filter(readsStandardInput).map(text => `--input ${text}`));
   readers.push(...images.filter(image => image === '-').map(() => '--image -'));
+
   if (readers.length > 1) {
     throw usageError(
       `standard input can be read only once, not by ${readers.join(' and ')}`,

@@ -130,6 +130,7 @@ class JobEngine {
 
       // Stop before anything is written, so that nothing is created meanwhile.
       this.#parts.stop.register(outcome);
+
       if (outcome.kind === 'postponed' && outcome.isInJournal) {
         await work.journal.recordWaiting(job);
       }

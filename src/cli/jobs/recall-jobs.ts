@@ -27,7 +27,7 @@ export async function recallJobs(
   { changed, runIds = [] }: { changed: ReadonlySet<string>; runIds?: Iterable<string> },
 ): Promise<RecalledJobs> {
   const states = new Map(journal.states);
-  await recallFromMachine(ctx, states);
+  await recallMachineEntries(ctx, states);
   const doubts = [...states].flatMap(([jobId, { step, entry, row }]) =>
     step === 'creating' && entry !== undefined ? [{ ...entry, job: { id: jobId, row } }] : [],
   );
@@ -83,7 +83,7 @@ export function collectEarlierSpending({ states, settlements }: RecalledJobs): {
  * Reads the machine's journal, to which a process that died may have written more than to the
  * batch's own.
  */
-async function recallFromMachine(
+async function recallMachineEntries(
   { journal }: Context,
   states: Map<string, JobState>,
 ): Promise<void> {

@@ -238,6 +238,7 @@ function listEndedJobRuns(
     const { runId, tokens } = run;
     runs.push({ runId, tokens: asCount(tokens), promptVersionId: entry?.promptVersionId });
   }
+
   return runs;
 }
 

@@ -88,20 +88,20 @@ class LeftRunHints {
       () => undefined,
     );
     const hint = isStopped
-      ? stoppedHint(this.#connection, identity.runId)
-      : continuesHint(this.#connection, identity.runId);
+      ? adviseAfterStop(this.#connection, identity.runId)
+      : adviseWhileRunning(this.#connection, identity.runId);
     if (hint !== this.#lastHint) io.error(hint);
     this.#lastHint = hint;
   }
 }
 
-function continuesHint({ advise }: Connection, runId: string | undefined): string {
+function adviseWhileRunning({ advise }: Connection, runId: string | undefined): string {
   return runId === undefined
     ? `note: a call was cancelled; its run may continue, get the latest with: ${advise('runs', 'wait', '--last')}`
     : `note: a call was cancelled; run ${runId} continues, get it with: ${advise('runs', 'wait', runId)}`;
 }
 
-function stoppedHint({ advise }: Connection, runId: string | undefined): string {
+function adviseAfterStop({ advise }: Connection, runId: string | undefined): string {
   const again =
     runId === undefined
       ? `look for it with: ${advise('runs', 'list')}`

@@ -61,9 +61,11 @@ async function toToolContent(
 ): Promise<ToolContent> {
   const { type, data } = item;
   if (type === 'text') return { type: 'text', text: data };
+
   if (type === 'error') {
     return { type: 'text', text: `error: ${escapeControls(formatReason(data))}` };
   }
+
   if (type !== 'image') {
     return { type: 'text', text: `${toOneLine(type)}: ${escapeControls(data)}` };
   }
@@ -102,6 +104,7 @@ async function downloadPicture(
       `${url} returns ${contentType ?? 'an unknown type'}, and its content is not a picture`,
     );
   }
+
   return { type: 'image', mimeType, data: bytes.toString('base64') };
 }
 

@@ -60,6 +60,7 @@ async function readRunRequest(
   const images = await openImages(finder, readTextsArgument(args, 'images'));
   const text = readTextMapArgument(args, 'inputs');
   const inputs = await takeNamedImages(fields, { text, images }, finder);
+
   return {
     promptVersionId,
     ...checkInputs(fields, inputs),

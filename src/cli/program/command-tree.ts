@@ -181,6 +181,7 @@ function formatHelp({ examples, notes, heading }: CommandSpec, columns: number):
   if (notes !== undefined) {
     sections.push(wrapLines(typeof notes === 'string' ? notes : notes(), columns));
   }
+
   sections.push(wrapLines(`Flags of every command (${flags}, …): promptrun help flags`, columns));
   return sections.join('\n\n');
 }

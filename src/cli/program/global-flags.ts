@@ -64,6 +64,7 @@ export function readGlobalOptions(command: Command): GlobalOptions {
   const parsedFlags = getRootCommand(command).opts<ParsedFlags>();
   const { timeout, ...flags } = { ...SWITCH_DEFAULTS, ...parsedFlags };
   const models = findModelsFile(command);
+
   return {
     ...flags,
     ...(models !== undefined && { models }),

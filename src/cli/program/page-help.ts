@@ -10,7 +10,7 @@ import { showInPager } from '../terminal/pager.ts';
 /**
  * Shows help that is longer than the screen through the pager. Damaged settings never hide help.
  */
-export async function pageHelp(
+export async function showHelpInPager(
   text: string,
   tree: Command,
   io: PlainIo,

@@ -34,6 +34,7 @@ export async function runAction({
   const globals = readGlobalOptions(command);
   const needsHome = !NEEDS_NO_HOME.test(command.name());
   const { ctx, close } = await createContext(surroundings, globals, io, { needsHome });
+
   const code = await runForExitCode(ctx, run, reportError);
   try {
     await close();

@@ -37,6 +37,7 @@ function toUsageError(command: Command, error: CommanderError): CliError {
   if (code === EXCESS_ARGUMENTS) hints.push(...listExcessHints(command));
   if (code === UNKNOWN_OPTION && isUnsuggested) hints.push(...listInputHints(word, command));
   hints.push(`Usage: ${formatUsageLine(command)}`, `See: ${getCommandPath(command)} --help`);
+
   if (code === UNKNOWN_COMMAND && isUnsuggested && command.parent === null) {
     hints.push(`If ${toShellWord(word)} is a prompt: promptrun run ${toShellWord(word)}`);
   }

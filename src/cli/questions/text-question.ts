@@ -53,6 +53,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
   const submit = async (answer: string, rejectedText: string, line: LineEditor): Promise<void> => {
     setStatus('loading');
     const isMissing = config.required && answer === '';
+
     const problem = isMissing ? 'Enter an answer.' : await config.validate(answer);
     if (problem === true) {
       typed.setValue(answer);
@@ -76,6 +77,7 @@ export const textQuestion = createPrompt<string, TextConfig>((config, done) => {
     if (config.signal.aborted) return;
 
     line.resume();
+
     if (text === '') {
       setStatus('idle');
     } else {

@@ -53,7 +53,7 @@ export async function replayFrom({ directory, baseUrl }: ReplayOptions): Promise
     wrap: async () => ({
       request: async request => {
         const answer = await findAnswer(request, { recordings, index, creations, baseUrl });
-        return answer ?? notRecordedAnswer(request, directory);
+        return answer ?? buildNotRecordedAnswer(request, directory);
       },
       owns: () => true,
       close: () => Promise.resolve(),
@@ -189,7 +189,7 @@ function answerFromRecording({ httpStatus, body }: RecordedAnswer): TransportRes
   };
 }
 
-function notRecordedAnswer(
+function buildNotRecordedAnswer(
   { method, url }: TransportRequest,
   directory: string,
 ): TransportResponse {

@@ -291,8 +291,10 @@ function chooseRecordings(
   if (recordDirectory !== undefined) {
     return { mode: 'record', directory: path.resolve(cwd, recordDirectory) };
   }
+
   if (replayDirectory !== undefined) {
     return { mode: 'replay', directory: path.resolve(cwd, replayDirectory) };
   }
+
   return { mode: 'none' };
 }

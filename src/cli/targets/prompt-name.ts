@@ -127,6 +127,7 @@ async function findNamedVersion(
   if (findLabelFault(versionName) === undefined) {
     throw unknownLabelError(connection, slug, versionName, labels);
   }
+
   return resolveVersion(connection, { slug, promptId: row.promptId }, versionName, signal);
 }
 
@@ -145,6 +146,7 @@ async function findSlug(
   const isFound = rows.some(row => row.slug === words);
   const candidates = isFound ? rows : await listVideoPrompts(connection, signal);
   const matchingRows = candidates.filter(row => row.slug === words);
+
   const [match] = matchingRows;
   if (match === undefined) {
     const slugs = [...rows, ...candidates].map(row => toTextOrEmpty(row.slug));

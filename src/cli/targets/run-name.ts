@@ -31,6 +31,7 @@ export async function resolveRun(
   const { serviceIds, foreignIds } = await fetchKnownRunIds(ctx, connection);
   const isMatch = (id: string): boolean => id.toLowerCase().startsWith(name.toLowerCase());
   const matchingServiceIds = serviceIds.filter(isMatch);
+
   // A run of another service is requested too, because the refusal says where it belongs.
   const matchingIds =
     matchingServiceIds.length > 0 ? matchingServiceIds : foreignIds.filter(isMatch);
@@ -64,5 +65,6 @@ async function fetchKnownRunIds(
     const ids = baseUrl === service ? serviceIds : foreignIds;
     ids.add(runId);
   }
+
   return { serviceIds: [...serviceIds], foreignIds: [...foreignIds] };
 }

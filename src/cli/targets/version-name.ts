@@ -85,6 +85,7 @@ function requireListedVersion(
   const ids = versions.map(({ promptVersionId }) => promptVersionId);
   const matchingIds =
     versionName === '' ? [] : ids.filter(id => id.startsWith(versionName.toLowerCase()));
+
   const [firstId] = matchingIds;
   if (firstId === undefined) {
     const message = `${slug} has no version that begins with ${JSON.stringify(versionName)}`;
@@ -141,6 +142,7 @@ export function unknownLabelError(
   const names = labels.map(entry => toOneLine(entry.label));
   const hints: string[] = [];
   if (label === 'latest') hints.push(`Without a label, ${slug} is its latest version.`);
+
   if (names.length > 0) {
     hints.push(`Its labels: ${names.join(', ')}`);
   } else {

@@ -146,10 +146,12 @@ export function formatProgressState(state: ProgressState, startedAt: number, now
   const { status, polls, silence } = state;
   const parts = [toOneLine(status), formatElapsed(now - startedAt)];
   if (polls > 0) parts.push(`polled ${POLL_COUNTS[polls] ?? `${polls} times`}`);
+
   if (silence) {
     const elapsed = formatElapsed(now - silence.since);
     parts.push(`no answer for ${elapsed}: ${toOneLine(silence.reason)}`);
   }
+
   return parts.join(' · ');
 }
 

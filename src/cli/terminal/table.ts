@@ -58,6 +58,7 @@ export async function renderTerminalTable(
       return paintCell(row[index] ?? '', fittedText);
     }),
   );
+
   const head = tableColumns.map(({ column }) => io.paint.bold(column.title));
   return layOutTable([head, ...cells], {
     colAligns: tableColumns.map(({ column }) => column.align ?? 'left'),

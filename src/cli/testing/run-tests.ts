@@ -213,9 +213,9 @@ function withUncheckedResults(
     .map(({ entry }) => entry)
     .filter(({ testCase }) => isUnchecked(testCase));
   const positions = new Map(entries.map(({ entry }, index) => [entry, index]));
-  const position = ({ entry }: EntryResult): number => positions.get(entry) ?? positions.size;
+  const getPosition = ({ entry }: EntryResult): number => positions.get(entry) ?? positions.size;
   return [...checkedResults, ...unchecked.map(toUncheckedResult)].toSorted(
-    (one, other) => position(one) - position(other),
+    (one, other) => getPosition(one) - getPosition(other),
   );
 }
 
@@ -278,6 +278,6 @@ async function updateFiles(
 
 /** Groups the results by file, in the order of the files. */
 function sortInFileOrder(results: readonly EntryResult[], paths: readonly string[]): EntryResult[] {
-  const position = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
-  return results.toSorted((one, other) => position(one) - position(other));
+  const getPosition = ({ entry }: EntryResult): number => paths.indexOf(entry.file.file);
+  return results.toSorted((one, other) => getPosition(one) - getPosition(other));
 }

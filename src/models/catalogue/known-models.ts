@@ -28,12 +28,12 @@ export function createKnownModels(
     explainMissing: (name: string) => models.explainMissing(name, { withRemedy }),
     get(name: string) {
       const entry = models.get(name);
-      return entry && knownModel(entry, nowMs);
+      return entry && toKnownModel(entry, nowMs);
     },
   };
 }
 
-function knownModel(entry: ModelEntry, nowMs: number) {
+function toKnownModel(entry: ModelEntry, nowMs: number) {
   const { model, runOptions, provider, declared } = entry;
   const shutdown = findNearShutdown(entry, nowMs);
   return {

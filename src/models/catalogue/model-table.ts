@@ -265,6 +265,7 @@ class WatchedModels {
     );
     const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
     if (!provider || others.length > 0) return undefined;
+
     return guessModel(provider, name, { id: name, guessed: 'key' });
   }
 }

@@ -84,6 +84,7 @@ function readAnswerFields(fields: YamlFields): AnswerFields {
   const output = fields.findValue('output');
   const cost = fields.findValue('cost');
   const tokens = fields.findValue('tokens');
+
   return withoutUndefined({
     output: output && readExpression(output, 'output'),
     cost: cost && readExpression(cost, 'cost'),

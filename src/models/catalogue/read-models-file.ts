@@ -83,9 +83,11 @@ function adaptToConfiguration(file: ModelsFile): ModelsFile {
     if (declared?.kind === 'address') {
       return { ...entry, declared: { ...declared, sendsChats: true } };
     }
+
     if (declared?.kind === 'program' && takesRunsAsInput(declared)) {
       return { ...entry, declared: { ...declared, isKept: true } };
     }
+
     return entry;
   });
   return { ...file, models };
@@ -160,6 +162,7 @@ function readValidEntries(
     usableProviders,
     context,
   );
+
   const { aliases, brokenAliases } = readAliases(
     fields.findValue('modelAliases'),
     { models, providers: usableProviders },
@@ -206,6 +209,7 @@ function readFileModels(
     models.set(model, entry);
     return model;
   };
+
   const readModelName = (item: YamlValue): string | undefined =>
     item.valuesByKey('a model').get('model')?.text('model');
 
@@ -275,6 +279,7 @@ function readAlias(
   { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
 ): string {
   const model = value.text(`the alias \`${key}\``);
+
   if (names.has(key)) {
     throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);
   }

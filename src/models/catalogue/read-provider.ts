@@ -38,8 +38,8 @@ export function readProvider(
   const engine = fields.readChoice('engine', INTERFACES);
   const address =
     baseUrl === undefined && base
-      ? inheritedAddress(base, engine)
-      : addressInFile(baseUrl ?? '', engine, base);
+      ? inheritAddress(base, engine)
+      : readAddress(baseUrl ?? '', engine, base);
   const keyVariables = apiKeyEnv === undefined ? (base?.keyVariables ?? []) : [apiKeyEnv];
 
   return withoutUndefined({
@@ -66,7 +66,7 @@ type AddressAndInterface = Pick<
 >;
 
 /** Returns the address of a known provider, and its interface unless the file names another. */
-function inheritedAddress(
+function inheritAddress(
   { addressName, baseUrl, engine: own, listsModels, missingVariables, fault, isMoved }: Provider,
   engine: InterfaceName = own,
 ): AddressAndInterface {
@@ -84,7 +84,7 @@ function inheritedAddress(
 /**
  * Returns the address in the file, and the interface that the file names or the address implies.
  */
-function addressInFile(
+function readAddress(
   address: string,
   engine: InterfaceName | undefined,
   base: Provider | undefined,

@@ -73,6 +73,7 @@ async function sendJob(
 ): Promise<EngineResult> {
   const timeout = AbortSignal.timeout(declared.timeoutMs);
   const signal = AbortSignal.any([job.signal, timeout]);
+
   const retrySettings = { sleep: job.sleep.bind(job), signal };
   try {
     const answer = await retryWhileBusy(
@@ -137,6 +138,7 @@ function fillHeaders(
         fault: `its header \`${name}\` would contain ${invalidPart} that headers can't contain`,
       };
     }
+
     filled[name] = value;
   }
   return { filled };

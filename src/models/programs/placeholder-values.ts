@@ -21,6 +21,7 @@ export function createRunValues(
   const { model, inputs } = job;
   const sendsChats = declared.kind === 'address' && declared.sendsChats;
   const chat = sendsChats ? buildPromptfooMessages(job) : undefined;
+
   const prompt =
     chat === undefined ? joinPromptText(job, declared) : JSON.stringify(chat, undefined, 2);
 

@@ -48,7 +48,7 @@ export function createRunForm(
     guard(submit(), progress);
   };
 
-  return el('form', { submit: onSubmit }, ...labelledControls(fields), button, progress);
+  return el('form', { submit: onSubmit }, ...createLabelledControls(fields), button, progress);
 }
 
 /**
@@ -115,7 +115,7 @@ function createFields(
   return { texts, pictures, choices };
 }
 
-function labelledControls({ texts, pictures, choices }: RunFields): HTMLElement[] {
+function createLabelledControls({ texts, pictures, choices }: RunFields): HTMLElement[] {
   return [
     ...texts.map(({ key, field, control }) => labelled(key, control, describeField(field))),
     ...pictures.map(({ name, control, description }) => labelled(name, control, description)),

@@ -11,7 +11,7 @@ import {
 import { formatCost } from '../../wire/money.ts';
 import { findMediaUrl } from '../addresses.ts';
 import { type Child, el, factList, timeElement } from '../dom.ts';
-import { durationText, formatRunCredits, statusElement } from '../run-facts.ts';
+import { createStatusElement, formatRunCredits, formatRunDuration } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
 /** Shows a run with its inputs and outputs, and follows it until it has ended. */
@@ -78,9 +78,9 @@ async function runSections(
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0
       ? [el('p', { class: 'quiet' }, 'None yet.')]
-      : run.outputs.map(outputElement)),
+      : run.outputs.map(createOutputElement)),
     el('h2', {}, 'Inputs'),
-    ...inputElements(request),
+    ...createInputElements(request),
   ];
 }
 
@@ -92,9 +92,12 @@ function renderRunFacts(
 ): HTMLElement {
   const isEnded = isOver(run);
   return factList([
-    ['Status', el('span', {}, statusElement(run), !isEnded && ' · this page updates by itself')],
+    [
+      'Status',
+      el('span', {}, createStatusElement(run), !isEnded && ' · this page updates by itself'),
+    ],
     isEnded
-      ? ['Took', row && durationText(row, { isOver: true })]
+      ? ['Took', row && formatRunDuration(row, { isOver: true })]
       : ['Elapsed', row && renderElapsedTime(row, signal)],
     ['Prompt', prompt],
     ['Model', row?.usage?.model],
@@ -116,10 +119,10 @@ function listSpendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly 
 
 /** Shows the elapsed time of a run, updated every second. */
 function renderElapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
-  const timeText = el('span', {}, durationText(row, { isOver: false }));
+  const timeText = el('span', {}, formatRunDuration(row, { isOver: false }));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
-    else if (timeText.isConnected) timeText.textContent = durationText(row, { isOver: false });
+    else if (timeText.isConnected) timeText.textContent = formatRunDuration(row, { isOver: false });
   }, 1000);
   return timeText;
 }
@@ -147,7 +150,7 @@ function formatTokenCount({ input, output, cached }: NonNullable<RunUsage['token
   return `${input} in (${cached} cached), ${output} out`;
 }
 
-function outputElement({ type, data }: OutputItem, at: number): Node {
+function createOutputElement({ type, data }: OutputItem, at: number): Node {
   const address = type === 'image' || type === 'video' ? findMediaUrl(data) : undefined;
   const name = `Output ${at + 1}`;
   if (type === 'image' && address !== undefined) {
@@ -166,7 +169,7 @@ function outputElement({ type, data }: OutputItem, at: number): Node {
   );
 }
 
-function inputElements(request: CreateRunRequest | undefined): Node[] {
+function createInputElements(request: CreateRunRequest | undefined): Node[] {
   if (request === undefined) return [el('p', { class: 'quiet' }, 'The inputs are no longer kept.')];
 
   const { textInputs = {}, imageInputs = [] } = request.inputs;

@@ -15,11 +15,11 @@ import {
   toPlainOptions,
 } from '../dom.ts';
 import {
-  durationText,
+  createStatusElement,
   formatFirstWords,
   formatRunCredits,
+  formatRunDuration,
   isCancelled,
-  statusElement,
 } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
@@ -106,11 +106,13 @@ class RunList {
     this.#rows.push(...page);
     this.moreButton.hidden = page.length < PAGE_SIZE;
     this.moreButton.disabled = false;
-    this.element.replaceChildren(this.#rows.length === 0 ? noRuns() : renderRunsTable(this.#rows));
+    this.element.replaceChildren(
+      this.#rows.length === 0 ? createEmptyNote() : renderRunsTable(this.#rows),
+    );
   }
 }
 
-function noRuns(): HTMLElement {
+function createEmptyNote(): HTMLElement {
   return el(
     'p',
     { class: 'quiet' },
@@ -150,9 +152,9 @@ function renderRunsTable(rows: readonly RunRow[]): HTMLElement {
           el('span', { class: 'below' }, isCancelled(row) ? '' : formatFirstWords(outputs)),
           el('code', { class: 'quiet' }, runId.slice(0, 8)),
         ),
-        statusElement(row),
+        createStatusElement(row),
         timeElement(createdAt),
-        durationText(row, { isOver: isOver({ runStatus }) }),
+        formatRunDuration(row, { isOver: isOver({ runStatus }) }),
         formatRunCredits(credits),
       ];
     }),

@@ -82,7 +82,7 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
   const cells = rows
     .toSorted(group === 'day' ? compareNewestFirst : compareMostFirst)
     .map(row => [
-      el('div', {}, row.key, usageBar(row, measure, largest)),
+      el('div', {}, row.key, createUsageBar(row, measure, largest)),
       row.credits,
       formatCost(row.cost, { isEstimated: row.estimated }),
       row.runs,
@@ -95,7 +95,7 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
 }
 
 /** Creates the bar of a group, relative to the largest one. */
-function usageBar(
+function createUsageBar(
   row: GroupUsage,
   measure: ReturnType<typeof chooseMeasure>,
   largest: number,

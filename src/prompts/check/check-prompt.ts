@@ -144,6 +144,7 @@ export function checkModel(
 ): void {
   const { places, config, output } = definition;
   const name = resolveModel(definition, models);
+
   const model = models.get(name);
 
   if (!model) {

@@ -70,6 +70,7 @@ export function readGithubTests(
     .map((item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)))
     .filter(evaluator => evaluator !== undefined);
   const rows = listItems(entries, 'testData', findings);
+
   const excessFault = findExcessFault(rows.length, evaluators.length);
   if (excessFault !== undefined) {
     findings.addFault(testData, excessFault);
@@ -208,6 +209,7 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
 
   const findValue = (name: string): YamlValue | undefined =>
     entries.find(({ key }) => key === name)?.value;
+
   const readText = (name: string): string | undefined => {
     const value = findValue(name);
     return value && !value.isEmpty ? value.text(name) : undefined;

@@ -125,6 +125,7 @@ export function parseDefinition(
   });
 
   noteJinja(source, findings);
+
   if (reportsUnused && frontMatter.isReadable && !isPartial) {
     noteUnused(source, frontMatter, templateReading, findings);
   }

@@ -138,6 +138,7 @@ function createTargetResolver(
     const { href, hash } = new URL(reference, base);
     const document = documents.get(withoutHash(href));
     if (document === undefined) return [];
+
     if (hash !== '' && !hash.startsWith('#/')) {
       const anchor = anchors.get(href);
       return anchor ? [anchor] : [];
@@ -159,6 +160,7 @@ function listPartsUnder({ schema, pointer, base }: SchemaPart, keyword: string):
   const value = findOwnValue(schema, keyword);
   const keywordPointer = pointer + encodePointerStep(keyword);
   if (typeof value !== 'object' || value === null) return [];
+
   if (!isJsonList(value) && !MAP_KEYWORDS.has(keyword)) {
     return toSchemaParts(value, keywordPointer, base);
   }

@@ -138,7 +138,7 @@ function parseBearerToken(header: string | undefined): string | undefined {
 const LAST_USED_STEP_MS = 60_000;
 
 /** Records to the minute when a key was last used, without delaying the request. */
-export function keyUseRecorder(
+export function createKeyUseRecorder(
   store: Store,
   clock: Clock,
   onFault: (error: unknown) => void,

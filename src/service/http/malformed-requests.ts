@@ -45,7 +45,7 @@ export function answerRefusedRequests(server: Server, lingerMs = LINGER_MS): voi
   });
 
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) => {
-    const { httpStatus, headers, body } = closingAnswer(
+    const { httpStatus, headers, body } = buildClosingAnswer(
       badRequest('the Expect header has an unknown value'),
     );
     response.writeHead(httpStatus, headers).end(body);
@@ -87,14 +87,14 @@ function toClientError(error: NodeJS.ErrnoException): ApiError {
 
 /** Returns the whole answer as bytes on the wire. */
 function toWireBytes(refusal: ApiError): string {
-  const { httpStatus, headers, body } = closingAnswer(refusal);
+  const { httpStatus, headers, body } = buildClosingAnswer(refusal);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const statusLine = `HTTP/1.1 ${httpStatus} ${STATUS_CODES[httpStatus] ?? ''}`;
   return [statusLine, ...lines, '', body].join('\r\n');
 }
 
 /** Returns the answer that closes the connection. */
-function closingAnswer(refusal: ApiError): ApiAnswer & { body: string } {
+function buildClosingAnswer(refusal: ApiError): ApiAnswer & { body: string } {
   const { httpStatus, headers, body } = answerError(refusal, () => {});
   const text = body as string;
   const length = String(Buffer.byteLength(text));

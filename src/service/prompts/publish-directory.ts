@@ -136,6 +136,7 @@ export function watchPromptFiles(
   { tasks, onFile, onError }: PromptWatch,
 ): WatchedPrompts {
   const acceptedDefinitions = new Map<string, PromptDefinition>();
+
   /** The fault and content of each refused file, so that each fault is reported once. */
   const faultsByFile = new Map<string, string>();
 

@@ -68,7 +68,7 @@ export async function ensureUnlistedVersion(
   const { config } = request;
   checkModelExists(models, request.model);
   const published = request.file === undefined ? await findPublished(store, request) : undefined;
-  if (published && !changes(published, request)) return toUnlistedVersion(published);
+  if (published && !hasChanged(published, request)) return toUnlistedVersion(published);
 
   const { definition, notes } = published
     ? {
@@ -85,7 +85,7 @@ export async function ensureUnlistedVersion(
 }
 
 /** Returns true if a request wants another model or config than the version's. */
-function changes({ model }: StoredVersion, request: UnlistedRequest): boolean {
+function hasChanged({ model }: StoredVersion, request: UnlistedRequest): boolean {
   return request.config !== undefined || (request.model ?? model) !== model;
 }
 

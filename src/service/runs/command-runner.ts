@@ -2,7 +2,7 @@ import type { EngineFault } from '../../models/engine.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { PendingWork } from '../core/background-work.ts';
 import { Refusal } from '../core/refusal.ts';
-import { outcomeIfEnded, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
+import { findOutcome, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
 import type { DetachedRun } from './detached-run.ts';
 import type { Executor } from './executor.ts';
 import {
@@ -102,7 +102,7 @@ export class CommandRunner implements Runner {
     const fail = async (): Promise<boolean> =>
       store.runs.fail(runId, stoppedRunError(runId, by, 'command'));
     const stopped =
-      outcomeIfEnded(created.run) === undefined &&
+      findOutcome(created.run) === undefined &&
       (await fail().catch((error: unknown) => {
         // The next command fails the run, because this one leaves it unfinished.
         onFault(error);

@@ -12,8 +12,8 @@ import { invalidRequest, notFound, Refusal, tooMany } from '../core/refusal.ts';
 import type { RequestMemory } from '../core/request-memory.ts';
 import {
   CreationRefused,
+  findOutcome,
   type Idempotency,
-  outcomeIfEnded,
   type RunOutcome,
   type UserLimits,
 } from '../store/runs/run-records.ts';
@@ -157,7 +157,7 @@ async function readCreationAnswer(
   { userId }: Caller,
   id: string,
 ): Promise<CreationAnswer> {
-  return { id, outcome: outcomeIfEnded(await findRun(store, userId, id)) };
+  return { id, outcome: findOutcome(await findRun(store, userId, id)) };
 }
 
 /**

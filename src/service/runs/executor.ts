@@ -83,6 +83,7 @@ async function runEngine(
   signal: AbortSignal,
 ): Promise<ChargedResult> {
   const { definitions, models, engines, tasks } = options;
+
   if (options.unstored.has(run.id)) {
     progress.isAsked = true;
     return createFailedResult(UNSTORED_REASON);

@@ -1,6 +1,6 @@
 import { isUuid } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
-import { outcomeIfEnded, type StoredRun } from '../store/runs/run-records.ts';
+import { findOutcome, type StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
 import { settleDeadCommands } from './dead-workers.ts';
 
@@ -11,7 +11,7 @@ export async function findRun(
   id: string,
 ): Promise<StoredRun | undefined> {
   const run = await store.runs.find(userId, id);
-  if (!run || outcomeIfEnded(run)) return run;
+  if (!run || findOutcome(run)) return run;
   await settleDeadCommands(store);
   return await store.runs.find(userId, id);
 }

@@ -40,7 +40,7 @@ export class InputFiles {
   async savePictures(runId: string, pictures: readonly LoadedImage[]): Promise<void> {
     await Promise.all(
       pictures.map(({ bytes, mediaType }, index) =>
-        this.#pictures.write(pictureName(runId, index), bytes, mediaType),
+        this.#pictures.write(formatPictureName(runId, index), bytes, mediaType),
       ),
     );
   }
@@ -49,7 +49,7 @@ export class InputFiles {
   async readPictures(runId: string, mediaTypes: readonly string[]): Promise<LoadedImage[]> {
     return await Promise.all(
       mediaTypes.map(async (mediaType, index) => {
-        const bytes = await this.#pictures.open(pictureName(runId, index));
+        const bytes = await this.#pictures.open(formatPictureName(runId, index));
         if (!bytes) throw new Error(`picture ${index + 1} of its inputs is no longer there`);
         return { mediaType, bytes: await buffer(bytes) };
       }),
@@ -111,6 +111,6 @@ export class InputFiles {
   }
 }
 
-function pictureName(runId: string, index: number): string {
+function formatPictureName(runId: string, index: number): string {
   return `${runId}/${index}`;
 }

@@ -1,4 +1,4 @@
-import { outcomeIfEnded, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
+import { findOutcome, type QueuedRun, type RunOutcome } from '../store/runs/run-records.ts';
 import { NEVER_RERUN, settleDeadWorkers } from './dead-workers.ts';
 import {
   type AcceptedRun,
@@ -127,6 +127,7 @@ export class QueueRunner implements Runner {
     try {
       const worker = isStarted ? await store.workers.register() : null;
       const status = isStarted ? 'running' : 'queued';
+
       const runId = await this.#runs.storeNew({ ...run, status, worker });
 
       if (runId !== run.id) {
@@ -258,7 +259,7 @@ export class QueueRunner implements Runner {
   async #reportEndedElsewhere(runIds: readonly string[]): Promise<void> {
     const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#current.has(id));
     for (const run of await this.#options.store.runs.findEnded(awaited)) {
-      this.#reportEnd(run.id, outcomeIfEnded(run));
+      this.#reportEnd(run.id, findOutcome(run));
     }
   }
 }

@@ -1,8 +1,8 @@
 import { PendingWork, retryForever } from '../core/background-work.ts';
 import {
   CreationRefused,
+  findOutcome,
   type NewRun,
-  outcomeIfEnded,
   type QueuedRun,
   type RunOutcome,
 } from '../store/runs/run-records.ts';
@@ -87,7 +87,7 @@ export class RunsInProgress {
       const executed = await executor(run, signal);
       const outcome =
         executed && (await this.#settle(run, { ...executed, endedAt: clock.now() }, signal));
-      const ended = outcome ?? outcomeIfEnded((await store.runs.findEnded([run.id]))[0]);
+      const ended = outcome ?? findOutcome((await store.runs.findEnded([run.id]))[0]);
       const { id: runId, userId } = run;
       const durationMs = Math.max(0, clock.now() - startedAt);
 
@@ -131,7 +131,7 @@ export class RunsInProgress {
         heldResult.check(error);
       } catch (fault) {
         if (!(fault instanceof ResultLost)) throw fault;
-        outcome = { ...executed, ...lostOutputs(fault) };
+        outcome = { ...executed, ...toLostOutcome(fault) };
       }
     };
 
@@ -151,6 +151,6 @@ function getMeterModel({ model = '' }: { readonly model?: string | undefined }):
   return model === '' ? 'any' : model;
 }
 
-function lostOutputs({ shown }: ResultLost): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
+function toLostOutcome({ shown }: ResultLost): Pick<RunOutcome, 'status' | 'outputs' | 'media'> {
   return { status: 'failed', outputs: [{ type: 'error', data: shown }], media: [] };
 }

@@ -73,6 +73,7 @@ cases:
   - inputs: { text: hello }
     expect: [{ javascript: file://${script} }, { equals: hi }]
 `;
+
     const project = new Project({
       'echo.prompt': ECHO,
       'one.test.yaml': cases('remove.mjs'),

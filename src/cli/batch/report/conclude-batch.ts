@@ -45,6 +45,7 @@ export async function concludeBatch(
   }
 
   const interruption = interruptionError(ctx, runningBatch, { counts, isComplete });
+
   // The message of an interruption holds the counts.
   if (interruption === undefined) reportCounts(runningBatch, counts);
   for (const line of formatSpentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
@@ -101,6 +102,7 @@ function interruptionError(
   }
 
   if (stop.hasReader || counts.succeeded === 0) return undefined;
+
   // Some runs were paid for, but nobody read their results.
   return new CliError(
     `${stream ?? 'standard output'} was closed before every result was written: ${message}`,
@@ -177,10 +179,12 @@ function formatCounts(
   const succeededNow = succeeded - countsBefore.succeeded;
   const rowsNow =
     rows === null ? pluralize(succeededNow, 'row') : `${succeededNow} of ${rows} rows`;
+
   const parts = [formatNowAndBefore(`${rowsNow} succeeded`, countsBefore.succeeded)];
   if (failed > 0) {
     parts.push(formatNowAndBefore(`${failed - countsBefore.failed} failed`, countsBefore.failed));
   }
+
   if (inDoubt > 0) parts.push(`${inDoubt} in doubt`);
   if (goingOn > 0) parts.push(`${goingOn} still running`);
   if (notDone !== null && notDone > 0) parts.push(`${notDone} not done`);
@@ -209,9 +213,11 @@ function reportCounts(
   } else {
     io.note(`note: ${formatCounts(counts, tally.before)}`);
   }
+
   if (out === undefined) return;
 
   const { failed, inDoubt, goingOn, notDone } = counts;
+
   // A replay would return the same answers.
   if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
     // Corrected rows count as new ones, because their ids or columns may differ.

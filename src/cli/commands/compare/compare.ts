@@ -31,6 +31,7 @@ export async function compare(
 ): Promise<ExitCode> {
   const { report, failOn } = flags;
   refuseInputsBesideRows(flags);
+
   if (report !== undefined && !resolvePagePrinted(ctx, '--report', report)) {
     checkWritableFile(ctx.cwd, report, '--report');
   }

@@ -21,6 +21,7 @@ export async function printHelp(
 ): Promise<void> {
   const print = (text: string): void => command.configureOutput().writeOut?.(text);
   const topicName = words.length === 1 ? words[0] : undefined;
+
   const topic = topicName === undefined ? undefined : await readTopic(topicName, command, terminal);
   if (topicName !== undefined && !isCommand(command, topicName)) {
     if (topic === undefined) throw unknownTopicError(command, topicName);

@@ -22,6 +22,7 @@ export async function addKey(ctx: Context, flags: Flags): Promise<void> {
 
     const changesUser = options.plan !== undefined || options.credits !== undefined;
     if (isNewUser || !changesUser) return;
+
     const command = adviseOperator(ctx, flags, 'users', 'set', createdKey.user);
     ctx.io.note(
       `note: the user ${createdKey.user} already exists and is unchanged; to change it: ${command}`,

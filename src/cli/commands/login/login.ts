@@ -39,6 +39,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   );
 
   if (!isActive) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
+
   if (ctx.env['PROMPTRUN_API_KEY']) {
     ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
   }
@@ -126,6 +127,7 @@ async function askForAddress(ctx: Context): Promise<string> {
   if (!isTyped(ctx)) throw usageError('login needs --base-url <url>: no service is configured yet');
 
   const prompter = await ctx.prompter();
+
   const findProblem = (answer: string): string | undefined => {
     try {
       requireSecureBaseUrl(answer, 'the address', ctx.globals.insecureHttp);

@@ -59,6 +59,7 @@ export async function addProfile(ctx: Context, name: string): Promise<void> {
 
   const message = `Profile ${name} points to ${baseUrl}${isActive ? ' and is active' : ''}.`;
   await confirmAction(ctx, { name, baseUrl, active: isActive }, message);
+
   if (!hasKeyFor(ctx, name, baseUrl)) {
     ctx.io.note(`promptrun login --profile ${name} stores its key.`);
   }

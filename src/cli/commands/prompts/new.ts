@@ -64,11 +64,13 @@ async function noteNextSteps(
   modelsFile: string | undefined,
 ): Promise<void> {
   const shell = detectShell(ctx.env);
-  const modelsWords = (flag: string): string =>
+  const quoteModelsFlag = (flag: string): string =>
     modelsFile === undefined ? '' : ` ${flag} ${toShellWord(modelsFile, shell)}`;
-  const checkCommand = `promptrun prompts check ${toShellWord(file, shell)}${modelsWords('--models-from')}`;
+  const checkCommand = `promptrun prompts check ${toShellWord(file, shell)}${quoteModelsFlag('--models-from')}`;
   ctx.io.note(`note: check it with: ${checkCommand}`);
-  ctx.io.note(`note: run it with: ${await buildRunCommand(ctx, file)}${modelsWords('--models')}`);
+  ctx.io.note(
+    `note: run it with: ${await buildRunCommand(ctx, file)}${quoteModelsFlag('--models')}`,
+  );
 }
 
 /**

@@ -245,9 +245,11 @@ function listExampleWords(inputs: readonly TextField[], imageCount: number): str
   for (const field of inputs.filter(({ required }) => required)) {
     words.push('-i', `${field.key}=${escapeLiteralValue(getExampleValue(field))}`);
   }
+
   for (let image = 1; image <= imageCount; image += 1) {
     words.push('--image', `image${imageCount === 1 ? '' : image}.png`);
   }
+
   return words;
 }
 

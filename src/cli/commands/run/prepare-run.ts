@@ -64,6 +64,7 @@ export async function prepareRun(
 
   const options = parseOptions(option);
   const source = target === undefined ? 'elsewhere' : 'command line';
+
   const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   if (flags.validate) {
     await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
@@ -170,6 +171,7 @@ async function completeInputs(
 
   const fields = describeConfig(config);
   const namedInputs = await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx));
+
   const inputs = placeImages(fields, namedInputs);
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
@@ -189,6 +191,7 @@ async function completeInputs(
   const { inputs: completedInputs, answers } = await askForInputs(ctx, fields, inputs);
   if (validate) refuseInputFault(fields, completedInputs);
   onAsked(answers);
+
   return completedInputs;
 }
 

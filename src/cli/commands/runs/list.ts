@@ -157,6 +157,7 @@ async function* fetchRunPages(
     } else {
       yield pageRows;
     }
+
     if (remainingLimit === 0) break;
   }
 

@@ -78,6 +78,7 @@ export async function saveRuns(
     { ...outputFlags, save: to ?? true },
     '--to',
   );
+
   const connection = await ctx.connection();
   const endedRuns =
     seconds === undefined
@@ -172,6 +173,7 @@ export async function waitForRuns(
     options: createPresentation(toRunFacts(awaitedRuns[index]?.entry)),
   }));
   const [first] = plans;
+
   return first !== undefined && plans.length === 1
     ? presentRun(ctx, connection, first.run, first.options)
     : presentRuns(ctx, connection, plans);

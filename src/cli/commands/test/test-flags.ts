@@ -162,6 +162,7 @@ function pairOutputs(
     reporter,
     out: files[index] === '-' ? undefined : files[index],
   }));
+
   // An empty path stands for standard output.
   const absolutePaths = outputs.map(({ out }) => (out === undefined ? '' : path.resolve(cwd, out)));
   const duplicate = outputs.find(

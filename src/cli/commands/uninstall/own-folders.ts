@@ -88,6 +88,7 @@ export function listOwnFolder(
   for (const entry of readdirSync(folder, { withFileTypes: true }).toSorted(compareNames)) {
     const entryPath = path.join(folder, entry.name);
     const knownFolder = Object.hasOwn(folders, entry.name) ? folders[entry.name] : undefined;
+
     const ownFolder = knownFolder ?? (whole?.test(entry.name) === true ? WHOLE_FOLDER : undefined);
     if (entry.isFile() && files.test(entry.name)) {
       content.ownFiles.push(entryPath);

@@ -50,12 +50,14 @@ export function removeOwnLines(file: string): void {
     const remainingLines = text
       .split(/(?<=\n)/u)
       .filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
+
     const newBytes = Buffer.from(mark + remainingLines.join(''), encoding);
 
     let offset = 0;
     while (offset < newBytes.length) {
       offset += writeSync(handle, newBytes, offset, newBytes.length - offset, offset);
     }
+
     ftruncateSync(handle, newBytes.length);
     fsyncSync(handle);
   } finally {
@@ -77,6 +79,7 @@ function listCandidateFiles(env: Env): string[] {
 
   const configFolder = env['XDG_CONFIG_HOME'] || path.join(home, '.config');
   const zshFolders = new Set([env['ZDOTDIR'] || home, home]);
+
   // The documents may be in OneDrive.
   const documentFolders = new Set(
     [home, env['OneDrive'] || home].map(folder => path.join(folder, 'Documents')),

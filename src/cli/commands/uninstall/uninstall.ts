@@ -212,6 +212,7 @@ function listFolderItems(
     env['PROMPTRUN_DATA_DIR'],
   ];
   const isNamed = namedFolders.some(name => name && path.resolve(name) === folder);
+
   const removableFolders = isNamed
     ? content.folders.filter(candidate => candidate !== folder)
     : content.folders;

@@ -101,6 +101,7 @@ async function createPromptNamer(
     if (cachedName !== undefined) return cachedName;
 
     let version = prompts.get(promptVersionId);
+
     // Other services would need a request per prompt.
     if (embedded) {
       version ??= await client.versions.get(promptVersionId, { signal }).catch(() => undefined);
@@ -188,6 +189,7 @@ const USAGE_BAR_WIDTH = 10;
 function createUsageColumns(rows: readonly GroupUsage[], by: Grouping): ListColumn<GroupUsage>[] {
   const measure = chooseMeasure(rows);
   const getWeight = (row: GroupUsage): number => row[measure] ?? 0;
+
   const largestWeight = rows.reduce((largest, row) => Math.max(largest, getWeight(row)), 0);
   const drawBar = (weight: number): string => {
     if (weight === 0) return '';

@@ -77,6 +77,7 @@ async function fetchPublishedPrompt(
   const { prompts } = connection.client;
   const { signal } = ctx;
   const namedPrompt = await resolvePrompt(ctx, connection, prompt);
+
   const { promptId } = await askOfPrompt(connection, namedPrompt, signal, found =>
     prompts.get(found.promptId, { signal }),
   );

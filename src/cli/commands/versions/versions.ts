@@ -84,8 +84,8 @@ function createLabelColumns(now: number): ListColumn<PromptVersionEntry>[] {
 /** Describes a move of a label, in the row of the version that it came to or left. */
 function formatMove(move: unknown, formatTime: (at: string) => string): string {
   const readMoveField = (field: string): string => toTextOrEmpty(readValueAt(move, field));
-  const shortId = (field: string): string => readMoveField(field).slice(0, 8);
-  const arrival = readMoveField('from') === '' ? 'set' : `moved from ${shortId('from')}`;
+  const shortenId = (field: string): string => readMoveField(field).slice(0, 8);
+  const arrival = readMoveField('from') === '' ? 'set' : `moved from ${shortenId('from')}`;
   const step = readMoveField('to') === '' ? 'removed' : arrival;
   return toOneLine(
     `${readMoveField('label')} ${step} by ${readMoveField('by')} ${formatTime(readMoveField('at'))}`,

@@ -68,6 +68,7 @@ export async function openImage(ctx: Context, source: string): Promise<ImageSour
 
 async function openImageFile(ctx: Context, source: string): Promise<ImageSource> {
   const file = path.resolve(ctx.cwd, source);
+
   const explainFileFault = async <T>(reading: Promise<T>): Promise<T> =>
     reading.catch((error: unknown) => {
       throw toFileFault(error, source === '' ? '(an empty name)' : source, 'image');

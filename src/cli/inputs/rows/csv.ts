@@ -48,6 +48,7 @@ export async function* readCsv(
 
   let header: CsvHeader | undefined;
   let line = 1;
+
   let row = 0;
   let recordCount = 0;
   for await (const { record: cells, raw } of records) {

@@ -48,6 +48,7 @@ export function renderGridMarkdown(grid: Grid, maxLength: number): string {
     lines.length - shownLines.length,
     details.length - shownDetails.length,
   );
+
   return heading + table + shownDetails.join('\n') + leftOutNote;
 }
 

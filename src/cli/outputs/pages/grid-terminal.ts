@@ -44,6 +44,7 @@ export async function renderGridTable(
   );
   const arrangeCells = (cells: readonly string[]): readonly string[] =>
     isWide ? cells : [cells.map((cell, index) => `${titles[index]}\n${cell}`).join('\n')];
+
   const formatFittedCell = (cell: GridCell | undefined, state: GridState): string => {
     const context = isWhole ? Number.POSITIVE_INFINITY : CONTEXT_LENGTH;
     const text = wrapText(formatGridCell(cell, paint, context), width);
@@ -55,6 +56,7 @@ export async function renderGridTable(
     getStateColour(row.state, paint)(row.state),
     ...arrangeCells(row.cells.map(cell => formatFittedCell(cell, row.state))),
   ]);
+
   const totals = grid.columns.map(column =>
     wrapText(paint.dim(escapeControls(formatColumnTotals(column, grid.measures))), width),
   );

@@ -17,6 +17,7 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
   let directory = path.resolve(cwd, directoryName);
   while (!existsSync(directory)) {
     checkDeviceName(directory);
+
     if (isLink(directory)) {
       throw usageError(
         `${flag}: ${directory} is a link to nothing`,
@@ -50,6 +51,7 @@ export function checkDirectory(cwd: string, directoryName: string, flag: string)
 export function checkWritableFile(cwd: string, fileName: string, flag: string): void {
   const file = path.resolve(cwd, fileName);
   if (isDirectory(file)) throw usageError(`${flag}: ${fileName} is a directory`);
+
   checkNamedForWriting(file);
   if (existsSync(file)) return;
 

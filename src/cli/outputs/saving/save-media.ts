@@ -61,6 +61,7 @@ async function chooseExtension(
   const detectedType = await fileTypeFromBuffer(firstBytes);
   if (detectedType?.mime.startsWith(`${item.type}/`) === true) return detectedType.ext;
   if (detectedType === undefined || !GENERIC_TYPES.has(mediaType)) return 'bin';
+
   throw new Error(`its URL returns ${detectedType.mime}, not ${item.type}`);
 }
 

@@ -59,6 +59,7 @@ export async function saveOutputs(
 
     const output = index + 1;
     const stem = `${toSafeFileName(run.runId)}-${output}`;
+
     const place = { directory, stem, force: options.force };
     try {
       const file = await saveOutput(ctx, connection, item, place);

@@ -34,6 +34,7 @@ export async function writeWhole(
           chunk.subarray(0, BEGINNING_BYTES - firstBytes.length),
         ]);
       }
+
       hash.update(chunk);
       size += chunk.length;
       await file.appendFile(chunk);

@@ -57,7 +57,12 @@ export class Journal {
   }
 
   /** Returns a new creation that is not written yet. */
-  newEntry({ service, promptVersionId, inputsDigest, clockOffsetMs }: JournalStart): JournalEntry {
+  createEntry({
+    service,
+    promptVersionId,
+    inputsDigest,
+    clockOffsetMs,
+  }: JournalStart): JournalEntry {
     return {
       id: randomUUID(),
       time: this.#getTime(),
@@ -78,7 +83,7 @@ export class Journal {
     if (!again) return this.#append(entry);
 
     const { id, time, baseUrl: service } = entry;
-    await this.#append({ ...this.newEntry({ ...entry, service }), id, time, again });
+    await this.#append({ ...this.createEntry({ ...entry, service }), id, time, again });
   }
 
   /** Adds the outcome of a creation. */

@@ -103,6 +103,7 @@ async function resolveCommit(git: Git, revision: string): Promise<string> {
   if (!/^[0-9a-f]{40,64}$/u.test(commit)) {
     throw new Error(`${JSON.stringify(revision)} is not a revision`);
   }
+
   return commit;
 }
 
@@ -234,6 +235,7 @@ function toGitFault(error: unknown): Error {
     message: string;
     killed?: boolean;
   };
+
   if (getErrorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError(
       'the file and the partials beside it are larger than 64 MiB in that revision',

@@ -50,6 +50,7 @@ function listGlobalFiles(env: Env): string[] {
   const configFolder = xdg || (home ? path.join(home, '.config') : undefined);
   if (configFolder) files.push(path.join(configFolder, 'git', 'config'));
   if (home) files.push(path.join(home, '.gitconfig'));
+
   return files;
 }
 

@@ -65,12 +65,12 @@ function refuseOtherStops(file: string, sure: unknown, repeatOptions: RepeatOpti
   const maxRepeat = repeatOptions.sure ? repeatOptions.maxRepeat : undefined;
   if (maxRepeatBefore === maxRepeat) return;
   throw usageError(
-    `--baseline: ${file} was made ${sureFlags(maxRepeatBefore)}, and this test runs ${sureFlags(maxRepeat)}`,
+    `--baseline: ${file} was made ${formatSureFlags(maxRepeatBefore)}, and this test runs ${formatSureFlags(maxRepeat)}`,
     'Rates that were stopped early are biased: make both reports with the same flags.',
   );
 }
 
-function sureFlags(maxRepeat: number | undefined): string {
+function formatSureFlags(maxRepeat: number | undefined): string {
   return maxRepeat === undefined ? 'without --sure' : `with --sure --max-repeat ${maxRepeat}`;
 }
 

@@ -33,7 +33,7 @@ export function changeExpectation(
 
   const { kind, place } = expectation;
   const expected =
-    kind === 'json' ? newJson(getNodeData(document, place.node), answer) : { value: answer };
+    kind === 'json' ? findNewJson(getNodeData(document, place.node), answer) : { value: answer };
   if (expected === undefined) return undefined;
 
   const { value } = expected;
@@ -43,7 +43,7 @@ export function changeExpectation(
 }
 
 /** Returns the expected fields with the values that an answer has; undefined if it is not JSON. */
-function newJson(expected: unknown, answer: string): { readonly value: unknown } | undefined {
+function findNewJson(expected: unknown, answer: string): { readonly value: unknown } | undefined {
   const json = parseAnswerJson(answer);
   return 'fault' in json ? undefined : { value: pickExpected(expected, json.value) };
 }

@@ -14,6 +14,7 @@ export async function readTestedModels(
   if (modelField && modelsField) {
     throw testFileError(modelsField, 'model and models are both set: keep one');
   }
+
   if (modelField) return [{ model: requireText(modelField.value, 'model') }];
   if (modelsField === undefined) return [{ model: undefined }];
 

@@ -96,6 +96,7 @@ function findResultFault(
   const pass = findOwnValue(value ?? null, 'pass');
   const score = findOwnValue(value ?? null, 'score');
   const reason = findOwnValue(value ?? null, 'reason');
+
   const isWhole = !isAsPromptfoo || (typeof score === 'number' && typeof reason === 'string');
   if (typeof pass !== 'boolean' || !isWhole) {
     const valueText = value === undefined ? 'nothing' : quoteExcerpt(JSON.stringify(value));

@@ -167,6 +167,7 @@ function readLlmQuestion(value: YamlValue): LlmQuestion {
     const entry = fields.get(key);
     return entry && requireText(entry.value, key);
   };
+
   const prompt = readText('prompt');
   const systemPrompt = readText('systemPrompt');
   const modelName = readText('model');

@@ -317,11 +317,13 @@ function reportUnsupported(
 
   const hints = [...others];
   if (needsPrograms) hints.push('If you trust the file, add --allow-commands.');
+
   if (notes.some(({ needsCommands }) => needsCommands !== true)) {
     hints.push(
       `--skip-unsupported leaves out what has no equivalent (${pluralize(places.length, 'place')}).`,
     );
   }
+
   throw usageError(first, ...hints, 'Nothing was sent.');
 }
 

@@ -63,6 +63,7 @@ function readNunjucksPrompt(value: JsonValue): NunjucksPrompt {
   const text = findOwnValue(value, 'text');
   const vars = findOwnValue(value, 'vars');
   const fault = findOwnValue(value, 'fault');
+
   return {
     text: typeof text === 'string' ? text : '',
     vars: isJsonObject(vars) ? vars : {},

@@ -40,7 +40,7 @@ export function buildJsonReport(
       status,
       seconds: repetitions.some(repetition => repetition.seconds === null) ? null : seconds,
       pass: toPassRuleData(entry.testCase.pass, repetitions.length),
-      ...caseRunsData(caseRuns),
+      ...toCaseRunsData(caseRuns),
       repetitions: repetitions.map(toRepetitionData),
     })),
   };
@@ -72,7 +72,7 @@ function toRateData(summary: RateSummary | undefined): object {
   return { rate, interval, passK: Object.fromEntries(passK) };
 }
 
-function caseRunsData(caseRuns: CaseRuns | undefined): object {
+function toCaseRunsData(caseRuns: CaseRuns | undefined): object {
   if (caseRuns === undefined) {
     return { passed: null, runs: null, rate: null, interval: null, flaky: false };
   }

@@ -30,6 +30,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   };
 
   const neededCases = new Set(chosenCases);
+
   // The loop also visits the cases that it adds.
   for (const neededCase of neededCases) {
     for (const earlierCase of listEarlierCases(neededCase)) neededCases.add(earlierCase);

@@ -154,6 +154,6 @@ export function createJournaledRounds(requests: ResumableRequests): QuestionRoun
 }
 
 /** Returns the id of the repetition's job for its own id or that of a question about it. */
-export function repetitionOfJob(id: string): string {
+export function getRepetitionId(id: string): string {
   return id.split('/', 1)[0] ?? id;
 }

@@ -13,7 +13,7 @@ import type { CheckTools } from './checked-answer.ts';
 import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { createJournaledRounds, repetitionOfJob } from './question-rounds.ts';
+import { createJournaledRounds, getRepetitionId } from './question-rounds.ts';
 import { type PreparedTurn, sortJobsByTurn, TurnAnswers } from './turn-answers.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {
@@ -46,7 +46,7 @@ export async function runEntries(
   const requests = await ResumableRequests.open(
     ctx,
     connection,
-    id => ids.has(repetitionOfJob(id)),
+    id => ids.has(getRepetitionId(id)),
     options,
   );
 

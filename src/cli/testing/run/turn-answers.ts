@@ -99,6 +99,7 @@ export class TurnAnswers {
       status: fault?.status ?? 'RUN_FAILED',
       exitCode: fault?.exitCode ?? EXIT.runFailed,
     });
+
     return { ...toNotRunResult(error), ...(isPostponed && { isPostponed }) };
   }
 

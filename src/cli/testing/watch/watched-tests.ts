@@ -168,9 +168,11 @@ function noteChange(
     ...(presentFiles.length > 0 ? [`${joinPaths(presentFiles)} changed`] : []),
     ...(deletedFiles.length > 0 ? [`${joinPaths(deletedFiles)} deleted`] : []),
   ];
+
   const describeCases = (): string => {
     if (count > 0) return `: ${pluralize(count, 'case')}`;
     return !hasFault && presentFiles.some(isYaml) ? ', but none of its cases' : '';
   };
+
   io.note(escapeControls(`${parts.join(', ')}${describeCases()}`));
 }

@@ -52,6 +52,7 @@ export async function buildChat(
   const omittedSettings: string[] = [];
   if (!hasEffort && !leftOut.has('reasoningEffort')) omittedSettings.push('reasoningEffort');
   if (sortedOptions.standard.has('n') && api.countField === undefined) omittedSettings.push('n');
+
   for (const keyword of listDroppedKeywords(job.json?.schema, clientBody)) {
     omittedSettings.push(`the schema's ${keyword}`);
   }

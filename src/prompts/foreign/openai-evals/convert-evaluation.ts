@@ -88,6 +88,7 @@ function convertDefinition(
   const schemas = collectNestedSchemas(body);
   const nestedNames = Object.keys(schemas);
   const frontMatter = buildEvaluationFrontMatter(entries.get('name')?.scalar, run);
+
   const prompt = formatPromptFile(frontMatter, withEndMark(body), { used: nestedNames, schemas });
 
   if (rows.length === 0) {

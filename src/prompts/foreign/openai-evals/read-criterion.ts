@@ -200,6 +200,7 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
 
   const labels = readLabelTexts(entries, 'labels');
   const passingLabels = readLabelTexts(entries, 'passing_labels');
+
   if (labels.length === 0) {
     note('has no `labels`: it is left out');
     return undefined;

@@ -171,6 +171,7 @@ export async function createAllAtOnce(
     if (row && row.earlierRunId !== null) {
       return row.sameDigest === true ? row.earlierRunId : new CreationRefused('key');
     }
+
     if (!row?.isCreated) return undefined;
 
     uses.add(run.promptId);

@@ -58,7 +58,7 @@ export function createConnectionPool({
       return wrapClient(host, client, names);
     },
     async check() {
-      if (prepares && (await losesStatements(primary).catch(rethrowUnavailable))) {
+      if (prepares && (await mayLoseStatements(primary).catch(rethrowUnavailable))) {
         throw prepareFalseError();
       }
     },
@@ -190,7 +190,7 @@ class StatementNames {
  * Returns true if connections share or lose prepared statements, because a pooler changes their
  * server.
  */
-async function losesStatements(primary: PrimaryServer): Promise<boolean> {
+async function mayLoseStatements(primary: PrimaryServer): Promise<boolean> {
   const clients = await Promise.all(
     Array.from({ length: TESTED_CONNECTIONS }, async () => (await primary.connect()).client),
   );

@@ -129,7 +129,7 @@ export function parseStoredRun<R extends Pick<SelectedRun, 'outputs' | 'warnings
 }
 
 /** Returns the outcome of a stored run; undefined if it has not ended. */
-export function outcomeIfEnded(run: StoredRun | undefined): RunOutcome | undefined {
+export function findOutcome(run: StoredRun | undefined): RunOutcome | undefined {
   if (run?.status !== 'succeeded' && run?.status !== 'failed') return undefined;
   const { status, outputs, tokens, warnings } = run;
   return { status, outputs, tokens, warnings, media: [] };

@@ -26,7 +26,7 @@ let directory: string;
 let journal: Journal;
 
 const beginEntry = async (of: Journal, start = START): Promise<JournalEntry> => {
-  const entry = of.newEntry(start);
+  const entry = of.createEntry(start);
   await of.begin(entry);
   return entry;
 };

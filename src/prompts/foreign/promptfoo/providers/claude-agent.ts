@@ -171,6 +171,7 @@ function toSdkServers(mcp: JsonValue): JsonObject | undefined {
 
     const url = findOwnValue(server, 'url');
     const command = findOwnValue(server, 'command');
+
     const name = toTextOrEmpty(findOwnValue(server, 'name') ?? url ?? command ?? 'default');
     if (url !== undefined) {
       const headers = findOwnValue(server, 'headers');

@@ -150,6 +150,7 @@ function convertModel(
     config && readMergedValues(config, 'config'),
     conversion,
   );
+
   const promptSettings = convertSettings({ id }, promptConfig, conversion);
   const output = promptSettings.output ?? ownSettings.output;
   const settings = { ...ownSettings.settings, ...promptSettings.settings };

@@ -184,6 +184,7 @@ function* generateCases(
 ): Generator<PossibleCase> {
   const count = countCombinations(test.vars);
   const hasCode = needs.hasCode || usesCode(test);
+
   const seesMetadata = hasCode && conversion.isForTest && Object.keys(test.metadata).length > 0;
   const { transform, judge } = test.options;
 
