@@ -14,6 +14,7 @@ import {
   type CreationResult,
   mayHaveRun,
 } from './creation-result.ts';
+import { stoppedWaiting } from './stop-errors.ts';
 
 interface CreateAndWaitOptions extends CreateRunOptions {
   /** Reserves room for the run before it is created; nothing is counted by default. */
@@ -184,7 +185,6 @@ export async function waitForKnownRun(
   } catch (error) {
     const isLate = error instanceof WaitTimeoutError;
     if (!isLate && !signal.aborted) throw error;
-    const { stoppedWaiting } = await import('./stop-errors.ts');
     throw stoppedWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
   }
 }

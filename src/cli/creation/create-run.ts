@@ -24,6 +24,12 @@ import {
 } from './creation-result.ts';
 import { type SearchResult, searchRuns } from './find-run.ts';
 import { CreationInDoubt, explainDoubt } from './in-doubt.ts';
+import {
+  stoppedBeforeAnswer,
+  stoppedBeforeSending,
+  stoppedOwnRun,
+  stoppedWaiting,
+} from './stop-errors.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
 const LAST_SEARCH_MS = 1200;
@@ -234,9 +240,6 @@ class RunCreation {
 
   /** Returns the error to throw once the signal aborts. */
   async #abortError(): Promise<unknown> {
-    const { stoppedBeforeAnswer, stoppedBeforeSending, stoppedOwnRun } = await import(
-      './stop-errors.ts'
-    );
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
     const stopper = stopCause(reason);
@@ -268,7 +271,6 @@ class RunCreation {
    * throw.
    */
   async #timeoutError(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
-    const { stoppedBeforeAnswer, stoppedWaiting } = await import('./stop-errors.ts');
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
       const runId = await this.#send(limit).then(run => run.runId, findTimeoutRunId);
