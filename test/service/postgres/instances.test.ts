@@ -180,6 +180,12 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
     await busy.cancel();
     await Promise.all([one.close(), two.close()]);
+  });
+
+  test('start only with the media directory of their database, which others may not write', async () => {
+    const database = await makeDatabase(cluster.url, 'directory');
+    const mediaDir = temporaryDirectory();
+    await (await start(database, { mediaDir })).close();
 
     await expect(start(database)).rejects.toThrow('give it to this one too, with --media-dir');
     await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow(
