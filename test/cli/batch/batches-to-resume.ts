@@ -10,6 +10,17 @@ import { type ServiceForTest, startServiceForTest } from '../../support/service-
 /** The rows of a batch of three. */
 export const NAMES = 'name\nAda\nBo\nEve\n';
 
+/** The arguments of a batch whose runs take a second each. */
+export const SLEEPY = [
+  'sandbox',
+  '--from',
+  'rows.jsonl',
+  '--out',
+  'results.jsonl',
+  '-o',
+  'delaySeconds=1',
+];
+
 /** Returns the line of a row that has succeeded. */
 export function doneRow(row: number): string {
   return `{"row":${row},"id":"${row}","runId":"${randomUUID()}","runStatus":"succeeded","outputs":[],"tokens":1,"error":null}\n`;

@@ -7,19 +7,9 @@ import { directoryWith } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
-import { batchesToResume, doneRow, NAMES } from './batches-to-resume.ts';
+import { batchesToResume, doneRow, NAMES, SLEEPY } from './batches-to-resume.ts';
 
 const { runBatch, created, resume, writeJournal, findVersion } = batchesToResume();
-
-const SLEEPY = [
-  'sandbox',
-  '--from',
-  'rows.jsonl',
-  '--out',
-  'results.jsonl',
-  '-o',
-  'delaySeconds=1',
-];
 
 test.each([
   ['nothing of it says anything', '{"row":2,"id'],

@@ -10,20 +10,10 @@ import { directoryWith, TEST_NOW } from '../../support/context.ts';
 import { HandClock } from '../../support/hand-clock.ts';
 import { hastyClock } from '../../support/hasty-clock.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
-import { batchesToResume, doneRow, failedRow, NAMES } from './batches-to-resume.ts';
+import { batchesToResume, doneRow, failedRow, NAMES, SLEEPY } from './batches-to-resume.ts';
 
 const { service, runBatch, created, resume, writeJournal, creationStep, runOfZoe } =
   batchesToResume();
-
-const SLEEPY = [
-  'sandbox',
-  '--from',
-  'rows.jsonl',
-  '--out',
-  'results.jsonl',
-  '-o',
-  'delaySeconds=1',
-];
 
 test('rows that succeeded are left, the others run', async () => {
   const { exitCode, home, stderr } = await resume(doneRow(1) + doneRow(3));
