@@ -14,6 +14,28 @@ import {
   toFileBelow,
 } from './write-below.ts';
 
+const { O_WRONLY, O_APPEND, O_CREAT } = constants;
+
+/**
+ * Matches the names of this process's own descriptors, which the user opened, whatever they lead
+ * to.
+ */
+const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/u;
+
+/** The null device of Windows, which a path below a folder does not reach. */
+const WINDOWS_NULL = String.raw`\\.\NUL`;
+
+/** The codes of faults of file systems without hard links. */
+const LINKS_UNSUPPORTED = new Set([
+  'EISDIR',
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EMLINK',
+  'EXDEV',
+]);
+
 /** The content of a file, or a function that writes it. */
 export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise<void>);
 
@@ -21,7 +43,7 @@ export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise
  * Replaces a file atomically; the new content is on disk once this resolves. Creates missing
  * folders.
  *
- * @param mode default that of the former file, else by the umask
+ * @param mode defaults to the mode of the former file; without one, the umask decides
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceFile(
@@ -30,15 +52,7 @@ export async function replaceFile(
   mode?: number,
 ): Promise<void> {
   makeFolderBelow(getParentFolder(file));
-  await replaceIn(file, content, mode);
-}
-
-async function replaceIn(file: FileBelow, content: FileContent, mode?: number): Promise<void> {
-  const target = checkBelow(file);
-  const former = await lstat(target).catch(() => undefined);
-  await writePart(buildPartPath(target), content, mode ?? former?.mode, async part => {
-    await renameOver(part, checkBelow(file));
-  });
+  await replaceCheckedFile(file, content, mode);
 }
 
 /**
@@ -47,7 +61,7 @@ async function replaceIn(file: FileBelow, content: FileContent, mode?: number): 
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceNamedFile(file: string, content: FileContent): Promise<void> {
-  await replaceIn(toFileBelow(file), content);
+  await replaceCheckedFile(toFileBelow(file), content);
 }
 
 /**
@@ -63,6 +77,86 @@ export async function appendToNamedFile(file: string, text: string): Promise<voi
 }
 
 /**
+ * Replaces a file synchronously and without a flush, for small files that can be recreated.
+ * Replaces a link too.
+ */
+export function replaceFileSync(file: string, content: string, mode: number): void {
+  const tempPath = buildTempPath(file);
+  try {
+    writeFileSync(tempPath, content, { mode, flag: 'wx' });
+    renameOverSync(tempPath, file);
+  } catch (error) {
+    rmSync(tempPath, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Writes a new file atomically. Returns false and keeps the old one if the name is taken. Creates
+ * missing folders.
+ *
+ * @throws {LinkFault}, file system errors or errors of `content`
+ */
+export async function createFile(
+  file: FileBelow,
+  content: FileContent,
+  mode?: number,
+): Promise<boolean> {
+  makeFolderBelow(getParentFolder(file));
+  const tempPath = buildTempPath(checkBelow(file));
+  return await writeTempFile({ tempPath, content, mode }, () =>
+    placeNew(tempPath, checkBelow(file)),
+  );
+}
+
+/**
+ * Writes a file atomically.
+ *
+ * @param folder created if it is missing
+ * @param nameFor returns the name; called once the content is written
+ * @param ifTaken what to do if the name is taken: give the new file a suffix, or replace the old
+ * one
+ * @returns the final name
+ * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
+ */
+export async function writeUnderFreeName(
+  folder: FileBelow,
+  nameFor: () => string | Promise<string>,
+  content: FileContent,
+  ifTaken: 'suffix' | 'replace',
+): Promise<string> {
+  const directory = makeFolderBelow(folder);
+  const checkTarget = (name: string): string =>
+    checkBelow({ ...folder, name: path.join(folder.name, name) });
+  const tempPath = buildTempPath(path.join(directory, 'new'));
+  return await writeTempFile({ tempPath, content }, async () => {
+    const name = await nameFor();
+    if (ifTaken === 'replace') {
+      await renameOver(tempPath, checkTarget(name));
+      return name;
+    }
+
+    const { name: stem, ext } = path.parse(name);
+    for (let suffix = 0; ; suffix += 1) {
+      const candidate = suffix === 0 ? name : `${stem}_${suffix}${ext}`;
+      if (await placeNew(tempPath, checkTarget(candidate))) return candidate;
+    }
+  });
+}
+
+/** Gives a written file its name. Returns false and keeps the old file if the name is taken. */
+export async function placeNew(tempPath: string, file: string): Promise<boolean> {
+  try {
+    await link(tempPath, file);
+  } catch (error) {
+    if (getErrorCode(error) === 'EEXIST') return false;
+    if (!LINKS_UNSUPPORTED.has(getErrorCode(error) ?? '')) throw error;
+    return await placeWithoutLinks(tempPath, file);
+  }
+  return true;
+}
+
+/**
  * Checks a file that the user named for writing: a link may lead only to a device or a pipe.
  *
  * @throws {LinkFault}
@@ -70,17 +164,6 @@ export async function appendToNamedFile(file: string, text: string): Promise<voi
 export function checkNamedForWriting(file: string): void {
   if (!isSpecial(file)) checkBelow(toFileBelow(file));
 }
-
-const { O_WRONLY, O_APPEND, O_CREAT } = constants;
-
-/**
- * Matches the names of this process's own descriptors, which the user opened, whatever they lead
- * to.
- */
-const OWN_DESCRIPTOR = /^\/(?:dev\/(?:stdout|stderr|fd\/\d+)|proc\/self\/fd\/\d+)$/u;
-
-/** The null device of Windows, which a path below a folder does not reach. */
-const WINDOWS_NULL = String.raw`\\.\NUL`;
 
 /**
  * Returns true if a file is a device, a pipe or a socket, a link to one, or the name of an open
@@ -121,94 +204,41 @@ function getParentFolder({ folder, name }: FileBelow): FileBelow {
   return { folder, name: path.dirname(name) };
 }
 
-/**
- * Replaces a file synchronously and without a flush, for small files that can be recreated.
- * Replaces a link too.
- */
-export function replaceFileSync(file: string, content: string, mode: number): void {
-  const part = buildPartPath(file);
-  try {
-    writeFileSync(part, content, { mode, flag: 'wx' });
-    renameOverSync(part, file);
-  } catch (error) {
-    rmSync(part, { force: true });
-    throw error;
-  }
-}
-
-/**
- * Writes a new file atomically. Returns false and keeps the old one if the name is taken. Creates
- * missing folders.
- *
- * @throws {LinkFault}, file system errors or errors of `content`
- */
-export async function createFile(
+async function replaceCheckedFile(
   file: FileBelow,
   content: FileContent,
   mode?: number,
-): Promise<boolean> {
-  makeFolderBelow(getParentFolder(file));
-  return await writePart(buildPartPath(checkBelow(file)), content, mode, part =>
-    placeNew(part, checkBelow(file)),
-  );
+): Promise<void> {
+  const target = checkBelow(file);
+  const former = await lstat(target).catch(() => undefined);
+  const tempPath = buildTempPath(target);
+  await writeTempFile({ tempPath, content, mode: mode ?? former?.mode }, async () => {
+    await renameOver(tempPath, checkBelow(file));
+  });
 }
 
-/**
- * Writes a file atomically.
- *
- * @param folder created if it is missing
- * @param nameFor returns the name; called once the content is written
- * @param ifTaken what to do if the name is taken: give the new file a suffix, or replace the old
- * one
- * @returns the final name
- * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
- */
-export async function writeUnderFreeName(
-  folder: FileBelow,
-  nameFor: () => string | Promise<string>,
-  content: FileContent,
-  ifTaken: 'suffix' | 'replace',
-): Promise<string> {
-  const directory = makeFolderBelow(folder);
-  const checkTarget = (name: string): string =>
-    checkBelow({ ...folder, name: path.join(folder.name, name) });
-  return await writePart(
-    buildPartPath(path.join(directory, 'new')),
-    content,
-    undefined,
-    async part => {
-      const name = await nameFor();
-      if (ifTaken === 'replace') {
-        await renameOver(part, checkTarget(name));
-        return name;
-      }
-
-      const { name: stem, ext } = path.parse(name);
-      for (let number = 0; ; number += 1) {
-        const free = number === 0 ? name : `${stem}_${number}${ext}`;
-        if (await placeNew(part, checkTarget(free))) return free;
-      }
-    },
-  );
-}
-
-function buildPartPath(file: string): string {
+function buildTempPath(file: string): string {
   return path.join(path.dirname(file), `.promptrun-${randomBytes(6).toString('hex')}.part`);
 }
 
-async function writePart<T>(
-  part: string,
-  content: FileContent,
-  mode: number | undefined,
-  place: (part: string) => Promise<T>,
+interface TempFile {
+  readonly tempPath: string;
+  readonly content: FileContent;
+  readonly mode?: number | undefined;
+}
+
+/** Writes a temporary file, which `place` moves to its final path. */
+async function writeTempFile<T>(
+  { tempPath, content, mode }: TempFile,
+  place: () => Promise<T>,
 ): Promise<T> {
   try {
-    await writeTo(await open(part, 'wx', mode), content, flushHandle);
-    const placed = await place(part);
-    await syncDirectory(path.dirname(part));
+    await writeTo(await open(tempPath, 'wx', mode), content, flushHandle);
+    const placed = await place();
+    await syncDirectory(path.dirname(tempPath));
     return placed;
   } finally {
-    await rm(part, { force: true });
+    await rm(tempPath, { force: true });
   }
 }
 
@@ -225,31 +255,17 @@ async function writeTo(
   }
 }
 
-const NO_LINKS = new Set(['EISDIR', 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV']);
-
-/** Gives a written file its name. Returns false and keeps the old file if the name is taken. */
-export async function placeNew(part: string, file: string): Promise<boolean> {
-  try {
-    await link(part, file);
-  } catch (error) {
-    if (getErrorCode(error) === 'EEXIST') return false;
-    if (!NO_LINKS.has(getErrorCode(error) ?? '')) throw error;
-    return await placeWithoutLinks(part, file);
-  }
-  return true;
-}
-
 /**
  * Gives a file its name on a file system without hard links: creates an empty file first, then
  * replaces it.
  */
-async function placeWithoutLinks(part: string, file: string): Promise<boolean> {
+async function placeWithoutLinks(tempPath: string, file: string): Promise<boolean> {
   try {
     await (await open(file, 'wx')).close();
   } catch (error) {
     if (getErrorCode(error) === 'EEXIST') return false;
     throw error;
   }
-  await renameOver(part, file);
+  await renameOver(tempPath, file);
   return true;
 }
