@@ -19,7 +19,7 @@ interface TestRow {
   readonly fields: Readonly<Record<string, string>>;
 }
 
-type NoteAt = (at: FilePosition, message: string) => void;
+type AddNote = (at: FilePosition, message: string) => void;
 
 /** String checks in order of precedence. */
 const STRING_CHECKS = {
@@ -34,18 +34,24 @@ const STRING_CHECKS = {
  * that they concern.
  */
 const GITHUB_EVALUATORS: {
-  readonly [name: string]: { readonly asks: string; readonly about: readonly string[] };
+  readonly [name: string]: { readonly question: string; readonly fields: readonly string[] };
 } = {
-  similarity: { asks: 'says in substance the same as the expected answer', about: ['expected'] },
-  relevance: { asks: 'answers what the input asks, and keeps to it', about: ['input'] },
-  coherence: {
-    asks: 'hangs together: it is logical, ordered and easy to follow',
-    about: ['input'],
+  similarity: {
+    question: 'says in substance the same as the expected answer',
+    fields: ['expected'],
   },
-  fluency: { asks: 'is fluent: correct in grammar, natural in wording, and readable', about: [] },
+  relevance: { question: 'answers what the input asks, and keeps to it', fields: ['input'] },
+  coherence: {
+    question: 'hangs together: it is logical, ordered and easy to follow',
+    fields: ['input'],
+  },
+  fluency: {
+    question: 'is fluent: correct in grammar, natural in wording, and readable',
+    fields: [],
+  },
   groundedness: {
-    asks: 'says nothing that the context does not support',
-    about: ['input', 'context'],
+    question: 'says nothing that the context does not support',
+    fields: ['input', 'context'],
   },
 };
 
@@ -61,13 +67,13 @@ export function readGithubTests(
   if (!testData || testData.isEmpty) return undefined;
 
   const notes: { line: number; message: string }[] = [];
-  const note: NoteAt = (at, message) => {
+  const addNote: AddNote = (at, message) => {
     notes.push({ line: at.line, message });
     findings.addNote(at, message);
   };
 
   const evaluators = listItems(entries, 'evaluators', findings)
-    .map((item, index) => findings.attempt(() => readEvaluator(item, index + 1, note)))
+    .map((item, index) => findings.attempt(() => readEvaluator(item, index + 1, addNote)))
     .filter(evaluator => evaluator !== undefined);
   const rows = listItems(entries, 'testData', findings);
 
@@ -79,7 +85,7 @@ export function readGithubTests(
 
   const cases = rows
     .map((row, index) =>
-      findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, note })),
+      findings.attempt(() => readRow(row, index + 1, { evaluators, inputs, addNote })),
     )
     .filter(foreignCase => foreignCase !== undefined);
   return withoutUndefined({ model: entries.get('model')?.value.scalar, cases, notes });
@@ -93,9 +99,9 @@ function listItems(entries: YamlEntries, key: string, findings: Findings): YamlV
 }
 
 /** Returns a fault if there are too many pairs of rows and evaluators. */
-function findExcessFault(rows: number, evaluators: number): string | undefined {
-  if (rows > BOUNDS.cases) return `there are more than ${formatNumber(BOUNDS.cases)} rows`;
-  if (rows * evaluators <= BOUNDS.checks) return undefined;
+function findExcessFault(rowCount: number, evaluatorCount: number): string | undefined {
+  if (rowCount > BOUNDS.cases) return `there are more than ${formatNumber(BOUNDS.cases)} rows`;
+  if (rowCount * evaluatorCount <= BOUNDS.checks) return undefined;
   return `its rows and evaluators make more than ${formatNumber(BOUNDS.checks)} checks`;
 }
 
@@ -105,8 +111,8 @@ function readRow(
   {
     evaluators,
     inputs,
-    note,
-  }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; note: NoteAt },
+    addNote,
+  }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; addNote: AddNote },
 ): ForeignCase {
   const entries = item.entries('a row of testData');
   const empty = entries.find(({ value }) => value.isEmpty);
@@ -114,7 +120,7 @@ function readRow(
 
   const missingInputs = inputs.filter(input => !entries.some(({ key }) => key === input));
   for (const input of missingInputs) {
-    note(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
+    addNote(item, `this row has no \`${input}\`: {{${input}}} stays as text`);
   }
 
   const fields = Object.fromEntries(entries.map(({ key, value }) => [key, formatRowField(value)]));
@@ -144,29 +150,29 @@ interface EvaluatorPlace {
   readonly at: number;
 }
 
-function readEvaluator(item: YamlValue, at: number, note: NoteAt): Evaluator {
+const KNOWN_KINDS = 'the kinds are string, llm and uses';
+
+function readEvaluator(item: YamlValue, number: number, addNote: AddNote): Evaluator {
   const entries = item.entries('an evaluator');
   const [kind, ...otherKinds] = entries.filter(({ key }) =>
     ['string', 'llm', 'uses'].includes(key),
   );
 
   const unknownEntry = entries.find(({ key }) => !['name', 'string', 'llm', 'uses'].includes(key));
-  if (!kind || unknownEntry || otherKinds.length > 0) {
-    const what = unknownEntry
-      ? `\`${unknownEntry.key}\` is not known`
-      : 'an evaluator has one kind';
-    throw faultAt(
-      unknownEntry ?? otherKinds[0] ?? item,
-      `${what}; the kinds are string, llm and uses`,
-    );
+  if (unknownEntry) {
+    throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not known; ${KNOWN_KINDS}`);
   }
 
-  const place = { line: kind.line, at };
-  if (kind.key === 'string') return readStringEvaluator(kind, place, note);
+  if (!kind || otherKinds.length > 0) {
+    throw faultAt(otherKinds[0] ?? item, `an evaluator has one kind; ${KNOWN_KINDS}`);
+  }
+
+  const place = { line: kind.line, at: number };
+  if (kind.key === 'string') return readStringEvaluator(kind, place, addNote);
   return kind.key === 'llm' ? readLlmEvaluator(kind, place) : readBuiltIn(kind, place);
 }
 
-function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: NoteAt): Evaluator {
+function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: AddNote): Evaluator {
   const checks = entry.value.entries('string');
   const unknownEntries = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   const [first, ...ignoredChecks] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
@@ -187,14 +193,14 @@ function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, note: Note
   }
 
   for (const unknownEntry of unknownEntries) {
-    note(
+    addNote(
       unknownEntry,
       `\`${unknownEntry.key}\` of a string check is a key that gh models ignores too`,
     );
   }
 
   for (const { check } of ignoredChecks) {
-    note(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
+    addNote(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
   }
 
   const text = first.check.value.text(first.check.key);
@@ -258,18 +264,18 @@ function readBuiltIn({ value: evaluatorValue }: YamlEntry, place: EvaluatorPlace
 
   return ({ line, fields }) => {
     // The context of groundedness is what the row expects.
-    const findValue = (about: string): string | undefined =>
-      fields[about === 'context' ? 'expected' : about];
-    if (shortName === 'similarity' && findValue('expected') === undefined) {
+    const findField = (name: string): string | undefined =>
+      fields[name === 'context' ? 'expected' : name];
+    if (shortName === 'similarity' && findField('expected') === undefined) {
       throw faultAt({ line, column: 1 }, `${name} needs the field \`expected\` in each row`);
     }
 
-    const facts = evaluator.about.flatMap(about => {
-      const fact = findValue(about);
+    const facts = evaluator.fields.flatMap(field => {
+      const fact = findField(field);
       return fact === undefined
         ? []
-        : [`\n\nThe ${about === 'expected' ? 'expected answer' : about}:\n${fact}`];
+        : [`\n\nThe ${field === 'expected' ? 'expected answer' : field}:\n${fact}`];
     });
-    return { kind: 'rubric', ...place, text: `${evaluator.asks}${facts.join('')}` };
+    return { kind: 'rubric', ...place, text: `${evaluator.question}${facts.join('')}` };
   };
 }

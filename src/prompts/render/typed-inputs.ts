@@ -42,20 +42,25 @@ export async function readTextInputs(
   return Object.fromEntries(values);
 }
 
-interface ReadInput {
+/** A value, or the fault of a text that has none. */
+interface ParsedInput {
   readonly value?: JsonValue | undefined;
   /** The fault as a predicate to follow the field's name. */
   readonly fault?: string;
 }
 
 function findInputDefault(
-  { key, schema, default: otherwise }: TextInput,
+  { key, schema, default: inputDefault }: TextInput,
   { default: defaults }: PromptDefinition['input'],
 ): JsonValue | undefined {
-  return findOwnValue(defaults, key) ?? schema?.['default'] ?? otherwise;
+  return findOwnValue(defaults, key) ?? schema?.['default'] ?? inputDefault;
 }
 
-async function readText(input: TextInput, text: string, check: SchemaChecker): Promise<ReadInput> {
+async function readText(
+  input: TextInput,
+  text: string,
+  check: SchemaChecker,
+): Promise<ParsedInput> {
   const { schema, type, enum: choices } = input;
   if (choices) {
     if (!choices.includes(text)) return { fault: `must be one of ${choices.join(', ')}` };
@@ -64,22 +69,22 @@ async function readText(input: TextInput, text: string, check: SchemaChecker): P
 
   if (!schema) return { value: text };
 
-  const parsedValue = type === 'string' ? { value: text } : await parseTypedText(type, text);
-  if (parsedValue.value === undefined) return parsedValue;
+  const parsed = type === 'string' ? { value: text } : await parseTypedText(type, text);
+  if (parsed.value === undefined) return parsed;
 
-  const mismatch = findInputMismatch(input, parsedValue.value, check);
-  if (!mismatch) return parsedValue;
+  const mismatch = findInputMismatch(input, parsed.value, check);
+  if (!mismatch) return parsed;
 
-  // If the schema also accepts text, a text that looks like a number is tried as a number.
-  const isText = type === 'any' && typeof parsedValue.value !== 'string';
-  if (isText && !findInputMismatch(input, text, check)) return { value: text };
+  // If the parsed value does not match, the text itself may.
+  const wasParsed = type === 'any' && typeof parsed.value !== 'string';
+  if (wasParsed && !findInputMismatch(input, text, check)) return { value: text };
 
   const { pointer, message, isOfSchema } = mismatch;
   if (isOfSchema) return { fault: `can't be checked: ${message}` };
 
-  const isType =
+  const isTypeMismatch =
     type !== 'string' && [`must be ${type}`, `must be ${type} or null`].includes(message);
-  if (pointer === '' && isType) return { fault: `must be ${INPUT_FORMS[type]}` };
+  if (pointer === '' && isTypeMismatch) return { fault: `must be ${INPUT_FORMS[type]}` };
   return {
     fault: pointer === '' ? message : `does not match its schema at ${pointer}: ${message}`,
   };
@@ -102,7 +107,7 @@ const INPUT_FORMS = {
 } as const;
 
 /** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
-async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ReadInput> {
+async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ParsedInput> {
   try {
     return {
       value: parseBoundedJson(text, { ...BOUNDS.json, levels: BOUNDS.valueDepth }) as JsonValue,

@@ -42,8 +42,7 @@ import {
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.
  *
- * @throws {InvalidPromptFile} whose message names file and line, for a prompt that a prompt file
- * can't express
+ * @throws {InvalidPromptFile} with file and line, if a prompt file can't express the prompt
  */
 export async function convertPromptfoo(
   source: ParsedText,
@@ -75,7 +74,7 @@ interface ConfigurationParts {
   readonly tests: ConfiguredTests;
   readonly models: ConfiguredModels;
   /** The variables that are not texts. */
-  readonly json: JsonVariables;
+  readonly jsonVariables: JsonVariables;
 }
 
 async function convertDocument(
@@ -95,8 +94,17 @@ async function convertDocument(
   const providersNode = entries.get('providers') ?? entries.get('targets');
   collectNamedProviders(providersNode, conversion);
   const tests = await readTests(entries, prompts, conversion);
-  const json = collectJsonVariables(tests, findOmissibleInputs(plainBody, tests, conversion));
-  conversion.variables = { all: tests.names, json: json.names, stored: listStoredVariables(tests) };
+  const jsonVariables = collectJsonVariables(
+    tests,
+    findOmissibleInputs(plainBody, tests, conversion),
+  );
+
+  // The readers of the body and of the models look variables up in the conversion.
+  conversion.variables = {
+    all: tests.names,
+    json: jsonVariables.names,
+    stored: listStoredVariables(tests),
+  };
   const convertedBody = toRenderedBody(prompt, plainBody, tests, conversion);
   const models = readConfiguredModels(
     providersNode,
@@ -105,29 +113,38 @@ async function convertDocument(
   );
 
   const isLeftOut =
-    convertedBody.isLeftOut ||
-    reportClaudeLines(prompt, models, conversion) ||
-    reportFreshIds(tests, prompt, models.allProviders, conversion);
+    convertedBody.isLeftOut || reportUnsupportedText({ prompt, tests, models }, conversion);
   const body = { ...convertedBody, isLeftOut };
   const description = entries.get('description')?.scalar;
 
-  return convertParts({ description, prompts, prompt, body, tests, models, json }, conversion);
+  return convertParts(
+    { description, prompts, prompt, body, tests, models, jsonVariables },
+    conversion,
+  );
+}
+
+/** Reports the first reason why a prompt must be left out; returns true if there is one. */
+function reportUnsupportedText(
+  { prompt, tests, models }: Pick<ConfigurationParts, 'prompt' | 'tests' | 'models'>,
+  conversion: ConversionContext,
+): boolean {
+  if (reportClaudeLines(prompt, models, conversion)) return true;
+  return reportFreshIds(tests, prompt, models.allProviders, conversion);
 }
 
 function convertParts(
-  { description, prompts, prompt, body, tests, models, json }: ConfigurationParts,
+  { description, prompts, prompt, body, tests, models, jsonVariables }: ConfigurationParts,
   conversion: ConversionContext,
 ): ConvertedPrompt {
   const frontMatter = buildFrontMatter(models.askedProviders[0], description);
-  const needs = findPromptNeeds({ prompt, body, models, json }, conversion);
+  const needs = findPromptNeeds({ prompt, body, models, json: jsonVariables }, conversion);
   const { cases, leftOut } = models.isPromptAsked
     ? buildCases(models.tests, needs, conversion)
     : NO_CASES;
-  const promptFile = { head: frontMatter, optional: needs.inputs };
 
   return {
     prompt: buildPromptFile(frontMatter, body, needs, conversion),
-    test: createTestFile(cases, models),
+    test: buildPromptTestFile(cases, models),
     ...buildDeclaredModels(models.allProviders),
     notes: conversion.notes,
     prompts: prompts.length,
@@ -143,7 +160,7 @@ function convertParts(
     leftOut: body.isLeftOut ? cases.length : leftOut,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
-    ...pickPromptMaker(prompt, body, promptFile, models, conversion),
+    ...pickProgramOrTemplate({ prompt, body, models, frontMatter, needs }, conversion),
   };
 }
 
@@ -198,7 +215,7 @@ function findOmissibleInputs(
   tests: ConfiguredTests,
   { isForTest }: ConversionContext,
 ): readonly string[] {
-  // The values that a written models file gets later are not known.
+  // A written models file is used with values that are not known yet, so none may be omitted.
   return isForTest ? [...tests.names, ...listInputs(body)] : [];
 }
 
@@ -227,7 +244,7 @@ function buildPromptFile(
 }
 
 /** Returns the content of the test file; undefined without a case. */
-function createTestFile(
+function buildPromptTestFile(
   cases: CasesForPrompt['cases'],
   models: ConfiguredModels,
 ): JsonObject | undefined {
@@ -235,21 +252,30 @@ function createTestFile(
   return buildTestFile({ ...pickTestFileModels(models), cases: cases.map(({ text }) => text) });
 }
 
+interface PromptParts extends Pick<ConfigurationParts, 'prompt' | 'body' | 'models'> {
+  readonly frontMatter: JsonObject;
+  readonly needs: PromptNeeds;
+}
+
 /**
  * Returns the program or the template that makes a prompt for each case; nothing if its prompt file
  * expresses it.
  */
-function pickPromptMaker(
-  { program, readsLabel, at }: ConfiguredPrompt,
-  { template }: PromptBody,
-  promptFile: { readonly head: JsonObject; readonly optional: readonly string[] },
-  { askedProviders }: ConfiguredModels,
+function pickProgramOrTemplate(
+  {
+    prompt: { program, readsLabel, at },
+    body: { template },
+    models: { askedProviders },
+    frontMatter,
+    needs,
+  }: PromptParts,
   conversion: ConversionContext,
 ): Pick<ConvertedPrompt, 'program' | 'template'> {
-  const parts = { ...promptFile, line: conversion.findOwnLine(at) ?? 1 };
+  const line = conversion.findOwnLine(at) ?? 1;
+  const fileParts = { head: frontMatter, optional: needs.inputs, line };
   const labels = readsLabel ? { labels: askedProviders.map(({ label = '' }) => label) } : {};
   return {
-    ...(program && { program: { argv: program, ...labels, ...parts } }),
-    ...(template !== undefined && { template: { text: template, ...parts } }),
+    ...(program && { program: { argv: program, ...labels, ...fileParts } }),
+    ...(template !== undefined && { template: { text: template, ...fileParts } }),
   };
 }

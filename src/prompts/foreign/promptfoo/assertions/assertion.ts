@@ -33,16 +33,17 @@ export function isJudged({ type }: Assertion): boolean {
   return JUDGED_TYPE.test(type);
 }
 
+/** The types whose code needs a program of its own, whether or not it may be run. */
 const PROGRAM_TYPES = ['python', 'ruby'];
 
-export function withoutNot(type: string): string {
+export function stripNegation(type: string): string {
   return type.replace(/^not-/u, '');
 }
 
-/** Returns true if a type is carried out, or is a program, which may be. */
+/** Returns true if assertions of a type can be converted, or are programs that may be run. */
 export function isSupported(type: string): boolean {
-  const positive = withoutNot(type);
-  return Object.hasOwn(CONVERSIONS, positive) || PROGRAM_TYPES.includes(positive);
+  const positiveType = stripNegation(type);
+  return Object.hasOwn(CONVERSIONS, positiveType) || PROGRAM_TYPES.includes(positiveType);
 }
 
 export function reportUnsupportedType(
@@ -50,7 +51,7 @@ export function reportUnsupportedType(
   type: string,
   conversion: ConversionContext,
 ): void {
-  const isProgram = PROGRAM_TYPES.includes(withoutNot(type));
-  const way = isProgram ? ': use an expectation `command`' : '';
-  conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${way}`);
+  const isProgram = PROGRAM_TYPES.includes(stripNegation(type));
+  const alternative = isProgram ? ': use an expectation `command`' : '';
+  conversion.reportOmission(at, `the assertion \`${type}\` has no equivalent${alternative}`);
 }

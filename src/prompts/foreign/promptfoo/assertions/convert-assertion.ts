@@ -14,7 +14,7 @@ import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
 import { PYTHON_CHECK } from '../programs/python-check.ts';
-import { type Assertion, reportUnsupportedType, withoutNot } from './assertion.ts';
+import { type Assertion, reportUnsupportedType, stripNegation } from './assertion.ts';
 import {
   buildFailingExpectation,
   CONVERSIONS,
@@ -38,7 +38,7 @@ export function convertAssertion(
   conversion: ConversionContext,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
-  const positiveName = withoutNot(type);
+  const positiveName = stripNegation(type);
   if (reportUnusableCode(assertion, positiveName, conversion)) return undefined;
 
   const omissionsBefore = conversion.omissionCount;

@@ -8,8 +8,8 @@ import {
   isSupported,
   JUDGED_TYPE,
   reportUnsupportedType,
+  stripNegation,
   type WrittenJudge,
-  withoutNot,
 } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
@@ -122,7 +122,7 @@ const UNREAD_ASSERTION_KEYS = [
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {
-  return Object.hasOwn(CONVERSIONS, withoutNot(type)) && !JUDGED_TYPE.test(type);
+  return Object.hasOwn(CONVERSIONS, stripNegation(type)) && !JUDGED_TYPE.test(type);
 }
 
 /** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
