@@ -2,6 +2,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Lifetime } from './windows-processes.ts';
 
+/** The ages that `ps` lists are whole seconds. */
+const START_TOLERANCE_MS = 1000;
+
 /** A process of a group. `began` is its start in milliseconds since 1970, exact to a second. */
 interface GroupMember {
   readonly group: number;
@@ -38,8 +41,6 @@ export function parseMembers(listing: string, now: number): GroupMember[] {
   );
 }
 
-const ROUNDED_MS = 1000;
-
 /**
  * Returns true if a group was led by this process. If its id was reused, all members began later.
  */
@@ -47,7 +48,7 @@ export function hasLed({ pid, began, ended }: Lifetime, members: readonly GroupM
   return members.some(
     member =>
       member.group === pid &&
-      member.began >= began - ROUNDED_MS &&
-      member.began <= ended + ROUNDED_MS,
+      member.began >= began - START_TOLERANCE_MS &&
+      member.began <= ended + START_TOLERANCE_MS,
   );
 }

@@ -3,7 +3,10 @@ import { listKnownProviders } from '../providers/providers.ts';
 import { EMPTY_MODELS_FILE, mergeModelsFiles } from './models-file.ts';
 import { type ModelSources, readModelsFile, readNamedModels } from './read-models-file.ts';
 
-/** Returns the variables of all providers' keys; those in models.yaml if it can be read. */
+/**
+ * Returns the names of the environment variables that hold keys; includes those from models.yaml
+ * if it can be read.
+ */
 export async function collectKeyVariables(sources: ModelSources): Promise<readonly string[]> {
   const allProviders = listKnownProviders(sources.env);
   const { content: base } = await readModelsFile(sources).catch(() => ({
@@ -22,15 +25,13 @@ export async function collectKeyVariables(sources: ModelSources): Promise<readon
   ];
 }
 
-/** A shorter key is a placeholder, such as `ollama`, and its letters may be words of an answer. */
-const MIN_LITERAL_KEY_LENGTH = 16;
+/** A shorter key is a placeholder, such as `ollama`, which may occur in an answer as a word. */
+const MIN_SECRET_LENGTH = 16;
 
-/**
- * Returns the keys of providers and addresses that are set and secret, which no answer may show.
- */
+/** Returns the secret keys of providers and addresses that are set. No answer may show them. */
 export async function collectSecretKeys(sources: ModelSources): Promise<readonly string[]> {
   const values = (await collectKeyVariables(sources)).flatMap(
     name => sources.env[name]?.trim() ?? [],
   );
-  return values.filter(({ length }) => length >= MIN_LITERAL_KEY_LENGTH);
+  return values.filter(({ length }) => length >= MIN_SECRET_LENGTH);
 }

@@ -28,7 +28,7 @@ export async function showRun(context: ViewContext): Promise<void> {
     const [row, created] = await Promise.all([findListRow(service, runId, signal), request]);
     signal.throwIfAborted();
     setTitle(row?.runName || 'Run');
-    main.replaceChildren(...(await runSections(context, run, row, created)));
+    main.replaceChildren(...(await createRunSections(context, run, row, created)));
   };
 
   const first = await service.runs.get(runId, { signal });
@@ -47,12 +47,12 @@ async function findListRow(
 ): Promise<RunRow | undefined> {
   const newer = await runs.list({ endingBefore: runId, limit: 1 }, { signal });
   const [next] = newer.rows;
-  const at = next ? { startingAfter: next.runId, limit: 1 } : { limit: MAX_LIST_LIMIT };
-  const { rows } = await runs.list({ ...at, usage: 'true', times: 'true' }, { signal });
+  const page = next ? { startingAfter: next.runId, limit: 1 } : { limit: MAX_LIST_LIMIT };
+  const { rows } = await runs.list({ ...page, usage: 'true', times: 'true' }, { signal });
   return rows.find(row => row.runId === runId);
 }
 
-async function runSections(
+async function createRunSections(
   context: ViewContext,
   run: Run,
   row: RunRow | undefined,
@@ -61,20 +61,16 @@ async function runSections(
   const versionId = request?.promptVersionId ?? row?.promptVersionId;
   const prompt =
     versionId === undefined ? undefined : await context.service.versionPrompt(versionId);
-  const address = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
-  const rerun =
-    request &&
-    address &&
-    el('a', { class: 'button', href: `${address}/${run.runId}` }, 'Run again');
+  const route = prompt && `#/prompts/${prompt.promptId}/${versionId}`;
 
   return [
-    el('div', { class: 'actions' }, !isOver(run) && renderCancelButton(context, run.runId), rerun),
-    renderRunFacts(
-      context,
-      run,
-      row,
-      address ? el('a', { href: address }, prompt.title) : versionId,
+    el(
+      'div',
+      { class: 'actions' },
+      !isOver(run) && createCancelButton(context, run.runId),
+      request && route && el('a', { class: 'button', href: `${route}/${run.runId}` }, 'Run again'),
     ),
+    createRunFacts(context, run, row, route ? el('a', { href: route }, prompt.title) : versionId),
     el('h2', {}, 'Outputs'),
     ...(run.outputs.length === 0
       ? [el('p', { class: 'quiet' }, 'None yet.')]
@@ -84,7 +80,7 @@ async function runSections(
   ];
 }
 
-function renderRunFacts(
+function createRunFacts(
   { signal }: ViewContext,
   run: Run,
   row: RunRow | undefined,
@@ -98,7 +94,7 @@ function renderRunFacts(
     ],
     isEnded
       ? ['Took', row && formatRunDuration(row, { isOver: true })]
-      : ['Elapsed', row && renderElapsedTime(row, signal)],
+      : ['Elapsed', row && createElapsedTime(row, signal)],
     ['Prompt', prompt],
     ['Model', row?.usage?.model],
     ['Created', row && timeElement(row.createdAt)],
@@ -118,7 +114,7 @@ function listSpendingFacts({ tokens }: Run, row: RunRow | undefined): (readonly 
 }
 
 /** Shows the elapsed time of a run, updated every second. */
-function renderElapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
+function createElapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
   const timeText = el('span', {}, formatRunDuration(row, { isOver: false }));
   const timer = setInterval(() => {
     if (signal.aborted) clearInterval(timer);
@@ -128,8 +124,8 @@ function renderElapsedTime(row: RunRow, signal: AbortSignal): HTMLElement {
 }
 
 /** Creates a button that cancels the run. The page follows the run, and then shows its end. */
-function renderCancelButton({ service, guard, signal }: ViewContext, runId: string): HTMLElement {
-  const fault = el('span', { role: 'status' });
+function createCancelButton({ service, guard, signal }: ViewContext, runId: string): HTMLElement {
+  const faultElement = el('span', { role: 'status' });
   const button = el('button', { type: 'button' }, 'Cancel');
   button.addEventListener('click', () => {
     button.disabled = true;
@@ -140,25 +136,25 @@ function renderCancelButton({ service, guard, signal }: ViewContext, runId: stri
         button.disabled = false;
       }
     };
-    guard(cancel(), fault);
+    guard(cancel(), faultElement);
   });
 
-  return el('span', {}, button, fault);
+  return el('span', {}, button, faultElement);
 }
 
 function formatTokenCount({ input, output, cached }: NonNullable<RunUsage['tokens']>): string {
   return `${input} in (${cached} cached), ${output} out`;
 }
 
-function createOutputElement({ type, data }: OutputItem, at: number): Node {
-  const address = type === 'image' || type === 'video' ? findMediaUrl(data) : undefined;
-  const name = `Output ${at + 1}`;
-  if (type === 'image' && address !== undefined) {
-    return el('a', { href: address }, el('img', { src: address, alt: name }));
+function createOutputElement({ type, data }: OutputItem, index: number): Node {
+  const url = type === 'image' || type === 'video' ? findMediaUrl(data) : undefined;
+  const name = `Output ${index + 1}`;
+  if (type === 'image' && url !== undefined) {
+    return el('a', { href: url }, el('img', { src: url, alt: name }));
   }
 
-  if (type === 'video' && address !== undefined) {
-    return el('video', { src: address, controls: true, 'aria-label': name });
+  if (type === 'video' && url !== undefined) {
+    return el('video', { src: url, controls: true, 'aria-label': name });
   }
 
   const text = typeof data === 'string' ? data : JSON.stringify(data);
@@ -185,8 +181,8 @@ function createInputElements(request: CreateRunRequest | undefined): Node[] {
   );
 
   const options = Object.entries(request.runOptions ?? {});
-  const nothing = entries.length + images.length + options.length === 0;
-  return nothing
+  const isEmpty = entries.length + images.length + options.length === 0;
+  return isEmpty
     ? [el('p', { class: 'quiet' }, 'None.')]
     : [factList([...entries, ...options]), ...images];
 }

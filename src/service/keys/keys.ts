@@ -40,8 +40,14 @@ export interface NewKey {
   readonly author?: boolean | undefined;
 }
 
+export interface CreatedKey extends StoredKey {
+  readonly key: string;
+  /** True if its user was created with it. */
+  readonly isNewUser: boolean;
+}
+
 /**
- * Creates a key, and its user if there is none; `isNewUser` is then true.
+ * Creates a key, and its user if there is none.
  *
  * @throws {KeyError} for a name that is not valid, credits below 0, or an eleventh key
  */
@@ -49,7 +55,7 @@ export async function createKey(
   store: Store,
   clock: Clock,
   { user: name = LOCAL_USER, plan, credits, author = false }: NewKey = {},
-): Promise<StoredKey & { key: string; isNewUser: boolean }> {
+): Promise<CreatedKey> {
   checkUserName(name);
   checkCredits(credits);
   const { user, isNew } = await store.accounts.ensureUser(name, {
@@ -90,7 +96,8 @@ export async function updateUser(
 ): Promise<UserSummary | undefined> {
   const changed = await store.accounts.changeUser(name, changes);
   const [account] = await store.accounts.listUsers(name);
-  if (changed || !account) return account;
+  if (!account) return undefined;
+  if (changed) return account;
   throw new KeyError(`the user ${name} has ${account.credits} credits: no more can be taken away`);
 }
 

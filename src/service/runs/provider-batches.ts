@@ -1,7 +1,7 @@
 import type { EngineJob, PromptJob } from '../../models/engine.ts';
 import type { ModelEntry } from '../../models/model-entry.ts';
 import type { BatchAnswer, BatchProvider } from '../../models/provider-batches/batch-provider.ts';
-import { openBatches } from '../../models/provider-batches/open-batches.ts';
+import { createBatchProvider } from '../../models/provider-batches/create-batch-provider.ts';
 import { readProviderKey } from '../../models/providers/providers.ts';
 import { buildRequest } from '../../models/providers/requests/build-request.ts';
 import type { PromptDefinition } from '../../prompts/definition.ts';
@@ -58,7 +58,7 @@ export class ProviderBatches {
 
     requireAccess(services, model);
     const key = readProviderKey(provider, env);
-    return openBatches({ provider, key, env }, { model, sleep: this.#sleep });
+    return createBatchProvider({ provider, key, env }, { model, sleep: this.#sleep });
   }
 
   /**

@@ -19,11 +19,14 @@ const CONNECT_TIMEOUT = 'timeout expired';
 /** The driver's message if TLS is required and the server has none. */
 const NO_TLS = 'The server does not support SSL connections';
 
+/** PostgreSQL's code of a refusal because all its connections are in use. */
+const TOO_MANY_CONNECTIONS = '53300';
+
 /** Time without an answer after which the server is probed. */
-const SUSPICIOUS_MS = 2000;
+const SILENCE_BEFORE_PROBE_MS = 2000;
 
 /** Maximum time to wait for the probe. */
-const PROBE_MS = 4000;
+const PROBE_TIMEOUT_MS = 4000;
 
 /** PostgreSQL's type id of 64-bit integers. Those of the store all fit into a JavaScript number. */
 const INT8 = 20;
@@ -67,7 +70,7 @@ export class DatabaseHost {
       stream: () => this.#createSocket(),
     };
 
-    const own = this.#config;
+    const hostConfig = this.#config;
     this.#pool = new pg.Pool({
       query_timeout: QUERY_TIMEOUT_MS,
       connectionTimeoutMillis: QUEUE_TIMEOUT_MS,
@@ -75,7 +78,7 @@ export class DatabaseHost {
       max: MAX_POOL_CONNECTIONS,
       Client: class extends pg.Client {
         constructor(config?: pg.ClientConfig) {
-          super({ ...config, ...own });
+          super({ ...config, ...hostConfig });
         }
       },
       ...(mustWrite && { verify: (client, done) => void verifyWrites(client, done) }),
@@ -94,6 +97,7 @@ export class DatabaseHost {
       if (!this.#fallsBackToPlain || !(error instanceof Error) || error.message !== NO_TLS) {
         throw error;
       }
+      // Later connections stay plain too.
       this.#config.ssl = false;
       return this.#connect();
     }
@@ -120,7 +124,7 @@ export class DatabaseHost {
    * Runs a query. If it takes long and the server doesn't answer a probe, drops all connections.
    */
   async query(client: pg.PoolClient, config: pg.QueryConfig): Promise<unknown> {
-    const watch = setInterval(() => void this.#dropIfSilent(), SUSPICIOUS_MS).unref();
+    const watch = setInterval(() => void this.#dropIfSilent(), SILENCE_BEFORE_PROBE_MS).unref();
     try {
       return await client.query(config);
     } catch (error) {
@@ -159,8 +163,8 @@ export class DatabaseHost {
   async #probe(): Promise<boolean> {
     const client = new pg.Client({
       ...this.#config,
-      connectionTimeoutMillis: PROBE_MS,
-      query_timeout: PROBE_MS,
+      connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+      query_timeout: PROBE_TIMEOUT_MS,
     });
     client.on('error', () => {});
     try {
@@ -181,8 +185,6 @@ export class DatabaseHost {
     return socket;
   }
 }
-
-const TOO_MANY_CONNECTIONS = '53300';
 
 async function verifyWrites(client: pg.PoolClient, done: (error?: Error) => void): Promise<void> {
   try {

@@ -14,16 +14,16 @@ import {
 } from './batch-provider.ts';
 import { OpenAiBatches } from './openai-batches.ts';
 
+type BatchContext = Pick<EngineJob, 'model' | 'sleep'>;
+
 /** Returns the batch interface of a provider, which retries and explains faults. */
-export function openBatches(
-  access: ProviderAccess,
-  job: Pick<EngineJob, 'model' | 'sleep'>,
-): BatchProvider {
+export function createBatchProvider(access: ProviderAccess, context: BatchContext): BatchProvider {
+  // All others have the interface of OpenAI.
   const isAnthropic = access.provider.engine === 'anthropic';
   return new RetryingBatches(
     isAnthropic ? new AnthropicBatches(access) : new OpenAiBatches(access),
     access,
-    job,
+    context,
   );
 }
 
@@ -37,43 +37,37 @@ class RetryingBatches implements BatchProvider {
   readonly limits: BatchProvider['limits'];
   readonly #batches: BatchProvider;
   readonly #access: ProviderAccess;
-  readonly #job: Pick<EngineJob, 'model' | 'sleep'>;
+  readonly #context: BatchContext;
 
-  constructor(
-    batches: BatchProvider,
-    access: ProviderAccess,
-    job: Pick<EngineJob, 'model' | 'sleep'>,
-  ) {
+  constructor(batches: BatchProvider, access: ProviderAccess, context: BatchContext) {
     this.name = batches.name;
     this.endpoint = batches.endpoint;
     this.limits = batches.limits;
     this.#batches = batches;
     this.#access = access;
-    this.#job = job;
+    this.#context = context;
   }
 
   async create(
     requests: readonly BatchRequest[],
-    key: string,
+    batchKey: string,
     upload: Upload,
     signal: AbortSignal,
   ): Promise<string> {
-    return await this.#retry(
-      signal,
-      () => this.#batches.create(requests, key, upload, signal),
-      'creates',
+    return await this.#retry('creates', signal, () =>
+      this.#batches.create(requests, batchKey, upload, signal),
     );
   }
 
   async find(search: BatchSearch, signal: AbortSignal): ReturnType<BatchProvider['find']> {
-    return await this.#retry(signal, () => this.#batches.find(search, signal));
+    return await this.#retry('none', signal, () => this.#batches.find(search, signal));
   }
 
   async readState(id: string, signal: AbortSignal): Promise<BatchState> {
-    return await this.#retry(signal, () => this.#batches.readState(id, signal));
+    return await this.#retry('none', signal, () => this.#batches.readState(id, signal));
   }
 
-  /** Yields results again that were yielded before a fault. */
+  /** Starts over after a fault, so results may be yielded twice. */
   async *collect(
     id: string,
     signal: AbortSignal,
@@ -89,7 +83,7 @@ class RetryingBatches implements BatchProvider {
     };
     try {
       for (;;) {
-        const { done, value } = await this.#retry(signal, readNext);
+        const { done, value } = await this.#retry('none', signal, readNext);
         if (done) return;
         yield value;
       }
@@ -99,15 +93,15 @@ class RetryingBatches implements BatchProvider {
   }
 
   async cancel(id: string, signal: AbortSignal): Promise<void> {
-    await this.#retry(signal, () => this.#batches.cancel(id, signal));
+    await this.#retry('none', signal, () => this.#batches.cancel(id, signal));
   }
 
   async #retry<T>(
+    effect: RequestEffect,
     signal: AbortSignal,
     request: () => Promise<T>,
-    effect: RequestEffect = 'none',
   ): Promise<T> {
-    const { model, sleep } = this.#job;
+    const { model, sleep } = this.#context;
     try {
       return await retryWhileBusy({ sleep, signal }, request, effect);
     } catch (error) {
