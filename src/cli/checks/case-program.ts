@@ -8,7 +8,7 @@ import { getErrorMessage } from '../../utils/error-utils.ts';
 import { usageError } from '../core/errors.ts';
 
 /** Maximum time of a program that checks an answer, in milliseconds. */
-export const CHECK_COMMAND_LIMIT_MS = 30_000;
+export const CHECK_PROGRAM_LIMIT_MS = 30_000;
 
 /**
  * The variable with the path of the case's file. Child processes inherit it, so that they can be
@@ -26,7 +26,7 @@ export interface CaseProgramOptions {
 }
 
 /** The facts about a case for a program. */
-export interface CommandCase {
+export interface CaseFacts {
   readonly name: string;
   readonly inputs: Readonly<Record<string, string>>;
   /** null if it is not known on this machine. */
@@ -38,19 +38,19 @@ export interface CommandCase {
 export interface CaseProgram {
   readonly tree: ProcessTree;
   /** Replaces the case in the file that PROMPTRUN_CASE names. */
-  describe(testCase: CommandCase): Promise<void>;
+  writeCase(testCase: CaseFacts): Promise<void>;
   /** Ends it with what it left running, and removes the file. */
   end(): Promise<void>;
 }
 
 /**
- * Starts a program on a case, which stands in the file that PROMPTRUN_CASE names.
+ * Starts a program on a case, which is written to the file that PROMPTRUN_CASE names.
  *
  * @throws if it can't be started, and the signal's reason
  */
 export async function startCaseProgram(
   argv: readonly [string, ...string[]],
-  testCase: CommandCase,
+  testCase: CaseFacts,
   { directory, env, secrets, signal }: CaseProgramOptions,
 ): Promise<CaseProgram> {
   signal.throwIfAborted();
@@ -59,9 +59,9 @@ export async function startCaseProgram(
 
   try {
     const file = path.join(folder, 'case.json');
-    const describe = (facts: CommandCase): Promise<void> =>
+    const writeCase = (facts: CaseFacts): Promise<void> =>
       writeFile(file, JSON.stringify(facts), { mode: 0o600 });
-    await describe(testCase);
+    await writeCase(testCase);
     const programEnv = { ...withoutKeys(env, secrets), [CASE_VARIABLE]: file };
 
     const tree = new ProcessTree({ argv, directory, env: programEnv }, CASE_VARIABLE);
@@ -70,7 +70,7 @@ export async function startCaseProgram(
       await removeFolder();
     };
 
-    return { tree, describe, end };
+    return { tree, writeCase, end };
   } catch (error) {
     await removeFolder();
     throw error;
@@ -78,7 +78,7 @@ export async function startCaseProgram(
 }
 
 /** Returns the error for a program of a test file that can't be started. */
-export function commandStartError(
+export function programStartError(
   [program]: readonly [string, ...string[]],
   error: unknown,
 ): Error {

@@ -1,18 +1,19 @@
 import { parse } from 'yaml';
 
 /** Maximum length of an object, in characters. */
-const MAX_JSON_LENGTH = 100_000;
+const MAX_OBJECT_LENGTH = 100_000;
 
 /**
  * Yields the objects in a text as promptfoo reads them: anything between braces that is YAML, with
  * `//` for comments. Closes the braces of one that is cut off.
  */
 export function* listLooseObjects(text: string): Generator<object> {
-  for (let start = text.indexOf('{'); start !== -1; start = text.indexOf('{', start)) {
-    const { end, open } = findObjectEnd(text, start);
-    const value = parseLooseObject(text.slice(start, end) + '}'.repeat(open));
+  let start = text.indexOf('{');
+  while (start !== -1) {
+    const { end, openBraces } = findObjectEnd(text, start);
+    const value = parseLooseObject(text.slice(start, end) + '}'.repeat(openBraces));
     if (value !== undefined) yield value;
-    start = value === undefined ? start + 1 : end;
+    start = text.indexOf('{', value === undefined ? start + 1 : end);
   }
 }
 
@@ -23,16 +24,16 @@ export function* listLooseObjects(text: string): Generator<object> {
 function findObjectEnd(
   text: string,
   start: number,
-): { readonly end: number; readonly open: number } {
-  const lastIndex = Math.min(start + MAX_JSON_LENGTH, text.length);
+): { readonly end: number; readonly openBraces: number } {
+  const lastIndex = Math.min(start + MAX_OBJECT_LENGTH, text.length);
   let openBraces = 0;
   for (let index = start; index < lastIndex; index += 1) {
     if (text[index] === '{') openBraces += 1;
     else if (text[index] === '}') openBraces -= 1;
-    if (openBraces === 0) return { end: index + 1, open: openBraces };
+    if (openBraces === 0) return { end: index + 1, openBraces };
   }
 
-  return { end: lastIndex, open: openBraces };
+  return { end: lastIndex, openBraces };
 }
 
 /** Matches quoted text, which may contain slashes, and the beginning of a comment. */

@@ -4,11 +4,11 @@ import { KeptPrograms } from '../../processes/kept-programs.ts';
 import { describeProgramEnd } from '../../processes/process-tree.ts';
 import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
 import {
+  type CaseFacts,
   type CaseProgram,
   type CaseProgramOptions,
-  CHECK_COMMAND_LIMIT_MS,
-  type CommandCase,
-  commandStartError,
+  CHECK_PROGRAM_LIMIT_MS,
+  programStartError,
   startCaseProgram,
 } from './case-program.ts';
 import type { JavaScript, JavaScriptInput } from './load-javascript.ts';
@@ -47,7 +47,7 @@ export class NodeChecks {
   async check(
     script: JavaScript,
     input: NodeCheckInput,
-    testCase: CommandCase,
+    testCase: CaseFacts,
     options: CaseProgramOptions,
   ): Promise<NodeVerdict> {
     const argv = buildNodeArgv(script);
@@ -55,17 +55,17 @@ export class NodeChecks {
       const question = {
         key: JSON.stringify([argv, options.directory]),
         facts: { ...input, code: script.file === undefined ? script.code : undefined },
-        limits: { signal: options.signal, timeoutMs: CHECK_COMMAND_LIMIT_MS },
+        limits: { signal: options.signal, timeoutMs: CHECK_PROGRAM_LIMIT_MS },
         start: async () => {
           const program = await startCaseProgram(argv, testCase, options);
           return { ...program, printed: new OutputCollector(program.tree.child) };
         },
-        prepare: (program: CheckProgram) => program.describe(testCase),
+        prepare: (program: CheckProgram) => program.writeCase(testCase),
       };
       return readVerdict(await this.#queue.add(() => this.#kept.ask(question)));
     } catch (error) {
       options.signal.throwIfAborted();
-      throw commandStartError(argv, error);
+      throw programStartError(argv, error);
     }
   }
 
@@ -80,6 +80,6 @@ function readVerdict({ answer, complaint, end }: ProgramOutput): NodeVerdict {
   const printed = `${answer}${complaint}`.trim();
   if (printed !== '') return { fault: printed };
   return {
-    fault: end ? describeProgramEnd(end) : `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`,
+    fault: end ? describeProgramEnd(end) : `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`,
   };
 }

@@ -6,7 +6,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import type { Failure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
 import { fromCredits } from '../creation/credits.ts';
-import { findFailedRunTokens, type RunSpend } from '../creation/totals.ts';
+import { getFailedRunTokens, type RunSpend } from '../creation/totals.ts';
 import type { RequestResult } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
 import { formatReason, joinProviderReasons, withoutRerunAdvice } from '../outputs/run-errors.ts';
@@ -104,7 +104,7 @@ export function measureRun(
   budget: Budget,
 ): Pick<RunSpend, 'credits' | 'cost'> & { readonly tokens: number | undefined } {
   const spent = budget.getRunSpend(run?.runId ?? '');
-  const tokens = findFailedRunTokens(run, spent) ?? asCount(run?.tokens);
+  const tokens = getFailedRunTokens(run, spent) ?? asCount(run?.tokens);
   return { tokens, credits: spent.credits, cost: spent.cost };
 }
 

@@ -23,12 +23,12 @@ import { hasPaidCredits, type RunSpend, type Totals } from './totals.ts';
 
 /** Room in a budget for a creation, held from before it is sent until its cost is known. */
 export interface Reservation {
-  /** Counts its run, which has ended or continues without the command. */
-  made(run: Pick<Run, 'runId'> & Partial<Run>): Promise<void>;
+  /** Counts the run of the creation, which has ended or continues without the command. */
+  commitRun(run: Pick<Run, 'runId'> & Partial<Run>): Promise<void>;
   /** Releases the room: the creation made no run. */
-  refused(): void;
+  release(): void;
   /** Counts the estimate: the creation may have made a run of unknown id. */
-  lost(): void;
+  markLost(): void;
 }
 
 interface BudgetOptions {
@@ -106,6 +106,14 @@ export class Budget {
     return this.#caps.credits !== undefined;
   }
 
+  /**
+   * True if summaries mention credits: they have a cap, or a service other than this machine's own
+   * took them.
+   */
+  get mentionsCredits(): boolean {
+    return this.#caps.credits !== undefined || hasPaidCredits(this.computeTotals());
+  }
+
   /** @throws {CliError} like `checkCostCap` */
   checkCostCap(connection: Connection): void {
     checkCostCap(this.#caps, connection);
@@ -122,15 +130,15 @@ export class Budget {
   }
 
   /**
-   * Counts the spending of an earlier invocation. Reads the credits of its runs from the list only
-   * under a cap.
+   * Counts the spending of an earlier invocation. Under a cap, the credits of its runs are
+   * read from the service's list of runs; without one, they are not.
    *
    * @param lostIds the journal ids of creations that may have made a run of unknown id
    */
   resume(connection: Connection, runs: Iterable<EarlierRun>, lostIds: Iterable<string>): void {
     for (const { promptVersionId = '', ...run } of runs) {
-      const kind = getCostKey(connection, { promptVersionId });
-      this.#spending.add({ ...run, connection, kind, isListed: this.#room.isCapped });
+      const costKey = getCostKey(connection, { promptVersionId });
+      this.#spending.add({ ...run, connection, costKey, isListed: this.#room.isCapped });
       this.#runsBefore.add(run.runId);
     }
     this.#room.keepForEarlier(lostIds);
@@ -153,7 +161,7 @@ export class Budget {
     options: ReserveOptions = {},
   ): Promise<Reservation> {
     if (!this.#room.isCapped || connection.recorder?.mode === 'replay') {
-      return this.reservePaid(connection, request);
+      return this.reserveUncapped(connection, request);
     }
 
     const reserving = this.#lastReservation.then(() =>
@@ -166,8 +174,8 @@ export class Budget {
     return this.#createReservation(connection, request, estimate);
   }
 
-  /** Counts a creation that is already paid for. Never refuses it. */
-  reservePaid(connection: Connection, request: RequestedVersion): Reservation {
+  /** Counts a creation whatever the caps, since none applies or it is already paid for. */
+  reserveUncapped(connection: Connection, request: RequestedVersion): Reservation {
     return this.#createReservation(connection, request, UNKNOWN_ESTIMATE);
   }
 
@@ -189,6 +197,7 @@ export class Budget {
 
     const costKey = getCostKey(connection, request);
 
+    // Ends with room or an error: each round reads newer amounts or waits for a creation to end.
     for (;;) {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
@@ -210,7 +219,7 @@ export class Budget {
         throw this.#recordRefusal(blockedUnit, estimate[blockedUnit], entry?.id);
       }
 
-      await this.#waitForEndOfOne();
+      await this.#waitForNextRelease();
     }
   }
 
@@ -228,7 +237,7 @@ export class Budget {
     return reached;
   }
 
-  async #waitForEndOfOne(): Promise<void> {
+  async #waitForNextRelease(): Promise<void> {
     await new Promise<void>(resolve => {
       this.#wake = resolve;
       this.#until.addEventListener('abort', this.#wake, { once: true });
@@ -242,18 +251,18 @@ export class Budget {
     estimate: Estimate,
   ): Reservation {
     // A reservation may last as long as a provider's batch: it must not keep the request alive.
-    const kind = getCostKey(connection, request);
+    const costKey = getCostKey(connection, request);
     const closeReservation = (): void => {
       this.#room.release(estimate);
       this.#wake();
     };
     return {
-      made: async run => {
-        await this.#count(connection, run, { kind, estimate });
+      commitRun: async run => {
+        await this.#count(connection, run, { costKey, estimate });
         closeReservation();
       },
-      refused: closeReservation,
-      lost: () => {
+      release: closeReservation,
+      markLost: () => {
         this.#room.keepForLost(estimate);
         closeReservation();
       },
@@ -268,7 +277,7 @@ export class Budget {
   async #count(
     connection: Connection,
     { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
-    expected: Pick<MadeRun, 'kind' | 'estimate'> = {},
+    expected: Pick<MadeRun, 'costKey' | 'estimate'> = {},
   ): Promise<void> {
     this.#spending.add({ runId, connection, tokens: asCount(tokens), ...expected });
     await this.#spending.readCosts().catch(() => {});
@@ -282,21 +291,13 @@ export class Budget {
   /**
    * Returns the totals of all runs. Leaves out amounts that can't be read.
    *
-   * @param options readsList: true to read credits from the list; not done after creations in
-   * doubt, whose search has read it
+   * With `readsList`, reads credits from the service's list of runs; after creations in doubt, the
+   * search for their runs has read it already.
    */
   async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
     await this.#spending.readCosts().catch(() => {});
     if (readsList && !this.#room.hasLost) await this.#readCredits({ retries: 0 });
     return this.computeTotals();
-  }
-
-  /**
-   * True if summaries mention credits: they have a cap, or a service other than this machine's own
-   * took them.
-   */
-  get mentionsCredits(): boolean {
-    return this.#caps.credits !== undefined || hasPaidCredits(this.computeTotals());
   }
 
   /**
@@ -307,7 +308,7 @@ export class Budget {
     return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
   }
 
-  /** Reads credits from the list; those that it lacks stay unknown. */
+  /** Reads credits from the service's list of runs; those that it lacks stay unknown. */
   async #readCredits(options: ReadOptions = {}): Promise<void> {
     const { signal } = this.#ctx;
     await this.#spending.readCredits(signal, options).catch(() => signal.throwIfAborted());

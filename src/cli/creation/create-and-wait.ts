@@ -74,11 +74,11 @@ export async function createAndWait(
     return creationResult;
   } catch (error) {
     if (runId !== undefined) {
-      await reservation?.made({ runId });
+      await reservation?.commitRun({ runId });
     } else if (mayHaveRun(error)) {
-      reservation?.lost();
+      reservation?.markLost();
     } else {
-      reservation?.refused();
+      reservation?.release();
     }
     throw error;
   }
@@ -92,11 +92,11 @@ async function settleReservation(
   connection: Connection,
   creation: CreationResult,
 ): Promise<void> {
-  if (creation.kind === 'running') return await reservation.made({ runId: creation.runId });
+  if (creation.kind === 'running') return await reservation.commitRun({ runId: creation.runId });
   if (findProviderFault(connection, creation.run)) {
-    reservation.refused();
+    reservation.release();
   } else {
-    await reservation.made(creation.run);
+    await reservation.commitRun(creation.run);
   }
 }
 

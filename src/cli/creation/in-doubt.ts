@@ -7,9 +7,9 @@ import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
-type HintSources = Pick<Connection, 'advise' | 'client'>;
+type HintConnection = Pick<Connection, 'advise' | 'client'>;
 
-/** A creation may have made a run, or its run is not known. Exit 1. */
+/** Thrown when a creation may have made a run, but that run is not known. Exit 1. */
 export class CreationInDoubt extends CliError {
   override readonly name = 'CreationInDoubt';
   readonly candidates: readonly RunRow[];
@@ -20,7 +20,7 @@ export class CreationInDoubt extends CliError {
     cause: unknown,
     runs: readonly RunRow[] | undefined,
     entry: JournalEntry,
-    connection: HintSources,
+    connection: HintConnection,
   ) {
     const candidates = runs ?? [];
     super(`${explainDoubt(cause)}: ${getErrorMessage(cause)}`, {
@@ -70,29 +70,32 @@ const MAX_CANDIDATES = 10;
  * @param runs the runs that match; undefined if there was no search
  */
 export function listDoubtHints(
-  connection: HintSources,
+  connection: HintConnection,
   entry: JournalEntry,
   runs: readonly RunRow[] | undefined,
 ): string[] {
   if (runs !== undefined && runs.length > 0) {
     return [...describeCandidates(connection, runs), MAY_BE_ANOTHERS];
   }
-  return [runs === undefined ? NOT_SEARCHED : NO_MATCH, findLaterHint(connection, entry)];
+  return [runs === undefined ? NOT_SEARCHED : NO_MATCH, formatFindLaterHint(connection, entry)];
 }
 
 /**
  * Returns a hint to find the run later: by its key if the service keeps keys, else among the runs
  * since its creation.
  */
-export function findLaterHint(connection: HintSources, entry: JournalEntry): string {
+export function formatFindLaterHint(connection: HintConnection, entry: JournalEntry): string {
   const { advise, client } = connection;
-  const isKept = client.keepsIdempotencyKeys === true;
-  return `Look for it with: ${isKept ? advise('runs', 'wait', '--last') : adviseListSince(connection, entry)}`;
+  const command =
+    client.keepsIdempotencyKeys === true
+      ? advise('runs', 'wait', '--last')
+      : formatListSinceCommand(connection, entry);
+  return `Look for it with: ${command}`;
 }
 
 /** Returns the command that lists the runs since a creation, by the service's clock. */
-export function adviseListSince(
-  { advise }: Pick<HintSources, 'advise'>,
+export function formatListSinceCommand(
+  { advise }: Pick<HintConnection, 'advise'>,
   { time, clockOffsetMs = 0 }: Pick<JournalEntry, 'time' | 'clockOffsetMs'>,
 ): string {
   const since = new Date(
@@ -103,7 +106,7 @@ export function adviseListSince(
 
 /** Returns a line for each candidate run, with the command that waits for it. */
 export function describeCandidates(
-  { advise }: Pick<HintSources, 'advise'>,
+  { advise }: Pick<HintConnection, 'advise'>,
   candidates: readonly RunRow[],
 ): string[] {
   const candidateLines = candidates

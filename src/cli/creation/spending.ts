@@ -19,7 +19,7 @@ export type SpendingUnit = keyof Estimate;
 export const UNKNOWN_ESTIMATE: Estimate = { cost: undefined, credits: undefined };
 
 /** A run that an earlier invocation of the command made. */
-export interface EarlierRun extends Omit<RunSpend, 'counted'> {
+export interface EarlierRun extends Omit<RunSpend, 'serviceCost'> {
   readonly runId: string;
   readonly promptVersionId?: string | undefined;
 }
@@ -28,8 +28,8 @@ export interface EarlierRun extends Omit<RunSpend, 'counted'> {
 export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
   /** The connection to the service that made it; undefined if that service can't be asked. */
   readonly connection: Connection | undefined;
-  /** Runs of one kind are expected to cost the same, as are those of one model; none by default. */
-  readonly kind?: string;
+  /** Runs with the same key are expected to cost the same, as are those of one model. */
+  readonly costKey?: string;
   /** The estimate from before it was made; unknown by default. */
   readonly estimate?: Estimate;
   /** True to read its credits from the list of runs. Default true. */
@@ -37,14 +37,14 @@ export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
 }
 
 interface SpentRun extends PaidRun {
-  readonly kind: string;
+  readonly costKey: string;
   estimate: Estimate;
   readonly isListed: boolean;
   tokens: number | undefined;
   credits: Credits | undefined;
   cost: Money | undefined;
-  /** The cost as the embedded service counts it. */
-  counted: RunCost | undefined;
+  /** The cost that the embedded service has computed. */
+  serviceCost: RunCost | undefined;
 }
 
 /**
@@ -59,7 +59,7 @@ export class Spending {
   /** The sums of the known amounts. */
   readonly #sums = { cost: 0, credits: 0 };
   readonly #unknown = { cost: new Set<SpentRun>(), credits: new Set<SpentRun>() };
-  /** The amount of the most expensive run of each kind and of each model; costs are per answer. */
+  /** The amount of the most expensive run of each cost key and model; costs are per answer. */
   readonly #highest = { cost: new Map<string, number>(), credits: new Map<string, number>() };
   #hasUnreadCredits = false;
 
@@ -76,7 +76,7 @@ export class Spending {
   add({
     runId,
     connection,
-    kind = '',
+    costKey = '',
     estimate = UNKNOWN_ESTIMATE,
     tokens,
     ...knownAmounts
@@ -89,8 +89,8 @@ export class Spending {
 
     const isEmbedded = connection?.costs !== undefined;
     const isListed = !isEmbedded && knownAmounts.isListed !== false;
-    const unknownAmounts = { credits: undefined, cost: undefined, counted: undefined };
-    const run = { runId, connection, kind, estimate, tokens, isListed, ...unknownAmounts };
+    const unknownAmounts = { credits: undefined, cost: undefined, serviceCost: undefined };
+    const run = { runId, connection, costKey, estimate, tokens, isListed, ...unknownAmounts };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
 
@@ -109,11 +109,12 @@ export class Spending {
   }
 
   /**
-   * Returns the amounts of the most expensive run of these kinds or models; the cost is per answer.
+   * Returns the amounts of the most expensive run of these cost keys or models; the cost is per
+   * answer.
    */
-  findMostExpensive(...kinds: readonly string[]): Estimate {
+  findMostExpensive(...names: readonly string[]): Estimate {
     const findHighestAmount = (unit: SpendingUnit): number | undefined => {
-      const amounts = kinds.flatMap(kind => this.#highest[unit].get(kind) ?? []);
+      const amounts = names.flatMap(name => this.#highest[unit].get(name) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);
     };
     return { cost: findHighestAmount('cost'), credits: findHighestAmount('credits') };
@@ -148,12 +149,12 @@ export class Spending {
     for (const [{ costs }, runs] of groupByConnection(this.#uncounted)) {
       const known = await costs?.forRuns(runs.map(({ runId }) => runId));
       for (const run of runs) {
-        run.counted = known?.get(run.runId);
-        if (run.counted === undefined) continue;
+        run.serviceCost = known?.get(run.runId);
+        if (run.serviceCost === undefined) continue;
 
         this.#uncounted.delete(run);
-        this.#setAmount(run, 'credits', parseCredits(run.counted.credits));
-        const { cost, standardCost, tokens } = run.counted;
+        this.#setAmount(run, 'credits', parseCredits(run.serviceCost.credits));
+        const { cost, standardCost, tokens } = run.serviceCost;
         this.#setAmount(run, 'cost', cost ?? undefined);
         if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
 
@@ -206,12 +207,13 @@ export class Spending {
     this.#sums[unit] += amount;
   }
 
-  #noteHighest({ kind, counted }: SpentRun, unit: SpendingUnit, amount: number): void {
+  #noteHighest({ costKey, serviceCost }: SpentRun, unit: SpendingUnit, amount: number): void {
     // The cost per answer is known once the embedded service has counted the run.
-    const amountPerAnswer = unit === 'credits' ? amount : counted && amount / counted.answers;
+    const amountPerAnswer =
+      unit === 'credits' ? amount : serviceCost && amount / serviceCost.answers;
     if (amountPerAnswer === undefined) return;
     const highest = this.#highest[unit];
-    for (const name of counted === undefined ? [kind] : [kind, counted.model]) {
+    for (const name of serviceCost === undefined ? [costKey] : [costKey, serviceCost.model]) {
       highest.set(name, Math.max(highest.get(name) ?? 0, amountPerAnswer));
     }
   }

@@ -2,7 +2,7 @@ import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { Interrupted, TimeIsUp, waitTimeoutError } from '../core/errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
-import { describeCandidates, findLaterHint } from './in-doubt.ts';
+import { describeCandidates, formatFindLaterHint } from './in-doubt.ts';
 
 // The errors of a command that Ctrl-C, SIGTERM or `--timeout` stopped. Each takes the abort reason;
 // any other reason is returned unchanged.
@@ -24,7 +24,10 @@ export function stoppedBeforeAnswer(
     reason instanceof TimeIsUp
       ? 'the creation has not been answered, and a run may continue'
       : 'a run may have been started and may continue';
-  const hints = [...describeCandidates(connection, candidates), findLaterHint(connection, entry)];
+  const hints = [
+    ...describeCandidates(connection, candidates),
+    formatFindLaterHint(connection, entry),
+  ];
   return stopError(reason, message, { hints });
 }
 

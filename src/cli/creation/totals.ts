@@ -9,15 +9,15 @@ export interface RunSpend {
   /** Set only by the embedded service. */
   readonly cost?: Money | undefined;
   readonly tokens?: number | undefined;
-  /** The cost as the embedded service counts it. */
-  readonly counted?: RunCost | undefined;
+  /** The cost that the embedded service has computed. */
+  readonly serviceCost?: RunCost | undefined;
 }
 
-/** Returns the tokens that a model has counted for a failed run, whose own answer reports 0. */
-export function findFailedRunTokens(
-  run: Run | undefined,
-  { tokens }: RunSpend,
-): number | undefined {
+/**
+ * Returns the tokens of a failed run; undefined for any other run. The run itself reports 0, even if
+ * its model has counted some.
+ */
+export function getFailedRunTokens(run: Run | undefined, { tokens }: RunSpend): number | undefined {
   return run?.runStatus === 'failed' ? tokens : undefined;
 }
 
@@ -54,10 +54,14 @@ interface ModelTotals extends RunSums {
 
 /** Returns false if the embedded service made all runs, because its credits cost nothing. */
 export function hasPaidCredits({ runs, models }: Totals): boolean {
-  return models.reduce((sum, own) => sum + own.runs, 0) < runs;
+  // Only the runs of the embedded service have a model here.
+  const embeddedRunCount = addUp(models.map(model => model.runs));
+  return embeddedRunCount < runs;
 }
 
 /** Returns the sum; undefined if an amount is undefined. */
+export function addUp(amounts: readonly number[]): number;
+export function addUp(amounts: readonly (number | undefined)[]): number | undefined;
 export function addUp(amounts: readonly (number | undefined)[]): number | undefined {
   let sum = 0;
   for (const amount of amounts) {
@@ -68,15 +72,17 @@ export function addUp(amounts: readonly (number | undefined)[]): number | undefi
 }
 
 export function sumSpend(runs: readonly RunSpend[]): Totals {
-  const models = [...new Set(runs.flatMap(({ counted }) => counted?.model ?? []))].toSorted();
+  const models = [
+    ...new Set(runs.flatMap(({ serviceCost }) => serviceCost?.model ?? [])),
+  ].toSorted();
   const tokens = runs.flatMap(run => run.tokens ?? []);
   return {
     ...sumRuns(runs),
-    tokens: addUp(tokens) ?? 0,
+    tokens: addUp(tokens),
     tokensUnknown: runs.length - tokens.length,
     models: models.map(model => {
-      const own = runs.filter(({ counted }) => counted?.model === model);
-      return { model, ...sumRuns(own), tokens: sumModelTokens(own) };
+      const runsOfModel = runs.filter(({ serviceCost }) => serviceCost?.model === model);
+      return { model, ...sumRuns(runsOfModel), tokens: sumModelTokens(runsOfModel) };
     }),
   };
 }
@@ -86,18 +92,18 @@ function sumRuns(runs: readonly RunSpend[]): RunSums {
   const costs = runs.flatMap(({ cost }) => cost ?? []);
   return {
     runs: runs.length,
-    credits: credits.length === 0 ? null : fromCredits(addUp(credits) ?? 0),
+    credits: credits.length === 0 ? null : fromCredits(addUp(credits)),
     creditsUnknown: runs.length - credits.length,
-    cost: costs.length === 0 ? null : toDollars(addUp(costs) ?? 0),
+    cost: costs.length === 0 ? null : toDollars(addUp(costs)),
     costUnknown: runs.length - costs.length,
-    estimated: runs.some(({ counted }) => counted?.estimated === true),
+    estimated: runs.some(({ serviceCost }) => serviceCost?.estimated === true),
   };
 }
 
 function sumModelTokens(runs: readonly RunSpend[]): ModelTotals['tokens'] {
-  const counted = runs.flatMap(run => run.counted?.tokens ?? []);
-  if (counted.length === 0) return null;
+  const tokenCounts = runs.flatMap(run => run.serviceCost?.tokens ?? []);
+  if (tokenCounts.length === 0) return null;
   const sum = (field: 'input' | 'output' | 'cached'): number =>
-    counted.reduce((total, tokens) => total + tokens[field], 0);
+    addUp(tokenCounts.map(tokens => tokens[field]));
   return { input: sum('input'), output: sum('output'), cached: sum('cached') };
 }

@@ -74,7 +74,7 @@ async function reserveBudget(
   signal: AbortSignal,
 ): Promise<Reservation> {
   const reservation = await reserving;
-  if (signal.aborted) reservation.refused();
+  if (signal.aborted) reservation.release();
   signal.throwIfAborted();
   return reservation;
 }

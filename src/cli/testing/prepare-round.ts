@@ -18,15 +18,15 @@ import { Judge } from './run/judge.ts';
 import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import type { TestOptions } from './test-options.ts';
 
-/** One of several rounds, each of which runs some cases. */
-export interface TestRound {
+/** One of several rounds of `--watch`, each of which runs some cases. */
+export interface WatchRound {
   readonly isChosen: (file: TestFile, testCase: TestCase) => boolean;
   /** Called once it is certain that no run of the round costs anything. */
-  readonly onFree: () => void;
+  readonly onNoCost: () => void;
 }
 
 /** The cases of a round, ready to run, and what was found out about them. */
-interface PreparedRound {
+export interface PreparedRound {
   readonly files: readonly TestFile[];
   readonly paths: readonly string[];
   readonly entries: readonly PreparedEntry[];
@@ -45,7 +45,7 @@ export async function prepareRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
-  round: TestRound | undefined,
+  round: WatchRound | undefined,
 ): Promise<PreparedRound> {
   const warn = (line: string): void => ctx.io.error(`warning: ${toOneLine(line)}`);
   const foundTests = await findTestFiles(ctx, options.paths, warn);
@@ -129,7 +129,7 @@ function createCappedConnector(
 /** Returns the files with the cases that the round chooses. */
 function pickRoundFiles(
   files: readonly TestFile[],
-  round: TestRound | undefined,
+  round: WatchRound | undefined,
 ): readonly TestFile[] {
   if (round === undefined) return files;
   return files.map(file => withChosenCases(file, testCase => round.isChosen(file, testCase)));

@@ -41,7 +41,7 @@ export function reportCap(
 }
 
 /** Reports the fault that postponed cases, once. */
-export function reportPostponed(ctx: Context, results: readonly EntryResult[]): void {
+export function reportPostponedCases(ctx: Context, results: readonly EntryResult[]): void {
   const resultsLeft = results.filter(({ repetitions }) =>
     repetitions.some(({ isPostponed }) => isPostponed),
   );
@@ -62,7 +62,7 @@ export function reportPostponed(ctx: Context, results: readonly EntryResult[]): 
 }
 
 /** Reports the cases whose runs were stopped, and how to run them again. */
-export function reportStopped(ctx: Context, results: readonly EntryResult[]): void {
+export function reportStoppedRuns(ctx: Context, results: readonly EntryResult[]): void {
   const stopped = results.filter(({ repetitions }) =>
     repetitions.some(({ run }) => run && wasStopped(run)),
   );
@@ -73,7 +73,7 @@ export function reportStopped(ctx: Context, results: readonly EntryResult[]): vo
 }
 
 /** Reports how many answers were checked although they were cut short. */
-export function reportCut(ctx: Context, results: readonly EntryResult[]): void {
+export function reportTruncatedAnswers(ctx: Context, results: readonly EntryResult[]): void {
   const cut = results.flatMap(({ repetitions }) => repetitions).filter(({ isCut }) => isCut).length;
   if (cut === 0) return;
   const how = cut === 1 ? 'it was checked as it came' : 'they were checked as they came';
@@ -83,7 +83,7 @@ export function reportCut(ctx: Context, results: readonly EntryResult[]): void {
 }
 
 /** Reports the checks and cases that were left out, and if that was all of them. */
-export function reportLeftOut(
+export function reportOmissions(
   ctx: Context,
   files: readonly TestFile[],
   results: readonly EntryResult[],

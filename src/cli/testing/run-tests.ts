@@ -14,7 +14,7 @@ import { withSpinner } from '../terminal/spinner.ts';
 import {
   type BaselineComparison,
   compareWithBaseline,
-  requirePair,
+  requireComparable,
 } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
 import { updateFault, updateTestFile } from './cases/update-test-file.ts';
@@ -25,15 +25,15 @@ import {
   toFaultyFileResult,
   toUncheckedResult,
 } from './entry-result.ts';
-import { prepareRound, type TestRound } from './prepare-round.ts';
+import { type PreparedRound, prepareRound, type WatchRound } from './prepare-round.ts';
 import {
   getTestsExitCode,
   reportCap,
-  reportCut,
-  reportLeftOut,
-  reportPostponed,
-  reportStopped,
+  reportOmissions,
+  reportPostponedCases,
+  reportStoppedRuns,
   reportTestFault,
+  reportTruncatedAnswers,
 } from './report-end.ts';
 import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
@@ -62,50 +62,68 @@ export async function runRound(
   ctx: Context,
   options: TestOptions,
   budget: Budget,
-  round?: TestRound,
+  round?: WatchRound,
 ): Promise<{ readonly code: ExitCode; readonly files: readonly TestFile[] }> {
   const preparedRound = await prepareRound(ctx, options, budget, round);
   const { files, paths, entries, faults, judge, baseline } = preparedRound;
-  if (baseline && entries.length > 0) {
-    requirePair(
-      baseline,
-      entries.map(({ entry }) => entry),
-    );
-  }
-
   const checkedEntries = entries.filter(({ entry }) => !isUnchecked(entry.testCase));
-  await checkPrices(budget, checkedEntries);
-  for (const expectation of preparedRound.judgedExpectations) await judge.checkPrice(expectation);
+  await checkBeforeSending(preparedRound, budget, checkedEntries);
 
   if (options.dryRun) {
     return { files, code: await dryRunTests(ctx, checkedEntries, faults, { ...options, judge }) };
   }
 
   if (round !== undefined && (await areEntriesFree(ctx, entries, preparedRound.isJudged))) {
-    round.onFree();
+    round.onNoCost();
   }
 
   const media = new Map<string, MediaContent>();
   const tests = { entries: checkedEntries, paths, judge, budget, media };
   const checkedResults = await runChecked(ctx, options, files, tests);
 
-  const results = withUncheckedResults(checkedResults, entries);
-  if (results.length + faults.length === 0 && !options.watch) {
+  const resultsBeforeUpdate = withUncheckedResults(checkedResults, entries);
+  if (resultsBeforeUpdate.length + faults.length === 0 && !options.watch) {
     reportNothingRun(ctx, options, preparedRound.passedCount);
   }
 
-  const update = options.update ? await updateFiles(ctx, results) : { results, faults: [] };
+  const update = options.update
+    ? await updateFiles(ctx, resultsBeforeUpdate)
+    : { results: resultsBeforeUpdate, faults: [] };
   const orderedResults = sortInFileOrder(
     [...update.results, ...faults.map(toFaultyFileResult)],
     paths,
   );
   const comparison = baseline && compareWithBaseline(baseline, orderedResults);
-  const finishedRound = { budget, round, files, media, results, orderedResults, comparison };
-  await reportRound(ctx, options, finishedRound);
+  await reportRound(ctx, options, {
+    budget,
+    round,
+    files,
+    media,
+    resultsBeforeUpdate,
+    orderedResults,
+    comparison,
+  });
 
   throwUpdateFault(ctx, update.faults);
-  refuseUnanswered(orderedResults);
+  throwIfUnanswered(orderedResults);
   return { files, code: getTestsExitCode(orderedResults, options.gate, comparison) };
+}
+
+/** @throws {CliError} if the baseline has none of the cases, or a capped model has no price */
+async function checkBeforeSending(
+  { entries, judge, judgedExpectations, baseline }: PreparedRound,
+  budget: Budget,
+  checkedEntries: readonly PreparedEntry[],
+): Promise<void> {
+  if (baseline && entries.length > 0) {
+    requireComparable(
+      baseline,
+      entries.map(({ entry }) => entry),
+    );
+  }
+
+  await checkPrices(budget, checkedEntries);
+  for (const expectation of judgedExpectations) await judge.checkPrice(expectation);
 }
 
 /** Throws the first fault of an update, if there is one, and reports the others. */
@@ -116,7 +134,7 @@ function throwUpdateFault(ctx: Context, faults: readonly unknown[]): void {
 }
 
 /** @throws {CliError} if no service answered any of the requests that were sent now */
-function refuseUnanswered(results: readonly EntryResult[]): void {
+function throwIfUnanswered(results: readonly EntryResult[]): void {
   const repetitions = results.flatMap(result => result.repetitions);
   if (areUnanswered(repetitions.filter(({ isEarlier }) => !isEarlier))) throw nobodyAnsweredError();
 }
@@ -140,17 +158,21 @@ async function runChecked(
     `${checkedCount} of ${pluralize(answers, 'answer')} checked`;
 
   return await withSpinner(ctx, formatCheckProgress, runResults).catch((error: unknown) => {
-    const isStopped = tests.entries.some(({ connection }) => connection.embedded);
+    const hasEmbeddedRuns = tests.entries.some(({ connection }) => connection.embedded);
     throw withResumeHint(
       error,
-      isStopped
+      hasEmbeddedRuns
         ? ['Cases whose runs were stopped have failed; --failed then runs them again.']
         : [],
     );
   });
 }
 
-/** Notes that no case is left to run. @throws {CliError} exit 4 if none is known at all */
+/**
+ * Notes that no case is left to run.
+ *
+ * @throws {CliError} exit 4 if no case is known at all
+ */
 function reportNothingRun({ io }: Context, options: TestOptions, passedCount: number): void {
   if (passedCount === 0) throw nothingToRunError(options);
   io.note(`note: no case failed when it was last run; ${pluralize(passedCount, 'case')} passed`);
@@ -164,11 +186,12 @@ function findLowestConcurrency(files: readonly TestFile[]): number | undefined {
 
 interface FinishedRound {
   readonly budget: Budget;
-  readonly round: TestRound | undefined;
+  readonly round: WatchRound | undefined;
   readonly files: readonly TestFile[];
   readonly media: Map<string, MediaContent>;
-  readonly results: readonly EntryResult[];
-  /** The results with those of faulty files, in the order of the files. */
+  /** The results before `--update` changed any of them. */
+  readonly resultsBeforeUpdate: readonly EntryResult[];
+  /** The results after the update with those of faulty files, in the order of the files. */
   readonly orderedResults: readonly EntryResult[];
   readonly comparison: BaselineComparison | undefined;
 }
@@ -177,28 +200,33 @@ interface FinishedRound {
 async function reportRound(
   ctx: Context,
   options: TestOptions,
-  { budget, round, files, media, results, orderedResults, comparison }: FinishedRound,
+  { budget, round, files, media, resultsBeforeUpdate, orderedResults, comparison }: FinishedRound,
 ): Promise<void> {
   await budget.readTotals({ readsList: true });
 
   // The faults of the files are already reported; without results there is nothing else to show.
-  if (results.length > 0 || options.outputs.length > 0 || ctx.globals.json || isOnGithub(ctx)) {
+  if (
+    resultsBeforeUpdate.length > 0 ||
+    options.outputs.length > 0 ||
+    ctx.globals.json ||
+    isOnGithub(ctx)
+  ) {
     const summary = summarize(orderedResults, options.repeating, comparison);
     await printPaid(ctx, budget.newRuns, out =>
       reportTests(out, orderedResults, options.outputs, { media, budget, summary }),
     );
   }
 
-  const beginning = round === undefined || ctx.isReplay ? '' : 'so far ';
+  const prefix = round === undefined || ctx.isReplay ? '' : 'so far ';
   for (const [index, line] of formatSpentLines(budget, 'cases').entries()) {
-    ctx.io.note(`note: ${index === 0 ? beginning : ''}${line}`);
+    ctx.io.note(`note: ${index === 0 ? prefix : ''}${line}`);
   }
 
-  if (budget.reached !== undefined) reportCap(ctx, budget.reached, results);
-  reportPostponed(ctx, results);
-  reportStopped(ctx, results);
-  reportCut(ctx, results);
-  reportLeftOut(ctx, files, results);
+  if (budget.reached !== undefined) reportCap(ctx, budget.reached, resultsBeforeUpdate);
+  reportPostponedCases(ctx, resultsBeforeUpdate);
+  reportStoppedRuns(ctx, resultsBeforeUpdate);
+  reportTruncatedAnswers(ctx, resultsBeforeUpdate);
+  reportOmissions(ctx, files, resultsBeforeUpdate);
 }
 
 /**
@@ -225,7 +253,9 @@ async function areEntriesFree(
   entries: readonly PreparedEntry[],
   isJudged: boolean,
 ): Promise<boolean> {
-  if (ctx.isReplay || isJudged) return ctx.isReplay;
+  if (ctx.isReplay) return true;
+  if (isJudged) return false;
+
   const entryByModel = new Map(
     entries.map(entry => [`${entry.request.promptVersionId} ${entry.request.model}`, entry]),
   );

@@ -134,7 +134,7 @@ async function spend(
         await turn();
       }
 
-      await reservation.made({ runId, tokens: 1 });
+      await reservation.commitRun({ runId, tokens: 1 });
       open.delete(runId);
       made += 1;
     }
@@ -205,7 +205,7 @@ describe('a budget', () => {
     expect(second).toBeUndefined();
 
     ledger.charges.set('a', 10);
-    await first.made({ runId: 'a', tokens: 1 });
+    await first.commitRun({ runId: 'a', tokens: 1 });
     await waiting;
 
     expect(second).toBeDefined();
@@ -215,8 +215,8 @@ describe('a budget', () => {
     const ledger = new Ledger(1, () => 60);
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
-    (await budget.reserve(connection, request)).refused();
-    (await budget.reserve(connection, request)).lost();
+    (await budget.reserve(connection, request)).release();
+    (await budget.reserve(connection, request)).markLost();
 
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
       status: 'CAP_REACHED',
@@ -231,7 +231,7 @@ describe('a budget', () => {
     const connection = ledger.connection(false);
     const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
     const second = budget.reserve(connection, request);
-    await first.made({ runId: 'not listed', tokens: 1 });
+    await first.commitRun({ runId: 'not listed', tokens: 1 });
 
     await expect(second).rejects.toMatchObject({
       exitCode: 8,
@@ -295,7 +295,7 @@ describe('a budget', () => {
 
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     for (const runId of ['a', 'b']) {
-      await (await budget.reserve(connection, request)).made({ runId, tokens: 1 });
+      await (await budget.reserve(connection, request)).commitRun({ runId, tokens: 1 });
     }
 
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
@@ -336,7 +336,7 @@ describe('a budget', () => {
           if (isLost) {
             lost.push(runId);
           } else {
-            await reservation.made({ runId, tokens: 1 });
+            await reservation.commitRun({ runId, tokens: 1 });
           }
         };
 
@@ -409,7 +409,7 @@ describe('a budget', () => {
 
     expect(kept.deref()).toBeUndefined();
 
-    await reservation.made({ runId: 'r', tokens: 1 });
+    await reservation.commitRun({ runId: 'r', tokens: 1 });
   });
 
   it('adds up integers: nothing drifts', async () => {
@@ -419,7 +419,7 @@ describe('a budget', () => {
     const connection = ledger.connection();
     for (let run = 0; run < 1000; run += 1) {
       ledger.charges.set(`r${run}`, toMoney(0.0001));
-      await (await budget.reserve(connection, request)).made({ runId: `r${run}`, tokens: 1 });
+      await (await budget.reserve(connection, request)).commitRun({ runId: `r${run}`, tokens: 1 });
     }
 
     expect((await budget.readTotals({ readsList: false })).cost).toBe(0.1);

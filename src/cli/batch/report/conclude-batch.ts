@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { formatResumeHint } from '../../creation/caps.ts';
-import { adviseListSince } from '../../creation/in-doubt.ts';
+import { formatListSinceCommand } from '../../creation/in-doubt.ts';
 import { formatSpentLines } from '../../creation/spending-text.ts';
 import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
@@ -233,7 +233,7 @@ function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt 
   const listCommand =
     earliestDoubt === undefined
       ? connection.advise('runs', 'list')
-      : adviseListSince(connection, earliestDoubt);
+      : formatListSinceCommand(connection, earliestDoubt);
   return `A row in doubt may have a run. Look for it with: ${listCommand}. To run such rows again, add --resume --retry-unknown.`;
 }
 

@@ -4,7 +4,7 @@ import type { OutputItem } from '../../../wire/index.ts';
 import { toDollars } from '../../../wire/money.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { fromCredits } from '../../creation/credits.ts';
-import { findFailedRunTokens } from '../../creation/totals.ts';
+import { getFailedRunTokens } from '../../creation/totals.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { computeRunSeconds, type JobOutcome } from '../../jobs/job.ts';
 import { formatError } from '../../jobs/job-errors.ts';
@@ -92,7 +92,7 @@ function buildEndedRunLine(
   budget: Pick<Budget, 'getRunSpend'>,
 ): ResultsLine {
   const { runId, runStatus, outputs, recovered } = run;
-  const tokens = findFailedRunTokens(run, budget.getRunSpend(runId)) ?? toNumberOrNull(run.tokens);
+  const tokens = getFailedRunTokens(run, budget.getRunSpend(runId)) ?? toNumberOrNull(run.tokens);
   return {
     row,
     id,

@@ -176,7 +176,7 @@ export class VersionHandover {
     if (!refusal) return preparedRows.map(({ job, reservation }) => ({ job, reservation }));
 
     for (const { job, reservation } of preparedRows) {
-      reservation?.refused();
+      reservation?.release();
       await settle(job, toFailedOutcome(ctx, refusal));
     }
 
@@ -294,7 +294,7 @@ export class VersionHandover {
     openRows: ReadonlyMap<string, AwaitedRow>,
   ): Promise<void> {
     for (const [customId, { job, reservation }] of openRows) {
-      reservation?.lost();
+      reservation?.markLost();
       const { inputsDigest = '' } = rows.get(job.id) ?? {};
       const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
       await this.#parts.settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });
@@ -322,7 +322,8 @@ export class VersionHandover {
     this.#batches.offer(customId, answer);
     const { digest: inputsDigest } = buildRunBody(request);
     const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
-    const reservation = earlierReservation ?? budget.reservePaid(connection, { promptVersionId });
+    const reservation =
+      earlierReservation ?? budget.reserveUncapped(connection, { promptVersionId });
     const batched = { settled: () => this.#batches.withdraw(customId) };
     yield {
       job: { ...job, reservation, batched, request: () => Promise.resolve(request) },

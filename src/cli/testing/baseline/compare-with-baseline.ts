@@ -27,7 +27,7 @@ export interface BaselineComparison
 }
 
 /** @throws {CliError} USAGE_ERROR if none of the cases is in the baseline */
-export function requirePair(baseline: Baseline, entries: readonly TestEntry[]): void {
+export function requireComparable(baseline: Baseline, entries: readonly TestEntry[]): void {
   const { pairs } = pairUp(baseline, entries);
   if (pairs.some(({ before }) => before.caseRuns !== undefined)) return;
   throw usageError(

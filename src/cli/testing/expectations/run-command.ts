@@ -3,11 +3,11 @@ import { OutputBeginning } from '../../../processes/output-beginning.ts';
 import type { ProgramEnd } from '../../../processes/process-tree.ts';
 import { waitUnlessAborted, withTimeout } from '../../../utils/abort-signals.ts';
 import {
+  type CaseFacts,
   type CaseProgram,
   type CaseProgramOptions,
-  CHECK_COMMAND_LIMIT_MS,
-  type CommandCase,
-  commandStartError,
+  CHECK_PROGRAM_LIMIT_MS,
+  programStartError,
   startCaseProgram,
 } from '../../checks/case-program.ts';
 import type { CommandFailure } from './expectation.ts';
@@ -27,7 +27,7 @@ const VERDICT_GRACE_MS = 1000;
  */
 export async function runCommand(
   argv: readonly [string, ...string[]],
-  testCase: CommandCase,
+  testCase: CaseFacts,
   options: CaseProgramOptions,
 ): Promise<CommandFailure | undefined> {
   let program: CaseProgram | undefined;
@@ -36,7 +36,7 @@ export async function runCommand(
     return await awaitVerdict(program, testCase.output, options.signal);
   } catch (error) {
     options.signal.throwIfAborted();
-    throw commandStartError(argv, error);
+    throw programStartError(argv, error);
   } finally {
     await program?.end();
   }
@@ -50,13 +50,13 @@ async function awaitVerdict(
   const { child, ended, closed } = tree;
   const printed = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
   child.stdin.end(output);
-  const end = await withTimeout(CHECK_COMMAND_LIMIT_MS, signal, over => awaitEndText(ended, over));
+  const end = await withTimeout(CHECK_PROGRAM_LIMIT_MS, signal, over => awaitEndText(ended, over));
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
 
   await tree.end();
   await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
-  return { end: end ?? `took more than ${CHECK_COMMAND_LIMIT_MS / 1000} s`, printed: printed.text };
+  return { end: end ?? `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`, printed: printed.text };
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   formatSpentLines,
   getSpentTitles,
 } from '../../creation/spending-text.ts';
-import { findFailedRunTokens } from '../../creation/totals.ts';
+import { getFailedRunTokens } from '../../creation/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
@@ -140,7 +140,7 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
   const tokens = repetitions
     .map(
       ({ run }) =>
-        findFailedRunTokens(run, material.budget.getRunSpend(run?.runId ?? '')) ?? run?.tokens,
+        getFailedRunTokens(run, material.budget.getRunSpend(run?.runId ?? '')) ?? run?.tokens,
     )
     .filter(count => count !== undefined);
 

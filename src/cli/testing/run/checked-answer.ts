@@ -2,7 +2,7 @@ import path from 'node:path';
 import { findOwnValue, type JsonValue } from '../../../files/formats/json.ts';
 import type { Run } from '../../../wire/index.ts';
 import { toDollars } from '../../../wire/money.ts';
-import type { CaseProgramOptions, CommandCase } from '../../checks/case-program.ts';
+import type { CaseFacts, CaseProgramOptions } from '../../checks/case-program.ts';
 import type { JavaScriptInput } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
 import type { Budget } from '../../creation/budget.ts';
@@ -78,9 +78,9 @@ async function findRunCost(
 
 /** Returns true if the cost of a run is unknown only because its model has no price. */
 function isUnpriced({ runId }: Run, budget: Budget): boolean {
-  const { counted } = budget.getRunSpend(runId);
-  if (counted === undefined || counted.tokens === null) return false;
-  return counted.cost === null && counted.standardCost === undefined;
+  const { serviceCost } = budget.getRunSpend(runId);
+  if (serviceCost === undefined || serviceCost.tokens === null) return false;
+  return serviceCost.cost === null && serviceCost.standardCost === undefined;
 }
 
 /** Returns the functions that run a test file's code and programs on an answer. */
@@ -157,7 +157,7 @@ async function prepareProgramCase(
   ctx: Context,
   { connection, request, entry: { file, testCase, model } }: CheckedEntry,
   output: string,
-): Promise<{ readonly testCase: CommandCase; readonly options: CaseProgramOptions }> {
+): Promise<{ readonly testCase: CaseFacts; readonly options: CaseProgramOptions }> {
   const { promptVersionId } = request;
   const definition = connection.embedded
     ? await findVersionDefinition(ctx, promptVersionId)

@@ -75,7 +75,7 @@ async function runUntilChange(
   events.isRunning = true;
 
   try {
-    code = await tests.run(round, { signal, onFree: () => change.watch() });
+    code = await tests.run(round, { signal, onNoCost: () => change.watch() });
   } catch (error) {
     if (!change.signal.aborted || ctx.signal.aborted) throw error;
   } finally {

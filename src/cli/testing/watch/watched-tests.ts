@@ -63,11 +63,11 @@ export class WatchedTests {
   /**
    * Runs a round.
    *
-   * @param round.onFree called if the round costs nothing
+   * @param round.onNoCost called if the round costs nothing
    */
   async run(
     wantedRound: NextRound,
-    { signal, onFree }: { readonly signal: AbortSignal; readonly onFree: () => void },
+    { signal, onNoCost }: { readonly signal: AbortSignal; readonly onNoCost: () => void },
   ): Promise<ExitCode> {
     const { update } = this.#options;
     const onlyFailed = this.#options.failed || wantedRound === 'f';
@@ -81,7 +81,7 @@ export class WatchedTests {
             ? () => true
             : createDependencyCheck(wantedRound, this.#snapshot, this.#runCases),
         // With `--update`, the round writes test files, so it must end before changes count again.
-        onFree: update ? () => {} : onFree,
+        onNoCost: update ? () => {} : onNoCost,
       },
     );
     this.#files = withFormer(files, this.#files);
