@@ -10,14 +10,15 @@ export interface ConvertedPrompt {
   /** Notes on what was left out because it has no equivalent, and on other differences. */
   readonly notes: readonly ConversionNote[];
   /** The number of prompts in the source; only one is converted. */
-  readonly prompts?: number;
+  readonly promptCount?: number;
   /** True if the source names only unknown providers. */
   readonly isWithoutModel?: boolean;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency?: number | undefined;
   /** The cases, with their lines in the source. */
   readonly cases?: readonly ConvertedCase[];
-  readonly leftOut?: number;
+  /** The number of cases left out. */
+  readonly leftOutCount?: number;
   /** True if the chosen prompt can't be expressed, so that its cases are left out. */
   readonly isPromptLeftOut?: boolean;
   /** The programs that make tests and have not been run yet. */
@@ -31,7 +32,7 @@ export interface ConvertedPrompt {
 export interface ConvertedCase {
   readonly line: number;
   /** The number of its checks left out. */
-  readonly leftOut: number;
+  readonly leftOutCheckCount: number;
   readonly vars: Readonly<Record<string, JsonValue>>;
   /** The indices of the models to run it with; undefined for all. */
   readonly models?: readonly number[] | undefined;

@@ -52,7 +52,7 @@ export interface PromptfooTests {
   readonly prompts: readonly ConvertedTests[];
   /** promptfoo's default judge, used if nothing names a judge. */
   readonly judge: NamedJudge | undefined;
-  readonly leftOut: number;
+  readonly leftOutCount: number;
   /** Maximum number of cases to run at a time. */
   readonly maxConcurrency: number | undefined;
 }
@@ -94,9 +94,9 @@ export async function convertTestedConfiguration(
   }
 
   const prompts: ConvertedTests[] = [];
-  let leftOut = 0;
+  let leftOutCount = 0;
   for (const [index, prompt] of convertedPrompts.entries()) {
-    leftOut += prompt.leftOut ?? 0;
+    leftOutCount += prompt.leftOutCount ?? 0;
     prompts.push(...(await readConvertedTests(ctx, prompt, { file, name, number: index + 1 })));
   }
 
@@ -110,7 +110,7 @@ export async function convertTestedConfiguration(
   return {
     prompts,
     judge: await findDefaultJudges(ctx),
-    leftOut,
+    leftOutCount,
     maxConcurrency: first?.maxConcurrency,
   };
 }
@@ -185,7 +185,7 @@ async function convertAllPrompts(
     configuration,
     converter,
     programOutputs,
-    firstPrompt.prompts ?? 1,
+    firstPrompt.promptCount ?? 1,
   );
   return [firstPrompt, ...otherPrompts];
 }
@@ -198,7 +198,7 @@ async function convertFirstPrompt(
   programOutputs: Record<string, string>,
 ): Promise<ConvertedPrompt> {
   let firstPrompt = await converter.convertFirst(programOutputs);
-  if (firstPrompt.prompts === undefined) {
+  if (firstPrompt.promptCount === undefined) {
     throw usageError(
       `${name} is not a configuration of promptfoo`,
       'Rename it, or name the files to test.',

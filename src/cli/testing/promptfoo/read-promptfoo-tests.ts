@@ -23,7 +23,7 @@ export async function readPromptfooTests(
 ): Promise<TestFile[]> {
   const name = toSharedPath(ctx.cwd, file);
   const converted = await convertTestedConfiguration(ctx, { ...options, file, name });
-  const { prompts, judge, leftOut, maxConcurrency } = converted;
+  const { prompts, judge, leftOutCount, maxConcurrency } = converted;
   const hasOnePrompt = new Set(prompts.map(({ number }) => number)).size === 1;
   const source = {
     file,
@@ -53,7 +53,7 @@ export async function readPromptfooTests(
 
   const [first, ...others] = files;
   noteDefaultJudge(ctx, files, options.judge);
-  return first ? [{ ...first, leftOutCases: leftOut }, ...others] : [];
+  return first ? [{ ...first, leftOutCases: leftOutCount }, ...others] : [];
 }
 
 /**
@@ -82,7 +82,13 @@ function placePromptCases(
   { hasOnePrompt, file }: { readonly hasOnePrompt: boolean; readonly file: string },
 ): CaseOfModels[] {
   const placedCases = cases.map((testCase, index): CaseOfModels => {
-    const { line = 1, leftOut = 0, models: ownModels, turn, vars = {} } = places[index] ?? {};
+    const {
+      line = 1,
+      leftOutCheckCount = 0,
+      models: ownModels,
+      turn,
+      vars = {},
+    } = places[index] ?? {};
     const models = model === undefined ? ownModels : [model];
     const fault =
       promptFault === undefined ? testCase.fault : new CaseFault(`${file}:${line}: ${promptFault}`);
@@ -91,7 +97,7 @@ function placePromptCases(
       ...testCase,
       name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${number})`,
       line,
-      leftOutChecks: leftOut,
+      leftOutChecks: leftOutCheckCount,
       expect: testCase.expect.map(expectation => ({ ...expectation, line })),
       ...(fault && { fault }),
       ...(models && { models }),

@@ -63,7 +63,7 @@ export async function convertPromptfoo(
 const DEFAULT_PROMPT = '{{prompt}}';
 
 /** The cases of a prompt that no provider gets. */
-const NO_CASES: CasesForPrompt = { cases: [], leftOut: 0 };
+const NO_CASES: CasesForPrompt = { cases: [], leftOutCount: 0 };
 
 /** The parts of a configuration with the chosen prompt. */
 interface ConfigurationParts {
@@ -138,7 +138,7 @@ function convertParts(
 ): ConvertedPrompt {
   const frontMatter = buildFrontMatter(models.askedProviders[0], description);
   const needs = findPromptNeeds({ prompt, body, models, json: jsonVariables }, conversion);
-  const { cases, leftOut } = models.isPromptAsked
+  const { cases, leftOutCount } = models.isPromptAsked
     ? buildCases(models.tests, needs, conversion)
     : NO_CASES;
 
@@ -147,17 +147,17 @@ function convertParts(
     test: buildPromptTestFile(cases, models),
     ...buildDeclaredModels(models.allProviders),
     notes: conversion.notes,
-    prompts: prompts.length,
+    promptCount: prompts.length,
     isWithoutModel: models.configuredProviders.length === 0,
     maxConcurrency: tests.settings.maxConcurrency,
-    cases: cases.map(({ line, leftOut, vars, models, turn }) => ({
+    cases: cases.map(({ line, leftOutCheckCount, vars, models, turn }) => ({
       line,
-      leftOut,
+      leftOutCheckCount,
       vars,
       models,
       ...(turn && { turn }),
     })),
-    leftOut: body.isLeftOut ? cases.length : leftOut,
+    leftOutCount: body.isLeftOut ? cases.length : leftOutCount,
     isPromptLeftOut: body.isLeftOut,
     testPrograms: conversion.testPrograms,
     ...pickProgramOrTemplate({ prompt, body, models, frontMatter, needs }, conversion),

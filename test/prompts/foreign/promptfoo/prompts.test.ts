@@ -116,7 +116,7 @@ ${PROVIDERS}tests:
     const files = { 'p.txt': 'a {{b}}' };
     const text =
       'prompts: ["a {{b}}", "a {{b}}", {raw: "a {{b}}", label: l}, {raw: "a {{b}}", label: l}, file://p.txt, file://./p.txt]\n';
-    expect((await convert(text + PROVIDERS, { files })).prompts).toBe(4);
+    expect((await convert(text + PROVIDERS, { files })).promptCount).toBe(4);
   });
 
   it('may have blocks that test a variable, whose lines stay as promptfoo leaves them', async () => {

@@ -4,7 +4,7 @@ import type { Located } from '../files/source-files.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
 /** A model that judges, with its config if it has one. */
-export type WrittenJudge = string | JsonObject;
+export type JudgeSetting = string | JsonObject;
 
 /** An assertion of a test, before variables are filled in. */
 export interface Assertion {
@@ -16,7 +16,7 @@ export interface Assertion {
   /** Code that transforms the answer before the check. */
   readonly transform?: string | undefined;
   /** The model that judges it. */
-  readonly judge?: WrittenJudge | undefined;
+  readonly judge?: JudgeSetting | undefined;
   /** The value that code sees as `context.config`. */
   readonly config?: JsonValue | undefined;
 }
@@ -25,7 +25,7 @@ export const CODE_TYPE = /^(?:not-)?(?:javascript|python)$/u;
 export const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 
 /** Returns true if code checks the answer. */
-export function isCode({ type }: Assertion): boolean {
+export function isCheckedByCode({ type }: Assertion): boolean {
   return CODE_TYPE.test(type);
 }
 

@@ -7,9 +7,9 @@ import {
   CODE_TYPE,
   isSupported,
   JUDGED_TYPE,
+  type JudgeSetting,
   reportUnsupportedType,
   stripNegation,
-  type WrittenJudge,
 } from './assertion.ts';
 import { CONVERSIONS } from './assertion-conversions.ts';
 
@@ -129,7 +129,7 @@ function isConverted(type: string): boolean {
 export function readPromptfooJudge(
   node: YamlValue | undefined,
   conversion: ConversionContext,
-): WrittenJudge | undefined {
+): JudgeSetting | undefined {
   if (!node || node.isEmpty) return undefined;
 
   const entries = node.isMap ? readMergedValues(node, 'provider') : undefined;

@@ -3,7 +3,7 @@ import { findOwnValue, type JsonObject, type JsonValue } from '../../../../files
 import type { ConvertedCase } from '../../converted-prompt.ts';
 import type { TestCaseText } from '../../file-texts.ts';
 import type { Piece } from '../../template-pieces.ts';
-import { type Assertion, isCode } from '../assertions/assertion.ts';
+import { type Assertion, isCheckedByCode } from '../assertions/assertion.ts';
 import { convertAssertion } from '../assertions/convert-assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
@@ -27,7 +27,7 @@ interface LocatedCase extends ConvertedCase {
 export interface CasesForPrompt {
   readonly cases: readonly LocatedCase[];
   /** The number of cases that are left out. */
-  readonly leftOut: number;
+  readonly leftOutCount: number;
 }
 
 /** A prompt with its inputs. */
@@ -80,7 +80,7 @@ export function buildCases(
 /** Collects the cases, and counts those that are left out. */
 class CaseList implements CasesForPrompt {
   readonly cases: LocatedCase[] = [];
-  leftOut = 0;
+  leftOutCount = 0;
   readonly #answers = new CaseAnswers();
   readonly #size: InputSize;
   readonly #conversion: ConversionContext;
@@ -96,7 +96,7 @@ class CaseList implements CasesForPrompt {
   }
 
   leaveOut(count: number, turn: WrittenTurn | undefined): void {
-    this.leftOut += count;
+    this.leftOutCount += count;
     this.#answers.leaveOut(turn);
   }
 
@@ -199,7 +199,7 @@ function* generateCases(
 
     yield {
       isLeftOut,
-      leftOut: expectationLists.filter(expectations => expectations === undefined).length,
+      leftOutCheckCount: expectationLists.filter(expectations => expectations === undefined).length,
       vars: values,
       text: {
         name: count > 1 ? `${name} (${index + 1})` : name,
@@ -221,7 +221,9 @@ function* generateCases(
 function usesCode({ options, asserts }: ConfiguredTest): boolean {
   return (
     options.transform !== undefined ||
-    asserts.some(assertion => assertion && (assertion.transform !== undefined || isCode(assertion)))
+    asserts.some(
+      assertion => assertion && (assertion.transform !== undefined || isCheckedByCode(assertion)),
+    )
   );
 }
 

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import type { Assertion, WrittenJudge } from '../assertions/assertion.ts';
+import type { Assertion, JudgeSetting } from '../assertions/assertion.ts';
 import type { RunSettings } from '../configuration/run-settings.ts';
 import type { Located } from '../files/source-files.ts';
 
@@ -57,7 +57,7 @@ interface AssertionOptions {
   /** The provider that judges, read only if an assertion needs it. */
   readonly provider?: YamlValue | undefined;
   /** The model that judges. */
-  readonly judge?: WrittenJudge | undefined;
+  readonly judge?: JudgeSetting | undefined;
   /** The variable in which the answer is kept for later tests. */
   readonly storesAs?: string | undefined;
   /** True to leave the conversation out of its prompt. */

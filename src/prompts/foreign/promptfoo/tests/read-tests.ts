@@ -2,7 +2,7 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { formatNumber } from '../../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../../bounds.ts';
-import { isJudged, type WrittenJudge } from '../assertions/assertion.ts';
+import { isJudged, type JudgeSetting } from '../assertions/assertion.ts';
 import { readPromptfooJudge } from '../assertions/read-assertions.ts';
 import { readRunSettings } from '../configuration/run-settings.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
@@ -119,7 +119,7 @@ function readJudges(
 ): ConfiguredTest[] {
   const judgesByValue = new Map<
     YamlValue,
-    { readonly judge: WrittenJudge | undefined; readonly isLeftOut: boolean }
+    { readonly judge: JudgeSetting | undefined; readonly isLeftOut: boolean }
   >();
   return tests.map(test => {
     const { asserts, options } = test;
