@@ -2,6 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Lifetime } from './windows-processes.ts';
 
+/** A line of `ps`: the group of a process, and its age, such as `2-03:04:05` or `04:05`. */
+const PROCESS_LINE =
+  /^ *(?<group>\d+) +(?:(?:(?<days>\d+)-)?(?<hours>\d+):)?(?<minutes>\d+):(?<seconds>\d+) *$/gmu;
+
 /** The ages that `ps` lists are whole seconds. */
 const START_TOLERANCE_MS = 1000;
 
@@ -26,19 +30,13 @@ export async function endProcessGroup(leader: Lifetime): Promise<void> {
   }
 }
 
-/**
- * Parses lines with the id of a group and the age of a process, such as `2-03:04:05` or `04:05`.
- */
+/** Parses lines with the group and the age of a process. */
 export function parseMembers(listing: string, now: number): GroupMember[] {
-  return [...listing.matchAll(/^ *(\d+) +(?:(?:(\d+)-)?(\d+):)?(\d+):(\d+) *$/gmu)].map(
-    ([, group, days = 0, hours = 0, minutes, seconds]) => ({
-      group: Number(group),
-      began:
-        now -
-        (((Number(days) * 24 + Number(hours)) * 60 + Number(minutes)) * 60 + Number(seconds)) *
-          1000,
-    }),
-  );
+  return [...listing.matchAll(PROCESS_LINE)].map(({ groups = {} }) => {
+    const { group, days = 0, hours = 0, minutes, seconds } = groups;
+    const ageMinutes = (Number(days) * 24 + Number(hours)) * 60 + Number(minutes);
+    return { group: Number(group), began: now - (ageMinutes * 60 + Number(seconds)) * 1000 };
+  });
 }
 
 /**
