@@ -96,7 +96,7 @@ export class LocalStore {
     return this.#store.accounts.listUsers(name);
   }
 
-  /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {KeyError} */
+  /** Changes plan or credits; returns undefined if the user doesn't exist. @throws {AccountError} */
   changeUser(name: string, changes: UserChanges): Promise<UserSummary | undefined> {
     return updateUser(this.#store, name, changes);
   }

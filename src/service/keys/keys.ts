@@ -11,7 +11,7 @@ const MAX_KEYS = 10;
 const MAX_USER_NAME_LENGTH = 64;
 
 /** A key or user can't be created or changed. The message says why. */
-export class KeyError extends Error {
+export class AccountError extends Error {
   readonly code = 'INVALID_KEY_REQUEST';
 }
 
@@ -49,7 +49,7 @@ export interface CreatedKey extends StoredKey {
 /**
  * Creates a key, and its user if there is none.
  *
- * @throws {KeyError} for a name that is not valid, credits below 0, or an eleventh key
+ * @throws {AccountError} for a name that is not valid, credits below 0, or an eleventh key
  */
 export async function createKey(
   store: Store,
@@ -68,7 +68,7 @@ export async function createKey(
   const newKey = { ...keyRow, hash: hashKey(key), userId: user.id };
   const isAdded = await store.accounts.addKey(newKey, MAX_KEYS);
   if (!isAdded) {
-    throw new KeyError(
+    throw new AccountError(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
     );
   }
@@ -87,7 +87,7 @@ export async function createKey(
 /**
  * Changes a user and returns the result; undefined if the user doesn't exist.
  *
- * @throws {KeyError} for credits below 0
+ * @throws {AccountError} for credits below 0
  */
 export async function updateUser(
   store: Store,
@@ -98,19 +98,21 @@ export async function updateUser(
   const [account] = await store.accounts.listUsers(name);
   if (!account) return undefined;
   if (changed) return account;
-  throw new KeyError(`the user ${name} has ${account.credits} credits: no more can be taken away`);
+  throw new AccountError(
+    `the user ${name} has ${account.credits} credits: no more can be taken away`,
+  );
 }
 
 function checkUserName(name: string): void {
   if (name.length > 0 && name.length <= MAX_USER_NAME_LENGTH && /^[^\p{C}\p{Z}]+$/u.test(name)) {
     return;
   }
-  throw new KeyError(
+  throw new AccountError(
     `a user's name is 1 to ${MAX_USER_NAME_LENGTH} visible characters without spaces`,
   );
 }
 
 function checkCredits(credits: number | undefined): void {
   if (credits === undefined || (Number.isSafeInteger(credits) && credits >= 0)) return;
-  throw new KeyError('credits are an integer from 0');
+  throw new AccountError('credits are an integer from 0');
 }
