@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { Release } from '../../files/writing/lock.ts';
-import { toFileBelow } from '../../files/writing/write-below.ts';
+import { toContainedPath } from '../../files/writing/write-below.ts';
 import type { Context } from '../context.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
 import { BatchJournal } from '../jobs/batch-journal.ts';
@@ -69,7 +69,9 @@ async function openJournalAndResults(
 
   let journal: BatchJournal | undefined;
   try {
-    journal = await BatchJournal.open(toFileBelow(journalPath), { canResume: out !== undefined });
+    journal = await BatchJournal.open(toContainedPath(journalPath), {
+      canResume: out !== undefined,
+    });
     if (out === undefined) ctx.io.note(`note: the batch's journal is ${journalPath}`);
     return { results: await openResults(ctx, options, journal.states), journal, release };
   } catch (error) {

@@ -2,7 +2,7 @@ import { type FileHandle, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { AppendLog, type LineOptions, openForAppend } from '../../files/writing/append-log.ts';
 import {
-  type FileBelow,
+  type ContainedPath,
   isDirectory,
   PathFault,
   syncDirectory,
@@ -51,7 +51,7 @@ export interface JobEnd {
 /** The journal that a batch, or a test, is resumed from. */
 export class BatchJournal implements JobJournal {
   readonly file: string;
-  readonly #place: FileBelow;
+  readonly #place: ContainedPath;
   /** The facts of the latest start; undefined for a new journal. */
   readonly facts: ReadJournal['facts'];
   /**
@@ -66,7 +66,7 @@ export class BatchJournal implements JobJournal {
   #lines: AppendLog;
 
   private constructor(
-    place: FileBelow,
+    place: ContainedPath,
     handle: FileHandle,
     journal: ReadJournal,
     private readonly canResume: boolean,
@@ -89,7 +89,7 @@ export class BatchJournal implements JobJournal {
    * @param canResume false if no command can resume from it; default true
    * @throws {CliError} if it can't be written or is not a journal
    */
-  static async open(file: FileBelow, { canResume = true } = {}): Promise<BatchJournal> {
+  static async open(file: ContainedPath, { canResume = true } = {}): Promise<BatchJournal> {
     if (!isDirectory(file.folder)) throw usageError(`--out: no such directory: ${file.folder}`);
     // Read it before opening it for writing, because the user may have named another file by
     // mistake.
@@ -259,7 +259,7 @@ export function unwritableFileError(file: string, cause: unknown, canResume = tr
   });
 }
 
-async function openForLines(file: FileBelow): Promise<FileHandle> {
+async function openForLines(file: ContainedPath): Promise<FileHandle> {
   try {
     return await openForAppend(file);
   } catch (error) {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { parseJson } from '../../files/formats/json.ts';
 import { splitIntoLines } from '../../files/formats/text-lines.ts';
 import { openForReading } from '../../files/writing/open-for-reading.ts';
-import type { FileBelow } from '../../files/writing/write-below.ts';
+import type { ContainedPath } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { usageError } from '../core/errors.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
@@ -71,7 +71,7 @@ type JournalContent = Omit<ReadJournal, 'facts' | 'earlier'> & { readonly earlie
  * @throws {CliError} USAGE_ERROR if the file is not a journal
  * @throws {LinkFault}
  */
-export async function readJournal(place: FileBelow): Promise<ReadJournal> {
+export async function readJournal(place: ContainedPath): Promise<ReadJournal> {
   const file = path.join(place.folder, place.name);
   const content: JournalContent = {
     states: new Map(),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
-import { type FileBelow, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
+import { type ContainedPath, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, unwritableError, usageError } from '../core/errors.ts';
@@ -40,7 +40,10 @@ export async function withResumeJournal<T>(
 }
 
 /** Locks a journal; returns undefined if another command holds it. */
-async function lockJournal(file: FileBelow, clock: Context['clock']): Promise<Release | undefined> {
+async function lockJournal(
+  file: ContainedPath,
+  clock: Context['clock'],
+): Promise<Release | undefined> {
   try {
     makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
     return await waitForLock(file, clock, DYING_MS);

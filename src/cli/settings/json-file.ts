@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type Release, waitForLock } from '../../files/writing/lock.ts';
-import { makeDirectory, toFileBelow } from '../../files/writing/write-below.ts';
+import { makeDirectory, toContainedPath } from '../../files/writing/write-below.ts';
 import { replaceFileSync } from '../../files/writing/write-file.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
@@ -85,7 +85,7 @@ export class JsonFile<T extends JsonDocument> {
     const directory = path.dirname(this.path);
     const lock = `${this.path}.lock`;
     explainFileError(directory, 'made', () => makeDirectory(directory, 0o700));
-    const release = await waitForLock(toFileBelow(this.path), this.#clock).catch(
+    const release = await waitForLock(toContainedPath(this.path), this.#clock).catch(
       (error: unknown) => {
         throw inaccessibleError(lock, 'written', error);
       },

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import { lockFile } from './lock.ts';
 import {
-  type FileBelow,
+  type ContainedPath,
   flushData,
   makeFolderBelow,
   openBelow,
@@ -150,7 +150,7 @@ function waitForTurnEnd(): Promise<void> {
  *
  * @throws {LinkFault} or file system errors
  */
-export async function openForAppend(file: FileBelow): Promise<FileHandle> {
+export async function openForAppend(file: ContainedPath): Promise<FileHandle> {
   const handle = await openOrMake(file, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT);
   try {
     await cutTornLine(handle, file);
@@ -161,7 +161,7 @@ export async function openForAppend(file: FileBelow): Promise<FileHandle> {
   }
 }
 
-async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
+async function openOrMake(file: ContainedPath, flags: number): Promise<FileHandle> {
   try {
     return await openBelow(file, flags, 0o600);
   } catch (error) {
@@ -173,7 +173,7 @@ async function openOrMake(file: FileBelow, flags: number): Promise<FileHandle> {
   }
 }
 
-async function cutTornLine(handle: FileHandle, file: FileBelow): Promise<void> {
+async function cutTornLine(handle: FileHandle, file: ContainedPath): Promise<void> {
   for (;;) {
     const { size } = await handle.stat();
     const completeSize = await findLastLineEnd(handle, size);

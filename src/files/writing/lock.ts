@@ -12,7 +12,7 @@ import { hostname } from 'node:os';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import { parseJson } from '../formats/json.ts';
 import { readIfReadable } from '../read-text.ts';
-import { checkBelow, type FileBelow, PathFault } from './write-below.ts';
+import { type ContainedPath, checkBelow, PathFault } from './write-below.ts';
 
 /** Interval at which the holder renews the lock, in milliseconds. */
 const BEAT_MS = 10_000;
@@ -45,7 +45,7 @@ export type Release = () => void;
  * @throws {PathFault} or file system errors
  */
 export function lockFile(
-  { folder, name }: FileBelow,
+  { folder, name }: ContainedPath,
   readStartTime: StartTimeOf = readProcessStart,
 ): Release | undefined {
   const lock = checkBelow({ folder, name: `${name}.lock` });
@@ -76,7 +76,7 @@ export function lockFile(
  * @throws {PathFault} or file system errors
  */
 export async function waitForLock(
-  file: FileBelow,
+  file: ContainedPath,
   { sleep, random }: { sleep(ms: number): Promise<void>; random(): number },
   limitMs = LOCK_TIMEOUT_MS,
 ): Promise<Release | undefined> {
@@ -92,7 +92,7 @@ export async function waitForLock(
 /**
  * Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970.
  */
-export function getLastAliveTime({ folder, name }: FileBelow): number {
+export function getLastAliveTime({ folder, name }: ContainedPath): number {
   return (readLockStats(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
 }
 

@@ -1,14 +1,14 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { getErrorCode } from '../../utils/error-utils.ts';
-import { type FileBelow, openBelow } from './write-below.ts';
+import { type ContainedPath, openBelow } from './write-below.ts';
 
 /**
  * Opens a regular file for reading; undefined if it is missing.
  *
  * @throws {PathFault} or file system errors
  */
-export async function openForReading(file: FileBelow): Promise<FileHandle | undefined> {
+export async function openForReading(file: ContainedPath): Promise<FileHandle | undefined> {
   try {
     return await openBelow(file, constants.O_RDONLY);
   } catch (error) {

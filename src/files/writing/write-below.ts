@@ -22,7 +22,7 @@ import { isDeviceName } from './device-name.ts';
 // a folder for a link in between runs as the same user, which SECURITY.md excludes.
 
 /** A file to write: a folder that the user named, and a path below it that the program chose. */
-export interface FileBelow {
+export interface ContainedPath {
   /** The folder, absolute. It and its parents may be links. */
   readonly folder: string;
   /** The relative path. No part of it may be a link. */
@@ -56,7 +56,7 @@ export function checkDeviceName(file: string, platform = process.platform): void
 }
 
 /** Splits a path into its folder, which may be a link, and the file's name, which may not. */
-export function toFileBelow(file: string): FileBelow {
+export function toContainedPath(file: string): ContainedPath {
   return { folder: path.dirname(file), name: path.basename(file) };
 }
 
@@ -66,7 +66,7 @@ export function toFileBelow(file: string): FileBelow {
  *
  * @throws {PathFault}
  */
-export function checkBelow({ folder, name }: FileBelow): string {
+export function checkBelow({ folder, name }: ContainedPath): string {
   let place = folder;
   for (const part of splitPathSegments(name)) {
     place = path.join(place, part);
@@ -93,7 +93,7 @@ export function isLink(file: string): boolean {
  *
  * @throws {LinkFault}
  */
-export function makeFolderBelow({ folder, name }: FileBelow, mode?: number): string {
+export function makeFolderBelow({ folder, name }: ContainedPath, mode?: number): string {
   makeDirectory(folder, mode);
   let relative = '';
   for (const part of splitPathSegments(name)) {
@@ -112,7 +112,11 @@ const { O_NOFOLLOW, O_NONBLOCK } = constants;
  * @param flags the numeric flags of `open`
  * @throws {PathFault} or file system errors
  */
-export async function openBelow(file: FileBelow, flags: number, mode = 0o666): Promise<FileHandle> {
+export async function openBelow(
+  file: ContainedPath,
+  flags: number,
+  mode = 0o666,
+): Promise<FileHandle> {
   const place = checkBelow(file);
   const handle = await open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch(
     (error: unknown) => {
@@ -141,7 +145,7 @@ export async function openBelow(file: FileBelow, flags: number, mode = 0o666): P
  * @throws {PathFault} or file system errors
  */
 export function truncateBelow(
-  file: FileBelow,
+  file: ContainedPath,
   { fd }: FileHandle,
   size: number,
   length: number,

@@ -5,13 +5,13 @@ import path from 'node:path';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import { renameOver, renameOverSync } from './rename-over.ts';
 import {
+  type ContainedPath,
   checkBelow,
-  type FileBelow,
   flushHandle,
   makeFolderBelow,
   openBelow,
   syncDirectory,
-  toFileBelow,
+  toContainedPath,
 } from './write-below.ts';
 
 const { O_WRONLY, O_APPEND, O_CREAT } = constants;
@@ -47,7 +47,7 @@ export type FileContent = string | Uint8Array | ((target: FileHandle) => Promise
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceFile(
-  file: FileBelow,
+  file: ContainedPath,
   content: FileContent,
   mode?: number,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function replaceFile(
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function replaceNamedFile(file: string, content: FileContent): Promise<void> {
-  await replaceCheckedFile(toFileBelow(file), content);
+  await replaceCheckedFile(toContainedPath(file), content);
 }
 
 /**
@@ -72,7 +72,7 @@ export async function replaceNamedFile(file: string, content: FileContent): Prom
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
   const handle = isSpecial(file)
     ? await openSpecial(file)
-    : await openBelow(toFileBelow(file), O_WRONLY | O_APPEND | O_CREAT);
+    : await openBelow(toContainedPath(file), O_WRONLY | O_APPEND | O_CREAT);
   await writeTo(handle, text);
 }
 
@@ -98,7 +98,7 @@ export function replaceFileSync(file: string, content: string, mode: number): vo
  * @throws {LinkFault}, file system errors or errors of `content`
  */
 export async function createFile(
-  file: FileBelow,
+  file: ContainedPath,
   content: FileContent,
   mode?: number,
 ): Promise<boolean> {
@@ -120,7 +120,7 @@ export async function createFile(
  * @throws {LinkFault}, file system errors or errors of `content` or `nameFor`
  */
 export async function writeUnderFreeName(
-  folder: FileBelow,
+  folder: ContainedPath,
   nameFor: () => string | Promise<string>,
   content: FileContent,
   ifTaken: 'suffix' | 'replace',
@@ -162,7 +162,7 @@ export async function placeNew(tempPath: string, file: string): Promise<boolean>
  * @throws {LinkFault}
  */
 export function checkNamedForWriting(file: string): void {
-  if (!isSpecial(file)) checkBelow(toFileBelow(file));
+  if (!isSpecial(file)) checkBelow(toContainedPath(file));
 }
 
 /**
@@ -200,12 +200,12 @@ function readStats(file: string): Stats | undefined {
   }
 }
 
-function getParentFolder({ folder, name }: FileBelow): FileBelow {
+function getParentFolder({ folder, name }: ContainedPath): ContainedPath {
   return { folder, name: path.dirname(name) };
 }
 
 async function replaceCheckedFile(
-  file: FileBelow,
+  file: ContainedPath,
   content: FileContent,
   mode?: number,
 ): Promise<void> {

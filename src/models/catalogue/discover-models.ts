@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { prepareDataDirectory } from '../../files/data-directory.ts';
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { toFileBelow } from '../../files/writing/write-below.ts';
+import { toContainedPath } from '../../files/writing/write-below.ts';
 import { replaceFile } from '../../files/writing/write-file.ts';
 import type { Env } from '../../utils/env.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
@@ -89,7 +89,7 @@ export async function discoverModels({
 async function writeModelsFile(dataDir: string, file: string, text: string): Promise<void> {
   await prepareDataDirectory(dataDir);
   // The user's file may be a link to their dotfiles.
-  await replaceFile(toFileBelow(await realpath(file).catch(() => file)), text, 0o600);
+  await replaceFile(toContainedPath(await realpath(file).catch(() => file)), text, 0o600);
 }
 
 function toDiscoveredEndpoint(

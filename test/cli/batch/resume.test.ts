@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { lockFile } from '../../../src/files/writing/lock.ts';
-import { toFileBelow } from '../../../src/files/writing/write-below.ts';
+import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith, TEST_NOW } from '../../support/context.ts';
@@ -241,7 +241,7 @@ test('a second batch on the same file is refused while the first one runs', asyn
 
 test('a batch waits up to a second for the lock of a process that is being killed', async () => {
   const home = directoryWith({ 'rows.csv': 'name\nAda\n' });
-  const lock = lockFile(toFileBelow(path.join(home, 'results.jsonl')));
+  const lock = lockFile(toContainedPath(path.join(home, 'results.jsonl')));
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
   const clock = hastyClock(async () => lock?.());
   const { exitCode } = await runBatch(args, { home, clock });

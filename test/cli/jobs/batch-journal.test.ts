@@ -2,7 +2,7 @@ import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
-import { toFileBelow } from '../../../src/files/writing/write-below.ts';
+import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const DESCRIPTORS = '/proc/self/fd';
@@ -24,7 +24,7 @@ function linkTarget(descriptor: string): string | undefined {
 describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
   it('closes its file even if nothing was written', async () => {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
-    const journal = await BatchJournal.open(toFileBelow(file));
+    const journal = await BatchJournal.open(toContainedPath(file));
     expect(timesOpen(file)).toBe(1);
     await journal.close();
     expect(timesOpen(file)).toBe(0);
@@ -32,7 +32,7 @@ describe.runIf(process.platform === 'linux')('the journal of a batch', () => {
 
   it('closes its file once everything is on disk', async () => {
     const file = path.join(temporaryDirectory(), 'results.jsonl.journal');
-    const journal = await BatchJournal.open(toFileBelow(file));
+    const journal = await BatchJournal.open(toContainedPath(file));
     await journal.recordWaiting({ row: 1, id: '1' });
     await journal.close();
     expect(timesOpen(file)).toBe(0);
@@ -43,7 +43,7 @@ describe('what the journal of a batch says', () => {
   const rows = [['r1', 'digest']] as const;
 
   it('is the same when it is opened again, and after jobs were forgotten', async () => {
-    const place = toFileBelow(path.join(temporaryDirectory(), 'results.jsonl.journal'));
+    const place = toContainedPath(path.join(temporaryDirectory(), 'results.jsonl.journal'));
     const journal = await BatchJournal.open(place);
     const time = '2026-01-02T03:04:05.000Z';
     await journal.begin({ service: 'local', promptVersionId: 'v', options: {} }, time);
@@ -134,7 +134,7 @@ describe('what the journal of a batch says', () => {
       { id: 'provider-batch:k', mark: '{"file":"f"}' },
       { journalId: 'c1', runId: 'run-1' },
     ]);
-    const journal = await BatchJournal.open(toFileBelow(file));
+    const journal = await BatchJournal.open(toContainedPath(file));
     await journal.close();
 
     expect([...journal.extras]).toEqual([
@@ -155,7 +155,7 @@ describe('what the journal of a batch says', () => {
     { journalId: 'c1', job: 'r1', promptVersionId: 'v', time: TIME },
   ])('is refused if a creation lacks one of its facts: %j', async line => {
     const file = writeJournal([{ batch: 1, service: 'local' }, line]);
-    await expect(BatchJournal.open(toFileBelow(file))).rejects.toMatchObject({
+    await expect(BatchJournal.open(toContainedPath(file))).rejects.toMatchObject({
       exitCode: 2,
       message: `${file}:2: the record of a creation can't be read`,
       hints: [expect.stringContaining('promptrun runs list')],
@@ -171,7 +171,7 @@ describe('what the journal of a batch says', () => {
       line,
       { journalId: 'c1', runId: 'run-1' },
     ]);
-    await expect(BatchJournal.open(toFileBelow(file))).rejects.toMatchObject({
+    await expect(BatchJournal.open(toContainedPath(file))).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringContaining(`${file}:2: `),
     });

@@ -11,7 +11,7 @@ import type { BatchHandover } from '../../../src/cli/jobs/provider-batch/batch-h
 import { BatchSession } from '../../../src/cli/jobs/provider-batch/batch-session.ts';
 import { handOverJobs } from '../../../src/cli/jobs/provider-batch/hand-over-jobs.ts';
 import { StopControl } from '../../../src/cli/jobs/stop-control.ts';
-import { toFileBelow } from '../../../src/files/writing/write-below.ts';
+import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import {
   BatchFault,
   type BatchProvider,
@@ -67,7 +67,7 @@ async function handOver(
   context?: Awaited<ReturnType<typeof testContext>>,
 ): Promise<Map<string, string>> {
   const { ctx } = context ?? (await testContext());
-  const journal = await BatchJournal.open(toFileBelow(journalFile));
+  const journal = await BatchJournal.open(toContainedPath(journalFile));
   onTestFinished(() => journal.close());
   const batches = {
     forVersion: () => Promise.resolve(provider),
@@ -156,7 +156,7 @@ it.each(['look', 'collect'] as const)(
   async asked => {
     const { ctx } = await testContext({ clock: testClock() });
     const journal = await BatchJournal.open(
-      toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+      toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
     );
     onTestFinished(() => journal.close());
     const { provider } = smallProvider({ requests: 1, bytes: 1 });
@@ -189,7 +189,7 @@ it.each(['look', 'collect'] as const)(
 it('a search that waits for the end of a batch says so at first, and every 30 s', async () => {
   const { ctx, stderr } = await testContext({ clock: testClock() });
   const journal = await BatchJournal.open(
-    toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
   );
   onTestFinished(() => journal.close());
   const { provider } = smallProvider({ requests: 1, bytes: 1 });
@@ -213,7 +213,7 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
 it('a batch that the list shows only a moment later is not created again', async () => {
   const { ctx } = await testContext({ clock: testClock() });
   const journal = await BatchJournal.open(
-    toFileBelow(path.join(temporaryDirectory(), 'out.jsonl.journal')),
+    toContainedPath(path.join(temporaryDirectory(), 'out.jsonl.journal')),
   );
   onTestFinished(() => journal.close());
   const { provider } = smallProvider({ requests: 1, bytes: 1 });

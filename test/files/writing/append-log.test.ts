@@ -4,13 +4,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AppendLog, openForAppend } from '../../../src/files/writing/append-log.ts';
-import { toFileBelow } from '../../../src/files/writing/write-below.ts';
+import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 describe('a file of lines', () => {
   it('keeps the order of lines that come at once', async () => {
     const file = path.join(temporaryDirectory(), 'made/lines.jsonl');
-    const lines = new AppendLog(() => openForAppend(toFileBelow(file)));
+    const lines = new AppendLog(() => openForAppend(toContainedPath(file)));
     await Promise.all([lines.append({ n: 1 }), lines.append({ n: 2 })]);
     await lines.append({ n: 3 });
     await lines.close();
@@ -38,7 +38,7 @@ describe('a file of lines', () => {
       vi.restoreAllMocks();
       syncBuiltinESMExports();
     });
-    const lines = new AppendLog(() => openForAppend(toFileBelow(file)));
+    const lines = new AppendLog(() => openForAppend(toContainedPath(file)));
     await lines.append({ n: 1 }, { durable: false });
 
     expect(readFileSync(file, 'utf8')).toBe('{"n":1}\n');
@@ -67,7 +67,7 @@ describe('a log that is opened to append to it', () => {
   const appendAndRead = async (content: string): Promise<string> => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, content);
-    const lines = new AppendLog(() => openForAppend(toFileBelow(file)));
+    const lines = new AppendLog(() => openForAppend(toContainedPath(file)));
     await lines.append({ n: 2 });
     await lines.close();
     return readFileSync(file, 'utf8');
@@ -89,7 +89,7 @@ describe('a log that is opened to append to it', () => {
   it('loses no line of processes that open and write it at the same time', async () => {
     const file = path.join(temporaryDirectory(), 'lines.jsonl');
     writeFileSync(file, `${whole}{"torn`);
-    const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(toFileBelow(file))));
+    const logs = [1, 2, 3, 4].map(() => new AppendLog(() => openForAppend(toContainedPath(file))));
     await Promise.all(logs.map((log, n) => log.append({ log: n })));
     await Promise.all(logs.map(log => log.close()));
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');

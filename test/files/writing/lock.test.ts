@@ -11,7 +11,7 @@ import {
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DYING_MS, lockFile, waitForLock } from '../../../src/files/writing/lock.ts';
-import { toFileBelow } from '../../../src/files/writing/write-below.ts';
+import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 const lockable = (): { file: string; lock: string } => {
@@ -21,7 +21,7 @@ const lockable = (): { file: string; lock: string } => {
 
 /** Leaves the lock of this process behind, with something changed. */
 function leaveLock(file: string, changed: object): void {
-  const release = lockFile(toFileBelow(file));
+  const release = lockFile(toContainedPath(file));
   const holder = JSON.parse(readFileSync(`${file}.lock`, 'utf8')) as object;
   release?.();
   writeFileSync(`${file}.lock`, JSON.stringify({ ...holder, ...changed }));
@@ -30,15 +30,15 @@ function leaveLock(file: string, changed: object): void {
 describe('the lock of a file', () => {
   it('is held until it is released, and leaves nothing behind', () => {
     const { file, lock } = lockable();
-    const release = lockFile(toFileBelow(file));
+    const release = lockFile(toContainedPath(file));
 
     expect(release).toBeDefined();
-    expect(lockFile(toFileBelow(file))).toBeUndefined();
+    expect(lockFile(toContainedPath(file))).toBeUndefined();
 
     release?.();
     expect(existsSync(lock)).toBe(false);
 
-    lockFile(toFileBelow(file))?.();
+    lockFile(toContainedPath(file))?.();
     expect(readdirSync(path.dirname(file))).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe('the lock of a file', () => {
     dead => {
       const { file } = lockable();
       leaveLock(file, dead);
-      const release = lockFile(toFileBelow(file));
+      const release = lockFile(toContainedPath(file));
       expect(release).toBeDefined();
       release?.();
     },
@@ -65,12 +65,12 @@ describe('the lock of a file', () => {
       await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
 
       leaveLock(file, { pid, began: null });
-      expect(lockFile(toFileBelow(file))).toBeUndefined();
+      expect(lockFile(toContainedPath(file))).toBeUndefined();
 
       process.kill(pid, 'SIGKILL');
       await expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toContain(') Z ');
 
-      const release = lockFile(toFileBelow(file));
+      const release = lockFile(toContainedPath(file));
       expect(release).toBeDefined();
 
       release?.();
@@ -84,12 +84,12 @@ describe('the lock of a file', () => {
       const { file, lock } = lockable();
       writeFileSync(lock, half);
 
-      expect(lockFile(toFileBelow(file))).toBeUndefined();
+      expect(lockFile(toContainedPath(file))).toBeUndefined();
 
       // The time of the lock is by the clock of the volume, which a test can't turn.
       const aWhileAgo = new Date(Date.now() - 600);
       utimesSync(lock, aWhileAgo, aWhileAgo);
-      const release = lockFile(toFileBelow(file));
+      const release = lockFile(toContainedPath(file));
 
       expect(release).toBeDefined();
 
@@ -104,7 +104,7 @@ describe('the lock of a file', () => {
       writeFileSync(lock, text);
       const longAgo = new Date(Date.now() - 61_000);
       utimesSync(lock, longAgo, longAgo);
-      expect(() => lockFile(toFileBelow(file))).toThrow(`${lock} is not a lock`);
+      expect(() => lockFile(toContainedPath(file))).toThrow(`${lock} is not a lock`);
       expect(readFileSync(lock, 'utf8')).toBe(text);
     },
   );
@@ -113,11 +113,11 @@ describe('the lock of a file', () => {
     const { file, lock } = lockable();
     writeFileSync(lock, JSON.stringify({ host: 'elsewhere', space: 'x', pid: 1, began: null }));
 
-    expect(lockFile(toFileBelow(file))).toBeUndefined();
+    expect(lockFile(toContainedPath(file))).toBeUndefined();
 
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
-    const release = lockFile(toFileBelow(file));
+    const release = lockFile(toContainedPath(file));
 
     expect(release).toBeDefined();
 
@@ -130,15 +130,15 @@ describe('the lock of a file if the system does not say when a process began', (
 
   it('is held for as long as its process shows life, and free after a minute without', () => {
     const { file, lock } = lockable();
-    const release = lockFile(toFileBelow(file), unknown);
+    const release = lockFile(toContainedPath(file), unknown);
 
     expect(release).toBeDefined();
-    expect(lockFile(toFileBelow(file), unknown)).toBeUndefined();
+    expect(lockFile(toContainedPath(file), unknown)).toBeUndefined();
 
     // Simulates that another process has the id by now.
     const longAgo = new Date(Date.now() - 61_000);
     utimesSync(lock, longAgo, longAgo);
-    const second = lockFile(toFileBelow(file), unknown);
+    const second = lockFile(toContainedPath(file), unknown);
 
     expect(second).toBeDefined();
 
@@ -150,11 +150,11 @@ describe('the lock of a file if the system does not say when a process began', (
 describe('waiting for a lock', () => {
   it('ends after a second if no longer wait is worth it', async () => {
     const { file } = lockable();
-    const release = lockFile(toFileBelow(file));
+    const release = lockFile(toContainedPath(file));
     const clock = testClock();
     const began = clock.now();
 
-    expect(await waitForLock(toFileBelow(file), clock, DYING_MS)).toBeUndefined();
+    expect(await waitForLock(toContainedPath(file), clock, DYING_MS)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThanOrEqual(1000);
     expect(clock.now() - began).toBeLessThan(2000);
 
@@ -163,7 +163,7 @@ describe('waiting for a lock', () => {
 
   it('ends once the holder is gone', async () => {
     const { file } = lockable();
-    const release = lockFile(toFileBelow(file));
+    const release = lockFile(toContainedPath(file));
 
     const clock = testClock();
     let sleeps = 0;
@@ -173,7 +173,10 @@ describe('waiting for a lock', () => {
       await clock.sleep(ms);
     };
 
-    const second = await waitForLock(toFileBelow(file), { sleep, random: () => clock.random() });
+    const second = await waitForLock(toContainedPath(file), {
+      sleep,
+      random: () => clock.random(),
+    });
     expect(second).toBeDefined();
     expect(sleeps).toBe(3);
 
@@ -183,17 +186,17 @@ describe('waiting for a lock', () => {
   it('fails if something else has the name of the lock', async () => {
     const { file, lock } = lockable();
     mkdirSync(lock);
-    await expect(waitForLock(toFileBelow(file), testClock())).rejects.toThrow(
+    await expect(waitForLock(toContainedPath(file), testClock())).rejects.toThrow(
       `${lock} is not a lock`,
     );
   });
 
   it('is abandoned after more than a minute', async () => {
     const { file } = lockable();
-    const release = lockFile(toFileBelow(file));
+    const release = lockFile(toContainedPath(file));
     const clock = testClock();
     const began = clock.now();
-    expect(await waitForLock(toFileBelow(file), clock)).toBeUndefined();
+    expect(await waitForLock(toContainedPath(file), clock)).toBeUndefined();
     expect(clock.now() - began).toBeGreaterThan(60_000);
     release?.();
   });

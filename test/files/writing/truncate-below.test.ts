@@ -1,7 +1,11 @@
 import { constants, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openBelow, toFileBelow, truncateBelow } from '../../../src/files/writing/write-below.ts';
+import {
+  openBelow,
+  toContainedPath,
+  truncateBelow,
+} from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
 const { O_RDWR, O_APPEND, O_CREAT } = constants;
@@ -12,7 +16,7 @@ const { O_RDWR, O_APPEND, O_CREAT } = constants;
 it('shortens the file that is open, and no other that has its name by now', async () => {
   const place = path.join(temporaryDirectory(), 'log.jsonl');
   writeFileSync(place, 'whole\ntorn');
-  const file = toFileBelow(place);
+  const file = toContainedPath(place);
   const handle = await openBelow(file, O_RDWR | O_APPEND | O_CREAT);
 
   expect(truncateBelow(file, handle, 99, 0)).toBe(true);

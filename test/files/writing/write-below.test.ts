@@ -13,8 +13,8 @@ import { describe, expect, it } from 'vitest';
 import { openForAppend } from '../../../src/files/writing/append-log.ts';
 import { lockFile } from '../../../src/files/writing/lock.ts';
 import {
+  type ContainedPath,
   checkDeviceName,
-  type FileBelow,
   makeDirectory,
   makeFolderBelow,
   openBelow,
@@ -30,7 +30,7 @@ import { hasLinks, isPosix } from '../../support/system.ts';
 const NEW_LOG = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
 
 /** Every way to write a file below a folder. */
-const WRITERS: Record<string, (file: FileBelow) => unknown> = {
+const WRITERS: Record<string, (file: ContainedPath) => unknown> = {
   replaceFile: async file => replaceFile(file, 'written'),
   createFile: async file => createFile(file, 'written'),
   writeUnderFreeName: async ({ folder, name }) =>

@@ -13,7 +13,7 @@ import {
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { toFileBelow } from '../../../src/files/writing/write-below.ts';
+import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import {
   appendToNamedFile,
   checkNamedForWriting,
@@ -28,14 +28,14 @@ import { hasLinks, isPosix } from '../../support/system.ts';
 describe('replacing a file', () => {
   it.runIf(isPosix)('takes text, bytes, or what writes it piece by piece', async () => {
     const file = path.join(temporaryDirectory(), 'file');
-    await replaceFile(toFileBelow(file), 'text', 0o600);
+    await replaceFile(toContainedPath(file), 'text', 0o600);
 
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
-    await replaceFile(toFileBelow(file), Buffer.from('bytes'));
+    await replaceFile(toContainedPath(file), Buffer.from('bytes'));
     expect(readFileSync(file, 'utf8')).toBe('bytes');
 
-    await replaceFile(toFileBelow(file), async target => {
+    await replaceFile(toContainedPath(file), async target => {
       await target.appendFile('one ');
       await target.appendFile('two');
     });
@@ -46,7 +46,7 @@ describe('replacing a file', () => {
   it('leaves only the former one if writing fails', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, 'former');
-    const failing = replaceFile(toFileBelow(file), async target => {
+    const failing = replaceFile(toContainedPath(file), async target => {
       await target.appendFile('half');
       throw new Error('no more');
     });
@@ -138,8 +138,8 @@ describe('replacing a file that the user names', () => {
 describe('a new file', () => {
   it('is not made if one of that name exists', async () => {
     const file = path.join(temporaryDirectory(), 'file');
-    expect(await createFile(toFileBelow(file), 'first')).toBe(true);
-    expect(await createFile(toFileBelow(file), 'second')).toBe(false);
+    expect(await createFile(toContainedPath(file), 'first')).toBe(true);
+    expect(await createFile(toContainedPath(file), 'second')).toBe(false);
     expect(readFileSync(file, 'utf8')).toBe('first');
     expect(readdirSync(path.dirname(file))).toEqual(['file']);
   });

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
 import { splitIntoLines } from '../../../files/formats/text-lines.ts';
-import { toFileBelow } from '../../../files/writing/write-below.ts';
+import { toContainedPath } from '../../../files/writing/write-below.ts';
 import type { Connection, Context } from '../../context.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
@@ -68,7 +68,7 @@ export async function readUnfinished(
   cwd: string,
   rows: readonly ResultsLine[],
 ): Promise<UnfinishedBatch | undefined> {
-  const { facts } = await readJournal(toFileBelow(getJournalPath(results, cwd)));
+  const { facts } = await readJournal(toContainedPath(getJournalPath(results, cwd)));
   if (facts === undefined) return undefined;
   const count = facts['rows'];
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };

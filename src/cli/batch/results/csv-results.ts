@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import { flushHandle, toFileBelow } from '../../../files/writing/write-below.ts';
+import { flushHandle, toContainedPath } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
@@ -227,7 +227,7 @@ export class CsvResults implements ResultsFile {
   }
 
   async #replace(all: readonly (TableRow | ResultPlace)[]): Promise<void> {
-    await replaceFile(toFileBelow(this.#file), target => this.#writeAll(target, all)).catch(
+    await replaceFile(toContainedPath(this.#file), target => this.#writeAll(target, all)).catch(
       (error: unknown) => {
         throw unwritableFileError(this.#file, error);
       },

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { splitIntoLines } from '../../../files/formats/text-lines.ts';
 import { AppendLog } from '../../../files/writing/append-log.ts';
-import { flushData, flushHandle, toFileBelow } from '../../../files/writing/write-below.ts';
+import { flushData, flushHandle, toContainedPath } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
@@ -104,7 +104,7 @@ export class JsonlResults implements ResultsFile {
       await this.#lines.close();
     };
 
-    await replaceFile(toFileBelow(this.#file), copyLines).catch((error: unknown) => {
+    await replaceFile(toContainedPath(this.#file), copyLines).catch((error: unknown) => {
       throw unwritableFileError(this.#file, error);
     });
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
-import { checkBelow, makeDirectory, toFileBelow } from '../../../files/writing/write-below.ts';
+import { checkBelow, makeDirectory, toContainedPath } from '../../../files/writing/write-below.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { isTypo, suggest } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
@@ -31,7 +31,7 @@ export function checkOutputPaths(
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
   checkWritableFile(cwd, out, '--out');
-  for (const suffix of ['.journal', '.lock']) checkBelow(toFileBelow(file + suffix));
+  for (const suffix of ['.journal', '.lock']) checkBelow(toContainedPath(file + suffix));
 
   // Its journal and lock are created in the same directory, which `checkWritableFile` has tested
   // only for a new file.
@@ -105,7 +105,7 @@ export async function lockResults(
 ): Promise<Release> {
   let release: Release | undefined;
   try {
-    release = await waitForLock(toFileBelow(file), clock, DYING_MS);
+    release = await waitForLock(toContainedPath(file), clock, DYING_MS);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') throw openFault(error, file, name);
     throw unwritableFileError(`${name}.lock`, error);

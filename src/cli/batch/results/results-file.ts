@@ -4,7 +4,7 @@ import path from 'node:path';
 import {
   openBelow,
   PathFault,
-  toFileBelow,
+  toContainedPath,
   truncateBelow,
 } from '../../../files/writing/write-below.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
@@ -27,7 +27,10 @@ export async function openResultsFile(
 ): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
-    return await openBelow(toFileBelow(file), O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL));
+    return await openBelow(
+      toContainedPath(file),
+      O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL),
+    );
   } catch (error) {
     throw openFault(error, file, name);
   }
@@ -77,7 +80,7 @@ export async function refuseReplaced(file: string, handle: FileHandle): Promise<
  */
 export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
   const { size } = await handle.stat();
-  truncateBelow(toFileBelow(file), handle, size, length);
+  truncateBelow(toContainedPath(file), handle, size, length);
 }
 
 /** The destination of a batch's results. */

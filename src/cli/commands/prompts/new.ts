@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { checkBelow, PathFault, toFileBelow } from '../../../files/writing/write-below.ts';
+import { checkBelow, PathFault, toContainedPath } from '../../../files/writing/write-below.ts';
 import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
@@ -154,12 +154,12 @@ async function writeAll(
   files: readonly NewFile[],
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
-  for (const { file } of files) checkBelow(toFileBelow(path.resolve(cwd, file)));
+  for (const { file } of files) checkBelow(toContainedPath(path.resolve(cwd, file)));
 
   const writtenFiles: string[] = [];
   try {
     for (const { file, text } of files) {
-      const target = toFileBelow(path.resolve(cwd, file));
+      const target = toContainedPath(path.resolve(cwd, file));
       if (force) {
         await replaceFile(target, text);
       } else if (!(await createFile(target, text))) {

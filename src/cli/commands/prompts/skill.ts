@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { checkBelow, type FileBelow } from '../../../files/writing/write-below.ts';
+import { type ContainedPath, checkBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
@@ -54,7 +54,7 @@ export async function writeSkills(
  * Returns the folder for skills: the one that the user names, or else one below the working
  * directory.
  */
-function getSkillsFolder({ cwd }: Context, to: string | undefined): FileBelow {
+function getSkillsFolder({ cwd }: Context, to: string | undefined): ContainedPath {
   return to === undefined
     ? { folder: cwd, name: path.join('.claude', 'skills') }
     : { folder: path.resolve(cwd, to), name: '.' };
@@ -181,7 +181,7 @@ function toSkillName(slug: string): string {
  * @throws {CliError} USAGE_ERROR
  * @throws {LinkFault}
  */
-function refuseOverwriting(below: FileBelow, text: string, force: boolean): void {
+function refuseOverwriting(below: ContainedPath, text: string, force: boolean): void {
   const file = checkBelow(below);
   if (force || !existsSync(file)) return;
   if (!statSync(file).isFile() || readFileSync(file, 'utf8') !== text) {

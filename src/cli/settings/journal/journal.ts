@@ -8,7 +8,7 @@ import {
   readLinesBackwards,
 } from '../../../files/writing/append-log.ts';
 import { renameOver } from '../../../files/writing/rename-over.ts';
-import { toFileBelow } from '../../../files/writing/write-below.ts';
+import { toContainedPath } from '../../../files/writing/write-below.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal-lines.ts';
@@ -199,13 +199,13 @@ async function openIfThere(file: string): Promise<FileHandle | undefined> {
 }
 
 async function openJournalFile(file: string): Promise<FileHandle> {
-  const handle = await openForAppend(toFileBelow(file));
+  const handle = await openForAppend(toContainedPath(file));
   const { size } = await handle.stat();
   if (size < MAX_JOURNAL_BYTES) return handle;
 
   await handle.close();
   await archiveJournal(file);
-  return openForAppend(toFileBelow(file));
+  return openForAppend(toContainedPath(file));
 }
 
 /**

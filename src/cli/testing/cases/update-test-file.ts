@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { checkBelow, PathFault, toFileBelow } from '../../../files/writing/write-below.ts';
+import { checkBelow, PathFault, toContainedPath } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
@@ -30,7 +30,7 @@ interface UpdateResult {
  * @throws {LinkFault}
  */
 export function checkUpdatable(ctx: Context, file: string): void {
-  checkBelow(toFileBelow(file));
+  checkBelow(toContainedPath(file));
 
   // This checks the mode, not if the user can write, because root always can.
   const isReadOnly = (statSync(file).mode & 0o222) === 0;
@@ -86,7 +86,7 @@ export async function updateTestFile(
     newValues.set(at, change.expected);
   }
 
-  if (source !== sourceBefore) await replaceFile(toFileBelow(file), source);
+  if (source !== sourceBefore) await replaceFile(toContainedPath(file), source);
   const checkedResults = await Promise.all(results.map(result => checkAgain(result, newValues)));
   return { results: checkedResults, writtenCount: newValues.size };
 }

@@ -4,7 +4,7 @@ import { parseJson } from '../../../files/formats/json.ts';
 import { openForAppend } from '../../../files/writing/append-log.ts';
 import { waitForLock } from '../../../files/writing/lock.ts';
 import { openForReading } from '../../../files/writing/open-for-reading.ts';
-import { type FileBelow, makeFolderBelow } from '../../../files/writing/write-below.ts';
+import { type ContainedPath, makeFolderBelow } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
@@ -64,11 +64,15 @@ export async function loadLastVerdicts(ctx: Context): Promise<LastVerdicts> {
   };
 }
 
-function getVerdictFile({ stateDir }: Context): FileBelow {
+function getVerdictFile({ stateDir }: Context): ContainedPath {
   return { folder: stateDir, name: path.join('tests', 'verdicts.jsonl') };
 }
 
-async function appendVerdicts({ clock }: Context, file: FileBelow, text: string): Promise<void> {
+async function appendVerdicts(
+  { clock }: Context,
+  file: ContainedPath,
+  text: string,
+): Promise<void> {
   makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
 
   // The file's own lock is taken where a torn line is cut off.
@@ -120,7 +124,7 @@ function parseVerdictLines(
   });
 }
 
-async function readVerdictsText(file: FileBelow): Promise<string> {
+async function readVerdictsText(file: ContainedPath): Promise<string> {
   const handle = await openForReading(file);
   try {
     return (await handle?.readFile('utf8')) ?? '';
