@@ -15,7 +15,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
 import {
-  FORGOTTEN,
+  FORGOTTEN_ID_PREFIX,
   type HandoverEvent,
   type JournalEvent,
   toJournalLine,
@@ -152,7 +152,7 @@ export class BatchJournal implements JobJournal {
 
     for (const [key, { handover, progress }] of this.#handovers) {
       const rows = withForgottenRows(handover.rows, isForgotten);
-      if (rows.every(([id]) => id.startsWith(FORGOTTEN))) {
+      if (rows.every(([id]) => id.startsWith(FORGOTTEN_ID_PREFIX))) {
         this.#handovers.delete(key);
       } else {
         this.#handovers.set(key, { handover: { ...handover, rows }, progress });
@@ -208,7 +208,7 @@ function withForgottenRows(
   isForgotten: (id: string) => boolean,
 ): HandoverEvent['rows'] {
   return rows.map(([id, digest], index) => [
-    isForgotten(id) ? `${FORGOTTEN}${index + 1}` : id,
+    isForgotten(id) ? `${FORGOTTEN_ID_PREFIX}${index + 1}` : id,
     digest,
   ]);
 }

@@ -11,7 +11,7 @@ export type JobStep = (typeof JOB_STEPS)[number];
  * The prefix that replaces the ids of forgotten jobs in a handover, so that the other rows keep
  * their places.
  */
-export const FORGOTTEN = 'forgotten ';
+export const FORGOTTEN_ID_PREFIX = 'forgotten ';
 
 /** Rows are handed over to a provider as one of its batches. */
 export interface HandoverEvent {

@@ -48,15 +48,18 @@ export async function withTurn(connection: Connection, signal: AbortSignal): Pro
   if (pace === undefined) return connection;
 
   await pace.turn(signal);
-  let hasTurn = true;
-  const turn = async (waiting: AbortSignal | undefined): Promise<void> => {
-    if (!hasTurn) await pace.turn(waiting);
-    hasTurn = false;
+  let isFirstReady = true;
+  const waitUnlessReady = async (requestSignal: AbortSignal | undefined): Promise<void> => {
+    if (!isFirstReady) await pace.turn(requestSignal);
+    isFirstReady = false;
   };
 
   return {
     ...connection,
-    client: client.withPace({ turn, answered: answer => pace.answered(answer) }),
+    client: client.withPace({
+      turn: waitUnlessReady,
+      answered: answer => pace.answered(answer),
+    }),
   };
 }
 

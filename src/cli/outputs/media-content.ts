@@ -14,11 +14,17 @@ export interface MediaContent {
   readonly dataUrl?: string;
 }
 
-/** Fetches the media of runs, by URL, without those that can't be fetched. */
+interface FetchMediaOptions {
+  /** True to encode the media for a page, too. */
+  readonly forPage: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Maps the URL of each output of runs to its content; leaves out those that can't be fetched. */
 export async function fetchRunMedia(
   { client }: Connection,
   runs: readonly Run[],
-  options: { readonly forPage: boolean; readonly signal: AbortSignal },
+  options: FetchMediaOptions,
 ): Promise<Map<string, MediaContent>> {
   const media = new Map<string, MediaContent>();
   for (const { data: url } of runs.flatMap(({ outputs }) => outputs.filter(isMedia))) {
@@ -32,7 +38,7 @@ export async function fetchRunMedia(
 async function fetchMedia(
   client: Connection['client'],
   url: string,
-  { forPage, signal }: { readonly forPage: boolean; readonly signal: AbortSignal },
+  { forPage, signal }: FetchMediaOptions,
 ): Promise<MediaContent> {
   const hash = createHash('sha256');
   const bytes = await readMedia(client, url, {
@@ -44,17 +50,19 @@ async function fetchMedia(
   return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
-/**
- * Reads a medium into `hash` and returns its bytes; undefined if there are more than `maxBytes`.
- */
+interface ReadMediaOptions {
+  /** The maximum size of the returned bytes; 0 if only the hash is wanted. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Updated with the content, whatever its size. */
+  readonly hash?: Hash;
+}
+
+/** Downloads a picture or video; undefined if it has more than `maxBytes`. */
 export async function readMedia(
   client: Connection['client'],
   url: string,
-  {
-    maxBytes,
-    signal,
-    hash,
-  }: { readonly maxBytes: number; readonly signal: AbortSignal; readonly hash?: Hash },
+  { maxBytes, signal, hash }: ReadMediaOptions,
 ): Promise<Buffer | undefined> {
   const { body } = await client.download(url, { signal });
   const chunks: Uint8Array[] = [];

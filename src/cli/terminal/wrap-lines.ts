@@ -4,6 +4,12 @@ import { Help } from 'commander';
 const MIN_TEXT_WIDTH = 24;
 const TEXT_INDENT = 6;
 
+/** The start of a comment above a command, and the indent of the lines that follow it. */
+const COMMENT_START = '  # ';
+
+/** The end of a line of a command that goes on. */
+const CONTINUATION = ' \\';
+
 /**
  * Breaks lines that are too long between words. Indented lines hang; the text of `  term  text`
  * stays in its column.
@@ -43,6 +49,7 @@ function wrapLine(line: string, columns: number): string {
  * indented.
  */
 function wrapIndented(text: string, indent: number, columns: number): string {
+  // Only help is wrapped here, which has loaded commander anyway.
   const help = new Help();
   help.minWidthToWrap = 1;
   return help.boxWrap(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
@@ -59,7 +66,7 @@ const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
  * shell, as in `bash: …`.
  */
 export function wrapCommand(line: string, columns: number): string {
-  if (line.length <= columns || /^ +\w+: /u.test(line)) return line;
+  if (line.length <= columns || isShellExample(line)) return line;
 
   const [command = '', comment] = line.split(' # ');
   const words = command.match(WORD) ?? [];
@@ -68,8 +75,9 @@ export function wrapCommand(line: string, columns: number): string {
   const lines: string[] = [];
   let currentLine = ' ';
   for (const word of words) {
-    if (currentLine.length + word.length + 3 > columns && currentLine.trim() !== '') {
-      lines.push(`${currentLine} \\`);
+    const neededLength = currentLine.length + ` ${word}${CONTINUATION}`.length;
+    if (neededLength > columns && currentLine.trim() !== '') {
+      lines.push(currentLine + CONTINUATION);
       currentLine = '   ';
     }
     currentLine += ` ${word}`;
@@ -78,6 +86,15 @@ export function wrapCommand(line: string, columns: number): string {
   lines.push(currentLine);
   if (comment === undefined) return lines.join('\n');
 
-  const wrappedComment = wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ');
-  return [`  # ${wrappedComment}`, ...lines].join('\n');
+  const indent = COMMENT_START.length;
+  const wrappedComment = wrapIndented(comment, indent, columns).replaceAll(
+    `\n${' '.repeat(indent)}`,
+    `\n${COMMENT_START}`,
+  );
+  return [COMMENT_START + wrappedComment, ...lines].join('\n');
+}
+
+/** Returns true for a line such as `bash: …`. */
+function isShellExample(line: string): boolean {
+  return /^ +\w+: /u.test(line);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchJournal } from '../batch-journal.ts';
-import { FORGOTTEN } from '../journal-events.ts';
+import { FORGOTTEN_ID_PREFIX } from '../journal-events.ts';
 
 /** Rows that are handed over, or about to be, as one batch of a provider. */
 export interface BatchHandover {
@@ -10,9 +10,11 @@ export interface BatchHandover {
   readonly time?: string | undefined;
   readonly promptVersionId: string;
   /** The provider interface of its requests; undefined if an earlier version made them. */
-  readonly interface?: string | undefined;
+  readonly providerInterface?: string | undefined;
   readonly rows: ReadonlyMap<string, HandedOverRow>;
+  /** The provider's id of the file of its requests; undefined until that is accepted. */
   file?: string | undefined;
+  /** The provider's id of the batch; undefined until that is accepted. */
   batch?: string | undefined;
 }
 
@@ -30,20 +32,20 @@ export function createHandover(
   {
     key = randomUUID().replaceAll('-', ''),
     time,
-    interface: providerInterface,
-  }: Partial<Pick<BatchHandover, 'key' | 'time' | 'interface'>> = {},
+    providerInterface,
+  }: Partial<Pick<BatchHandover, 'key' | 'time' | 'providerInterface'>> = {},
 ): BatchHandover {
   const namedRows = rows.map(
     ([id, inputsDigest], index) =>
       [id, { customId: `${key}-${index + 1}`, inputsDigest, promptVersionId }] as const,
   );
-  return { key, time, promptVersionId, interface: providerInterface, rows: new Map(namedRows) };
+  return { key, time, promptVersionId, providerInterface, rows: new Map(namedRows) };
 }
 
 /** Writes a handover to the journal. Resolves once the line would survive a power cut. */
 export function writeHandover(
   journal: BatchJournal,
-  { key, time, promptVersionId, interface: providerInterface, rows }: BatchHandover,
+  { key, time, promptVersionId, providerInterface, rows }: BatchHandover,
 ): Promise<void> {
   const digests = [...rows].map(([id, { inputsDigest }]) => [id, inputsDigest] as const);
   return journal.append({
@@ -56,7 +58,8 @@ export function writeHandover(
   });
 }
 
-export function writeHandoverProgress(
+/** Updates a handover with what the provider has accepted, and writes it to the journal. */
+export function updateHandover(
   journal: BatchJournal,
   handover: BatchHandover,
   progress: Pick<BatchHandover, 'file' | 'batch'>,
@@ -68,17 +71,23 @@ export function writeHandoverProgress(
 
 /** Returns the handovers in the journal, in order. */
 export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): BatchHandover[] {
-  return Array.from(handovers, ({ handover: { promptVersionId, rows, ...made }, progress }) => ({
-    ...createHandover(promptVersionId, rows, made),
-    file: progress?.file,
-    batch: progress?.batch,
-  }));
+  return Array.from(handovers, ({ handover, progress }) => {
+    const { promptVersionId, rows, key, time, interface: providerInterface } = handover;
+    return {
+      ...createHandover(promptVersionId, rows, { key, time, providerInterface }),
+      file: progress?.file,
+      batch: progress?.batch,
+    };
+  });
 }
 
-/** Returns the handed-over rows by their ids, each from its last handover. */
+/**
+ * Returns the handed-over rows by their ids, each from its last handover. Leaves out forgotten
+ * rows, which only keep the places of the others.
+ */
 export function collectHandedRows(
   journal: Pick<BatchJournal, 'handovers'>,
 ): Map<string, HandedOverRow> {
-  const rows = readHandovers(journal).flatMap(handed => [...handed.rows]);
-  return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN)));
+  const rows = readHandovers(journal).flatMap(handover => [...handover.rows]);
+  return new Map(rows.filter(([id]) => !id.startsWith(FORGOTTEN_ID_PREFIX)));
 }

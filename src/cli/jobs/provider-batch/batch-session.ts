@@ -12,7 +12,7 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { toCliError } from '../../core/failure.ts';
 import type { BatchJournal } from '../batch-journal.ts';
 import type { StopControl } from '../stop-control.ts';
-import { type BatchHandover, writeHandoverProgress } from './batch-handover.ts';
+import { type BatchHandover, updateHandover } from './batch-handover.ts';
 
 const FIRST_POLL_MS = 1000;
 const MAX_POLL_MS = 30_000;
@@ -89,12 +89,11 @@ export class BatchSession {
     requests: readonly BatchRequest[],
   ): Promise<CliError | undefined> {
     const { ctx, journal } = this.#parts;
-    const onUploaded = (file: string): Promise<void> =>
-      writeHandoverProgress(journal, handover, { file });
+    const onUploaded = (file: string): Promise<void> => updateHandover(journal, handover, { file });
     try {
       const upload = { id: handover.file, onUploaded };
       const batch = await this.#provider.create(requests, handover.key, upload, ctx.signal);
-      await writeHandoverProgress(journal, handover, { batch });
+      await updateHandover(journal, handover, { batch });
       return undefined;
     } catch (error) {
       const fault = toBatchError(error);
@@ -126,7 +125,7 @@ export class BatchSession {
       if (batch === undefined && waitedMs >= LIST_LAG_MS) return true;
 
       if (typeof batch === 'object') {
-        await writeHandoverProgress(journal, handover, { batch: batch.id });
+        await updateHandover(journal, handover, { batch: batch.id });
         return false;
       }
 

@@ -121,7 +121,7 @@ export class VersionHandover {
   }
 
   #createHandover(prepared: readonly PreparedRow[]): BatchHandover {
-    const options = { time: this.#getTime(), interface: this.#provider.endpoint };
+    const options = { time: this.#getTime(), providerInterface: this.#provider.endpoint };
     return createHandover(this.#parts.promptVersionId, listRowDigests(prepared), options);
   }
 
@@ -222,7 +222,8 @@ export class VersionHandover {
 
     // An uploaded file of requests can't be used with another interface.
     const isSame =
-      preparedRows.length === handover.rows.size && handover.interface === this.#provider.endpoint;
+      preparedRows.length === handover.rows.size &&
+      handover.providerInterface === this.#provider.endpoint;
     const nextHandover = isSame ? handover : this.#createHandover(preparedRows);
     if (preparedRows.length === 0) return;
     yield* this.#waitForAnswers(nextHandover, await this.#send(nextHandover, preparedRows));
