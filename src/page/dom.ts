@@ -31,7 +31,7 @@ function toNode(child: Child): Node | string {
   return child instanceof Node ? child : String(child);
 }
 
-export function labelled(name: string, control: HTMLElement, hint?: string): HTMLElement {
+export function labelControl(name: string, control: HTMLElement, hint?: string): HTMLElement {
   return el(
     'label',
     { class: 'field' },
@@ -42,7 +42,7 @@ export function labelled(name: string, control: HTMLElement, hint?: string): HTM
 }
 
 /** Creates a `select` with these options. */
-export function selectBox(
+export function createSelectBox(
   options: readonly (readonly [value: string, text: string])[],
   chosenValue: string,
   properties: Properties = {},
@@ -64,7 +64,7 @@ export function toPlainOptions(
 }
 
 /** Creates a form of controls that filter a list. */
-export function filterForm(...controls: readonly HTMLElement[]): HTMLElement {
+export function createFilterForm(...controls: readonly HTMLElement[]): HTMLElement {
   return el('form', { class: 'filters', submit: event => event.preventDefault() }, ...controls);
 }
 
@@ -74,7 +74,7 @@ export interface PageColumn {
   readonly class?: string;
 }
 
-export function scrollingTable(
+export function createScrollingTable(
   caption: string,
   columns: readonly PageColumn[],
   rows: readonly (readonly Child[])[],
@@ -93,7 +93,9 @@ export function scrollingTable(
 }
 
 /** Creates a list of names and values, without empty values. */
-export function factList(entries: readonly (readonly [name: string, value: Child])[]): HTMLElement {
+export function createFactList(
+  entries: readonly (readonly [name: string, value: Child])[],
+): HTMLElement {
   const shown = entries.filter(([, value]) => value !== undefined && value !== '');
   return el(
     'dl',
@@ -103,7 +105,7 @@ export function factList(entries: readonly (readonly [name: string, value: Child
 }
 
 /** Formats a time for the user's locale, with the exact time as a tooltip. */
-export function timeElement(iso: string): HTMLElement {
+export function createTimeElement(iso: string): HTMLElement {
   const at = new Date(iso);
   const isToday = at.toDateString() === new Date().toDateString();
   const shown = isToday

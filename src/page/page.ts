@@ -1,7 +1,7 @@
 import { UnauthorizedError } from '../client/errors.ts';
 import { getErrorMessage } from '../utils/error-utils.ts';
 import { BrowserService } from './browser-service.ts';
-import { el, labelled } from './dom.ts';
+import { el, labelControl } from './dom.ts';
 import type { ViewContext } from './view-context.ts';
 import { showPrompt, showPrompts } from './views/prompts.ts';
 import { showRun } from './views/run.ts';
@@ -137,7 +137,7 @@ function showSignIn(message = ''): void {
       el(
         'form',
         { submit: event => void submit(event) },
-        labelled('API key', keyField, hint),
+        labelControl('API key', keyField, hint),
         fault,
         button,
       ),

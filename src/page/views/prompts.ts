@@ -1,6 +1,13 @@
 import { createWordMatcher } from '../../utils/word-matcher.ts';
 import type { PromptSearchRow, PromptVersion, PromptVersionEntry } from '../../wire/index.ts';
-import { el, factList, filterForm, labelled, scrollingTable, timeElement } from '../dom.ts';
+import {
+  createFactList,
+  createFilterForm,
+  createScrollingTable,
+  createTimeElement,
+  el,
+  labelControl,
+} from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 import { createRunForm } from './run-form.ts';
 
@@ -37,7 +44,7 @@ export async function showPrompts({ service, main }: ViewContext): Promise<void>
   };
 
   words.addEventListener('input', show);
-  main.replaceChildren(filterForm(labelled('Search', words)), list, renderHowToPublish());
+  main.replaceChildren(createFilterForm(labelControl('Search', words)), list, renderHowToPublish());
   show();
 }
 
@@ -104,11 +111,11 @@ function renderPromptsTable(rows: readonly PromptSearchRow[]): HTMLElement {
       ),
       MODALITY_CHOICES[modality] ?? '',
       estimatedCredits,
-      timeElement(publishedAt),
+      createTimeElement(publishedAt),
       description,
     ],
   );
-  return scrollingTable('Prompts', PROMPT_COLUMNS, cells);
+  return createScrollingTable('Prompts', PROMPT_COLUMNS, cells);
 }
 
 /** Shows a version of a prompt, by default the latest, with a form that runs it. */
@@ -131,7 +138,7 @@ export async function showPrompt(context: ViewContext): Promise<void> {
   const options = row === undefined ? [] : (models[row.model]?.availableRunOptions ?? []);
   setTitle(version.title);
   main.replaceChildren(
-    factList([
+    createFactList([
       ['About', row?.description],
       ['Name', row?.slug],
       ['Model', row && models[row.model]?.model],
@@ -161,7 +168,7 @@ function renderVersionItem(
     el(
       'a',
       { href: address, 'aria-current': promptVersionId === shownId && 'true' },
-      timeElement(publishedAt),
+      createTimeElement(publishedAt),
     ),
     ' · ',
     el('code', { class: 'quiet' }, promptVersionId.slice(0, 8)),

@@ -8,7 +8,7 @@ import type {
   TextInputConfig,
 } from '../../wire/index.ts';
 import type { BrowserService } from '../browser-service.ts';
-import { el, labelled, selectBox, toPlainOptions } from '../dom.ts';
+import { createSelectBox, el, labelControl, toPlainOptions } from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -107,7 +107,7 @@ function createFields(
   const pictures = createPictureFields(imageInputs, earlierRequest?.inputs.imageInputs);
   const choices = options.map(({ key, options: values }) => ({
     key,
-    control: selectBox(
+    control: createSelectBox(
       [['', 'default'], ...toPlainOptions(values)],
       earlierRequest?.runOptions?.[key] ?? '',
     ),
@@ -117,9 +117,9 @@ function createFields(
 
 function createLabelledControls({ texts, pictures, choices }: RunFields): HTMLElement[] {
   return [
-    ...texts.map(({ key, field, control }) => labelled(key, control, describeField(field))),
-    ...pictures.map(({ name, control, description }) => labelled(name, control, description)),
-    ...choices.map(({ key, control }) => labelled(key, control, 'Run option')),
+    ...texts.map(({ key, field, control }) => labelControl(key, control, describeField(field))),
+    ...pictures.map(({ name, control, description }) => labelControl(name, control, description)),
+    ...choices.map(({ key, control }) => labelControl(key, control, 'Run option')),
   ];
 }
 
@@ -195,7 +195,7 @@ function createControl({
   const choices = values ?? (type === 'boolean' ? ['true', 'false'] : undefined);
   if (choices !== undefined) {
     const none = required || defaultText !== '' ? [] : [['', 'none'] as const];
-    return selectBox([...none, ...toPlainOptions(choices)], defaultText, { required });
+    return createSelectBox([...none, ...toPlainOptions(choices)], defaultText, { required });
   }
 
   if (type === 'number' || type === 'integer') {

@@ -10,7 +10,7 @@ import {
 } from '../../wire/index.ts';
 import { formatCost } from '../../wire/money.ts';
 import { findMediaUrl } from '../addresses.ts';
-import { type Child, el, factList, timeElement } from '../dom.ts';
+import { type Child, createFactList, createTimeElement, el } from '../dom.ts';
 import { createStatusElement, formatRunCredits, formatRunDuration } from '../run-facts.ts';
 import type { ViewContext } from '../view-context.ts';
 
@@ -87,7 +87,7 @@ function createRunFacts(
   prompt: Child,
 ): HTMLElement {
   const isEnded = isOver(run);
-  return factList([
+  return createFactList([
     [
       'Status',
       el('span', {}, createStatusElement(run), !isEnded && ' · this page updates by itself'),
@@ -97,7 +97,7 @@ function createRunFacts(
       : ['Elapsed', row && createElapsedTime(row, signal)],
     ['Prompt', prompt],
     ['Model', row?.usage?.model],
-    ['Created', row && timeElement(row.createdAt)],
+    ['Created', row && createTimeElement(row.createdAt)],
     ...(isEnded ? listSpendingFacts(run, row) : []),
     ['Id', el('code', {}, run.runId)],
   ]);
@@ -184,5 +184,5 @@ function createInputElements(request: CreateRunRequest | undefined): Node[] {
   const isEmpty = entries.length + images.length + options.length === 0;
   return isEmpty
     ? [el('p', { class: 'quiet' }, 'None.')]
-    : [factList([...entries, ...options]), ...images];
+    : [createFactList([...entries, ...options]), ...images];
 }

@@ -6,12 +6,12 @@ import {
   type RunStatus,
 } from '../../wire/index.ts';
 import {
+  createFilterForm,
+  createScrollingTable,
+  createSelectBox,
+  createTimeElement,
   el,
-  filterForm,
-  labelled,
-  scrollingTable,
-  selectBox,
-  timeElement,
+  labelControl,
   toPlainOptions,
 } from '../dom.ts';
 import {
@@ -45,20 +45,20 @@ const RUNS_TABLE = [
 /** Shows the user's runs, newest first, with filters for status, prompt and time. */
 export async function showRuns({ service, main, signal, guard }: ViewContext): Promise<void> {
   const prompts = await service.prompts();
-  const statuses = selectBox([['', 'any'], ...toPlainOptions(RUN_STATUSES)], '');
-  const names = selectBox(
+  const statuses = createSelectBox([['', 'any'], ...toPlainOptions(RUN_STATUSES)], '');
+  const names = createSelectBox(
     [['', 'any'], ...prompts.map(row => [row.promptId, row.title || row.slug] as const)],
     '',
   );
-  const times = selectBox(RUN_PERIODS, '');
+  const times = createSelectBox(RUN_PERIODS, '');
   const controls = [
-    labelled('Status', statuses),
-    labelled('Prompt', names),
-    labelled('Created in', times),
+    labelControl('Status', statuses),
+    labelControl('Prompt', names),
+    labelControl('Created in', times),
   ];
 
   const list = new RunList();
-  main.replaceChildren(filterForm(...controls), list.element, list.moreButton);
+  main.replaceChildren(createFilterForm(...controls), list.element, list.moreButton);
 
   const showFiltered = (): Promise<void> => {
     const promptId = names.value;
@@ -139,7 +139,7 @@ async function* fetchFilteredPages(
 }
 
 function renderRunsTable(rows: readonly RunRow[]): HTMLElement {
-  return scrollingTable(
+  return createScrollingTable(
     'Runs',
     RUNS_TABLE,
     rows.map(row => {
@@ -153,7 +153,7 @@ function renderRunsTable(rows: readonly RunRow[]): HTMLElement {
           el('code', { class: 'quiet' }, runId.slice(0, 8)),
         ),
         createStatusElement(row),
-        timeElement(createdAt),
+        createTimeElement(createdAt),
         formatRunDuration(row, { isOver: isOver({ runStatus }) }),
         formatRunCredits(credits),
       ];

@@ -1,7 +1,14 @@
 import { chooseMeasure, type GroupUsage, getUsageKey, groupUsage } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { formatCost, formatDollars, toMoney } from '../../wire/money.ts';
-import { el, filterForm, labelled, scrollingTable, selectBox, toPlainOptions } from '../dom.ts';
+import {
+  createFilterForm,
+  createScrollingTable,
+  createSelectBox,
+  el,
+  labelControl,
+  toPlainOptions,
+} from '../dom.ts';
 import type { ViewContext } from '../view-context.ts';
 
 const USAGE_PERIODS = [
@@ -31,10 +38,13 @@ const USAGE_COLUMNS = [
 
 /** Shows the cost of the user's runs as bars. */
 export async function showUsage({ service, main, signal, guard }: ViewContext): Promise<void> {
-  const times = selectBox(USAGE_PERIODS, '30');
-  const groups = selectBox(toPlainOptions(GROUPS), 'prompt');
+  const times = createSelectBox(USAGE_PERIODS, '30');
+  const groups = createSelectBox(toPlainOptions(GROUPS), 'prompt');
   const list = el('div');
-  main.replaceChildren(filterForm(labelled('Time', times), labelled('By', groups)), list);
+  main.replaceChildren(
+    createFilterForm(labelControl('Time', times), labelControl('By', groups)),
+    list,
+  );
 
   const show = async (): Promise<void> => {
     const [days, group] = [Number(times.value), groups.value as UsageGroup];
@@ -91,7 +101,11 @@ function renderUsageTable(group: UsageGroup, rows: readonly GroupUsage[]): HTMLE
       row.tokens?.output ?? 0,
     ]);
 
-  return scrollingTable('Usage', [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS], cells);
+  return createScrollingTable(
+    'Usage',
+    [{ title: TITLES[group], class: 'bar' }, ...USAGE_COLUMNS],
+    cells,
+  );
 }
 
 /** Creates the bar of a group, relative to the largest one. */
