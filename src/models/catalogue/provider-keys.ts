@@ -9,6 +9,7 @@ import { type ModelSources, readModelsFile, readNamedModels } from './read-model
  */
 export async function collectKeyVariables(sources: ModelSources): Promise<readonly string[]> {
   const allProviders = listKnownProviders(sources.env);
+  // A file that can't be read is reported where its models are needed.
   const { content: base } = await readModelsFile(sources).catch(() => ({
     content: EMPTY_MODELS_FILE,
   }));

@@ -144,7 +144,7 @@ function formatRowField(value: YamlValue): string {
   return value.scalar ?? JSON.stringify(value.json());
 }
 
-/** The position of an evaluator and its index in the file. */
+/** The line of an evaluator, and its number among the evaluators of the file, from 1. */
 interface EvaluatorPlace {
   readonly line: number;
   readonly at: number;
