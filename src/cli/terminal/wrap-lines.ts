@@ -7,7 +7,7 @@ const TEXT_INDENT = 6;
 /** The start of a comment above a command, and the indent of the lines that follow it. */
 const COMMENT_START = '  # ';
 
-/** The end of a line of a command that goes on. */
+/** The end of a line of a command that continues below. */
 const CONTINUATION = ' \\';
 
 /**
