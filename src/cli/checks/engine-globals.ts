@@ -1,6 +1,6 @@
 /**
- * Adds what code expects of every engine: a console that prints nothing, copies of data, and small
- * tasks. The engine for untrusted JavaScript, which has nothing but the language itself, runs
+ * Adds what code expects of every engine: a console that prints nothing, copies of data, and
+ * microtasks. The engine for untrusted JavaScript, which has nothing but the language itself, runs
  * the source of this function; so the function refers to nothing outside itself.
  */
 export function addEngineGlobals(): void {
@@ -15,6 +15,7 @@ export function addEngineGlobals(): void {
     list.length = value.length;
     return list;
   };
+
   const copyDeeply = (value: unknown, copies: Map<object, object>): unknown => {
     if (typeof value === 'function' || typeof value === 'symbol') {
       throw new TypeError('a function could not be cloned');
@@ -29,19 +30,20 @@ export function addEngineGlobals(): void {
     copies.set(value, copy);
 
     if (value instanceof Map) {
-      for (const [key, one] of value) {
-        (copy as typeof value).set(copyDeeply(key, copies), copyDeeply(one, copies));
+      for (const [key, entry] of value) {
+        (copy as typeof value).set(copyDeeply(key, copies), copyDeeply(entry, copies));
       }
     } else if (value instanceof Set) {
-      for (const one of value) (copy as typeof value).add(copyDeeply(one, copies));
+      for (const member of value) (copy as typeof value).add(copyDeeply(member, copies));
     } else if (!(value instanceof Date || value instanceof RegExp)) {
-      for (const [key, one] of Object.entries(value)) {
-        Object.assign(copy, { [key]: copyDeeply(one, copies) });
+      for (const [key, field] of Object.entries(value)) {
+        Object.assign(copy, { [key]: copyDeeply(field, copies) });
       }
     }
 
     return copy;
   };
+
   Object.assign(globalThis, {
     console: new Proxy({}, { get: () => () => undefined }),
     structuredClone: (value: unknown) => copyDeeply(value, new Map()),

@@ -9,7 +9,7 @@ import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { BudgetRoom } from './budget-room.ts';
 import { type Caps, checkCostCap } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
-import { parseCredits } from './credits.ts';
+import { type Credits, parseCredits } from './credits.ts';
 import { estimateCappedCost, type KnownCost } from './forecast.ts';
 import {
   type EarlierRun,
@@ -111,7 +111,7 @@ export class Budget {
    * took them.
    */
   get mentionsCredits(): boolean {
-    return this.#caps.credits !== undefined || hasPaidCredits(this.computeTotals());
+    return this.limitsCredits || hasPaidCredits(this.computeTotals());
   }
 
   /** @throws {CliError} like `checkCostCap` */
@@ -188,7 +188,6 @@ export class Budget {
     request: CreationRequest,
     { estimatedCredits, providerBatch = false, entry }: ReserveOptions,
   ): Promise<Estimate> {
-    const limitsCredits = this.#caps.credits !== undefined;
     const listedCredits = parseCredits(estimatedCredits);
     const costOfRun =
       this.#caps.cost === undefined
@@ -202,17 +201,10 @@ export class Budget {
       this.#until.throwIfAborted();
       if (this.#reached !== undefined) throw this.#reached;
 
-      await this.#spending.readCosts();
-      if (limitsCredits) await this.#readCredits();
-      const highest = this.#spending.findMostExpensive(costKey, costOfRun?.model ?? '');
-      const estimate = {
-        cost: costOfRun === undefined ? 0 : estimateCreationCost(costOfRun, highest.cost),
-        credits: limitsCredits ? (highest.credits ?? listedCredits) : 0,
-      };
-
+      const estimate = await this.#estimateByRunsSoFar(costKey, costOfRun, listedCredits);
       const blockedUnit = this.#room.take(estimate, entry?.id);
       if (blockedUnit === undefined) return estimate;
-      if (limitsCredits && this.#spending.hasUnreadCredits) continue;
+      if (this.limitsCredits && this.#spending.hasUnreadCredits) continue;
 
       // The requests in a provider's batch end together.
       if (this.#room.isIdle || providerBatch) {
@@ -221,6 +213,21 @@ export class Budget {
 
       await this.#waitForNextRelease();
     }
+  }
+
+  /** Reads the amounts of the runs so far, and estimates a creation by the most expensive one. */
+  async #estimateByRunsSoFar(
+    costKey: string,
+    costOfRun: KnownCost | undefined,
+    listedCredits: Credits | undefined,
+  ): Promise<Estimate> {
+    await this.#spending.readCosts();
+    if (this.limitsCredits) await this.#readCredits();
+    const highest = this.#spending.findMostExpensive(costKey, costOfRun?.model ?? '');
+    return {
+      cost: costOfRun === undefined ? 0 : estimateCreationCost(costOfRun, highest.cost),
+      credits: this.limitsCredits ? (highest.credits ?? listedCredits) : 0,
+    };
   }
 
   /**

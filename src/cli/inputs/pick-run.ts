@@ -32,8 +32,8 @@ export async function pickRun(
 ): Promise<PickedRun> {
   const prompt = await pickPrompt(ctx, connection);
   const pickedTarget = await pickTarget(ctx, connection, prompt, { asksVersion: ask });
-  const isAsked = ask && option.length === 0 && prompt.file === undefined;
-  const options = isAsked ? await pickOptions(ctx, connection, prompt) : option;
+  const asksOptions = ask && option.length === 0 && prompt.file === undefined;
+  const options = asksOptions ? await pickOptions(ctx, connection, prompt) : option;
   return { ...pickedTarget, options };
 }
 
@@ -47,7 +47,7 @@ async function pickTarget(
   const name = alias ?? file;
   if (name !== undefined) return { target: name, shownAs: name };
 
-  const { chosen, latest } = await chooseFromVersions(ctx, connection, prompt, options);
+  const { chosen, latest } = await pickFromVersions(ctx, connection, prompt, options);
 
   // On the embedded service a slug is unique and means the latest version.
   const isSlug = connection.embedded && slug !== undefined && chosen === latest;
@@ -58,7 +58,7 @@ async function pickTarget(
  * Returns the latest version, or the chosen one if there are several and the user wants to be
  * asked.
  */
-async function chooseFromVersions(
+async function pickFromVersions(
   ctx: Context,
   { client }: Connection,
   { promptId, promptVersionId }: PickedPrompt,
@@ -136,7 +136,7 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
       return [
-        ...filterChoices(prompts, query).filter(({ value }) => value.alias ?? value.file),
+        ...filterChoices(prompts, query).filter(({ value }) => hasName(value)),
         ...rows.map(toPromptChoice),
       ];
     } catch (error) {
@@ -153,6 +153,11 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
     prompts.length === 0 ? 'words to search for' : 'words to search for, or one of these';
   const signal = AbortSignal.any([ctx.signal, searchRefused.signal]);
   return prompter.search({ message: 'prompt', description, find }, signal);
+}
+
+/** Returns true for an alias or a prompt file, which the service's search does not find. */
+function hasName({ alias, file }: PickedPrompt): boolean {
+  return Boolean(alias ?? file);
 }
 
 /**

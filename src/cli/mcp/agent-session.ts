@@ -106,7 +106,7 @@ export class AgentSession {
   }
 
   /** Announces that unfinished runs are about to be stopped. */
-  end(): void {
+  announceEnd(): void {
     this.#isOver = true;
   }
 

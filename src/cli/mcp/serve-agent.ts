@@ -40,15 +40,18 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
 
   const sessionOver = new AbortController();
   const outputUnread = waitUntilUnread(ctx, sessionOver.signal);
-  const isRead = await Promise.race([
-    inputEnded.then(() => true),
-    outputWritten.then(() => false),
-    outputUnread,
+  const endReason = await Promise.race([
+    inputEnded.then(() => 'input ended'),
+    outputWritten.then(() => 'output closed'),
+    outputUnread.then(() => 'output unread'),
   ]);
 
   sessionOver.abort();
-  if (!ctx.signal.aborted && isRead) await Promise.race([session.waitForAnswers(), outputWritten]);
-  session.end();
+  if (!ctx.signal.aborted && endReason === 'input ended') {
+    await Promise.race([session.waitForAnswers(), outputWritten]);
+  }
+
+  session.announceEnd();
   await handle.close();
   stream.unpipe(input);
   await session.close();
@@ -56,16 +59,11 @@ export async function serveAgent(ctx: Context, prompts: SessionPrompts, caps: Ca
   await outputWritten;
 }
 
-/**
- * Resolves to false when standard output has no reader any more, even if idle; to true when the
- * signal is aborted.
- */
-async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Promise<boolean> {
-  while (!signal.aborted) {
-    if (!io.isRead()) return false;
+/** Resolves when standard output has no reader any more, even if idle, or the signal is aborted. */
+async function waitUntilUnread({ io, clock }: Context, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && io.isRead()) {
     await clock.sleep(READER_CHECK_MS, signal).catch(() => {});
   }
-  return true;
 }
 
 /** Writes the output; a closed or full standard output ends the session. */
