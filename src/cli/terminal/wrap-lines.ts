@@ -4,11 +4,8 @@ import { Help } from 'commander';
 const MIN_TEXT_WIDTH = 24;
 const TEXT_INDENT = 6;
 
-/** The start of a comment above a command, and the indent of the lines that follow it. */
-const COMMENT_START = '  # ';
-
-/** The end of a line of a command that continues below. */
-const CONTINUATION = ' \\';
+/** The length of the blank before a word and of the ` \` that continues its line. */
+const JOIN_LENGTH = 3;
 
 /**
  * Breaks lines that are too long between words. Indented lines hang; the text of `  term  text`
@@ -66,7 +63,8 @@ const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
  * shell, as in `bash: …`.
  */
 export function wrapCommand(line: string, columns: number): string {
-  if (line.length <= columns || isShellExample(line)) return line;
+  const isShellExample = /^ +\w+: /u.test(line);
+  if (line.length <= columns || isShellExample) return line;
 
   const [command = '', comment] = line.split(' # ');
   const words = command.match(WORD) ?? [];
@@ -75,9 +73,8 @@ export function wrapCommand(line: string, columns: number): string {
   const lines: string[] = [];
   let currentLine = ' ';
   for (const word of words) {
-    const neededLength = currentLine.length + ` ${word}${CONTINUATION}`.length;
-    if (neededLength > columns && currentLine.trim() !== '') {
-      lines.push(currentLine + CONTINUATION);
+    if (currentLine.length + word.length + JOIN_LENGTH > columns && currentLine.trim() !== '') {
+      lines.push(`${currentLine} \\`);
       currentLine = '   ';
     }
     currentLine += ` ${word}`;
@@ -86,15 +83,6 @@ export function wrapCommand(line: string, columns: number): string {
   lines.push(currentLine);
   if (comment === undefined) return lines.join('\n');
 
-  const indent = COMMENT_START.length;
-  const wrappedComment = wrapIndented(comment, indent, columns).replaceAll(
-    `\n${' '.repeat(indent)}`,
-    `\n${COMMENT_START}`,
-  );
-  return [COMMENT_START + wrappedComment, ...lines].join('\n');
-}
-
-/** Returns true for a line such as `bash: …`. */
-function isShellExample(line: string): boolean {
-  return /^ +\w+: /u.test(line);
+  const wrappedComment = wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ');
+  return [`  # ${wrappedComment}`, ...lines].join('\n');
 }
