@@ -152,7 +152,7 @@ export class Budget {
   /**
    * Waits until a creation fits into the caps together with those in progress.
    *
-   * @throws {CliError} CAP_REACHED if it does not fit; USAGE_ERROR for a model without a price
+   * @throws {CliError} CAP_REACHED if it does not fit; CONFIG_ERROR for a model without a price
    * under `--max-cost`
    */
   async reserve(
