@@ -12,6 +12,7 @@ import {
   listConfiguredProviders,
   listKnownProviders,
   resolveProviderName,
+  splitProviderPrefix,
 } from '../providers/providers.ts';
 import { describeMissingModel, explainMissingModel } from './missing-model.ts';
 import {
@@ -236,10 +237,8 @@ class WatchedModels {
 
   /** Returns a model by `provider/id`; the id is sent unchanged. */
   #findByPrefix(name: string): ModelEntry | undefined {
-    const slash = name.indexOf('/');
-    const prefix = name.slice(0, slash);
-    const id = name.slice(slash + 1);
-    if (slash < 1 || id === '') return undefined;
+    const { prefix = '', id = '' } = splitProviderPrefix(name) ?? {};
+    if (prefix === '' || id === '') return undefined;
 
     const providers = this.#listProviders();
     const provider =

@@ -5,7 +5,11 @@ import { YamlFields } from '../../files/formats/yaml-fields.ts';
 import type { Env } from '../../utils/env.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
-import { listKnownProviders, resolveProviderName } from '../providers/providers.ts';
+import {
+  listKnownProviders,
+  resolveProviderName,
+  splitProviderPrefix,
+} from '../providers/providers.ts';
 import {
   EMPTY_MODELS_FILE,
   InvalidModelsFile,
@@ -236,8 +240,10 @@ function readAliases(
 ): { readonly aliases: ReadonlyMap<string, string>; readonly brokenAliases: readonly string[] } {
   const names = new Set([...RESERVED_NAMES, ...models.keys()]);
   const isModel = (name: string): boolean => {
-    const [prefix = '', id] = name.split(/\/(.*)/su);
-    return names.has(name) || (id !== undefined && providers.has(resolveProviderName(prefix)));
+    const parts = splitProviderPrefix(name);
+    return (
+      names.has(name) || (parts !== undefined && providers.has(resolveProviderName(parts.prefix)))
+    );
   };
 
   const aliases = new Map<string, string>();

@@ -15,6 +15,12 @@ export function resolveProviderName(prefix: string): string {
   return PROVIDERS.find(({ aliases }) => aliases?.includes(prefix))?.name ?? prefix;
 }
 
+/** Splits `prefix/id` at its first slash; returns undefined for a name without one. */
+export function splitProviderPrefix(name: string): { prefix: string; id: string } | undefined {
+  const slash = name.indexOf('/');
+  return slash < 0 ? undefined : { prefix: name.slice(0, slash), id: name.slice(slash + 1) };
+}
+
 export function findProviderData(name: string): ProviderData | undefined {
   return PROVIDERS.find(data => data.name === name);
 }
