@@ -14,7 +14,7 @@ const EXCEPTIONS = [
   'cli/commands/uninstall/startup-files.ts', // the user's own start-up files, edited in place, linked or not
   'cli/inputs/images/image-source.ts', // reads
   'cli/questions/edit-text.ts', // a temporary folder of its own
-  'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
+  'cli/settings/journal.ts', // reads the journal, and puts it aside within the state directory
   'cli/targets/git/revision.ts', // a temporary folder of its own
   'cli/terminal/open-viewer.ts', // a temporary folder of its own
   'cli/testing/run/judge.ts', // a temporary folder of its own

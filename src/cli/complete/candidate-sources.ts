@@ -9,8 +9,8 @@ import {
 import { completePaths } from '../core/complete-path.ts';
 import { formatIsoAge } from '../core/durations.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
-import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
+import { LOCAL_PROFILE } from '../settings/profile-name.ts';
+import { SETTING_KEYS, SETTINGS } from '../settings/setting-keys.ts';
 import type { CachedFacts, KnownPrompt } from './cached-facts.ts';
 import { findSubcommand, type TypedCommand } from './typed-command.ts';
 

@@ -5,7 +5,7 @@ import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { CliError } from '../core/errors.ts';
 import type { PaidRun } from '../outputs/not-printed.ts';
-import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal-lines.ts';
 import { BudgetRoom } from './budget-room.ts';
 import { type Caps, checkCostCap } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';

@@ -8,7 +8,7 @@ import type { Connection } from '../context.ts';
 import { CliError, NoMoreWanted, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
-import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
 export interface CreationRequest {

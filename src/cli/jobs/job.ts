@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Reservation } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation-result.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
-import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal-lines.ts';
 
 /** The id and number of a job. */
 export interface JobName {

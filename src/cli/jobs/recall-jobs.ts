@@ -1,6 +1,6 @@
 import type { Connection, Context } from '../context.ts';
 import type { EarlierRun } from '../creation/spending.ts';
-import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
+import { type JournalEntry, mayHaveMadeRun } from '../settings/journal-lines.ts';
 import type { BatchJournal } from './batch-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';

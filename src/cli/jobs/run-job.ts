@@ -10,7 +10,7 @@ import { type CreatedRun, wasStarted } from '../creation/creation-result.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
-import type { JournalEntry } from '../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
 import {
   findErrorRunId,

@@ -10,15 +10,15 @@ import { toDollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { FormatCommand } from '../core/failure.ts';
 import type { Recorder, Recordings } from '../core/recorder.ts';
-import { PromptCache } from '../settings/caches/prompt-cache.ts';
+import { findConfiguredHost, resolveAddress, resolveKey } from '../settings/address.ts';
+import { LOCAL_PROFILE } from '../settings/profile-name.ts';
+import { PromptCache } from '../settings/prompt-cache.ts';
 import {
   computeResourceScope,
   LOCAL_SCOPE,
   ResourceCache,
   type ResourceCacheOptions,
-} from '../settings/caches/resource-cache.ts';
-import { findConfiguredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
-import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
+} from '../settings/resource-cache.ts';
 import { createAdvise } from '../terminal/command-line.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { createClient, openTransport, printDebugLine } from './create-client.ts';

@@ -7,7 +7,7 @@ import {
   type EngineResult,
   estimateTokens,
 } from '../engine.ts';
-import { drawCard } from './card/draw.ts';
+import { drawCard } from './draw-card.ts';
 
 /** Returns the rendered prompt as the answer. */
 export const echo: Engine = {

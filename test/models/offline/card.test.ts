@@ -1,11 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { drawCard } from '../../../src/models/offline/card/draw.ts';
 import {
   escapeCardText,
   layOut,
   removeUndrawable,
-} from '../../../src/models/offline/card/layout.ts';
+} from '../../../src/models/offline/card-layout.ts';
+import { drawCard } from '../../../src/models/offline/draw-card.ts';
 import { anyText } from '../../support/any-text.ts';
 
 const box = { width: 768, height: 384 };

@@ -11,8 +11,8 @@ import {
   findExplicitBaseUrl,
   requireSecureBaseUrl,
   requireSendableKey,
-} from '../../settings/config/address.ts';
-import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
+} from '../../settings/address.ts';
+import { checkName, LOCAL_PROFILE } from '../../settings/profile-name.ts';
 import { detectShell, withStdinFrom } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { LOGIN } from './spec.ts';

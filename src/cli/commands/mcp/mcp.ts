@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { checkCostCap, parseCaps } from '../../creation/caps.ts';
-import { resolveAddress } from '../../settings/config/address.ts';
+import { resolveAddress } from '../../settings/address.ts';
 import type { MCP } from './spec.ts';
 
 type McpFlags = FlagsOf<typeof MCP.flags>;

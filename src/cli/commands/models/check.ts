@@ -16,7 +16,7 @@ import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { printPaid } from '../../outputs/present-run.ts';
 import { joinErrors } from '../../outputs/run-errors.ts';
-import { requireLocalService } from '../../settings/config/address.ts';
+import { requireLocalService } from '../../settings/address.ts';
 import { resolveTarget } from '../../targets/resolve-target.ts';
 import type { MODELS_CHECK } from './spec.ts';
 

@@ -23,7 +23,7 @@ import {
 } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { requireLocalService } from '../../settings/config/address.ts';
+import { requireLocalService } from '../../settings/address.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import { detectShell } from '../../terminal/command-line.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { formatIsoAge } from '../../core/durations.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { presentList } from '../../outputs/present.ts';
-import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
+import { isInDoubt, type JournalEntry } from '../../settings/journal-lines.ts';
 import { type Cell, formatRunStatus } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */

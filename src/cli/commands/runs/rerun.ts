@@ -10,7 +10,7 @@ import { parseCaps } from '../../creation/caps.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { createOutputPlan, presentRun, printResult } from '../../outputs/present-run.ts';
-import { requireLocalService } from '../../settings/config/address.ts';
+import { requireLocalService } from '../../settings/address.ts';
 import { startProgress } from '../../terminal/spinner.ts';
 import { buildChangedRequest } from './changed-request.ts';
 import { askOfRun, checkRunsNamed, resolveNamedRun } from './named-run.ts';

@@ -5,7 +5,7 @@ import type { CreationRequest } from '../../creation/creation-result.ts';
 import type { BatchJournal } from '../../jobs/batch-journal.ts';
 import type { ExtraCreation } from '../../jobs/read-journal.ts';
 import { isKeyKept } from '../../jobs/settle-doubts.ts';
-import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../../settings/journal-lines.ts';
 import type { JudgeLog } from './judge.ts';
 
 interface JudgeJournalOptions {

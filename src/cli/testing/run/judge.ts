@@ -16,7 +16,7 @@ import { findBatchProvider } from '../../jobs/provider-batch/batch-session.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import { findProviderFault } from '../../outputs/provider-fault.ts';
 import { joinProviderReasons } from '../../outputs/run-errors.ts';
-import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
+import type { JournalEntry } from '../../settings/journal-lines.ts';
 import { resolveTarget } from '../../targets/resolve-target.ts';
 import type { ModelQuestion } from '../expectations/expectation.ts';
 import { findModelDeclaration } from './model-declaration.ts';

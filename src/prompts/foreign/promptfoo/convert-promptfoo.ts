@@ -7,7 +7,6 @@ import type { ConvertOptions } from '../convert-options.ts';
 import type { ConvertedPrompt } from '../converted-prompt.ts';
 import { buildTestFile, formatPromptFile } from '../file-texts.ts';
 import { listInputs } from '../template-pieces.ts';
-import { reportUnsupportedParts } from './configuration/unsupported-parts.ts';
 import { ConversionContext } from './conversion-context.ts';
 import { readMergedValues } from './files/merged-values.ts';
 import { type ParsedText, resolveReferences } from './files/yaml-references.ts';
@@ -38,6 +37,7 @@ import {
   type JsonVariables,
   listStoredVariables,
 } from './tests/variable-kinds.ts';
+import { reportUnsupportedParts } from './unsupported-parts.ts';
 
 /**
  * Converts a promptfoo configuration to a prompt file and its test file.

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import type { Assertion, JudgeSetting } from '../assertions/assertion.ts';
-import type { RunSettings } from '../configuration/run-settings.ts';
 import type { Located } from '../files/source-files.ts';
+import type { RunSettings } from '../run-settings.ts';
 
 /** The tests of a configuration, before variables are filled in. */
 export interface ConfiguredTests {

@@ -4,10 +4,10 @@ import { formatNumber } from '../../../../utils/grouped-digits.ts';
 import { BOUNDS } from '../../../bounds.ts';
 import { isJudged, type JudgeSetting } from '../assertions/assertion.ts';
 import { readPromptfooJudge } from '../assertions/read-assertions.ts';
-import { readRunSettings } from '../configuration/run-settings.ts';
 import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
+import { readRunSettings } from '../run-settings.ts';
 import {
   type ConfiguredTest,
   type ConfiguredTests,

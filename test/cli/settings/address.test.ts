@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { GlobalOptions } from '../../../../src/cli/core/global-options.ts';
-import { resolveAddress, resolveKey } from '../../../../src/cli/settings/config/address.ts';
-import { Settings } from '../../../../src/cli/settings/settings.ts';
-import type { Env } from '../../../../src/utils/env.ts';
-import { temporaryDirectory, testClock } from '../../../support/context.ts';
+import type { GlobalOptions } from '../../../src/cli/core/global-options.ts';
+import { resolveAddress, resolveKey } from '../../../src/cli/settings/address.ts';
+import { Settings } from '../../../src/cli/settings/settings.ts';
+import type { Env } from '../../../src/utils/env.ts';
+import { temporaryDirectory, testClock } from '../../support/context.ts';
 
 const WORK = 'https://work.test/v1';
 const OTHER = 'https://other.test/v1';

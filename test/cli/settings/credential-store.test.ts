@@ -1,9 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { CredentialStore } from '../../../../src/cli/settings/credentials/credential-store.ts';
-import { temporaryDirectory, testClock } from '../../../support/context.ts';
-import { isPosix } from '../../../support/system.ts';
+import { CredentialStore } from '../../../src/cli/settings/credential-store.ts';
+import { temporaryDirectory, testClock } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 function storeIn(directory: string): CredentialStore {
   return new CredentialStore(directory, testClock());

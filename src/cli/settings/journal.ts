@@ -6,11 +6,11 @@ import {
   type LineOptions,
   openForAppend,
   readLinesBackwards,
-} from '../../../files/writing/append-log.ts';
-import { renameOver } from '../../../files/writing/rename-over.ts';
-import { toContainedPath } from '../../../files/writing/write-below.ts';
-import { getErrorCode } from '../../../utils/error-utils.ts';
-import type { Clock } from '../../core/clock.ts';
+} from '../../files/writing/append-log.ts';
+import { renameOver } from '../../files/writing/rename-over.ts';
+import { toContainedPath } from '../../files/writing/write-below.ts';
+import { getErrorCode } from '../../utils/error-utils.ts';
+import type { Clock } from '../core/clock.ts';
 import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal-lines.ts';
 
 /** Size in bytes at which a journal is archived and a new one is started. */

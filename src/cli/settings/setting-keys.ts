@@ -1,5 +1,5 @@
-import { usageError } from '../../core/errors.ts';
-import { requireOneOf } from '../../core/unknown-name.ts';
+import { usageError } from '../core/errors.ts';
+import { requireOneOf } from '../core/unknown-name.ts';
 
 /** The settings and the types of their values. */
 export interface SettingValues {

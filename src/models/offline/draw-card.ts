@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
-import { resolveInstalledFile } from '../../../files/installed/installed-file.ts';
-import { isSingleFile } from '../../../files/installed/single-file.ts';
-import { type Box, type CardLine, escapeCardText, layOut, removeUndrawable } from './layout.ts';
+import { resolveInstalledFile } from '../../files/installed/installed-file.ts';
+import { isSingleFile } from '../../files/installed/single-file.ts';
+import {
+  type Box,
+  type CardLine,
+  escapeCardText,
+  layOut,
+  removeUndrawable,
+} from './card-layout.ts';
 
 const CARD: Box = { width: 1024, height: 640 };
 const MARGIN = 72;
@@ -39,7 +45,7 @@ async function resolveFontFile(): Promise<string> {
     );
   }
 
-  const { getPackedFile, useUnpacked } = await import('../../../files/installed/unpacked-file.ts');
+  const { getPackedFile, useUnpacked } = await import('../../files/installed/unpacked-file.ts');
   return useUnpacked(getPackedFile(name), file => file);
 }
 

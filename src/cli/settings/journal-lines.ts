@@ -1,5 +1,5 @@
-import { parseJson } from '../../../files/formats/json.ts';
-import { isJsonObject, type UncheckedObject } from '../../../utils/bounded-json.ts';
+import { parseJson } from '../../files/formats/json.ts';
+import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 
 /**
  * The outcome of a creation. `refused` (by the service's answer) and `none` (by its list) made no

@@ -1,4 +1,4 @@
-import { usageError } from '../../core/errors.ts';
+import { usageError } from '../core/errors.ts';
 
 /** The built-in profile: the embedded service. */
 export const LOCAL_PROFILE = 'local';

@@ -1,6 +1,6 @@
-import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import type { ConversionContext } from '../conversion-context.ts';
-import { readMergedValues } from '../files/merged-values.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import type { ConversionContext } from './conversion-context.ts';
+import { readMergedValues } from './files/merged-values.ts';
 
 /** The settings with which a configuration runs its tests. */
 export interface RunSettings {

@@ -2,15 +2,15 @@ import { appendFile, readdir, readFile, stat, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Journal } from '../../../../src/cli/settings/journal/journal.ts';
+import { Journal } from '../../../src/cli/settings/journal.ts';
 import {
   isInDoubt,
   type JournalEntry,
   JournalMerger,
   mayHaveMadeRun,
-} from '../../../../src/cli/settings/journal/journal-lines.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
-import { isPosix } from '../../../support/system.ts';
+} from '../../../src/cli/settings/journal-lines.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 const SERVICE = 'https://prompts.example.com/v1';
 

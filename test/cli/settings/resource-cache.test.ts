@@ -5,10 +5,10 @@ import {
   computeResourceScope,
   type FetchLimits,
   ResourceCache,
-} from '../../../../src/cli/settings/caches/resource-cache.ts';
-import type { Resources } from '../../../../src/wire/index.ts';
-import { TEST_NOW, temporaryDirectory, testClock } from '../../../support/context.ts';
-import { isPosix } from '../../../support/system.ts';
+} from '../../../src/cli/settings/resource-cache.ts';
+import type { Resources } from '../../../src/wire/index.ts';
+import { TEST_NOW, temporaryDirectory, testClock } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 const BASE = 'https://prompts.example/v1';
 

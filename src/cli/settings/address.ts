@@ -1,14 +1,14 @@
-import { InvalidRequestError } from '../../../client/errors.ts';
-import { normalizeBaseUrl } from '../../../client/http/base-url.ts';
-import type { Env } from '../../../utils/env.ts';
-import { isLoopbackHost, isSameOrigin } from '../../../wire/addresses.ts';
-import { CliError, configError, usageError } from '../../core/errors.ts';
-import { EXIT } from '../../core/exit-codes.ts';
-import type { GlobalOptions } from '../../core/global-options.ts';
-import { explainUnknownName } from '../../core/unknown-name.ts';
-import { withStdinFrom } from '../../terminal/command-line.ts';
-import type { Settings } from '../settings.ts';
+import { InvalidRequestError } from '../../client/errors.ts';
+import { normalizeBaseUrl } from '../../client/http/base-url.ts';
+import type { Env } from '../../utils/env.ts';
+import { isLoopbackHost, isSameOrigin } from '../../wire/addresses.ts';
+import { CliError, configError, usageError } from '../core/errors.ts';
+import { EXIT } from '../core/exit-codes.ts';
+import type { GlobalOptions } from '../core/global-options.ts';
+import { explainUnknownName } from '../core/unknown-name.ts';
+import { withStdinFrom } from '../terminal/command-line.ts';
 import { LOCAL_PROFILE } from './profile-name.ts';
+import type { Settings } from './settings.ts';
 
 /** A base URL or a name, with its source. */
 export interface SourcedValue {

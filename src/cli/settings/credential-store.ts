@@ -1,8 +1,8 @@
 import path from 'node:path';
 import type { AsyncEntry } from '@napi-rs/keyring';
-import { isJsonObject } from '../../../utils/bounded-json.ts';
-import type { Clock } from '../../core/clock.ts';
-import { type JsonDocument, JsonFile } from '../json-file.ts';
+import { isJsonObject } from '../../utils/bounded-json.ts';
+import type { Clock } from '../core/clock.ts';
+import { type JsonDocument, JsonFile } from './json-file.ts';
 
 /** The place of a profile's key, and the only origin that it may be sent to. */
 interface Credential {

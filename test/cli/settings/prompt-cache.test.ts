@@ -1,10 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { PromptCache } from '../../../../src/cli/settings/caches/prompt-cache.ts';
-import type { PromptVersion } from '../../../../src/wire/index.ts';
-import { temporaryDirectory } from '../../../support/context.ts';
-import { isPosix } from '../../../support/system.ts';
+import { PromptCache } from '../../../src/cli/settings/prompt-cache.ts';
+import type { PromptVersion } from '../../../src/wire/index.ts';
+import { temporaryDirectory } from '../../support/context.ts';
+import { isPosix } from '../../support/system.ts';
 
 function version(id: string): PromptVersion {
   return { promptVersionId: id, promptId: 'p', title: 't', publishedAt: '', config: { of: id } };

@@ -1,6 +1,6 @@
-import type { YamlValue } from '../../../../files/formats/yaml.ts';
-import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
-import { readMergedValues } from '../files/merged-values.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import type { ConversionContext, KnownKeys } from './conversion-context.ts';
+import { readMergedValues } from './files/merged-values.ts';
 
 /** Reports the parts of a configuration that are not carried out. */
 export function reportUnsupportedParts(

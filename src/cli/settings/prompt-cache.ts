@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { isJsonObject, readListAt } from '../../../utils/bounded-json.ts';
-import type { PromptVersion } from '../../../wire/index.ts';
-import { toOneLine } from '../../terminal/sanitise.ts';
-import { readCacheFile, writeCacheFile } from '../json-file.ts';
+import { isJsonObject, readListAt } from '../../utils/bounded-json.ts';
+import type { PromptVersion } from '../../wire/index.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
+import { readCacheFile, writeCacheFile } from './json-file.ts';
 
 export const PROMPTS_FILE = 'prompts.json';
 const MAX_ENTRIES = 200;

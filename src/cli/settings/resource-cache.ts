@@ -1,18 +1,13 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { withTimeout } from '../../../utils/abort-signals.ts';
-import { isJsonObject, readListAt, type UncheckedObject } from '../../../utils/bounded-json.ts';
-import type { Model, Resources, RunOption } from '../../../wire/index.ts';
-import type { Clock } from '../../core/clock.ts';
-import { toOneLine } from '../../terminal/sanitise.ts';
-import {
-  type AddressSources,
-  getServiceKey,
-  resolveAddress,
-  resolveKey,
-} from '../config/address.ts';
-import { JsonFile, readCacheFile } from '../json-file.ts';
+import { withTimeout } from '../../utils/abort-signals.ts';
+import { isJsonObject, readListAt, type UncheckedObject } from '../../utils/bounded-json.ts';
+import type { Model, Resources, RunOption } from '../../wire/index.ts';
+import type { Clock } from '../core/clock.ts';
+import { toOneLine } from '../terminal/sanitise.ts';
+import { type AddressSources, getServiceKey, resolveAddress, resolveKey } from './address.ts';
+import { JsonFile, readCacheFile } from './json-file.ts';
 
 /** Time limit of a refresh that a service asked for, in milliseconds. */
 const SETTLE_TIMEOUT_MS = 5000;
