@@ -10,7 +10,7 @@ import {
 /** A started program, with what belongs to it. */
 export interface StartedProgram {
   readonly tree: ProcessTree;
-  readonly printed: OutputCollector;
+  readonly output: OutputCollector;
   /** Ends it with all that it started, and removes what belongs to it. */
   end(): Promise<void>;
 }
@@ -146,12 +146,12 @@ class KeptProgram<P extends StartedProgram> {
 
   async ask({ facts, limits, prepare }: ProgramQuestion<P>): Promise<ProgramOutput> {
     const id = randomUUID();
-    const { tree, printed } = this.#program;
+    const { tree, output } = this.#program;
     await prepare(this.#program);
 
     // Nothing is asked for a run that has been cancelled meanwhile.
     limits.signal.throwIfAborted();
-    const answer = printed.waitForLine(`${id} `);
+    const answer = output.waitForLine(`${id} `);
     tree.child.stdin.write(`${JSON.stringify({ id, ...facts })}\n`);
     return await collectOutput(this.#program, limits, answer);
   }

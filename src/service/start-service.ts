@@ -277,7 +277,7 @@ async function stopServing(
 async function createFirstKey(store: Store, clock: Clock): Promise<string | undefined> {
   const { isNew } = await store.settings.getOrCreate('firstKeyMade', () => 'yes');
   if (!isNew) return undefined;
-  const { key } = await createKey(store, clock, { author: true });
+  const { key } = await createKey(store, clock, { isAuthor: true });
   return key;
 }
 

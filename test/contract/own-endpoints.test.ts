@@ -256,7 +256,7 @@ describe('publishing over HTTP', () => {
   beforeEach(async () => {
     const store = await openStoreIn(service.dataDir);
     ada = (
-      await store.createKey({ user: `ada-${Math.random().toString(36).slice(2)}`, author: true })
+      await store.createKey({ user: `ada-${Math.random().toString(36).slice(2)}`, isAuthor: true })
     ).key;
     await store.close();
   });

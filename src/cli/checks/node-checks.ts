@@ -29,7 +29,7 @@ export interface NodeCheckInput extends JavaScriptInput {
 /** Maximum number of Nodes that check at a time. */
 const MAX_NODES = 4;
 
-type CheckProgram = CaseProgram & { readonly printed: OutputCollector };
+type CheckProgram = CaseProgram & { readonly output: OutputCollector };
 
 /**
  * Checks answers with scripts that only Node can run. A Node that has loaded a script stays for the
@@ -58,7 +58,7 @@ export class NodeChecks {
         limits: { signal: options.signal, timeoutMs: CHECK_PROGRAM_LIMIT_MS },
         start: async () => {
           const program = await startCaseProgram(argv, testCase, options);
-          return { ...program, printed: new OutputCollector(program.tree.child) };
+          return { ...program, output: new OutputCollector(program.tree.child) };
         },
         prepare: (program: CheckProgram) => program.writeCase(testCase),
       };
@@ -75,9 +75,9 @@ export class NodeChecks {
   }
 }
 
-function readVerdict({ answer, complaint, end }: ProgramOutput): NodeVerdict {
+function readVerdict({ answer, stderr, end }: ProgramOutput): NodeVerdict {
   if (end === 'answered') return parseJson(answer) as JsonValue as NodeVerdict;
-  const printed = `${answer}${complaint}`.trim();
+  const printed = `${answer}${stderr}`.trim();
   if (printed !== '') return { fault: printed };
   return {
     fault: end ? describeProgramEnd(end) : `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`,

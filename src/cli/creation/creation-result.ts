@@ -75,7 +75,7 @@ export async function checkModelAccess(
   { costs }: Connection,
   promptVersionId: string,
 ): Promise<void> {
-  const fault = await costs?.accessFault(promptVersionId);
+  const fault = await costs?.findAccessFault(promptVersionId);
   if (fault === undefined) return;
   if (fault.kind !== 'key') throw usageError(fault.message);
   throw new CliError(fault.message, {

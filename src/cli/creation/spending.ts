@@ -147,7 +147,7 @@ export class Spending {
 
   async #readUncounted(): Promise<void> {
     for (const [{ costs }, runs] of groupByConnection(this.#uncounted)) {
-      const known = await costs?.forRuns(runs.map(({ runId }) => runId));
+      const known = await costs?.readRunCosts(runs.map(({ runId }) => runId));
       for (const run of runs) {
         run.serviceCost = known?.get(run.runId);
         if (run.serviceCost === undefined) continue;

@@ -125,7 +125,7 @@ async function fetchCosts(
   try {
     const { rows } = await client.runs.list({ limit: 50 }, { signal, retries: 0 });
     const row: RunRow | undefined = rows.find(run => run.runId === runId);
-    const cost = (await costs?.forRuns([runId]))?.get(runId)?.cost ?? undefined;
+    const cost = (await costs?.readRunCosts([runId]))?.get(runId)?.cost ?? undefined;
     return {
       ...(row !== undefined && { credits: row.credits }),
       ...(cost !== undefined && { cost: toDollars(cost) }),

@@ -274,7 +274,7 @@ async function createRecorder(
     note: line => io.note(line),
     findFault: runId => service?.runsHere.findFault(runId),
     findCost: async runId => {
-      const cost = (await service?.costs.forRuns([runId]))?.get(runId)?.cost;
+      const cost = (await service?.costs.readRunCosts([runId]))?.get(runId)?.cost;
       return typeof cost === 'number' ? toDollars(cost) : undefined;
     },
     models: sources,

@@ -1,6 +1,6 @@
 import { parseJson } from '../../files/formats/json.ts';
 import { describeProgramEnd } from '../../processes/process-tree.ts';
-import { OutputCollector, type ProgramOutput } from '../../processes/program-output.ts';
+import { MAX_OUTPUT_MIB, type ProgramOutput } from '../../processes/program-output.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import type { DeclaredProgram } from '../declared-model.ts';
 import {
@@ -23,12 +23,12 @@ export interface AskedProgram {
  */
 export async function readProgramResult(
   { job, declared }: AskedProgram,
-  { answer, complaint, isTooLong, end }: ProgramOutput,
+  { answer, stderr, isTooLong, end }: ProgramOutput,
 ): Promise<EngineResult> {
   const { model } = job.model;
   if (isTooLong) {
     return createFailedResult(
-      `${model} printed more than ${OutputCollector.mostMiB} MiB${formatReasonSuffix(complaint)}`,
+      `${model} printed more than ${MAX_OUTPUT_MIB} MiB${formatReasonSuffix(stderr)}`,
     );
   }
 
@@ -36,10 +36,10 @@ export async function readProgramResult(
   // A program that stays answers by its line alone.
   if (end?.code === 0 && !declared.isKept) return await readResult(job, declared, answer);
 
-  const { reason, ...costFacts } = await readFailure(job, declared, { answer, complaint });
+  const { reason, ...costFacts } = await readFailure(job, declared, { answer, stderr });
   const failure =
     end === undefined
-      ? `took longer than ${formatDuration(declared.timeoutMs)}${formatReasonSuffix(complaint)}`
+      ? `took longer than ${formatDuration(declared.timeoutMs)}${formatReasonSuffix(stderr)}`
       : `${describeProgramEnd(end)}${formatReasonSuffix(reason)}`;
   return { ...createFailedResult(`${model} ${failure}`), ...costFacts };
 }

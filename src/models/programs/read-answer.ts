@@ -45,16 +45,16 @@ export async function readResult(
  * Reads the cost of a failed run and the reason from its output, if it has them. Agents that print
  * JSON put the reason there and nothing on standard error.
  *
- * @param complaint the beginning of standard error
+ * @param stderr the beginning of standard error
  */
 export async function readFailure(
   job: EngineJob,
   fields: AnswerFields,
-  { answer, complaint }: { readonly answer: string; readonly complaint: string },
+  { answer, stderr }: { readonly answer: string; readonly stderr: string },
 ): Promise<AnswerCost & { readonly reason: string }> {
   const { usage, dollars, text = '' } = await evaluateAnswerFields(job, fields, answer);
   const output = fields.output === undefined ? '' : formatBeginning(text);
-  const reasons = [complaint.trim(), output].filter(reason => reason !== '');
+  const reasons = [stderr.trim(), output].filter(reason => reason !== '');
   const reason = reasons.length === 0 ? formatBeginning(answer) : reasons.join('; ');
   return withoutUndefined({ reason, usage, dollars });
 }

@@ -56,7 +56,7 @@ export async function startProgram(
       await folder.remove();
     };
 
-    return { tree, printed: output, folder, prompt: values.prompt, end };
+    return { tree, output, folder, prompt: values.prompt, end };
   } catch (error) {
     await folder.remove();
     throw error;

@@ -9,7 +9,7 @@ export interface Caller {
   userName: string;
   plan: UserPlan;
   /** True if the key belongs to an author, who may publish. */
-  author: boolean;
+  isAuthor: boolean;
 }
 
 /** The id of the embedded service's key, which is not stored. */

@@ -31,6 +31,9 @@ export interface AuthOptions {
 const CACHED_MS = 10_000;
 const MAX_CACHED_CALLERS = 10_000;
 
+/** Precision of a key's last use, in milliseconds. */
+const LAST_USED_STEP_MS = 60_000;
+
 /** Caches callers that have a plan for a few seconds, by the hashes of their keys. */
 export class RecentCallers {
   readonly #callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
@@ -118,24 +121,22 @@ async function findOwner(options: AuthOptions, hash: string): Promise<Caller | u
         userId: user.id,
         userName: user.name,
         plan: user.plan,
-        author: true,
+        isAuthor: true,
       }
     );
   }
 
-  const owner = await store.accounts.findKeyOwner(hash);
-  if (!owner) return undefined;
+  const row = await store.accounts.findKeyOwner(hash);
+  if (!row) return undefined;
 
-  options.recordUse(owner.keyId, owner.lastUsedAt);
-  return { ...owner, author: owner.author === 1 };
+  const { author, lastUsedAt, ...owner } = row;
+  options.recordUse(owner.keyId, lastUsedAt);
+  return { ...owner, isAuthor: author === 1 };
 }
 
 function parseBearerToken(header: string | undefined): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1];
 }
-
-/** Precision of a key's last use, in milliseconds. */
-const LAST_USED_STEP_MS = 60_000;
 
 /** Records to the minute when a key was last used, without delaying the request. */
 export function createKeyUseRecorder(

@@ -23,7 +23,7 @@ export async function readHandlerInput(
     throw new ApiError('UNAUTHORIZED_ERROR', 'the API key is missing or not valid');
   }
 
-  if (route.authorsOnly && !caller?.author) {
+  if (route.authorsOnly && !caller?.isAuthor) {
     throw new ApiError(
       'FORBIDDEN_ERROR',
       'only the key of an author may publish; ask the operator of this service for one',

@@ -35,9 +35,10 @@ export interface NewKey {
   readonly user?: string | undefined;
   /** The plan of a new user; an existing user keeps their plan. */
   readonly plan?: UserPlan | undefined;
+  /** The credits of a new user; an existing user keeps theirs. */
   readonly credits?: number | undefined;
   /** True if the holder may publish. */
-  readonly author?: boolean | undefined;
+  readonly isAuthor?: boolean | undefined;
 }
 
 export interface CreatedKey extends StoredKey {
@@ -54,7 +55,7 @@ export interface CreatedKey extends StoredKey {
 export async function createKey(
   store: Store,
   clock: Clock,
-  { user: name = LOCAL_USER, plan, credits, author = false }: NewKey = {},
+  { user: name = LOCAL_USER, plan, credits, isAuthor = false }: NewKey = {},
 ): Promise<CreatedKey> {
   checkUserName(name);
   checkCredits(credits);
@@ -64,9 +65,9 @@ export async function createKey(
   });
 
   const key = generateKeyText();
-  const keyRow = { id: randomUUID(), createdAt: clock.now(), author: Number(author) };
-  const newKey = { ...keyRow, hash: hashKey(key), userId: user.id };
-  const isAdded = await store.accounts.addKey(newKey, MAX_KEYS);
+  const shownColumns = { id: randomUUID(), createdAt: clock.now(), author: isAuthor ? 1 : 0 };
+  const row = { ...shownColumns, hash: hashKey(key), userId: user.id };
+  const isAdded = await store.accounts.addKey(row, MAX_KEYS);
   if (!isAdded) {
     throw new AccountError(
       `the user ${name} has ${MAX_KEYS} keys already; revoke one with \`promptrun keys revoke\``,
@@ -74,7 +75,7 @@ export async function createKey(
   }
 
   return {
-    ...keyRow,
+    ...shownColumns,
     user: name,
     plan: user.plan,
     credits: user.credits,
@@ -87,17 +88,17 @@ export async function createKey(
 /**
  * Changes a user and returns the result; undefined if the user doesn't exist.
  *
- * @throws {AccountError} for credits below 0
+ * @throws {AccountError} if more credits would be taken away than the user has
  */
 export async function updateUser(
   store: Store,
   name: string,
   changes: UserChanges,
 ): Promise<UserSummary | undefined> {
-  const changed = await store.accounts.changeUser(name, changes);
+  const isChanged = await store.accounts.changeUser(name, changes);
   const [account] = await store.accounts.listUsers(name);
   if (!account) return undefined;
-  if (changed) return account;
+  if (isChanged) return account;
   throw new AccountError(
     `the user ${name} has ${account.credits} credits: no more can be taken away`,
   );

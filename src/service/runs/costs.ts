@@ -34,47 +34,51 @@ export interface RunCost {
 }
 
 /** Costs of runs of the embedded service. */
-export type Costs = ReturnType<typeof createCosts>;
+export interface Costs {
+  /** The date of the bundled price table, such as 2026-11-30. */
+  readonly tableDate: string;
+  /**
+   * Explains why a version's model can't be asked; undefined if it can, or if the creation reports
+   * the reason.
+   */
+  findAccessFault(promptVersionId: string): Promise<AccessFault | undefined>;
+  /** Returns costs by run id, without runs that have not ended. */
+  readRunCosts(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>>;
+  /** See `estimateCost`. */
+  estimate(creation: EstimatedCreation): Promise<CostEstimate>;
+}
 
 const COSTS_PAGE_SIZE = 500;
 
-export function createCosts(sources: EstimateSources) {
+const BUILT_IN_MODEL_NAMES = new Set(BUILT_IN_MODELS.map(({ model }) => model));
+
+export function createCosts(sources: EstimateSources): Costs {
   const { store, userId, definitions, models } = sources;
   return {
-    /** The date of the bundled price table, such as 2026-11-30. */
     tableDate: PRICE_TABLE_DATE,
-    /**
-     * Explains why a version's model can't be asked; undefined if it can, or if the creation
-     * reports the reason.
-     */
-    async accessFault(promptVersionId: string): Promise<AccessFault | undefined> {
+    async findAccessFault(promptVersionId) {
       const version = await store.prompts.findRunnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.forVersionId(version.id)).model);
       return model && models.accessFault(model);
     },
-    /** Returns costs by run id, without runs that have not ended. */
-    async forRuns(runIds: readonly string[]): Promise<ReadonlyMap<string, RunCost>> {
-      const ended = new Map<string, RunCost>();
+    async readRunCosts(runIds) {
+      const costs = new Map<string, RunCost>();
       for (let start = 0; start < runIds.length; start += COSTS_PAGE_SIZE) {
-        for (const run of await store.runs.readUsage(
-          userId,
-          runIds.slice(start, start + COSTS_PAGE_SIZE),
-        )) {
+        const page = runIds.slice(start, start + COSTS_PAGE_SIZE);
+        const runs = await store.runs.readUsage(userId, page);
+        for (const run of runs) {
           const cost = computeRunCost(run);
-          if (cost) ended.set(run.id, { ...cost, ...(await estimateStandardCost(cost, models)) });
+          if (cost) costs.set(run.id, { ...cost, ...(await estimateStandardCost(cost, models)) });
         }
       }
-      return ended;
+      return costs;
     },
-    /** See `estimateCost`. */
-    async estimate(creation: EstimatedCreation): Promise<CostEstimate> {
+    async estimate(creation) {
       const { estimateCost } = await import('./cost-estimate.ts');
       return await estimateCost(sources, creation);
     },
   };
 }
-
-const BUILT_IN_MODEL_NAMES = new Set(BUILT_IN_MODELS.map(({ model }) => model));
 
 /** Returns the usage of a user's runs by id, as the list shows it, with costs in US dollars. */
 export async function readListedUsage(store: Store, userId: number, runIds: readonly string[]) {

@@ -54,7 +54,7 @@ class Ledger {
     };
 
     const costs = {
-      forRuns: async (runIds: readonly string[]) => {
+      readRunCosts: async (runIds: readonly string[]) => {
         for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await turn();
         const costs = runIds.map(
           id =>
@@ -274,7 +274,7 @@ describe('a budget', () => {
   it('counts a run of unknown cost with at least the standard price of its tokens, and expects that of the next', async () => {
     const standardCost = 40;
     const costs = {
-      forRuns: (runIds: readonly string[]) =>
+      readRunCosts: (runIds: readonly string[]) =>
         Promise.resolve(
           new Map(
             runIds.map(id => [

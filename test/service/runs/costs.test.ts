@@ -121,7 +121,7 @@ it.each<[string, string, ProviderAnswer | ProviderHandler, object]>([
   ['nothing if it is offline', 'echo', {}, { tokens: null, cost: 0, estimated: false }],
 ])('a run costs %s', async (_, model, answer, wanted) => {
   const runId = await run(model, answer);
-  const costs = await service.costs.forRuns([runId, 'unheard-of']);
+  const costs = await service.costs.readRunCosts([runId, 'unheard-of']);
   expect(costs.size).toBe(1);
   expect(costs.get(runId)).toMatchObject({ model, ...wanted });
 });

@@ -13,7 +13,7 @@ export const TAKEN_OVER_MS = 90_000;
 export async function createAuthorKey(database: string): Promise<string> {
   const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
   try {
-    return (await store.createKey({ user: 'ann', author: true })).key;
+    return (await store.createKey({ user: 'ann', isAuthor: true })).key;
   } finally {
     await store.close();
   }

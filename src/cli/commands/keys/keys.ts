@@ -40,7 +40,12 @@ function readKeyOptions({ user, plan, credits, author }: Flags): NewKey {
   if (credits !== undefined && !/^\d{1,12}$/.test(credits)) {
     throw usageError('--credits is a whole number from 0');
   }
-  return { user, plan, credits: credits === undefined ? undefined : Number(credits), author };
+  return {
+    user,
+    plan,
+    credits: credits === undefined ? undefined : Number(credits),
+    isAuthor: author,
+  };
 }
 
 /**

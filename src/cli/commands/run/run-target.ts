@@ -63,7 +63,7 @@ async function withInputsHint(
   target: string | undefined,
 ): Promise<unknown> {
   if (!(error instanceof ValidationError) || target === undefined) return error;
-  if (await connection.costs?.accessFault(request.promptVersionId)) return error;
+  if (await connection.costs?.findAccessFault(request.promptVersionId)) return error;
 
   const { advise } = connection;
   const { toFailure } = await import('../../core/failure.ts');

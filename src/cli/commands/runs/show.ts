@@ -29,7 +29,7 @@ export async function printRunDetails(
   const runId = await resolveNamedRun(ctx, connection, name);
   const run = await readRun(ctx, connection, runId, 'show');
   const row = await findRunRow(ctx, connection, run.runId);
-  const costs = await connection.costs?.forRuns([run.runId]);
+  const costs = await connection.costs?.readRunCosts([run.runId]);
   const usage = toShownUsage(costs?.get(run.runId));
 
   const { warnings: _, ...runFields } = run;
