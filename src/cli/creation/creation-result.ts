@@ -77,7 +77,7 @@ export async function checkModelAccess(
 ): Promise<void> {
   const fault = await costs?.findAccessFault(promptVersionId);
   if (fault === undefined) return;
-  if (fault.kind !== 'key') throw usageError(fault.message);
+  if (fault.kind !== 'missing') throw usageError(fault.message);
   throw new CliError(fault.message, {
     status: 'FORBIDDEN_ERROR',
     exitCode: EXIT.unauthorised,

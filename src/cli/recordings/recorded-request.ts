@@ -28,18 +28,18 @@ export function findPathBelow(baseUrl: string, url: string): string | undefined 
  */
 export class RequestCounter {
   readonly #counts = new Map<string, number>();
-  readonly #byKey = new Map<string, RecordedRequest>();
+  readonly #requestByKey = new Map<string, RecordedRequest>();
 
   /** Returns the request with its number among equal ones. */
   add(idempotencyKey: string, request: UncountedRequest): RecordedRequest {
-    const numbered = this.#byKey.get(idempotencyKey) ?? this.#assignRepetition(request);
-    this.#byKey.set(idempotencyKey, numbered);
+    const numbered = this.#requestByKey.get(idempotencyKey) ?? this.#assignRepetition(request);
+    this.#requestByKey.set(idempotencyKey, numbered);
     return numbered;
   }
 
   /** Returns the request that was added with this key. */
   get(idempotencyKey: string | undefined): RecordedRequest | undefined {
-    return this.#byKey.get(idempotencyKey ?? '');
+    return this.#requestByKey.get(idempotencyKey ?? '');
   }
 
   #assignRepetition(request: UncountedRequest): RecordedRequest {

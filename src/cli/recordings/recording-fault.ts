@@ -36,7 +36,7 @@ function nullableField(check: FieldCheck): FieldCheck {
 }
 
 /** Also accepts null, which stands for an unknown fact. */
-function optional(check: FieldCheck): FieldCheck {
+function optionalField(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
@@ -84,11 +84,11 @@ const RUN_FIELDS = requiredFields({
     requiredFields({ type: nullableField(textField), data: nullableField(textField) }),
   ),
   tokens: nullableField(countField),
-  warnings: optional(listField(textField)),
+  warnings: optionalField(listField(textField)),
 });
 
 const ENVELOPE: FieldCheck = (value, name) =>
-  requiredFields({ status: textField, message: optional(textField) })(value, name) ??
+  requiredFields({ status: textField, message: optionalField(textField) })(value, name) ??
   (isJsonObject(value) && !('data' in value) && value['status'] === 'SUCCESS'
     ? `${name}.data is missing`
     : undefined);
@@ -98,7 +98,7 @@ const ANSWER = requiredFields({ httpStatus: countField, body: ENVELOPE });
 /** Checks fields of the interface that may be omitted or null. */
 function optionalFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
   return requiredFields(
-    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optional(check)])),
+    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optionalField(check)])),
   );
 }
 
@@ -158,7 +158,7 @@ const DATA = optionalFields({
  * fault may have any form.
  */
 const OTHER_ANSWER: FieldCheck = (value, name) =>
-  requiredFields({ request: optional(textField) })(value, name) ??
+  requiredFields({ request: optionalField(textField) })(value, name) ??
   ANSWER(value, name) ??
   (isJsonObject(value) && value['httpStatus'] === 200 && isJsonObject(value['body'])
     ? nullableField(DATA)(value['body']['data'], 'body.data')
@@ -184,7 +184,7 @@ const RECORDING = requiredFields({
   media: listField(
     requiredFields({ url: textField, sha256: digestField, contentType: nullableField(textField) }),
   ),
-  notKept: optional(listField(textField)),
-  fault: optional(wordField(Object.keys(PROVIDER_FAULTS))),
-  cost: optional(amountField),
+  notKept: optionalField(listField(textField)),
+  fault: optionalField(wordField(Object.keys(PROVIDER_FAULTS))),
+  cost: optionalField(amountField),
 });

@@ -69,10 +69,15 @@ export async function discoverModels({
   );
   const builtInProviders = listKnownProviders(env);
   const providerNames = [...builtInProviders, ...content.providers].map(({ name }) => name);
-  const isPrefix = (name: string): boolean =>
+  const isProviderPrefix = (name: string): boolean =>
     providerNames.includes(name) || providerNames.includes(resolveProviderName(name));
 
-  const { text: extendedText, added } = extendModelsFile(text, content, answeredListings, isPrefix);
+  const { text: extendedText, added } = extendModelsFile(
+    text,
+    content,
+    answeredListings,
+    isProviderPrefix,
+  );
   if (extendedText !== undefined && extendedText !== text) {
     await writeModelsFile(dataDir, file, extendedText);
   }

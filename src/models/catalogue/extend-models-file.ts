@@ -2,6 +2,7 @@ import { type Document, isMap, isSeq, parseDocument, type YAMLMap, type YAMLSeq 
 import { withoutUndefined } from '../../files/formats/json.ts';
 import { type ModelEntry, type Provider, RESERVED_NAMES } from '../model-entry.ts';
 import type { OfferedModel } from '../providers/list-models.ts';
+import { splitProviderPrefix } from '../providers/providers.ts';
 import type { ModelsFile } from './models-file.ts';
 
 const HEAD = ` Models of other endpoints. Change what you like: \`promptrun models discover\` adds what is new
@@ -16,54 +17,56 @@ interface ProviderOffer {
   readonly models: readonly OfferedModel[];
 }
 
+/** Returns true for the prefix of a provider, which no new name may begin with. */
+type IsProviderPrefix = (name: string) => boolean;
+
 /**
  * Adds the new models of providers to the text of models.yaml, and returns it with the added names
  * for each provider. Returns the same text if there is nothing new.
  *
  * @param text undefined if the file doesn't exist yet
- * @param isPrefix returns true for the prefix of a provider, which no new name may begin with
  */
 export function extendModelsFile(
   text: string | undefined,
   modelsFile: ModelsFile,
   offers: readonly ProviderOffer[],
-  isPrefix: (name: string) => boolean,
+  isProviderPrefix: IsProviderPrefix,
 ): { text: string | undefined; added: readonly (readonly string[])[] } {
-  const extension = new ModelsFileExtension(text, modelsFile, isPrefix);
+  const extension = new ModelsFileExtension(text, modelsFile, isProviderPrefix);
   const added = offers.map(offer =>
     offer.models.flatMap(offeredModel => extension.addOrComplete(offer, offeredModel) ?? []),
   );
-  return { text: extension.text, added };
+  return { text: extension.toText(), added };
 }
 
 /** The text of models.yaml while models are added. */
 class ModelsFileExtension {
   readonly #oldText: string | undefined;
   readonly #modelsFile: ModelsFile;
-  readonly #isPrefix: (name: string) => boolean;
+  readonly #isProviderPrefix: IsProviderPrefix;
   readonly #document: Document;
-  /** The names that no other model may have. */
-  readonly #names: Set<string>;
+  /** The names that no further model may have. */
+  readonly #takenNames: Set<string>;
   #isChanged = false;
 
   constructor(
     text: string | undefined,
     modelsFile: ModelsFile,
-    isPrefix: (name: string) => boolean,
+    isProviderPrefix: IsProviderPrefix,
   ) {
     this.#oldText = text;
     this.#modelsFile = modelsFile;
-    this.#isPrefix = isPrefix;
+    this.#isProviderPrefix = isProviderPrefix;
     this.#document = parseDocument(text ?? '');
     if (text === undefined) this.#document.commentBefore = HEAD.trimEnd();
-    this.#names = new Set([
+    this.#takenNames = new Set([
       ...RESERVED_NAMES,
       ...modelsFile.aliases.keys(),
       ...modelsFile.models.map(({ model }) => model),
     ]);
   }
 
-  get text(): string | undefined {
+  toText(): string | undefined {
     return this.#isChanged ? this.#document.toString({ lineWidth: 0 }) : this.#oldText;
   }
 
@@ -73,45 +76,60 @@ class ModelsFileExtension {
    */
   addOrComplete(
     { provider, keyVariable }: ProviderOffer,
-    offered: OfferedModel,
+    offeredModel: OfferedModel,
   ): string | undefined {
-    const entry = findEntry(this.#modelsFile, provider, offered.id);
+    const entry = findEntry(this.#modelsFile, provider, offeredModel.id);
     if (entry) {
-      if (hasNews(offered, entry)) this.#complete(entry, offered);
+      if (hasNews(offeredModel, entry)) this.#complete(entry, offeredModel);
       return undefined;
     }
 
     this.#isChanged = true;
     this.#addProvider(provider, keyVariable);
-    const [prefix = '', ...rest] = offered.id.split('/');
-    if (rest.length > 0 && this.#isPrefix(prefix)) this.#names.add(offered.id);
-    const model = reserveName(offered.id, getNameInFile(provider), this.#names);
-    this.#names.add(model);
-    this.#addModel(model, getNameInFile(provider), offered);
+    const providerName = getNameInFile(provider);
+    const model = this.#findFreeName(offeredModel.id, providerName);
+    this.#takenNames.add(model);
+    this.#addModel(model, providerName, offeredModel);
 
     return model;
   }
 
-  #complete({ model }: ModelEntry, offered: OfferedModel): void {
+  /**
+   * Returns a name for a model: its id; with its provider as a prefix if the id is taken, or would
+   * lead to a provider that it begins with.
+   */
+  #findFreeName(id: string, providerName: string): string {
+    const prefix = splitProviderPrefix(id)?.prefix;
+    const leadsElsewhere = prefix !== undefined && this.#isProviderPrefix(prefix);
+    if (!leadsElsewhere && !this.#takenNames.has(id)) return id;
+
+    let name = `${providerName}/${id}`;
+    for (let number = 2; this.#takenNames.has(name); number += 1) {
+      name = `${providerName}/${id}-${number}`;
+    }
+    return name;
+  }
+
+  #complete({ model }: ModelEntry, offeredModel: OfferedModel): void {
     this.#isChanged = true;
     const item = ensureModelSequence(this.#document).items.find(
       node => isMap(node) && node.get('model') === model,
     );
-    for (const [key, value] of Object.entries(buildExtraFields(offered))) {
+    for (const [key, value] of Object.entries(buildExtraFields(offeredModel))) {
       if (isMap(item) && !item.has(key)) {
         item.set(key, this.#document.createNode(value, { flow: true }));
       }
     }
   }
 
-  #addModel(model: string, provider: string, offered: OfferedModel): void {
-    const { id, modality } = offered;
+  #addModel(model: string, provider: string, offeredModel: OfferedModel): void {
+    const { id, modality } = offeredModel;
     const entry = {
       model,
       modality,
       provider,
       id: id === model ? undefined : id,
-      ...buildExtraFields(offered),
+      ...buildExtraFields(offeredModel),
     };
     const node = this.#document.createNode(withoutUndefined(entry), { flow: true });
     ensureModelSequence(this.#document).add(node);
@@ -162,15 +180,6 @@ function hasNews({ price, shutdownDate }: OfferedModel, entry: ModelEntry): bool
  */
 export function getNameInFile({ name, baseUrl, isMoved }: Provider): string {
   return isMoved ? `${name}-${new URL(baseUrl).host.replace(/[^\w.-]+/g, '-')}` : name;
-}
-
-/** Returns a model's name, with its provider as a prefix if the name is taken. */
-function reserveName(id: string, provider: string, names: ReadonlySet<string>): string {
-  let name = id;
-  for (let count = 1; names.has(name); count += 1) {
-    name = count === 1 ? `${provider}/${id}` : `${provider}/${id}-${count}`;
-  }
-  return name;
 }
 
 function ensureModelSequence(document: Document): YAMLSeq {

@@ -279,7 +279,7 @@ function findDeclaredFault(
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
   return {
-    kind: 'key',
+    kind: 'missing',
     message: `${missing.join(' and ')} ${verb} not set, which the model ${model} sends`,
   };
 }

@@ -108,7 +108,7 @@ class RetryingBatches implements BatchProvider {
       signal.throwIfAborted();
       const { message, status } = await explainFault(
         error,
-        { model, signal, use: 'batches' },
+        { model, signal, resource: 'batches' },
         this.#access,
       );
       throw new BatchFault(message, status, error);

@@ -4,30 +4,33 @@ import { findKeyVariable, isLoopback } from './providers.ts';
 
 /** A fault that prevents requests to a provider. */
 export interface AccessFault {
-  /** `key` if a key or address is missing, `configuration` if one is invalid. */
-  readonly kind: 'key' | 'configuration';
+  /** `missing` if the provider has no key or no address, `invalid` if one can't be used. */
+  readonly kind: 'missing' | 'invalid';
   readonly message: string;
 }
 
 /** Returns the fault that prevents requests to a provider; undefined if there is none. */
 export function findAccessFault(provider: Provider, env: Env): AccessFault | undefined {
   const { name, baseUrl, needsKey, missingVariables, fault } = provider;
-  if (fault !== undefined) return { kind: 'configuration', message: fault };
+  if (fault !== undefined) return { kind: 'invalid', message: fault };
 
   const variable = findKeyVariable(provider, env);
   if (variable === undefined && needsKey) {
-    return { kind: 'key', message: describeMissingKey(provider) };
+    return { kind: 'missing', message: describeMissingKey(provider) };
   }
 
   if (missingVariables) {
-    return { kind: 'key', message: `no address for ${name}: set ${missingVariables.join(' or ')}` };
+    return {
+      kind: 'missing',
+      message: `no address for ${name}: set ${missingVariables.join(' or ')}`,
+    };
   }
 
   if (variable === undefined) return undefined;
 
   if (!/^[\x21-\x7e]+$/.test(env[variable]?.trim() ?? '')) {
     return {
-      kind: 'configuration',
+      kind: 'invalid',
       message: `the key in ${variable} can't be sent: it contains a space, a line break or something else that is not visible ASCII`,
     };
   }
@@ -35,7 +38,7 @@ export function findAccessFault(provider: Provider, env: Env): AccessFault | und
   if (!isUnencrypted(baseUrl)) return undefined;
 
   return {
-    kind: 'configuration',
+    kind: 'invalid',
     message: `the key of ${name} would travel in the clear to ${new URL(baseUrl).hostname}: give it an address that begins with https://`,
   };
 }

@@ -9,8 +9,14 @@ import { providerNetworkFault } from './network-fault.ts';
 import type { ProviderAccess } from './provider-access.ts';
 import { findKeyVariable } from './providers.ts';
 
-/** A fault in words, and what follows from it for the run. */
-interface ExplainedFault {
+/** Maximum length of a provider's own message. */
+const MAX_FAULT_LENGTH = 600;
+
+/** Maximum number of models to suggest in place of an unknown one. */
+const MAX_SUGGESTED_MODELS = 5;
+
+/** The message about a fault, and what the fault means for the run. */
+interface FaultExplanation {
   /** One line: who did what, and what to do next, without keys. */
   readonly message: string;
   /** The message without advice for the operator of the service. */
@@ -25,43 +31,44 @@ interface ExplainedFault {
 /**
  * Explains why a run or a request failed at a provider.
  *
- * @param use the use of the provider that a 403 refuses
+ * @param resource the part of the provider's interface that was asked for, which a 403 denies
  */
 export async function explainFault(
   thrown: unknown,
   {
     model,
     signal,
-    use = 'this model',
-  }: Pick<EngineJob, 'model' | 'signal'> & { readonly use?: string },
+    resource = 'this model',
+  }: Pick<EngineJob, 'model' | 'signal'> & { readonly resource?: string },
   access: ProviderAccess,
-): Promise<ExplainedFault> {
-  const error = unwrapProviderFault(thrown) ?? providerNetworkFault(thrown, access.provider);
-  const { isRefused = false, isUnanswered = false, status, fault } = error.details;
-  const description = describeFault(error, access);
-  const advice = findOperatorAdvice(error, access, use);
-  const names = isUnknownModel(error)
-    ? await describeNearestModels(model, access, signal)
+): Promise<FaultExplanation> {
+  const providerFault =
+    unwrapProviderFault(thrown) ?? providerNetworkFault(thrown, access.provider);
+  const {
+    isRefused = false,
+    isUnanswered = false,
+    isTemporary,
+    status,
+    fault,
+  } = providerFault.details;
+
+  const description = describeFault(providerFault, access);
+  const advice = findOperatorAdvice(providerFault, access, resource);
+  const suggestion = isUnknownModel(providerFault)
+    ? await suggestModels(model, access, signal)
     : undefined;
   const message = withAdvice(
     description,
-    [advice, names].filter(text => text !== undefined).join('; '),
+    [advice, suggestion].filter(text => text !== undefined).join('; '),
   );
-  const ownMessage = error.details.isPassing ? message : description;
 
-  return {
-    message,
-    // Only the operator may see what the provider says about the key.
-    publicMessage:
-      fault === 'unauthorised' ? `${access.provider.name} denies this service access` : ownMessage,
-    isRefused,
-    isUnanswered,
-    status,
-    fault,
-  };
+  // Only the operator can act on the other advice, and may see what a provider says about the key.
+  const callerMessage = isTemporary ? message : description;
+  const publicMessage =
+    fault === 'unauthorised' ? `${access.provider.name} denies this service access` : callerMessage;
+
+  return { message, publicMessage, isRefused, isUnanswered, status, fault };
 }
-
-const MAX_FAULT_LENGTH = 600;
 
 /**
  * Returns a sentence with the provider's name, such as `openai answered 500 …`, in which keys are
@@ -90,7 +97,7 @@ function withAdvice(description: string, advice: string): string {
 function findOperatorAdvice(
   { details: { fault, status, advice } }: ProviderFault,
   { provider, env }: ProviderAccess,
-  use: string,
+  resource: string,
 ): string | undefined {
   const { addressName = 'its baseUrl' } = provider;
   if (fault !== 'unauthorised' || status === 402) {
@@ -101,7 +108,7 @@ function findOperatorAdvice(
   const variable = findKeyVariable(provider, env);
   if (variable !== undefined) {
     return status === 403
-      ? `the key in ${variable} may not use ${use}: check what its account allows`
+      ? `the key in ${variable} may not use ${resource}: check what its account allows`
       : `it refuses the key in ${variable}`;
   }
 
@@ -112,29 +119,30 @@ function findOperatorAdvice(
   return `it requires a key: ${remedy}`;
 }
 
+/** Returns true if the provider doesn't have the model: for a 404, and some kinds of 400. */
 function isUnknownModel({ what, details: { status, param = 'model' } }: ProviderFault): boolean {
-  const namesModel = param === 'model' && /\bmodel\b/i.test(what);
-  return (
-    status === 404 ||
-    (status === 400 && namesModel && /\b(?:not|unknown|invalid|exist)/i.test(what))
-  );
+  if (status === 404) return true;
+  if (status !== 400 || param !== 'model') return false;
+  // Such as "The model gpt-9 does not exist" or "Invalid model: gpt-9".
+  return /\bmodel\b/i.test(what) && /\b(?:not|unknown|invalid|exist)/i.test(what);
 }
 
-const MAX_SHOWN_DETAILS = 5;
-
 /** Lists the provider's models, the nearest names first; undefined if it does not list any. */
-async function describeNearestModels(
+async function suggestModels(
   { model, id = model }: ModelEntry,
   { provider, env }: ProviderAccess,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   try {
     const { models } = await listModels(provider, env, signal);
-    const names = models.map(offered => offered.id);
+    const names = models.map(offeredModel => offeredModel.id);
     if (names.length === 0) return undefined;
-    const unlistedCount = names.length - MAX_SHOWN_DETAILS;
-    const shownNames = sortByNearness(id, names).slice(0, MAX_SHOWN_DETAILS);
-    return `it has ${shownNames.join(', ')}${unlistedCount > 0 ? ` and ${unlistedCount} more` : ''}`;
+
+    const shownNames = sortByNearness(id, names).slice(0, MAX_SUGGESTED_MODELS).join(', ');
+    const unlistedCount = names.length - MAX_SUGGESTED_MODELS;
+    return unlistedCount > 0
+      ? `it has ${shownNames} and ${unlistedCount} more`
+      : `it has ${shownNames}`;
   } catch {
     return undefined;
   }

@@ -47,7 +47,7 @@ export async function listModels(
 ): Promise<EndpointModels> {
   const fault = findAccessFault(provider, env);
   if (fault) {
-    throw fault.kind === 'key' ? new EndpointRefusal(fault.message) : new Error(fault.message);
+    throw fault.kind === 'missing' ? new EndpointRefusal(fault.message) : new Error(fault.message);
   }
 
   const url = buildListUrl(provider);

@@ -56,7 +56,7 @@ export function providerNetworkFault(
 
   return new ProviderFault(`${what} ${describeHost(baseUrl)}: ${explainError(error, code)}`, {
     advice: ADVICE[code ?? ''],
-    isPassing: code === 'ECONNRESET',
+    isTemporary: code === 'ECONNRESET',
     isRefused: isUnreachable,
     fault: isUnreachable ? 'unreachable' : undefined,
     isUnanswered: !isUnreachable,

@@ -53,10 +53,10 @@ export function requireAccess(
   if (toOperator) {
     toOperator(`a run was refused: ${fault.message}`);
     const message = `the model ${model.model} can't be used here: the service has no access to ${model.provider?.name}`;
-    throw fault.kind === 'key' ? new Refusal('NO_ACCESS', message) : invalidRequest(message);
+    throw fault.kind === 'missing' ? new Refusal('NO_ACCESS', message) : invalidRequest(message);
   }
 
-  throw fault.kind === 'key'
+  throw fault.kind === 'missing'
     ? new Refusal('NO_ACCESS', fault.message)
     : invalidRequest(fault.message);
 }

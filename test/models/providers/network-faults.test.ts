@@ -77,8 +77,10 @@ it('a 403 names what the key may not do', async () => {
     env: { TINY_KEY: 'k' },
   };
 
-  const use = { model, signal, use: 'batches' };
-  expect((await explainFault(fault, use, access)).message).toContain('may not use batches');
+  const batchRequest = { model, signal, resource: 'batches' };
+  expect((await explainFault(fault, batchRequest, access)).message).toContain(
+    'may not use batches',
+  );
   expect((await explainFault(fault, { model, signal }, access)).message).toContain(
     'may not use this model',
   );

@@ -133,7 +133,7 @@ describe('OLLAMA_HOST', () => {
     host => {
       const provider = providerIn({ OLLAMA_HOST: host }, 'ollama');
       const fault = findAccessFault(provider, {});
-      expect(fault?.kind).toBe('configuration');
+      expect(fault?.kind).toBe('invalid');
       expect(fault?.message).toMatch(/^OLLAMA_HOST /);
       expect(fault?.message).not.toContain('secret');
     },
@@ -147,51 +147,56 @@ describe('OLLAMA_HOST', () => {
 
 describe('access to a provider', () => {
   it.each<[string, Env, string, RegExp]>([
-    ['key', {}, 'googleai', /^no key for googleai: set GEMINI_API_KEY or GOOGLE_API_KEY$/],
-    ['key', { OPENAI_BASE_URL: 'https://x.example/v1' }, 'openai', /set OPENAI_API_KEY$/],
+    ['missing', {}, 'googleai', /^no key for googleai: set GEMINI_API_KEY or GOOGLE_API_KEY$/],
+    ['missing', { OPENAI_BASE_URL: 'https://x.example/v1' }, 'openai', /set OPENAI_API_KEY$/],
     [
-      'key',
+      'missing',
       { XAI_BASE_URL: 'http://x.example' },
       'xai',
       /set XAI_API_KEY, and give xai an address .* https:/,
     ],
-    ['key', {}, 'azure', /set AZURE_API_KEY, and AZURE_RESOURCE_NAME or AZURE_BASE_URL$/],
-    ['key', { AZURE_API_KEY: 'k' }, 'azure', /set AZURE_RESOURCE_NAME or AZURE_BASE_URL$/],
-    ['key', { AWS_BEARER_TOKEN_BEDROCK: 'k' }, 'bedrock', /set AWS_REGION or BEDROCK_BASE_URL$/],
-    ['key', { AWS_REGION: 'eu-west-1' }, 'bedrock', /set AWS_BEARER_TOKEN_BEDROCK$/],
+    ['missing', {}, 'azure', /set AZURE_API_KEY, and AZURE_RESOURCE_NAME or AZURE_BASE_URL$/],
+    ['missing', { AZURE_API_KEY: 'k' }, 'azure', /set AZURE_RESOURCE_NAME or AZURE_BASE_URL$/],
     [
-      'configuration',
+      'missing',
+      { AWS_BEARER_TOKEN_BEDROCK: 'k' },
+      'bedrock',
+      /set AWS_REGION or BEDROCK_BASE_URL$/,
+    ],
+    ['missing', { AWS_REGION: 'eu-west-1' }, 'bedrock', /set AWS_BEARER_TOKEN_BEDROCK$/],
+    [
+      'invalid',
       { AZURE_API_KEY: 'k', AZURE_RESOURCE_NAME: 'evil.example/' },
       'azure',
       /^AZURE_RESOURCE_NAME /,
     ],
     [
-      'configuration',
+      'invalid',
       { AWS_BEARER_TOKEN_BEDROCK: 'k', AWS_REGION: 'x@evil.example' },
       'bedrock',
       /^AWS_REGION /,
     ],
-    ['configuration', { XAI_API_KEY: 'k\nk' }, 'xai', /the key in XAI_API_KEY/],
-    ['configuration', { XAI_API_KEY: 'schlüssel' }, 'xai', /the key in XAI_API_KEY/],
+    ['invalid', { XAI_API_KEY: 'k\nk' }, 'xai', /the key in XAI_API_KEY/],
+    ['invalid', { XAI_API_KEY: 'schlüssel' }, 'xai', /the key in XAI_API_KEY/],
     [
-      'configuration',
+      'invalid',
       { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://x.example' },
       'xai',
       /in the clear to x\.example/,
     ],
     [
-      'configuration',
+      'invalid',
       { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' },
       'openai',
       /^OPENAI_BASE_URL must be/,
     ],
     [
-      'configuration',
+      'invalid',
       { OPENAI_BASE_URL: 'https://u:secret@x.example' },
       'openai',
       /^OPENAI_BASE_URL can't contain/,
     ],
-  ])('is refused for want of %s: %o, %s', (kind, env, name, message) => {
+  ])('has a setting that is %s: %o, %s', (kind, env, name, message) => {
     const fault = findAccessFault(providerIn(env, name), env);
     expect(fault).toMatchObject({ kind, message: expect.stringMatching(message) });
     expect(fault?.message).not.toMatch(/k\nk|schlüssel|secret/);

@@ -8,9 +8,13 @@ const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 /** Minimum length of an event, in bytes: lengths and checksums alone take this much. */
 const MIN_EVENT_BYTES = 16;
 
+/** The bytes at the start of an event that hold its length. */
+const LENGTH_BYTES = 4;
+
 /**
  * Decodes a stream in Amazon's binary format into JSON events. Events of Claude come out as
- * Anthropic sends them, events of Converse as an object under their type.
+ * Anthropic sends them, events of Converse as an object under their type. Yields each in a list,
+ * as `readEventData` yields the events of other providers.
  *
  * @throws {BodyTooLong} if an event is longer than the maximum
  * @throws {Error} if an event is damaged
@@ -19,7 +23,7 @@ export async function* decodeAmazonEvents(
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<readonly string[]> {
   const codec = new EventStreamCodec(toUtf8, fromUtf8);
-  for await (const bytes of readFrames(body)) {
+  for await (const bytes of splitIntoEvents(body)) {
     const { headers, body: payload } = codec.decode(bytes);
     const text = toUtf8(payload);
     const isEvent = headers[':message-type']?.value === 'event';
@@ -41,29 +45,21 @@ export async function* decodeAmazonEvents(
 }
 
 /** Cuts a stream into events, each of which begins with its own length. */
-async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* splitIntoEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let pieces: Uint8Array[] = [];
   let bufferedBytes = 0;
-  let wantedBytes = 4;
+  let wantedBytes = LENGTH_BYTES;
   for await (const chunk of body) {
     pieces.push(chunk);
     bufferedBytes += chunk.length;
     if (bufferedBytes < wantedBytes) continue;
 
     let bytes: Buffer = Buffer.concat(pieces);
-    for (;;) {
-      wantedBytes = bytes.length < 4 ? 4 : bytes.readUInt32BE(0);
-
-      if (wantedBytes > MAX_EVENT_BYTES) {
-        throw new BodyTooLong(MAX_EVENT_BYTES, 'an event of its stream');
-      }
-
-      if (bytes.length < 4) break;
-      if (wantedBytes < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
-      if (bytes.length < wantedBytes) break;
-
+    wantedBytes = readEventLength(bytes);
+    while (bytes.length >= wantedBytes) {
       yield bytes.subarray(0, wantedBytes);
       bytes = bytes.subarray(wantedBytes);
+      wantedBytes = readEventLength(bytes);
     }
 
     pieces = bytes.length === 0 ? [] : [bytes];
@@ -71,4 +67,13 @@ async function* readFrames(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 
   if (bufferedBytes > 0) throw new Error('the stream ends in the middle of an event');
+}
+
+/** Returns the length of the event that bytes begin with; while it is incomplete, that of a length. */
+function readEventLength(bytes: Buffer): number {
+  if (bytes.length < LENGTH_BYTES) return LENGTH_BYTES;
+  const length = bytes.readUInt32BE(0);
+  if (length > MAX_EVENT_BYTES) throw new BodyTooLong(MAX_EVENT_BYTES, 'an event of its stream');
+  if (length < MIN_EVENT_BYTES) throw new Error('an event of its stream has no length');
+  return length;
 }

@@ -16,7 +16,7 @@ export class ProviderFault extends Error {
     readonly details: {
       readonly advice?: FaultAdvice | undefined;
       /** True if the fault may be temporary, so that any caller can act on the advice. */
-      readonly isPassing?: boolean;
+      readonly isTemporary?: boolean;
       readonly status?: number;
       /** Time to wait before a retry, in milliseconds; undefined if the provider did not say. */
       readonly retryAfterMs?: number | undefined;

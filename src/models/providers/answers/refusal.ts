@@ -38,7 +38,7 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
     param: findErrorParam(body),
     fault: classifyStatus(status, { quotaUsedUp, keyIsInvalid }),
     advice: findRefusalAdvice(status, { text, quotaUsedUp }),
-    isPassing: !quotaUsedUp && (status === 429 || status >= 500),
+    isTemporary: !quotaUsedUp && (status === 429 || status >= 500),
   });
 }
 

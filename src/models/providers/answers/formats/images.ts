@@ -1,6 +1,6 @@
 import { readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
-import { readReportedCost, readTokenUsage } from './chat.ts';
+import { readReportedCost, readTokenUsage } from './token-usage.ts';
 
 /** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
 export const IMAGES: AnswerFormat = {

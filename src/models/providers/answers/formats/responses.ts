@@ -1,6 +1,6 @@
 import { readListAt, readTextAt, readValueAt } from '../../../../utils/bounded-json.ts';
 import type { AnswerFormat, ModelAnswer } from '../model-answer.ts';
-import { readTokenUsage } from './chat.ts';
+import { readTokenUsage } from './token-usage.ts';
 
 /** OpenAI's Responses. */
 export const RESPONSES: AnswerFormat = {
