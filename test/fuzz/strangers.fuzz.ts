@@ -69,11 +69,12 @@ const row = fc.record({
   cells: fc.array(fc.option(cell, { nil: undefined }), { maxLength: 2 }),
 });
 
+const total = fc.record({ name: text, value: text });
+
 const grid: fc.Arbitrary<Grid> = fc.record({
   title: text,
   facts: fc.array(text, { maxLength: 2 }),
-  measures: fc.array(text, { maxLength: 2 }),
-  columns: fc.array(fc.record({ name: text, totals: fc.array(text, { maxLength: 2 }) }), {
+  columns: fc.array(fc.record({ name: text, totals: fc.array(total, { maxLength: 2 }) }), {
     maxLength: 3,
   }),
   rows: fc.array(row, { maxLength: 4 }),

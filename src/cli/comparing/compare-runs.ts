@@ -63,7 +63,6 @@ function buildTwoRunGrid(former: Run, run: Run, parts: readonly DiffPart[] | und
     title: '',
     facts: [],
     reasons: [],
-    measures: [],
     columns: [former, run].map(({ runId }) => ({ name: runId, totals: [] })),
     rows: [{ name: 'run', state, inputs: [], cells }],
   };

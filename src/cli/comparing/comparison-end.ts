@@ -2,59 +2,59 @@ import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { formatResumeHint } from '../creation/caps.ts';
-import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
+import { areUnanswered, nobodyAnsweredError, type RequestResult } from '../jobs/run-requests.ts';
 import { type ComparedRow, computeRowVerdict, wasRun } from './compared-row.ts';
 import { findJudgingFault } from './judge-rows.ts';
 import type { ShownComparison } from './present-comparison.ts';
 
 /**
- * Throws if a comparison reached a cap, has rows that were not run or judged, or none of its models
- * answered.
+ * Throws the error of an unfinished comparison: it reached a cap, rows were not run or judged, or
+ * none of its models answered.
  */
-export function refuseUnfinishedComparison({
+export function throwIfComparisonUnfinished({
   budget,
-  compared,
+  comparedRows,
   judgements,
-}: Pick<ShownComparison, 'budget' | 'compared' | 'judgements'>): void {
-  if (budget.reached !== undefined) throw capError(budget.reached, compared);
-  refusePostponed(compared);
-  const unjudged = judgements && findJudgingFault(judgements);
-  if (unjudged) {
-    throw new CliError(`some answers could not be judged: ${unjudged.message}`, unjudged);
+}: Pick<ShownComparison, 'budget' | 'comparedRows' | 'judgements'>): void {
+  if (budget.capError !== undefined) throw stoppedComparisonError(budget.capError, comparedRows);
+  throwIfPostponed(comparedRows);
+  const judgingFault = judgements && findJudgingFault(judgements);
+  if (judgingFault) {
+    throw new CliError(`some answers could not be judged: ${judgingFault.message}`, judgingFault);
   }
-  if (areUnanswered(compared.flatMap(({ results }) => results))) throw nobodyAnsweredError();
+  if (areUnanswered(comparedRows.flatMap(({ results }) => results))) throw nobodyAnsweredError();
 }
 
-/**
- * Returns the error of a comparison that reached the cap, with the number of rows that were not
- * run.
- */
-function capError(capReached: CliError, rows: readonly ComparedRow[]): CliError {
-  const { status, exitCode, data } = capReached;
-  const rowsLeft = rows.filter(({ results }) => !results.every(wasRun)).length;
-  const message = `${capReached.message}; ${pluralize(rowsLeft, 'row')} not done`;
-  return new CliError(message, { status, exitCode, data, hints: [formatResumeHint(capReached)] });
+/** Returns the error of a comparison that a cap stopped, with the number of rows not run. */
+function stoppedComparisonError(capError: CliError, rows: readonly ComparedRow[]): CliError {
+  const { message, status, exitCode, data } = capError;
+  const notRunCount = rows.filter(({ results }) => !results.every(wasRun)).length;
+  return new CliError(`${message}; ${pluralize(notRunCount, 'row')} not done`, {
+    status,
+    exitCode,
+    data,
+    hints: [formatResumeHint(capError)],
+  });
 }
 
-/**
- * Throws if rows of a comparison were not run.
- *
- * @throws {CliError} the fault that stopped them, with their number
- */
-function refusePostponed(rows: readonly ComparedRow[]): void {
-  const rowsLeft = rows.filter(({ results }) => results.some(({ isPostponed }) => isPostponed));
-  const fault = rowsLeft
-    .flatMap(({ results }) => results)
-    .find(({ isPostponed }) => isPostponed)?.fault;
+/** Throws the fault that postponed rows, with their number. */
+function throwIfPostponed(rows: readonly ComparedRow[]): void {
+  const postponedResults = rows.flatMap(({ results }) => results.filter(isPostponedResult));
+  const fault = postponedResults[0]?.fault;
   if (fault === undefined) return;
 
-  const { status, message, exitCode, data, hints } = fault;
-  throw new CliError(`${message}; ${pluralize(rowsLeft.length, 'row')} left`, {
+  const postponedCount = rows.filter(({ results }) => results.some(isPostponedResult)).length;
+  const { message, status, exitCode, data, hints } = fault;
+  throw new CliError(`${message}; ${pluralize(postponedCount, 'row')} left`, {
     status,
     exitCode,
     data,
     hints: [...hints, 'To continue, add --resume to the same command.'],
   });
+}
+
+function isPostponedResult({ isPostponed = false }: RequestResult): boolean {
+  return isPostponed;
 }
 
 /**
@@ -65,15 +65,11 @@ export function getComparisonExitCode(
   rows: readonly ComparedRow[],
   failOn: string | undefined,
 ): ExitCode {
-  const fault = rows
-    .flatMap(({ results }) => results)
-    .find(result => result.fault !== undefined)?.fault;
-  if (fault !== undefined) {
-    return fault.exitCode;
-  }
+  const [fault] = rows.flatMap(({ results }) => results.flatMap(result => result.fault ?? []));
+  if (fault !== undefined) return fault.exitCode;
+  if (failOn !== 'changed' && failOn !== 'failed') return EXIT.ok;
 
   const verdicts = new Set(rows.map(computeRowVerdict));
-  const counts = failOn === 'changed' || failOn === 'failed';
   const isFailed = verdicts.has('failed') || (failOn === 'changed' && verdicts.has('changed'));
-  return counts && isFailed ? EXIT.runFailed : EXIT.ok;
+  return isFailed ? EXIT.runFailed : EXIT.ok;
 }

@@ -4,10 +4,10 @@ import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
 import type { Budget } from '../creation/budget.ts';
 import { formatCredits } from '../creation/credits.ts';
-import { formatSpentCells, getSpentTitles } from '../creation/spending-text.ts';
+import { formatSpentTotals } from '../creation/spending-text.ts';
 import { sumSeconds } from '../jobs/job.ts';
 import { computeDifferences } from '../outputs/differences.ts';
-import type { Grid, GridCell, GridPart, GridRow } from '../outputs/pages/grid.ts';
+import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../outputs/pages/grid.ts';
 import {
   type ComparedRow,
   computeRowVerdict,
@@ -21,13 +21,10 @@ import {
 import type { Variant } from './create-variants.ts';
 import type { ComparedRowJudgement } from './judge-rows.ts';
 
-/** Column totals of a variant, in display order. */
-const COMPARED_MEASURES = ['succeeded', 'failed', 'time', ...getSpentTitles({ withCredits: true })];
-
 /** A comparison whose rows have run. */
 export interface FinishedComparison {
   readonly variants: readonly Variant[];
-  readonly compared: readonly ComparedRow[];
+  readonly comparedRows: readonly ComparedRow[];
   readonly budget: Budget;
   /** The verdicts by row number; undefined without `--expect`. */
   readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
@@ -36,30 +33,30 @@ export interface FinishedComparison {
 /** Returns a grid of rows by variants, with the differences from the first variant. */
 export async function buildComparisonGrid(
   ctx: Context,
-  { compared: rows, variants, budget, judgements }: FinishedComparison,
+  { comparedRows, variants, budget, judgements }: FinishedComparison,
 ): Promise<Grid> {
-  const gridRows: GridRow[] = [];
-  for (const row of rows) {
-    gridRows.push(await buildComparisonGridRow(ctx, row, budget, judgements?.get(row.row)));
+  const rows: GridRow[] = [];
+  for (const comparedRow of comparedRows) {
+    const judgement = judgements?.get(comparedRow.row);
+    rows.push(await buildComparisonGridRow(ctx, comparedRow, budget, judgement));
   }
 
   return {
     title: variants.map(({ name }) => name).join(' · '),
-    facts: formatVerdictCounts(rows),
-    reasons: rows.flatMap(({ id, results }) =>
+    facts: formatVerdictCounts(comparedRows),
+    reasons: comparedRows.flatMap(({ id, results }) =>
       results.flatMap(result =>
         hasSucceeded(result) ? [] : `${id}: ${formatAnswer(result) || 'the run failed'}`,
       ),
     ),
-    measures: COMPARED_MEASURES,
     columns: variants.map(({ name }, index) => ({
       name,
       totals: formatVariantTotals(
-        rows.flatMap(row => row.results[index] ?? []),
+        comparedRows.flatMap(({ results }) => results[index] ?? []),
         budget,
       ),
     })),
-    rows: gridRows,
+    rows,
   };
 }
 
@@ -68,25 +65,25 @@ function formatVerdictCounts(rows: readonly ComparedRow[]): string[] {
   const verdicts = rows.map(computeRowVerdict);
   const count = (verdict: RowVerdict): string =>
     `${verdicts.filter(rowVerdict => rowVerdict === verdict).length} ${verdict}`;
-  const inDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt)).length;
+  const rowsInDoubt = rows.filter(({ results }) => results.some(({ isInDoubt }) => isInDoubt));
 
   const counts = [count('same'), count('changed'), count('failed')];
-  if (inDoubt > 0) counts.push(`${inDoubt} of them in doubt`);
+  if (rowsInDoubt.length > 0) counts.push(`${rowsInDoubt.length} of them in doubt`);
   if (verdicts.includes('not run')) counts.push(count('not run'));
   return counts;
 }
 
-function formatVariantTotals(results: readonly VariantResult[], budget: Budget): string[] {
+function formatVariantTotals(results: readonly VariantResult[], budget: Budget): GridTotal[] {
   const ranResults = results.filter(wasRun);
-  const succeeded = ranResults.filter(hasSucceeded).length;
+  const succeededCount = ranResults.filter(hasSucceeded).length;
   const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.computeTotals(results.flatMap(({ run }) => run?.runId ?? []));
 
   return [
-    String(succeeded),
-    String(ranResults.length - succeeded),
-    `${seconds.toFixed(1)} s`,
-    ...formatSpentCells(spent, { withCredits: true }),
+    { name: 'succeeded', value: String(succeededCount) },
+    { name: 'failed', value: String(ranResults.length - succeededCount) },
+    { name: 'time', value: `${seconds.toFixed(1)} s` },
+    ...formatSpentTotals(spent, { withCredits: true }),
   ];
 }
 
@@ -99,10 +96,8 @@ async function buildComparisonGridRow(
   const [first] = row.results;
   const cells: GridCell[] = [];
   for (const [index, result] of row.results.entries()) {
-    const facts = formatResultFacts(result, budget);
     const passed = formatPassed(judgement?.passes[index]);
-    if (passed !== undefined) facts.unshift(passed);
-
+    const facts = [...(passed === undefined ? [] : [passed]), ...formatResultFacts(result, budget)];
     const messages = (judgement?.messages[index] ?? []).map(
       (text): GridPart => ({ kind: 'message', text }),
     );
@@ -116,8 +111,8 @@ async function buildComparisonGridRow(
 /** Returns the known facts: time, tokens and cost. */
 function formatResultFacts({ run, seconds }: VariantResult, budget: Budget): string[] {
   const { tokens = '–', credits, cost } = measureRun(run, budget);
-  const facts = [pluralize(tokens, 'token')];
-  if (seconds !== null) facts.unshift(`${seconds.toFixed(1)} s`);
+  const facts = seconds === null ? [] : [`${seconds.toFixed(1)} s`];
+  facts.push(pluralize(tokens, 'token'));
   if (credits !== undefined) facts.push(formatCredits(credits));
   if (cost !== undefined) facts.push(formatDollars(cost));
   return facts;

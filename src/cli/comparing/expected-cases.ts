@@ -16,7 +16,16 @@ export interface ExpectedCases {
   readonly file: TestFile;
   readonly byRow: ReadonlyMap<number, TestCase>;
   /** The ids of rows without a case. */
-  readonly unjudged: readonly string[];
+  readonly unjudgedIds: readonly string[];
+}
+
+/** Maximum number of rows without a case to name. */
+const MAX_UNJUDGED_IDS = 5;
+
+interface ExpectedCasesOptions {
+  readonly variants: readonly Variant[];
+  readonly judge: Judge;
+  readonly allowCommands: boolean;
 }
 
 /**
@@ -29,23 +38,25 @@ export async function readExpectedCases(
   ctx: Context,
   name: string,
   rows: readonly CheckedRow[],
-  {
-    variants,
-    judge,
-    allowCommands,
-  }: { variants: readonly Variant[]; judge: Judge; allowCommands: boolean },
+  { variants, judge, allowCommands }: ExpectedCasesOptions,
 ): Promise<ExpectedCases> {
-  const { allowOutside } = ctx.globals;
-  const flags = { allowCommands, skipUnsupported: false };
-  const options = { allowOutside, mayTarget: () => true, hasModels: true, ...flags };
-  const [file] = await readTestFile(ctx, await requireFile(ctx, name), options);
+  const [file] = await readTestFile(ctx, await resolveExpectedFile(ctx, name), {
+    allowOutside: ctx.globals.allowOutside,
+    mayTarget: () => true,
+    hasModels: true,
+    allowCommands,
+    skipUnsupported: false,
+  });
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
 
-  await refuseUncheckable(file, judge, flags);
-  const findCase = await createCaseFinder(ctx, file, variants[0]);
+  await refuseUncheckable(file, judge, { allowCommands });
+  const [fault] = file.cases.flatMap(testCase => testCase.fault ?? []);
+  if (fault !== undefined) throw fault;
+
+  const caseIndex = await indexCases(ctx, file, variants[0]);
   const byRow = new Map<number, TestCase>();
   for (const row of rows) {
-    const testCase = findCase(row);
+    const testCase = findCase(caseIndex, row);
     if (testCase) byRow.set(row.row, testCase);
   }
 
@@ -57,10 +68,11 @@ export async function readExpectedCases(
   }
 
   const unjudgedRows = rows.filter(({ row }) => !byRow.has(row));
-  return { file, byRow, unjudged: unjudgedRows.map(({ id }) => id) };
+  return { file, byRow, unjudgedIds: unjudgedRows.map(({ id }) => id) };
 }
 
-async function requireFile({ cwd }: Context, name: string): Promise<string> {
+/** Returns the path of the file of `--expect`. @throws {CliError} if it is not a file */
+async function resolveExpectedFile({ cwd }: Context, name: string): Promise<string> {
   const file = path.resolve(cwd, name);
   const stats = await stat(file).catch((error: unknown) => {
     throw toFileFault(error, name, '--expect');
@@ -69,28 +81,33 @@ async function requireFile({ cwd }: Context, name: string): Promise<string> {
   return file;
 }
 
-/**
- * Returns a function that finds the case of a row. Of several with the same inputs or name, it
- * takes the first.
- *
- * @param variant the variant whose inputs decide which rows are equal
- */
-async function createCaseFinder(
+/** The cases of a file; of several with the same inputs or name, the first. */
+interface CaseIndex {
+  readonly byInputs: ReadonlyMap<string, TestCase>;
+  readonly byName: ReadonlyMap<string, TestCase>;
+}
+
+/** @param variant the variant whose inputs decide which rows and cases are equal */
+async function indexCases(
   ctx: Context,
   { cases }: TestFile,
   variant: Variant | undefined,
-): Promise<(row: CheckedRow) => TestCase | undefined> {
+): Promise<CaseIndex> {
   const byInputs = new Map<string, TestCase>();
   const byName = new Map<string, TestCase>();
   for (const testCase of cases) {
-    if (testCase.fault) throw testCase.fault;
+    if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
+
+    // A case with other inputs than the variant's can still judge the row of its name.
     const digest =
       variant && (await computeCaseDigest(ctx, variant, testCase).catch(() => undefined));
     if (digest !== undefined && !byInputs.has(digest)) byInputs.set(digest, testCase);
-    if (!byName.has(testCase.name)) byName.set(testCase.name, testCase);
   }
+  return { byInputs, byName };
+}
 
-  return row => byInputs.get(computeInputsDigest(row) ?? '') ?? byName.get(row.id);
+function findCase({ byInputs, byName }: CaseIndex, row: CheckedRow): TestCase | undefined {
+  return byInputs.get(computeInputsDigest(row) ?? '') ?? byName.get(row.id);
 }
 
 export function listJudgedExpectations({ byRow }: ExpectedCases): Expectation[] {
@@ -100,11 +117,10 @@ export function listJudgedExpectations({ byRow }: ExpectedCases): Expectation[] 
 }
 
 /** Returns a line about the rows without a case, if there are any. */
-export function formatUnjudgedRows({ unjudged }: ExpectedCases): string[] {
-  if (unjudged.length === 0) return [];
-  const shown = unjudged.slice(0, MAX_IDS).join(', ');
-  const more = unjudged.length - MAX_IDS;
-  return [`without a case, so not counted: ${more > 0 ? `${shown} and ${more} more` : shown}`];
+export function formatUnjudgedRows({ unjudgedIds }: ExpectedCases): string[] {
+  if (unjudgedIds.length === 0) return [];
+  const named = unjudgedIds.slice(0, MAX_UNJUDGED_IDS).join(', ');
+  const unnamedCount = unjudgedIds.length - MAX_UNJUDGED_IDS;
+  const list = unnamedCount > 0 ? `${named} and ${unnamedCount} more` : named;
+  return [`without a case, so not counted: ${list}`];
 }
-
-const MAX_IDS = 5;

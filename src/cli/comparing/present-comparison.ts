@@ -41,21 +41,21 @@ export async function presentComparison(
   comparison: ShownComparison,
   report: string | undefined,
 ): Promise<void> {
-  const { variants, expected, budget, compared, judgements, verdicts } = comparison;
+  const { variants, expected, budget, comparedRows, judgements, verdicts } = comparison;
   const verdictCells = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
   const verdictLines = verdictCells.map(([name, text]) => `${name}: ${text}`);
   const unjudgedLines = expected ? formatUnjudgedRows(expected) : [];
   const closingLines = [...unjudgedLines, ...formatSpentLines(budget, 'rows')];
 
   const grid = await buildComparisonGrid(ctx, comparison);
-  const data = compared.map(row => toRowData(row, variants, budget, judgements));
+  const data = comparedRows.map(row => toRowData(row, variants, budget, judgements));
   const forms = {
     terminal: async () =>
       (await renderGridTable(ctx.io, grid, { isWhole: false })) +
       verdictLines.map(line => `${escapeControls(line)}\n`).join(''),
     plain: () =>
       formatPlainRows([
-        ...compared.map(row => formatRowCells(row, budget, judgements)),
+        ...comparedRows.map(row => formatRowCells(row, budget, judgements)),
         ...verdictCells.map(cells => ['verdict', ...cells]),
       ]),
     paged: true,
@@ -70,8 +70,8 @@ export async function presentComparison(
     ctx.io.note(`note: ${toOneLine(line)}`);
   }
 
-  reportFailures(ctx, compared, variants);
-  noteStopped(ctx, compared);
+  reportFailures(ctx, comparedRows, variants);
+  noteStopped(ctx, comparedRows);
   if (report === undefined) return;
 
   const facts = [...grid.facts, ...verdictLines, ...closingLines];
@@ -86,11 +86,11 @@ export async function presentComparison(
 /** Reports the rows in doubt, and why others failed if neither a grid nor JSON shows it. */
 function reportFailures(
   ctx: Context,
-  compared: readonly ComparedRow[],
+  comparedRows: readonly ComparedRow[],
   variants: readonly Variant[],
 ): void {
   const isShown = ctx.globals.json || ctx.io.stdout.isTerminal;
-  for (const { row, results } of compared) {
+  for (const { row, results } of comparedRows) {
     for (const [index, result] of results.entries()) {
       if (result.isInDoubt !== true && (isShown || !wasRun(result))) continue;
       const failure = findVariantFailure(result);
@@ -104,8 +104,8 @@ function reportFailures(
 }
 
 /** Notes how many runs were stopped, and how to make them again. */
-function noteStopped({ io, isReplay }: Context, compared: readonly ComparedRow[]): void {
-  const runs = compared.flatMap(({ results }) => results.flatMap(({ run }) => run ?? []));
+function noteStopped({ io, isReplay }: Context, comparedRows: readonly ComparedRow[]): void {
+  const runs = comparedRows.flatMap(({ results }) => results.flatMap(({ run }) => run ?? []));
   const stopped = runs.filter(wasStopped).length;
   if (stopped === 0 || isReplay) return;
   const [were, them] = stopped === 1 ? ['was', 'it'] : ['were', 'them'];

@@ -23,7 +23,7 @@ interface RunComparisonOptions extends Omit<ResumeOptions, 'providerBatch'> {
 }
 
 interface ComparisonResult {
-  readonly compared: readonly ComparedRow[];
+  readonly comparedRows: readonly ComparedRow[];
   /** The verdicts by row number; undefined without `--expect`. */
   readonly judgements: ReadonlyMap<number, ComparedRowJudgement> | undefined;
 }
@@ -40,7 +40,7 @@ export async function runComparison(
   const convertWith = async (
     journaled: ReadonlyMap<string, ResumableRequests>,
   ): Promise<ComparisonResult> => {
-    const compared = await runVariants(ctx, rows, variants, {
+    const comparedRows = await runVariants(ctx, rows, variants, {
       concurrency,
       budget,
       keepMedia,
@@ -50,8 +50,8 @@ export async function runComparison(
     const questions = judgeConnection && journaled.get(judgeConnection.service);
     const judgements =
       expected &&
-      (await judgeRows(ctx, compared, expected, { variants, judge, budget, questions }));
-    return { compared, judgements };
+      (await judgeRows(ctx, comparedRows, expected, { variants, judge, budget, questions }));
+    return { comparedRows, judgements };
   };
 
   if (ctx.isReplay) return await convertWith(new Map());

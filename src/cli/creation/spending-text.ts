@@ -1,5 +1,6 @@
 import { formatDollars, toMoney } from '../../wire/money.ts';
 import { pluralize } from '../core/pluralize.ts';
+import type { GridTotal } from '../outputs/pages/grid.ts';
 import type { Budget } from './budget.ts';
 import { formatCredits, fromCredits, toCredits } from './credits.ts';
 import { hasPaidCredits, type Totals } from './totals.ts';
@@ -131,20 +132,15 @@ function formatSpentDollars(dollars: number, estimated: boolean): string {
   return `${formatDollars(toMoney(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
-/** Returns the titles of the columns that `formatSpentCells` fills. */
-export function getSpentTitles({ withCredits }: { readonly withCredits: boolean }): string[] {
-  return withCredits ? ['tokens', 'credits', 'cost'] : ['tokens', 'cost'];
-}
-
-/** Returns the spending of runs as the cells of a table. */
-export function formatSpentCells(
+/** Returns the spending of runs as totals of a grid's column. */
+export function formatSpentTotals(
   { tokens, credits, cost, estimated }: Totals,
   { withCredits }: { readonly withCredits: boolean },
-): string[] {
-  const costText = cost === null ? '–' : formatSpentDollars(cost, estimated);
-  return withCredits
-    ? [String(tokens), String(credits ?? '–'), costText]
-    : [String(tokens), costText];
+): GridTotal[] {
+  const totals = [{ name: 'tokens', value: String(tokens) }];
+  if (withCredits) totals.push({ name: 'credits', value: String(credits ?? '–') });
+  totals.push({ name: 'cost', value: cost === null ? '–' : formatSpentDollars(cost, estimated) });
+  return totals;
 }
 
 /**

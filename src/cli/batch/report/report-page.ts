@@ -3,11 +3,7 @@ import { formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fie
 import { inspectNamedFile, isOnOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import {
-  formatSpendingTotals,
-  formatSpentCells,
-  getSpentTitles,
-} from '../../creation/spending-text.ts';
+import { formatSpendingTotals, formatSpentTotals } from '../../creation/spending-text.ts';
 import { hasPaidCredits } from '../../creation/totals.ts';
 import { MAX_PAGE_MEDIA_BYTES, readDataUrl } from '../../outputs/media-content.ts';
 import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
@@ -32,7 +28,6 @@ export async function reportPage(
   const savedPictures = new SavedPictures(folder);
   for (const row of rows) gridRows.push(await buildResultGridRow(row, savedPictures));
   const seconds = summary.seconds === undefined ? '–' : `${summary.seconds} s`;
-  const withCredits = hasPaidCredits(summary);
   const html = renderGridPage({
     title,
     facts: [
@@ -40,8 +35,15 @@ export async function reportPage(
       `${pluralize(summary.rows, 'row')}: ${summary.succeeded} succeeded, ${summary.failed} failed`,
       ...formatSpendingTotals(summary),
     ],
-    measures: ['time', ...getSpentTitles({ withCredits })],
-    columns: [{ name: 'output', totals: [seconds, ...formatSpentCells(summary, { withCredits })] }],
+    columns: [
+      {
+        name: 'output',
+        totals: [
+          { name: 'time', value: seconds },
+          ...formatSpentTotals(summary, { withCredits: hasPaidCredits(summary) }),
+        ],
+      },
+    ],
     rows: gridRows,
     reasons: summary.failures.map(({ reason, rows: count }) => `${count} × ${reason}`),
   });

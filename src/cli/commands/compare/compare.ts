@@ -1,6 +1,6 @@
 import {
   getComparisonExitCode,
-  refuseUnfinishedComparison,
+  throwIfComparisonUnfinished,
 } from '../../comparing/comparison-end.ts';
 import { type PreparedComparison, prepareComparison } from '../../comparing/prepare-comparison.ts';
 import { presentComparison } from '../../comparing/present-comparison.ts';
@@ -54,9 +54,9 @@ export async function compare(
   await prepared.budget.readTotals({ readsList: true });
   const verdicts = computeVariantVerdicts(prepared.variants, finished.judgements ?? new Map());
   await presentComparison(ctx, { ...prepared, ...finished, verdicts }, report);
-  refuseUnfinishedComparison({ ...prepared, ...finished });
+  throwIfComparisonUnfinished({ ...prepared, ...finished });
 
-  const code = getComparisonExitCode(finished.compared, failOn);
+  const code = getComparisonExitCode(finished.comparedRows, failOn);
   const isWorse = gate !== undefined && verdicts.some(({ rates }) => failsGate(gate, rates));
   return code === EXIT.ok && isWorse ? EXIT.runFailed : code;
 }

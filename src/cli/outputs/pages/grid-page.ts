@@ -50,12 +50,13 @@ function renderRange({ label, text, value, interval, min: lowest, mark, tone }: 
   return html`<figure><figcaption><b>${label}</b> ${text}</figcaption><svg class="${tone}" role="img" aria-label="${`${label}: ${text}`}"><rect class="scale" width="100%" height="100%"/><rect class="interval" x="${toPosition(low)}" width="${width}" height="100%"/>${mark === undefined ? [] : [renderLine(mark, 'mark')]}${renderLine(value, 'value')}</svg></figure>`;
 }
 
-function renderTotals({ measures, columns }: Grid): Html | undefined {
-  if (measures.length === 0) return undefined;
-  const names = columns.length > 1 ? [html`<th></th>`] : [];
-  return html`<div class="totals"><table><tr>${names}${measures.map(name => html`<th>${name}</th>`)}</tr>${columns.map(
-    ({ name, totals: values }) =>
-      html`<tr>${names.length > 0 ? [html`<th>${name}</th>`] : []}${values.map(value => html`<td>${value}</td>`)}</tr>`,
+function renderTotals({ columns }: Grid): Html | undefined {
+  const titles = columns[0]?.totals.map(({ name }) => name) ?? [];
+  if (titles.length === 0) return undefined;
+  const isNamed = columns.length > 1;
+  return html`<div class="totals"><table><tr>${isNamed ? [html`<th></th>`] : []}${titles.map(title => html`<th>${title}</th>`)}</tr>${columns.map(
+    ({ name, totals }) =>
+      html`<tr>${isNamed ? [html`<th>${name}</th>`] : []}${totals.map(({ value }) => html`<td>${value}</td>`)}</tr>`,
   )}</table></div>`;
 }
 

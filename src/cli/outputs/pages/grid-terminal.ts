@@ -11,6 +11,7 @@ import {
   type GridColumn,
   type GridPart,
   type GridState,
+  type GridTotal,
   isFaultyState,
 } from './grid.ts';
 
@@ -58,10 +59,11 @@ export async function renderGridTable(
   ]);
 
   const totals = grid.columns.map(column =>
-    wrapText(paint.dim(escapeControls(formatColumnTotals(column, grid.measures))), width),
+    wrapText(paint.dim(escapeControls(formatColumnTotals(column))), width),
   );
   const head = [paint.bold('Row'), paint.bold('Result'), ...(isWide ? titles : [''])];
-  const totalRows = grid.measures.length === 0 ? [] : [['all', '', ...arrangeCells(totals)]];
+  const hasTotals = grid.columns.some(column => column.totals.length > 0);
+  const totalRows = hasTotals ? [['all', '', ...arrangeCells(totals)]] : [];
 
   return layOutTable([head, ...rows, ...totalRows], {
     chars: SEPARATORS,
@@ -86,18 +88,16 @@ function computeGridWidths({ rows, columns }: Grid, terminalWidth: number): Grid
 }
 
 /** Returns the totals of a column, each bare number with its unit. */
-function formatColumnTotals({ totals }: GridColumn, measures: Grid['measures']): string {
+function formatColumnTotals({ totals }: GridColumn): string {
   return totals
-    .map((total, index) =>
-      /^\d+$/u.test(total) ? formatTotal(total, measures[index] ?? '') : total,
-    )
+    .map(total => (/^\d+$/u.test(total.value) ? formatCount(total) : total.value))
     .filter(text => text !== '–')
     .join(', ');
 }
 
-/** Returns a total with its measure, such as `1 token`, `2 tokens` or `1 passed`. */
-function formatTotal(total: string, measure: string): string {
-  return measure.endsWith('s') ? pluralize(total, measure.slice(0, -1)) : `${total} ${measure}`;
+/** Returns a count with its unit, such as `1 token`, `2 tokens` or `1 passed`. */
+function formatCount({ name, value }: GridTotal): string {
+  return name.endsWith('s') ? pluralize(value, name.slice(0, -1)) : `${value} ${name}`;
 }
 
 function wrapText(text: string, width: number): string {

@@ -11,8 +11,6 @@ export interface Grid {
   readonly facts: readonly string[];
   /** The rates of the whole, and their difference from earlier ones. */
   readonly ranges?: readonly GridRange[];
-  /** The names of the columns' totals, such as `tokens`. */
-  readonly measures: readonly string[];
   readonly columns: readonly GridColumn[];
   readonly rows: readonly GridRow[];
   /** The faults, one line each. */
@@ -21,8 +19,14 @@ export interface Grid {
 
 export interface GridColumn {
   readonly name: string;
-  /** The totals in the order of the measures. */
-  readonly totals: readonly string[];
+  /** The totals in display order; every column of a grid has the same ones. */
+  readonly totals: readonly GridTotal[];
+}
+
+/** A total of a column, such as `tokens` and `1200`. */
+export interface GridTotal {
+  readonly name: string;
+  readonly value: string;
 }
 
 /** The state of a row or cell. */

@@ -3,16 +3,12 @@ import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
-import {
-  formatSpentCells,
-  formatSpentLines,
-  getSpentTitles,
-} from '../../creation/spending-text.ts';
+import { formatSpentLines, formatSpentTotals } from '../../creation/spending-text.ts';
 import { getFailedRunTokens } from '../../creation/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
-import type { Grid, GridCell, GridPart, GridRow } from '../../outputs/pages/grid.ts';
+import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../../outputs/pages/grid.ts';
 import { formatReason } from '../../outputs/run-errors.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
@@ -68,13 +64,6 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
     reasons: results
       .filter(({ status }) => status !== 'passed')
       .map(({ entry, messages: [message = ''] }) => `${formatEntryName(entry)}: ${message}`),
-    measures: [
-      'passed',
-      'failed',
-      'not run',
-      'time',
-      ...getSpentTitles({ withCredits: budget.mentionsCredits }),
-    ],
     columns: models.map(model => ({
       name: model ?? (models.length > 1 ? OWN_MODEL : 'answer'),
       totals: formatTestTotals(
@@ -91,13 +80,16 @@ export function buildTestsGrid(results: readonly ReportedResult[], material: Rep
 function formatTestTotals(
   results: readonly ReportedResult[],
   { budget }: ReportMaterial,
-): string[] {
+): GridTotal[] {
   const { passed, failed, faults } = countStatuses(results);
   const seconds = sumSeconds(results.map(result => result.seconds));
   const spent = budget.computeTotals(listRunIds(results.flatMap(({ repetitions }) => repetitions)));
   return [
-    ...[passed, failed, faults, `${seconds.toFixed(1)} s`].map(String),
-    ...formatSpentCells(spent, { withCredits: budget.mentionsCredits }),
+    { name: 'passed', value: String(passed) },
+    { name: 'failed', value: String(failed) },
+    { name: 'not run', value: String(faults) },
+    { name: 'time', value: `${seconds.toFixed(1)} s` },
+    ...formatSpentTotals(spent, { withCredits: budget.mentionsCredits }),
   ];
 }
 

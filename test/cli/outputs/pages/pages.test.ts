@@ -22,10 +22,9 @@ const GRID: Grid = {
   title: HOSTILE,
   facts: [HOSTILE],
   ranges: [RANGE],
-  measures: [HOSTILE],
   columns: [
-    { name: HOSTILE, totals: [HOSTILE] },
-    { name: 'b', totals: ['1'] },
+    { name: HOSTILE, totals: [{ name: HOSTILE, value: HOSTILE }] },
+    { name: 'b', totals: [{ name: HOSTILE, value: '1' }] },
   ],
   rows: [
     {
