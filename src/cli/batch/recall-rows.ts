@@ -25,21 +25,20 @@ export function countEarlierRuns(
   knownJobs: RecalledJobs,
   handedOverRows: ReturnType<typeof collectHandedRows>,
 ): void {
-  const spentEarlier = collectEarlierSpending(knownJobs);
+  const jobSpending = collectEarlierSpending(knownJobs);
   const states = [...results.states];
 
   // Results come first, because they have the runs' amounts, and a run is counted only once.
   const runs = states.flatMap(([, state]) => state.runs.map(run => ({ ...run, promptVersionId })));
-  const lostIds = states
+  const doubtIdsInResults = states
     .filter(([id, { mayHaveRun }]) => mayHaveRun && !knownJobs.states.has(id))
     .map(([id]) => id);
-  const unanswered = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
-  const names = unanswered.map(([, { customId }]) => customId);
-  budget.resume(
-    connection,
-    [...runs, ...spentEarlier.runs],
-    [...spentEarlier.lost, ...lostIds, ...names],
-  );
+  const unansweredRows = [...handedOverRows].filter(([id]) => !hasEnded(knownJobs.states.get(id)));
+  const unansweredIds = unansweredRows.map(([, { customId }]) => customId);
+  budget.countEarlierSpending(connection, {
+    runs: [...runs, ...jobSpending.runs],
+    doubtIds: [...jobSpending.doubtIds, ...doubtIdsInResults, ...unansweredIds],
+  });
 }
 
 /** Warns how many runs may be paid for twice, before they are. */

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import type { CliError } from '../core/errors.ts';
 import { type Caps, capReachedError } from './caps.ts';
 import type { Estimate, Spending, SpendingUnit } from './spending.ts';
@@ -11,10 +12,11 @@ export class BudgetRoom {
   readonly #spending: Spending;
   /** The estimates of the creations in progress. */
   readonly #open = new Set<Estimate>();
-  /** The estimates of the creations that may have made a run of unknown id. */
-  readonly #lost: Estimate[] = [];
-  /** The journal ids of such creations of an earlier invocation. */
-  readonly #lostBefore = new Set<string>();
+  /** The estimates of the creations in doubt, which may have made a run of unknown id. */
+  readonly #doubts: Estimate[] = [];
+  /** The journal ids of the creations of an earlier invocation that are in doubt. */
+  readonly #earlierDoubtIds = new Set<string>();
+  readonly #releases = new EventEmitter<{ release: [] }>();
 
   constructor(caps: Caps, spending: Spending) {
     this.#caps = caps;
@@ -30,17 +32,16 @@ export class BudgetRoom {
     return this.#open.size === 0;
   }
 
-  get hasLost(): boolean {
-    return this.#lost.length > 0;
+  get hasDoubts(): boolean {
+    return this.#doubts.length > 0;
   }
 
-  /** Keeps room for an earlier invocation's creations that may have made a run of unknown id. */
-  keepForEarlier(ids: Iterable<string>): void {
-    for (const id of ids) this.#lostBefore.add(id);
+  keepForEarlierDoubts(ids: readonly string[]): void {
+    for (const id of ids) this.#earlierDoubtIds.add(id);
   }
 
-  releaseEarlier(ids: Iterable<string>): void {
-    for (const id of ids) this.#lostBefore.delete(id);
+  releaseEarlierDoubts(ids: readonly string[]): void {
+    for (const id of ids) this.#earlierDoubtIds.delete(id);
   }
 
   /**
@@ -50,19 +51,25 @@ export class BudgetRoom {
    * @returns the unit whose cap it exceeds; undefined if the room was taken
    */
   take(estimate: Estimate, entryId: string | undefined): SpendingUnit | undefined {
-    const blocked = BUDGET_UNITS.find(unit => !this.#hasRoomFor(unit, estimate, entryId));
-    if (blocked === undefined) this.#open.add(estimate);
-    return blocked;
+    const blockedUnit = BUDGET_UNITS.find(unit => !this.#hasRoomFor(unit, estimate, entryId));
+    if (blockedUnit === undefined) this.#open.add(estimate);
+    return blockedUnit;
   }
 
   /** Releases the room of a creation that has ended. */
   release(estimate: Estimate): void {
     this.#open.delete(estimate);
+    this.#releases.emit('release');
   }
 
-  /** Keeps room for a creation that may have made a run of unknown id. */
-  keepForLost(estimate: Estimate): void {
-    this.#lost.push(estimate);
+  /** Resolves when the room of a creation is released, or the signal aborts. */
+  async waitForRelease(signal: AbortSignal): Promise<void> {
+    await once(this.#releases, 'release', { signal }).catch(() => {});
+  }
+
+  /** Keeps room for a creation that is in doubt. */
+  keepForDoubt(estimate: Estimate): void {
+    this.#doubts.push(estimate);
   }
 
   /** Returns the error for a creation that does not fit. */
@@ -74,7 +81,7 @@ export class BudgetRoom {
     return capReachedError(unit, this.#caps[unit] ?? 0, {
       spent: this.#sumSpent(unit, need, entryId),
       estimate: need,
-      hasUnknown: this.#open.size + this.#lost.length + this.#lostBefore.size > 0,
+      hasUnknown: this.#open.size + this.#doubts.length + this.#earlierDoubtIds.size > 0,
       awaitsFirst: need === undefined && this.#open.size > 0,
     });
   }
@@ -104,8 +111,8 @@ export class BudgetRoom {
     need: number | undefined,
     entryId: string | undefined,
   ): number | undefined {
-    const open = [...this.#open, ...this.#lost].map(({ [unit]: amount = need }) => amount);
-    const before = [...this.#lostBefore].filter(id => id !== entryId).map(() => need);
-    return addUp([this.#spending.sum(unit, need), ...before, ...open]);
+    const reserved = [...this.#open, ...this.#doubts].map(({ [unit]: amount = need }) => amount);
+    const earlier = [...this.#earlierDoubtIds].filter(id => id !== entryId).map(() => need);
+    return addUp([this.#spending.sum(unit, need), ...earlier, ...reserved]);
   }
 }

@@ -16,7 +16,6 @@ import {
   type Estimate,
   type MadeRun,
   Spending,
-  type SpendingUnit,
   UNKNOWN_ESTIMATE,
 } from './spending.ts';
 import { hasPaidCredits, type RunSpend, type Totals } from './totals.ts';
@@ -28,7 +27,7 @@ export interface Reservation {
   /** Releases the room: the creation made no run. */
   release(): void;
   /** Counts the estimate: the creation may have made a run of unknown id. */
-  markLost(): void;
+  markInDoubt(): void;
 }
 
 interface BudgetOptions {
@@ -52,6 +51,23 @@ interface ReserveOptions {
 
 type RequestedVersion = Pick<CreationRequest, 'promptVersionId'>;
 
+/** The spending of an earlier invocation, certain or possible. */
+export interface EarlierSpending {
+  readonly runs: readonly EarlierRun[];
+  /** The journal ids of creations that may have made a run of unknown id. */
+  readonly doubtIds: readonly string[];
+}
+
+const NO_SPENDING = {
+  credits: 0,
+  creditsUnknown: 0,
+  cost: 0,
+  costUnknown: 0,
+  tokens: 0,
+  tokensUnknown: 0,
+  models: [],
+};
+
 /** The budget of a command. Counts the spending of its runs and keeps it within the caps. */
 export class Budget {
   readonly #ctx: Context;
@@ -64,9 +80,7 @@ export class Budget {
   readonly #runsBefore = new Set<string>();
   /** Resolves when the latest reservation has its room, or was refused. */
   #lastReservation: Promise<unknown> = Promise.resolve();
-  /** Wakes a reservation that waits for a creation to end. */
-  #wake: () => void = () => {};
-  #reached: CliError | undefined;
+  #capError: CliError | undefined;
 
   constructor(
     ctx: Context,
@@ -81,8 +95,8 @@ export class Budget {
   }
 
   /** The error that stops all further creations; undefined while there is room. */
-  get reached(): CliError | undefined {
-    return this.#reached;
+  get capError(): CliError | undefined {
+    return this.#capError;
   }
 
   /** True if the answers come from recordings. */
@@ -132,21 +146,19 @@ export class Budget {
   /**
    * Counts the spending of an earlier invocation. Under a cap, the credits of its runs are
    * read from the service's list of runs; without one, they are not.
-   *
-   * @param lostIds the journal ids of creations that may have made a run of unknown id
    */
-  resume(connection: Connection, runs: Iterable<EarlierRun>, lostIds: Iterable<string>): void {
+  countEarlierSpending(connection: Connection, { runs, doubtIds }: EarlierSpending): void {
     for (const { promptVersionId = '', ...run } of runs) {
       const costKey = getCostKey(connection, { promptVersionId });
       this.#spending.add({ ...run, connection, costKey, isListed: this.#room.isCapped });
       this.#runsBefore.add(run.runId);
     }
-    this.#room.keepForEarlier(lostIds);
+    this.#room.keepForEarlierDoubts(doubtIds);
   }
 
   /** Stops counting creations of an earlier invocation that made no run. */
-  release(ids: Iterable<string>): void {
-    this.#room.releaseEarlier(ids);
+  releaseEarlierDoubts(ids: readonly string[]): void {
+    this.#room.releaseEarlierDoubts(ids);
   }
 
   /**
@@ -169,7 +181,7 @@ export class Budget {
     );
     this.#lastReservation = reserving.catch(() => {});
     const estimate = await reserving;
-    if (options.entry) this.#room.releaseEarlier([options.entry.id]);
+    if (options.entry) this.releaseEarlierDoubts([options.entry.id]);
 
     return this.#createReservation(connection, request, estimate);
   }
@@ -177,6 +189,36 @@ export class Budget {
   /** Counts a creation whatever the caps, since none applies or it is already paid for. */
   reserveUncapped(connection: Connection, request: RequestedVersion): Reservation {
     return this.#createReservation(connection, request, UNKNOWN_ESTIMATE);
+  }
+
+  /** Counts a run that the command waited for, whoever created it. */
+  countWaited(connection: Connection, run: Run): Promise<void> {
+    return this.#count(connection, run);
+  }
+
+  /** Returns the known cost and credits of a run. */
+  getRunSpend(runId: string): RunSpend {
+    return this.#spending.getRunSpend(runId);
+  }
+
+  /**
+   * Returns the totals of all runs. Leaves out amounts that can't be read.
+   *
+   * With `readsList`, reads credits from the service's list of runs; after creations in doubt, the
+   * search for their runs has read it already.
+   */
+  async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
+    await this.#spending.readCosts().catch(() => {});
+    if (readsList && !this.#room.hasDoubts) await this.#readCredits({ retries: 0 });
+    return this.computeTotals();
+  }
+
+  /**
+   * Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing.
+   */
+  computeTotals(runIds?: Iterable<string>): Totals {
+    const totals = this.#spending.computeTotals(runIds);
+    return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
   }
 
   /**
@@ -199,7 +241,7 @@ export class Budget {
     // Ends with room or an error: each round reads newer amounts or waits for a creation to end.
     for (;;) {
       this.#until.throwIfAborted();
-      if (this.#reached !== undefined) throw this.#reached;
+      if (this.#capError !== undefined) throw this.#capError;
 
       const estimate = await this.#estimateByRunsSoFar(costKey, costOfRun, listedCredits);
       const blockedUnit = this.#room.take(estimate, entry?.id);
@@ -208,10 +250,13 @@ export class Budget {
 
       // The requests in a provider's batch end together.
       if (this.#room.isIdle || providerBatch) {
-        throw this.#recordRefusal(blockedUnit, estimate[blockedUnit], entry?.id);
+        const amount = estimate[blockedUnit];
+        const capError = this.#room.capReachedError(blockedUnit, amount, entry?.id);
+        if (!this.#refusesOneByOne) this.#capError = capError;
+        throw capError;
       }
 
-      await this.#waitForNextRelease();
+      await this.#room.waitForRelease(this.#until);
     }
   }
 
@@ -230,28 +275,6 @@ export class Budget {
     };
   }
 
-  /**
-   * Returns the error for a creation that does not fit, and remembers it if nothing else may be
-   * created either.
-   */
-  #recordRefusal(
-    unit: SpendingUnit,
-    need: number | undefined,
-    entryId: string | undefined,
-  ): CliError {
-    const reached = this.#room.capReachedError(unit, need, entryId);
-    if (!this.#refusesOneByOne) this.#reached = reached;
-    return reached;
-  }
-
-  async #waitForNextRelease(): Promise<void> {
-    await new Promise<void>(resolve => {
-      this.#wake = resolve;
-      this.#until.addEventListener('abort', this.#wake, { once: true });
-    });
-    this.#until.removeEventListener('abort', this.#wake);
-  }
-
   #createReservation(
     connection: Connection,
     request: RequestedVersion,
@@ -259,26 +282,18 @@ export class Budget {
   ): Reservation {
     // A reservation may last as long as a provider's batch: it must not keep the request alive.
     const costKey = getCostKey(connection, request);
-    const closeReservation = (): void => {
-      this.#room.release(estimate);
-      this.#wake();
-    };
+    const release = (): void => this.#room.release(estimate);
     return {
       commitRun: async run => {
         await this.#count(connection, run, { costKey, estimate });
-        closeReservation();
+        release();
       },
-      release: closeReservation,
-      markLost: () => {
-        this.#room.keepForLost(estimate);
-        closeReservation();
+      release,
+      markInDoubt: () => {
+        this.#room.keepForDoubt(estimate);
+        release();
       },
     };
-  }
-
-  /** Counts a run that the command waited for, whoever created it. */
-  countWaited(connection: Connection, run: Run): Promise<void> {
-    return this.#count(connection, run);
   }
 
   async #count(
@@ -290,47 +305,12 @@ export class Budget {
     await this.#spending.readCosts().catch(() => {});
   }
 
-  /** Returns the known cost and credits of a run. */
-  getRunSpend(runId: string): RunSpend {
-    return this.#spending.getRunSpend(runId);
-  }
-
-  /**
-   * Returns the totals of all runs. Leaves out amounts that can't be read.
-   *
-   * With `readsList`, reads credits from the service's list of runs; after creations in doubt, the
-   * search for their runs has read it already.
-   */
-  async readTotals({ readsList }: { readonly readsList: boolean }): Promise<Totals> {
-    await this.#spending.readCosts().catch(() => {});
-    if (readsList && !this.#room.hasLost) await this.#readCredits({ retries: 0 });
-    return this.computeTotals();
-  }
-
-  /**
-   * Returns the known totals of these runs; by default, of all runs. Recorded answers cost nothing.
-   */
-  computeTotals(runIds?: Iterable<string>): Totals {
-    const totals = this.#spending.computeTotals(runIds);
-    return this.#ctx.isReplay ? { ...totals, ...NO_SPENDING } : totals;
-  }
-
   /** Reads credits from the service's list of runs; those that it lacks stay unknown. */
   async #readCredits(options: ReadOptions = {}): Promise<void> {
     const { signal } = this.#ctx;
     await this.#spending.readCredits(signal, options).catch(() => signal.throwIfAborted());
   }
 }
-
-const NO_SPENDING = {
-  credits: 0,
-  creditsUnknown: 0,
-  cost: 0,
-  costUnknown: 0,
-  tokens: 0,
-  tokensUnknown: 0,
-  models: [],
-};
 
 /**
  * Estimates a creation by the most expensive answer so far, and at least by the tokens of its

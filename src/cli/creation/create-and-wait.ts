@@ -76,7 +76,7 @@ export async function createAndWait(
     if (runId !== undefined) {
       await reservation?.commitRun({ runId });
     } else if (mayHaveRun(error)) {
-      reservation?.markLost();
+      reservation?.markInDoubt();
     } else {
       reservation?.release();
     }

@@ -1,4 +1,5 @@
 import type { Connection, Context } from '../context.ts';
+import type { EarlierSpending } from '../creation/budget.ts';
 import type { EarlierRun } from '../creation/spending.ts';
 import { type JournalEntry, mayHaveMadeRun } from '../settings/journal-lines.ts';
 import type { BatchJournal } from './batch-journal.ts';
@@ -54,16 +55,10 @@ export async function recallJobs(
   return { states, settlements };
 }
 
-/**
- * Returns the jobs' runs, and their creations that may have made a run of unknown id, for the
- * budget.
- */
-export function collectEarlierSpending({ states, settlements }: RecalledJobs): {
-  runs: EarlierRun[];
-  lost: string[];
-} {
+/** Returns the jobs' runs and their creations in doubt, for the budget. */
+export function collectEarlierSpending({ states, settlements }: RecalledJobs): EarlierSpending {
   const runs: EarlierRun[] = [];
-  const lost: string[] = [];
+  const doubtIds: string[] = [];
   for (const [id, { step, entry, mayHaveRun, runIds }] of states) {
     const settlement = settlements.get(id);
     const adoptedRunIds = settlement?.kind === 'wait' ? [settlement.runId] : [];
@@ -73,10 +68,10 @@ export function collectEarlierSpending({ states, settlements }: RecalledJobs): {
 
     const isInDoubt =
       step === 'creating' && settlement?.kind !== 'wait' && settlement?.kind !== 'none';
-    if (isInDoubt || (mayHaveRun && step === 'failed')) lost.push(entry?.id ?? id);
+    if (isInDoubt || (mayHaveRun && step === 'failed')) doubtIds.push(entry?.id ?? id);
   }
 
-  return { runs, lost };
+  return { runs, doubtIds };
 }
 
 /**

@@ -92,10 +92,12 @@ export class ResumableRequests {
       const states = new Map(
         [...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)),
       );
-      const { runs, lost } = collectEarlierSpending({ ...recalled, states });
-      const earlierRuns = [...listEndedJobRuns(states, journal), ...runs];
+      const { runs, doubtIds } = collectEarlierSpending({ ...recalled, states });
       const handedOverIds = handedOverJobs.map(([, { customId }]) => customId);
-      budget.resume(connection, earlierRuns, [...lost, ...handedOverIds]);
+      budget.countEarlierSpending(connection, {
+        runs: [...listEndedJobRuns(states, journal), ...runs],
+        doubtIds: [...doubtIds, ...handedOverIds],
+      });
     }
 
     const handsOver = options.providerBatch || handedOverJobs.length > 0;

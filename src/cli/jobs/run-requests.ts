@@ -112,7 +112,7 @@ export async function runRequests<J extends Job>(
 
   ctx.signal.throwIfAborted();
   let error = stop.fault;
-  if (handOver) error ??= budget.reached ?? notCollectedError();
+  if (handOver) error ??= budget.capError ?? notCollectedError();
   if (error === undefined) return;
 
   const postponed = { kind: 'postponed', error } as const;

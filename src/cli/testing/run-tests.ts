@@ -222,7 +222,7 @@ async function reportRound(
     ctx.io.note(`note: ${index === 0 ? prefix : ''}${line}`);
   }
 
-  if (budget.reached !== undefined) reportCap(ctx, budget.reached, resultsBeforeUpdate);
+  if (budget.capError !== undefined) reportCap(ctx, budget.capError, resultsBeforeUpdate);
   reportPostponedCases(ctx, resultsBeforeUpdate);
   reportStoppedRuns(ctx, resultsBeforeUpdate);
   reportTruncatedAnswers(ctx, resultsBeforeUpdate);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toResultState } from '../../../src/cli/batch/results/result-state.ts';
 import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
-import { refuseUnfinishedComparison } from '../../../src/cli/comparing/comparison-end.ts';
+import { throwIfComparisonUnfinished } from '../../../src/cli/comparing/comparison-end.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { capReachedError, parseCaps } from '../../../src/cli/creation/caps.ts';
@@ -158,7 +158,7 @@ describe('a budget', () => {
         // With nothing open, one more of the dearest did not fit.
         expect(ledger.sum).toBeGreaterThan(cap - 150);
         expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
-        expect(budget.reached?.exitCode).toBe(8);
+        expect(budget.capError?.exitCode).toBe(8);
         expect((await budget.readTotals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
       });
 
@@ -179,7 +179,7 @@ describe('a budget', () => {
     const before = ledger.sum;
     const again = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
     const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
-    again.resume(ledger.connection(), runs, []);
+    again.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
 
     await expect(again.reserve(ledger.connection(), request))
       .resolves.toBeDefined()
@@ -187,7 +187,7 @@ describe('a budget', () => {
     expect(ledger.sum).toBe(before);
 
     const more = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
-    more.resume(ledger.connection(), runs, []);
+    more.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
     await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
 
     expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
@@ -216,7 +216,7 @@ describe('a budget', () => {
     const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
     const connection = ledger.connection();
     (await budget.reserve(connection, request)).release();
-    (await budget.reserve(connection, request)).markLost();
+    (await budget.reserve(connection, request)).markInDoubt();
 
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
       status: 'CAP_REACHED',
@@ -241,7 +241,7 @@ describe('a budget', () => {
     });
 
     expect(() => {
-      refuseUnfinishedComparison({ budget, compared: [], judgements: undefined });
+      throwIfComparisonUnfinished({ budget, comparedRows: [], judgements: undefined });
     }).toThrow(
       expect.objectContaining({ hints: [expect.stringContaining('leave --max-credits out')] }),
     );
@@ -321,11 +321,10 @@ describe('a budget', () => {
         const start = (): void => {
           budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
           const known = [...ledger.charges.keys()].filter(runId => !lost.includes(runId));
-          budget.resume(
-            connection,
-            known.map(runId => ({ runId })),
-            lost,
-          );
+          budget.countEarlierSpending(connection, {
+            runs: known.map(runId => ({ runId })),
+            doubtIds: lost,
+          });
         };
 
         const create = async (isLost: boolean): Promise<void> => {
@@ -382,7 +381,7 @@ describe('a budget', () => {
           text => toResultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
         );
         const budget = new Budget(budgetContext(), parseCaps({}));
-        budget.resume(new Ledger(1).connection(), read, []);
+        budget.countEarlierSpending(new Ledger(1).connection(), { runs: read, doubtIds: [] });
         const { runs, cost, credits: sum } = budget.computeTotals();
 
         expect([runs, cost ?? 0]).toEqual([

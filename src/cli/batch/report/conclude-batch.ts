@@ -62,8 +62,8 @@ function refuseUnfinishedBatch(
 ): void {
   const hasRowsLeft = counts.notDone !== 0 || counts.goingOn > 0;
   if (stop.fault !== undefined && hasRowsLeft) throw stoppedAtFaultError(stop.fault, out, counts);
-  if (budget.reached !== undefined && counts.notDone !== 0) {
-    throw stoppedAtCapError(budget.reached, out, counts);
+  if (budget.capError !== undefined && counts.notDone !== 0) {
+    throw stoppedAtCapError(budget.capError, out, counts);
   }
   if (tally.link !== undefined) throw new LinkFault(tally.link);
 }
@@ -225,7 +225,7 @@ function reportCounts(
   }
 
   if (inDoubt > 0) io.note(formatDoubtHint(batch, tally));
-  const isExplained = budget.reached !== undefined || stop.fault !== undefined;
+  const isExplained = budget.capError !== undefined || stop.fault !== undefined;
   if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(resumeHint(out));
 }
 

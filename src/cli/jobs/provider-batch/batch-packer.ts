@@ -120,7 +120,7 @@ export class BatchPacker {
       return { job, inputsDigest: request.digest, parameters, reservation };
     } catch (error) {
       ctx.signal.throwIfAborted();
-      this.#isCapped ||= budget.reached !== undefined && error === budget.reached;
+      this.#isCapped ||= budget.capError !== undefined && error === budget.capError;
       if (this.#isCapped) return undefined;
       const fault = toCliError(error);
       if (isFatal(fault)) throw fault;

@@ -217,7 +217,8 @@ export class VersionHandover {
     handover: BatchHandover,
     rows: readonly AwaitedRow[],
   ): AsyncGenerator<PlannedJob> {
-    this.#parts.budget.release(Array.from(handover.rows.values(), ({ customId }) => customId));
+    const customIds = Array.from(handover.rows.values(), ({ customId }) => customId);
+    this.#parts.budget.releaseEarlierDoubts(customIds);
     const preparedRows = await this.#prepareAll(rows);
 
     // An uploaded file of requests can't be used with another interface.
@@ -295,7 +296,7 @@ export class VersionHandover {
     openRows: ReadonlyMap<string, AwaitedRow>,
   ): Promise<void> {
     for (const [customId, { job, reservation }] of openRows) {
-      reservation?.markLost();
+      reservation?.markInDoubt();
       const { inputsDigest = '' } = rows.get(job.id) ?? {};
       const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
       await this.#parts.settle(job, { kind: 'in doubt', entry, candidates: [], error: undefined });

@@ -262,7 +262,7 @@ async function resumeJudging(
     ([id, { job }]) => job === undefined || ids.has(job) || !journal.earlier.has(id),
   );
   if (extras.length === 0) return;
-  const judged = extras.flatMap(([, { runId }]) => (runId === undefined ? [] : [{ runId }]));
-  const unanswered = extras.flatMap(([id, { runId }]) => (runId === undefined ? [id] : []));
-  budget.resume(await ctx.localConnection('the judge'), judged, unanswered);
+  const runs = extras.flatMap(([, { runId }]) => (runId === undefined ? [] : [{ runId }]));
+  const doubtIds = extras.flatMap(([id, { runId }]) => (runId === undefined ? [id] : []));
+  budget.countEarlierSpending(await ctx.localConnection('the judge'), { runs, doubtIds });
 }
