@@ -78,15 +78,22 @@ export function formatError(error: unknown, place?: { readonly line: number }): 
   return `${where}${message} (${status})`;
 }
 
-/** Returns the error that `formatError` wrote to a journal. */
+/** Matches a text of `formatError`, such as `the image is missing (USAGE_ERROR)`. */
+const ERROR_TEXT = /^(?<message>.*) \((?<status>[A-Z_]+)\)$/su;
+
+/**
+ * Returns the error that `formatError` wrote to a journal. Of its exit code, a batch asks only
+ * whether the row itself is invalid.
+ */
 export function parseError(text: string): CliError {
-  const at = text.lastIndexOf(' (');
-  const status = text.slice(at + 2, -1);
-  if (at === -1 || !/^[A-Z_]+$/.test(status)) {
+  const { message, status } = ERROR_TEXT.exec(text)?.groups ?? {};
+  if (message === undefined || status === undefined) {
     return new CliError(text, { status: 'RUN_FAILED', exitCode: EXIT.runFailed });
   }
-  const exitCode = status === 'USAGE_ERROR' ? EXIT.usage : EXIT.fault;
-  return new CliError(text.slice(0, at), { status, exitCode });
+  return new CliError(message, {
+    status,
+    exitCode: status === 'USAGE_ERROR' ? EXIT.usage : EXIT.fault,
+  });
 }
 
 /** Returns the error of a job whose creation was never answered and made no run. */

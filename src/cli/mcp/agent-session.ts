@@ -7,6 +7,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/server';
 import { Redaction } from '../../client/http/redaction.ts';
+import { withoutUndefined } from '../../files/formats/json.ts';
 import type { Context } from '../context.ts';
 import { toFailure } from '../core/failure.ts';
 import { Budget } from '../creation/budget.ts';
@@ -18,6 +19,7 @@ import type { ToolCall } from './follow-run.ts';
 import { getImageArgumentName, renderAgentMessages, toProtocolPrompt } from './prompt-messages.ts';
 import { getRun, runPromptTool } from './run-tools.ts';
 import type { SessionPrompts } from './session-prompts.ts';
+import type { ToolArguments } from './tool-arguments.ts';
 import { checkArguments, TOOLS } from './tool-declarations.ts';
 
 /**
@@ -25,15 +27,21 @@ import { checkArguments, TOOLS } from './tool-declarations.ts';
  */
 const LAST_MCP_ANSWERS_MS = 2000;
 
-/** Matches text with flags, which can't help an agent. */
+/** Interval between checks for open requests, in milliseconds. */
+const ANSWER_CHECK_MS = 20;
+
+/** Matches text with a flag, such as `add --resume` or `(-m)`, which can't help an agent. */
 const FLAG = /(?:^|[\s(])--?[a-z]/u;
+
+/** Matches an aside, such as ` (see --help)`. */
+const PARENTHESES = / \([^()]*\)/gu;
 
 /** The state that all requests of a client share. */
 export class AgentSession {
   readonly #ctx: Context;
   readonly #prompts: SessionPrompts;
   readonly #budget: Budget;
-  readonly #ended = new AbortController();
+  readonly #sessionEnd = new AbortController();
   /**
    * The number of open requests that create nothing; they are answered even after the input has
    * ended.
@@ -44,7 +52,7 @@ export class AgentSession {
   #secrets: Promise<Redaction> | undefined;
 
   constructor(ctx: Context, prompts: SessionPrompts, caps: Caps) {
-    this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#ended.signal]) };
+    this.#ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, this.#sessionEnd.signal]) };
     this.#prompts = prompts;
     this.#budget = new Budget(this.#ctx, caps, { refusesOneByOne: true });
   }
@@ -82,11 +90,29 @@ export class AgentSession {
     return server;
   }
 
-  async #call(
-    tool: Tool,
-    args: Readonly<Record<string, unknown>>,
-    call: ToolCall,
-  ): Promise<CallToolResult> {
+  /** Resolves when all requests that create nothing are answered. */
+  async waitForAnswers(): Promise<void> {
+    const { clock } = this.#ctx;
+    const deadline = clock.now() + LAST_MCP_ANSWERS_MS;
+    do {
+      await clock.sleep(ANSWER_CHECK_MS);
+    } while (this.#openLookups > 0 && clock.now() < deadline);
+  }
+
+  /** Announces that unfinished runs are about to be stopped. */
+  announceEnd(): void {
+    this.#isOver = true;
+  }
+
+  /** Stops waiting for unfinished runs. */
+  async close(): Promise<void> {
+    this.#sessionEnd.abort(
+      Object.assign(new Error('the session has ended'), { by: 'the end of the session' }),
+    );
+    await Promise.allSettled(this.#calls);
+  }
+
+  async #call(tool: Tool, args: ToolArguments, call: ToolCall): Promise<CallToolResult> {
     checkArguments(tool, args);
     if (tool.name === 'search_prompts') return this.#answerLookup(() => this.#search(args, call));
     if (tool.name === 'get_run') return getRun(this.#ctx, args, call);
@@ -97,31 +123,7 @@ export class AgentSession {
     );
   }
 
-  /** Resolves when all requests that create nothing are answered. */
-  async waitForAnswers(): Promise<void> {
-    const { clock } = this.#ctx;
-    const until = clock.now() + LAST_MCP_ANSWERS_MS;
-    do await clock.sleep(20);
-    while (this.#openLookups > 0 && clock.now() < until);
-  }
-
-  /** Announces that unfinished runs are about to be stopped. */
-  announceEnd(): void {
-    this.#isOver = true;
-  }
-
-  /** Stops waiting for unfinished runs. */
-  async close(): Promise<void> {
-    this.#ended.abort(
-      Object.assign(new Error('the session has ended'), { by: 'the end of the session' }),
-    );
-    await Promise.allSettled(this.#calls);
-  }
-
-  async #search(
-    args: Readonly<Record<string, unknown>>,
-    { signal }: ToolCall,
-  ): Promise<CallToolResult> {
+  async #search(args: ToolArguments, { signal }: ToolCall): Promise<CallToolResult> {
     const words = typeof args['words'] === 'string' ? args['words'].trim() : '';
     const prompts = (await this.#prompts.search(words, signal)).map(toPromptSummary);
     return {
@@ -191,12 +193,12 @@ function withoutFlagSentences(hint: string): string {
 
 /** Names the caps in words, and removes the advice to add a flag. */
 function withoutFlags(message: string): string {
-  const [what = '', ...advice] = message
+  const [statement = '', ...advice] = message
     .replaceAll('--max-cost', 'the limit on cost')
     .replaceAll('--max-credits', 'the limit on credits')
-    .replaceAll(/ \([^()]*\)/gu, aside => (FLAG.test(aside) ? '' : aside))
+    .replaceAll(PARENTHESES, aside => (FLAG.test(aside) ? '' : aside))
     .split('; ');
-  return [what, ...advice.filter(part => !FLAG.test(part))].join('; ');
+  return [statement, ...advice.filter(clause => !FLAG.test(clause))].join('; ');
 }
 
 function toToolCall(
@@ -208,7 +210,7 @@ function toToolCall(
   return {
     signal,
     isSessionOver,
-    progress: message => {
+    reportProgress: message => {
       if (token === undefined || signal.aborted) return;
       progress += 1;
       const params = { progressToken: token, progress, message };
@@ -228,15 +230,17 @@ function toPromptSummary({
     prompt: name,
     title,
     ...(description !== '' && { description }),
-    inputs: text.map(({ key, required, description: what, choices, default: value }) => ({
-      name: key,
-      required,
-      ...(what !== undefined && { description: what }),
-      ...(choices !== undefined && { choices }),
-      ...(value !== undefined && { default: value }),
-    })),
+    inputs: text.map(({ key, required, ...field }) =>
+      withoutUndefined({
+        name: key,
+        required,
+        description: field.description,
+        choices: field.choices,
+        default: field.default,
+      }),
+    ),
     images: images.map(
-      ({ description: what }, index) => what ?? getImageArgumentName(index, images.length),
+      (image, index) => image.description ?? getImageArgumentName(index, images.length),
     ),
   };
 }

@@ -12,7 +12,7 @@ export interface ToolCall {
   /** Returns true after the session has ended, and with it the runs of the embedded service. */
   readonly isSessionOver: () => boolean;
   /** Reports progress to the client, if it asked for it. */
-  readonly progress: (message: string) => void;
+  readonly reportProgress: (message: string) => void;
 }
 
 /** Interval between progress reports to a client, in milliseconds; the first one comes sooner. */
@@ -20,10 +20,15 @@ const PROGRESS_MS = 1000;
 
 const FIRST_PROGRESS_MS = 200;
 
-/** The identity of a run: its id once known, before that the key of its creation. */
-interface RunIdentity {
-  runId: string | undefined;
-  key: string | undefined;
+/** A run that a call of a tool waits for. */
+interface FollowedRun {
+  readonly ctx: Context;
+  readonly connection: Connection;
+  readonly call: ToolCall;
+  /** The id of the run, once known. */
+  runId?: string | undefined;
+  /** The idempotency key of its creation; undefined if the call did not send one. */
+  key?: string | undefined;
 }
 
 /**
@@ -34,11 +39,11 @@ export async function createAndFollow(
   ctx: Context,
   connection: Connection,
   request: CreationRequest,
-  call: ToolCall & { readonly reservation: Reservation },
+  { reservation, ...call }: ToolCall & { readonly reservation: Reservation },
 ): Promise<Run> {
-  const identity: RunIdentity = { runId: undefined, key: undefined };
-  const hints = new LeftRunHints(ctx, connection, identity, call);
-  return await withProgress(ctx, connection, identity, call, async endSignal => {
+  const followedRun: FollowedRun = { ctx, connection, call };
+  const hints = new LeftRunHints(followedRun);
+  return await withProgress(followedRun, async endSignal => {
     // The run of a cancelled call continues until the session ends. All calls of a session listen
     // to its signal.
     for (const signal of [call.signal, withoutListenerLimit(ctx.signal)]) {
@@ -46,14 +51,14 @@ export async function createAndFollow(
     }
 
     const creation = await createAndWait(ctx, connection, request, {
-      reservation: call.reservation,
+      reservation,
       waitSignal: call.signal,
       onBegin: async entry => {
-        identity.key = entry.id;
+        followedRun.key = entry.id;
       },
       onRunId: runId => {
-        identity.runId = runId;
-        call.progress(`run ${runId} is running`);
+        followedRun.runId = runId;
+        call.reportProgress(`run ${runId} is running`);
         if (call.signal.aborted) void hints.print();
       },
     });
@@ -64,32 +69,25 @@ export async function createAndFollow(
 
 /** The hints, on standard error, for a run that its call no longer waits for. */
 class LeftRunHints {
-  readonly #ctx: Context;
-  readonly #connection: Connection;
-  readonly #identity: RunIdentity;
-  readonly #call: ToolCall;
+  readonly #run: FollowedRun;
   #lastHint: string | undefined;
 
-  constructor(ctx: Context, connection: Connection, identity: RunIdentity, call: ToolCall) {
-    this.#ctx = ctx;
-    this.#connection = connection;
-    this.#identity = identity;
-    this.#call = call;
+  constructor(run: FollowedRun) {
+    this.#run = run;
   }
 
   /** Prints the hint if it differs from the last one; nothing if no creation was sent. */
   async print(): Promise<void> {
-    const { signal, io } = this.#ctx;
-    const identity = this.#identity;
-    if (identity.key === undefined) return;
+    const run = this.#run;
+    const { connection, call } = run;
+    const { signal, io } = run.ctx;
+    if (run.key === undefined) return;
 
-    const isStopped = (this.#call.isSessionOver() || signal.aborted) && this.#connection.embedded;
-    identity.runId ??= await findRunIdByKey(this.#connection, identity.key, signal).catch(
-      () => undefined,
-    );
+    const isStopped = (call.isSessionOver() || signal.aborted) && connection.embedded;
+    run.runId ??= await findRunIdByKey(run, signal);
     const hint = isStopped
-      ? adviseAfterStop(this.#connection, identity.runId)
-      : adviseWhileRunning(this.#connection, identity.runId);
+      ? adviseAfterStop(connection, run.runId)
+      : adviseWhileRunning(connection, run.runId);
     if (hint !== this.#lastHint) io.error(hint);
     this.#lastHint = hint;
   }
@@ -111,49 +109,41 @@ function adviseAfterStop({ advise }: Connection, runId: string | undefined): str
 }
 
 /**
- * Waits for work on a run, aborts `ended` after it, and reports progress to the client once a
- * second.
+ * Waits for work on a run, and reports progress to the client once a second. The signal that `work`
+ * gets is aborted after it.
  */
 export async function withProgress<T>(
-  ctx: Context,
-  connection: Connection,
-  identity: RunIdentity,
-  call: ToolCall,
-  work: (ended: AbortSignal) => Promise<T>,
+  run: FollowedRun,
+  work: (endSignal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const workDone = new AbortController();
-  const reports = reportProgress(ctx, connection, identity, { ...call, done: workDone.signal });
+  const workEnd = new AbortController();
+  const reports = reportProgress(run, workEnd.signal);
   try {
-    return await work(workDone.signal);
+    return await work(workEnd.signal);
   } finally {
-    workDone.abort();
+    workEnd.abort();
     await reports;
   }
 }
 
-async function reportProgress(
-  ctx: Context,
-  connection: Connection,
-  identity: RunIdentity,
-  { signal, done, progress }: ToolCall & { readonly done: AbortSignal },
-): Promise<void> {
-  const endSignal = AbortSignal.any([signal, done, ctx.signal]);
-  const began = ctx.clock.now();
-  for (let pause = FIRST_PROGRESS_MS; !endSignal.aborted; pause = PROGRESS_MS) {
-    await ctx.clock.sleep(pause, endSignal).catch(() => {});
+async function reportProgress(run: FollowedRun, workEndSignal: AbortSignal): Promise<void> {
+  const { ctx, call } = run;
+  const endSignal = AbortSignal.any([call.signal, workEndSignal, ctx.signal]);
+  const startedAt = ctx.clock.now();
+  for (let pauseMs = FIRST_PROGRESS_MS; !endSignal.aborted; pauseMs = PROGRESS_MS) {
+    await ctx.clock.sleep(pauseMs, endSignal).catch(() => {});
     if (endSignal.aborted) return;
-    identity.runId ??= await findRunIdByKey(connection, identity.key, endSignal);
-    const seconds = Math.round((ctx.clock.now() - began) / 1000);
-    const { runId } = identity;
-    const what = runId === undefined ? 'the run is being created' : `run ${runId} is running`;
-    progress(`${what} (${seconds} s)`);
+    run.runId ??= await findRunIdByKey(run, endSignal);
+    const seconds = Math.round((ctx.clock.now() - startedAt) / 1000);
+    const state =
+      run.runId === undefined ? 'the run is being created' : `run ${run.runId} is running`;
+    call.reportProgress(`${state} (${seconds} s)`);
   }
 }
 
-/** Returns the run of a creation, from a service that keeps creation keys. */
+/** Returns the run of a creation, from a service that keeps idempotency keys. */
 async function findRunIdByKey(
-  { client }: Connection,
-  key: string | undefined,
+  { connection: { client }, key }: FollowedRun,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (key === undefined || client.keepsIdempotencyKeys !== true) return undefined;

@@ -17,7 +17,12 @@ import { resolveRun } from '../targets/run-name.ts';
 import { createAndFollow, type ToolCall, withProgress } from './follow-run.ts';
 import { buildRunResult } from './run-content.ts';
 import type { SessionPrompts } from './session-prompts.ts';
-import { readTextMapArgument, readTextsArgument, requireTextArgument } from './tool-arguments.ts';
+import {
+  readTextMapArgument,
+  readTextsArgument,
+  requireTextArgument,
+  type ToolArguments,
+} from './tool-arguments.ts';
 
 /** The state that all runs of a session share. */
 export interface RunSession {
@@ -29,7 +34,7 @@ export interface RunSession {
 /** Creates a run of a prompt and waits for it. If the call is cancelled, the run continues. */
 export async function runPromptTool(
   { ctx, prompts, budget }: RunSession,
-  args: Readonly<Record<string, unknown>>,
+  args: ToolArguments,
   call: ToolCall,
 ): Promise<CallToolResult> {
   const name = requireTextArgument(args, 'prompt');
@@ -53,7 +58,7 @@ export async function runPromptTool(
 async function readRunRequest(
   ctx: Context,
   { promptVersionId, config }: PromptVersion,
-  args: Readonly<Record<string, unknown>>,
+  args: ToolArguments,
 ): Promise<RunRequest> {
   const fields = describeConfig(config);
   const finder = createAgentImageFinder(ctx);
@@ -82,7 +87,7 @@ async function reserveBudget(
 /** Waits for an existing run. */
 export async function getRun(
   ctx: Context,
-  args: Readonly<Record<string, unknown>>,
+  args: ToolArguments,
   call: ToolCall,
 ): Promise<CallToolResult> {
   const name = requireTextArgument(args, 'run');
@@ -91,7 +96,7 @@ export async function getRun(
   const runId = await resolveRun(ctx, connection, name);
   const callCtx = { ...ctx, signal: AbortSignal.any([ctx.signal, call.signal]) };
 
-  return await withProgress(ctx, connection, { runId, key: undefined }, call, async () => {
+  return await withProgress({ ctx, connection, call, runId }, async () => {
     const run = await waitForKnownRun(callCtx, connection, runId, { idFromService: false });
     return await buildRunResult(ctx, connection, run);
   });
@@ -113,13 +118,16 @@ function createAgentImageFinder(ctx: Context): ImageFinder {
   return {
     cwd,
     async open(name) {
-      const file = path.resolve(cwd, name);
-      if (isImageUrl(name) || (name !== '-' && isBelow(cwd, file) && statSync(file).isFile())) {
-        return openImage(ctx, name);
-      }
+      if (isImageUrl(name) || isFileBelow(cwd, name)) return openImage(ctx, name);
       throw usageError(
         `the image ${JSON.stringify(name)} is not a file below the working directory`,
       );
     },
   };
+}
+
+/** Returns false for `-` too, since standard input belongs to the protocol. */
+function isFileBelow(directory: string, name: string): boolean {
+  const file = path.resolve(directory, name);
+  return name !== '-' && isBelow(directory, file) && statSync(file).isFile();
 }

@@ -77,16 +77,16 @@ export class SessionPrompts {
   async list(signal: AbortSignal): Promise<OfferedPrompt[]> {
     const { allow } = this.#options;
     if (allow.length > 0) {
-      const allowed = await Promise.all(
+      const prompts = await Promise.all(
         allow.map(name => unlessMissing(this.#openAllowedPrompt(name))),
       );
-      return allowed.filter(prompt => prompt !== undefined);
+      return prompts.filter(prompt => prompt !== undefined);
     }
 
     const filePrompts = (await this.#directory?.list()) ?? [];
     const fileNames = new Set(filePrompts.map(({ name }) => name));
-    const published = await fetchPublishedPrompts(await this.#ctx.connection(), signal);
-    return [...filePrompts, ...published.filter(({ name }) => !fileNames.has(name))];
+    const publishedPrompts = await fetchPublishedPrompts(await this.#ctx.connection(), signal);
+    return [...filePrompts, ...publishedPrompts.filter(({ name }) => !fileNames.has(name))];
   }
 
   /** Returns the prompts that match words, in the service's order, best first. */

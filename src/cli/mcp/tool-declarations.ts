@@ -1,6 +1,7 @@
 import type { Tool } from '@modelcontextprotocol/server';
 import { didYouMean } from '../../utils/nearest-name.ts';
 import { usageError } from '../core/errors.ts';
+import type { ToolArguments } from './tool-arguments.ts';
 
 const PROMPT_NAME = {
   type: 'string',
@@ -65,15 +66,12 @@ export const TOOLS: readonly Tool[] = [
  *
  * @throws {CliError}
  */
-export function checkArguments(
-  { name, inputSchema }: Tool,
-  args: Readonly<Record<string, unknown>>,
-): void {
+export function checkArguments({ name, inputSchema }: Tool, args: ToolArguments): void {
   const names = Object.keys(inputSchema.properties ?? {});
-  const unknown = Object.keys(args).find(key => !names.includes(key));
-  if (unknown === undefined) return;
+  const unknownName = Object.keys(args).find(argument => !names.includes(argument));
+  if (unknownName === undefined) return;
   throw usageError(
-    `${name} has no argument ${JSON.stringify(unknown)}${didYouMean(unknown, names)}`,
+    `${name} has no argument ${JSON.stringify(unknownName)}${didYouMean(unknownName, names)}`,
     `Its arguments: ${names.join(', ')}`,
   );
 }
