@@ -6,6 +6,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
 import { isPosix } from '../support/system.ts';
@@ -124,7 +125,8 @@ describe.runIf(isPosix)('the action', () => {
 
   it('runs a prompt and returns its answer, its JSON and its id', async () => {
     const step = await runStep(HELLO, FILES);
-    expect([step.code, step.log.includes('::error')]).toEqual([0, false]);
+    expect(step.log.includes('::error')).toBe(false);
+    expect(step.code).toBe(0);
     expect(readResponse(step)).toContain('Ada');
     expect(JSON.parse(step.outputs['json'] ?? '')).toMatchObject({ runId: step.outputs['run-id'] });
   });
@@ -143,7 +145,8 @@ describe.runIf(isPosix)('the action', () => {
     const workspace = { GITHUB_WORKSPACE: home };
     const step = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
 
-    expect([step.code, step.outputs]).toEqual([2, {}]);
+    expect(step.outputs).toEqual({});
+    expect(step.code).toBe(EXIT.usage);
     expect(step.log).toContain(path.join(home, link));
     expect(readFileSync(path.join(outside, 'file'), 'utf8')).toBe('former');
     expect(readdirSync(outside)).toEqual(['file']);
@@ -166,13 +169,15 @@ describe.runIf(isPosix)('the action', () => {
     const absolute = path.join(home, 'workspace/absolute.txt');
     const step = await runStep({ ...HELLO, 'response-file': absolute }, FILES, workspace);
 
-    expect([step.code, step.outputs['response-file']]).toEqual([0, absolute]);
+    expect(step.outputs['response-file']).toBe(absolute);
+    expect(step.code).toBe(0);
     expect(readResponse(step)).toBe(step.outputs['response']);
 
     for (const file of ['../answer.txt', 'a/../../answer.txt', path.join(home, 'link.txt')]) {
       if (path.isAbsolute(file)) symlinkSync('absolute.txt', file);
       const refused = await runStep({ ...HELLO, 'response-file': file }, FILES, workspace);
-      expect([file, refused.code, refused.outputs]).toEqual([file, 2, {}]);
+      expect(refused.outputs, file).toEqual({});
+      expect(refused.code, file).toBe(EXIT.usage);
     }
   });
 
@@ -235,10 +240,8 @@ describe.runIf(isPosix)('the action', () => {
       },
       files,
     );
-    expect([step.code, step.outputs['response']], step.log).toEqual([
-      0,
-      expect.stringContaining('Hi Ada: @x, {{#if}} a letter'),
-    ]);
+    expect(step.outputs['response'], step.log).toContain('Hi Ada: @x, {{#if}} a letter');
+    expect(step.code, step.log).toBe(0);
     expect(readFileSync(path.join(step.home, 'answer.txt'), 'utf8')).toBe(step.outputs['response']);
 
     const warnings = commandsIn(step.log).filter(line => line.startsWith('::warning'));
@@ -251,14 +254,13 @@ describe.runIf(isPosix)('the action', () => {
     const words = { prompt: 'hello {{name}}', model: 'echo', 'system-prompt': 'Be {{kind}}' };
     const step = await runStep(words);
 
-    expect([step.code, step.log.includes('::error')], step.log).toEqual([0, false]);
+    expect(step.log.includes('::error'), step.log).toBe(false);
+    expect(step.code, step.log).toBe(0);
     expect(step.outputs['response']).toContain('hello {{name}}');
 
     const missing = await runStep({ prompt: 'gone.prompt' });
-    expect([missing.code, missing.log]).toEqual([
-      2,
-      expect.stringContaining("isn't there: gone.prompt"),
-    ]);
+    expect(missing.log).toContain("isn't there: gone.prompt");
+    expect(missing.code).toBe(EXIT.usage);
   });
 
   it('runs prompt files of other tools, but takes a bare name of Markdown or text as words', async () => {
@@ -311,7 +313,7 @@ describe.runIf(isPosix)('the action', () => {
 
   it('fails with the exit code of the command, and says why in one annotation', async () => {
     const step = await runStep({ prompt: '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55' });
-    expect(step.code).toBe(4);
+    expect(step.code).toBe(EXIT.notFound);
     expect(commandsIn(step.log).filter(line => line.startsWith('::error'))).toEqual([
       expect.stringMatching(/^::error title=promptrun::.*0b0c8f0e/u),
     ]);
@@ -319,10 +321,8 @@ describe.runIf(isPosix)('the action', () => {
 
   it('names the line of an input that it cannot read, without quoting it', async () => {
     const step = await runStep({ ...HELLO, input: 'name=Ada\nsecret' }, FILES);
-    expect([step.code, step.log]).toEqual([
-      2,
-      '::error title=promptrun::Line 2 of the input input is not key=value\n',
-    ]);
+    expect(step.log).toBe('::error title=promptrun::Line 2 of the input input is not key=value\n');
+    expect(step.code).toBe(EXIT.usage);
   });
 
   it('runs the tests of prompts, with their report in the log', async () => {
@@ -332,7 +332,7 @@ describe.runIf(isPosix)('the action', () => {
         'cases:\n  - name: says no\n    inputs: { text: yes }\n    expect: [contains: no]\n',
     };
     const step = await runStep({ test: '.' }, files);
-    expect(step.code).toBe(5);
+    expect(step.code).toBe(EXIT.runFailed);
     expect(step.log).toMatch(/^::error .*file=say\.test\.yaml,line=4,/mu);
   });
 
@@ -382,24 +382,24 @@ describe.runIf(isPosix)('the action', () => {
     ],
   ])('refuses %j', async (inputs, message) => {
     const { code, log } = await runStep({ test: '.', ...inputs }, {}, notBuilt(NPM));
-    expect([code, log]).toEqual([2, `::error title=promptrun::${message}\n`]);
+    expect(log).toBe(`::error title=promptrun::${message}\n`);
+    expect(code).toBe(EXIT.usage);
   });
 
   it('says why the package could not be installed', async () => {
     const step = await runStep({ test: '.' }, {}, notBuilt('echo "npm error 404" >&2; exit 1'));
-    expect([step.code, step.log]).toEqual([
-      2,
-      expect.stringMatching(/could not be installed: npm error 404\n$/u),
-    ]);
+    expect(step.log).toMatch(/could not be installed: npm error 404\n$/u);
+    expect(step.code).toBe(EXIT.usage);
   });
 
   it('records runs, and replays them without the service', async () => {
     const first = await runStep({ ...HELLO, record: 'recordings' }, FILES);
     const recordings = path.join(first.home, 'recordings');
     const again = await runStep({ ...HELLO, replay: recordings }, FILES);
-    expect([again.code, readResponse(again)]).toEqual([0, readResponse(first)]);
+    expect(readResponse(again)).toBe(readResponse(first));
+    expect(again.code).toBe(0);
     const other = await runStep({ ...HELLO, input: 'name=Grace', replay: recordings }, FILES);
-    expect(other.code).toBe(2);
+    expect(other.code).toBe(EXIT.usage);
   });
 
   it('masks the key before anything else', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { COMMAND } from '../support/command.ts';
 import { chaosBatch } from './chaos-batch.ts';
 
@@ -38,13 +39,13 @@ describe('200 rows on a service that resets, lags, dies and answers wrongly, the
       others: 0.1,
       exclusive: false,
     });
-    expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
+    expect(verdict).toMatchObject({ ...NO_HARM, exitCode: EXIT.runFailed });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
   });
 
   it('none is paid twice if runs may be adopted from the list', async () => {
     const verdict = await chaosBatch({ ...SMALL, idempotency: false, others: 0, exclusive: true });
-    expect(verdict).toMatchObject({ ...NO_HARM, exitCode: 5 });
+    expect(verdict).toMatchObject({ ...NO_HARM, exitCode: EXIT.runFailed });
     expect(verdict.succeeded + verdict.failed + verdict.inDoubt).toBe(200);
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { localService } from '../../src/main.ts';
 import { runInProcess } from '../support/context.ts';
 
@@ -181,7 +182,7 @@ describe.skipIf(process.platform === 'win32')(
       ['copilot', /copilot ended with exit code 1: Authentication failed with provider/],
     ])('say why a run failed: %s', async (model, reason) => {
       const { exitCode, stdout } = await run(model, 'refuse');
-      expect(exitCode).toBe(5);
+      expect(exitCode).toBe(EXIT.runFailed);
       const { outputs } = JSON.parse(stdout()) as { outputs: { data: string }[] };
       expect(outputs.at(-1)?.data).toMatch(reason);
     });

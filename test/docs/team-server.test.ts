@@ -40,7 +40,7 @@ it.skipIf(programs === undefined)(
     const keys: string[] = [];
     for (const line of lines.filter(line => line.startsWith(IN_CONTAINER))) {
       const { code, stdout } = await server.run(splitCommand(line.slice(IN_CONTAINER.length)));
-      expect([line, code]).toEqual([line, 0]);
+      expect(code, line).toBe(0);
       keys.push(...(/^pr_\S+/.exec(stdout) ?? []));
     }
 
@@ -54,7 +54,8 @@ it.skipIf(programs === undefined)(
       if (words[0] === 'login') person += 1;
       const stdin = words[0] === 'login' ? `${keys[person]}\n` : '';
       const outcome = await runCommandHere(words, { home: homes[person] ?? '', stdin });
-      expect([line, outcome.code, outcome.stderr]).toEqual([line, 0, expect.any(String)]);
+      expect(outcome.stderr, line).toEqual(expect.any(String));
+      expect(outcome.code, line).toBe(0);
       printed = outcome.stdout;
     }
 

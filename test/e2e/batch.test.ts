@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { lastLines, resultLines } from '../support/batch-command.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -78,7 +79,7 @@ test('a second batch on the same results is refused, and not once the first one 
   await expect.poll(() => open(home)).not.toEqual([]);
 
   const second = await runCommand([...delayed, '--resume'], { env, home });
-  expect(second.code).toBe(2);
+  expect(second.code).toBe(EXIT.usage);
   expect(second.stderr).toContain('results.jsonl');
 
   first.child.kill('SIGKILL');
@@ -102,7 +103,7 @@ test.runIf(isPosix)('Ctrl-C lets what runs finish and ends with 130', async () =
   running.child.kill('SIGINT');
   const { code, stderr } = await running.ended;
 
-  expect(code).toBe(130);
+  expect(code).toBe(EXIT.interrupted);
   expect(stderr).toContain('not done');
   expect(new Set(lastLines(home).map(({ runStatus }) => runStatus))).toEqual(
     new Set(['succeeded']),

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { COMMAND, runCommand } from '../support/command.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -171,7 +172,8 @@ describe.skipIf(!canTest())('the single executable', () => {
     ]) {
       const { code, stdout } = promptrun(args);
       const ofPackage = await runCommand(args);
-      expect([args, code, stdout]).toEqual([args, ofPackage.code, ofPackage.stdout]);
+      expect(stdout, args.join(' ')).toBe(ofPackage.stdout);
+      expect(code, args.join(' ')).toBe(ofPackage.code);
     }
     expect(fileStates(home)).toEqual(before);
   });
@@ -184,7 +186,8 @@ describe.skipIf(!canTest())('the single executable', () => {
       const [program, ...args] = splitWords(line);
       if (program === 'promptrun') {
         const { code, stderr } = promptrun(args);
-        expect([line, code, stderr]).toEqual([line, 0, expect.any(String)]);
+        expect(stderr, line).toEqual(expect.any(String));
+        expect(code, line).toBe(0);
       } else {
         writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nGrace\n');
       }
@@ -274,7 +277,7 @@ describe.skipIf(!canTest())('the single executable', () => {
     chmodSync(own, 0o777);
     const { code, stderr } = postcard(env);
 
-    expect(code).toBe(5);
+    expect(code).toBe(EXIT.runFailed);
     expect(stderr).toContain('/dev/null/cache/promptrun');
     expect(stderr).toContain(`/tmp/promptrun-${USER} belongs to another user`);
   });
@@ -318,10 +321,10 @@ describe.skipIf(!canTest())('the single executable', () => {
     const { code, stdout } = promptrun(['--version'], {
       PROMPTRUN_INTERNAL_FILE: 'run-process.cjs',
     });
-    expect([code, stdout]).toEqual([
-      0,
+    expect(stdout).toBe(
       execFileSync(process.execPath, [COMMAND, '--version'], { encoding: 'utf8' }),
-    ]);
+    );
+    expect(code).toBe(0);
   });
 
   it("obeys NODE_OPTIONS, as the package's Node does", () => {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { COMMAND, runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { commandEnvironment } from '../support/environment.ts';
@@ -17,7 +18,9 @@ const packageJson = JSON.parse(
 describe('the command', () => {
   it('prints its version', async () => {
     const { stdout, stderr, code } = await runCommand(['--version']);
-    expect([stdout, stderr, code]).toEqual([`${packageJson.version}\n`, '', 0]);
+    expect(stdout).toBe(`${packageJson.version}\n`);
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
   });
 
   it.each([
@@ -28,7 +31,8 @@ describe('the command', () => {
     [['help', 'environment']],
   ])('writes nothing to disk for %j', async args => {
     const { code, home } = await runCommand(args);
-    expect([code, readdirSync(home)]).toEqual([0, []]);
+    expect(readdirSync(home)).toEqual([]);
+    expect(code).toBe(0);
   });
 
   it.runIf(isPosix)(
@@ -53,7 +57,8 @@ describe('the command', () => {
 
   it('works at once, with a note on which service it uses', async () => {
     const { stdout, stderr, code, home } = await runCommand(['run', 'hello', '-i', 'name=Ada']);
-    expect([stdout, code]).toEqual([expect.stringMatching(/^.*Ada.*\n$/), 0]);
+    expect(stdout).toMatch(/^.*Ada.*\n$/);
+    expect(code).toBe(0);
     expect(stderr).toMatch(/^.*\bprofile local\b.*\n$/);
     const quiet = await runCommand(['run', 'hello', '-i', 'name=Ada', '--quiet'], { home });
     expect([quiet.stdout, quiet.stderr]).toEqual([stdout, '']);
@@ -72,7 +77,7 @@ describe('the command', () => {
       HTTPS_PROXY: '::none',
     };
     const { code, stderr } = await runCommand(['versions', 'list', 'some-prompt'], { env });
-    expect(code).toBe(2);
+    expect(code).toBe(EXIT.usage);
     expect(stderr.match(/error:/g)).toHaveLength(1);
   });
 
@@ -95,7 +100,7 @@ describe('the command', () => {
     });
 
     expect(stderr).toMatch(/^error: promptrun ended before its work was done.*INTERNAL_ERROR/m);
-    expect(code).toBe(1);
+    expect(code).toBe(EXIT.fault);
   });
 
   it('does not wait for a standard input that nobody asked for', async () => {

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 
@@ -63,7 +64,7 @@ describe.skipIf(hasSqlite)('SQLite on a Node without one', () => {
     expect(existsSync(path.join(home, `promptrun-${process.getuid?.()}`))).toBe(true);
 
     const { code, stderr } = await hello(home, { ...env, TMPDIR: '/dev/null/tmp' });
-    expect(code).toBe(2);
+    expect(code).toBe(EXIT.usage);
     expect(stderr).toContain('/dev/null/cache/promptrun: ');
     expect(stderr).toContain('/dev/null/tmp/promptrun-');
     expect(stderr).toContain('use Node 22.13 or newer');

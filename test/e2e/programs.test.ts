@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { temporaryDirectory } from '../support/context.ts';
 import { isPosix } from '../support/system.ts';
@@ -45,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('a program that runs', () => {
       await expect.poll(started).toHaveLength(3);
 
       running.child.kill('SIGINT');
-      expect((await running.ended).code).toBe(130);
+      expect((await running.ended).code).toBe(EXIT.interrupted);
 
       const [one, other, folder] = started();
       await untilGone(one, other);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import type { CommandOutcome } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -54,7 +55,8 @@ describe('prompts check', () => {
         /^bad\.prompt:13:7: fault: `}}}` ends only `{{{`: .*write {{name~}} }$/,
       ),
     ]);
-    expect([stderr, code]).toEqual(['error: 9 faults in 1 prompt file (USAGE_ERROR)\n', 2]);
+    expect(stderr).toBe('error: 9 faults in 1 prompt file (USAGE_ERROR)\n');
+    expect(code).toBe(EXIT.usage);
   });
 
   it.each([
@@ -77,18 +79,19 @@ describe('prompts check', () => {
     ],
   ])('says what %s is, once', async (file, text, told) => {
     const { stdout, code } = await promptrun(['prompts', 'check', file], { [file]: text });
-    expect([stdout, code]).toEqual([expect.stringMatching(told), 2]);
+    expect(stdout).toMatch(told);
+    expect(code).toBe(EXIT.usage);
     expect(stdout.trimEnd().split('\n')).toHaveLength(file === 'jinja.prompt' ? 2 : 1);
   });
 
   it('notes a model that is not on this machine, and exits 0', async () => {
     const files = { 'a.prompt': '---\nmodel: somewhere\n---\nx\n' };
     const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], files);
-    expect([stdout, code]).toEqual([
-      expect.stringMatching(/^a\.prompt:2:8: note: the model `.*` does not exist/),
-      0,
-    ]);
-    expect((await promptrun(['prompts', 'check', '--models', 'a.prompt'], files)).code).toBe(2);
+    expect(stdout).toMatch(/^a\.prompt:2:8: note: the model `.*` does not exist/);
+    expect(code).toBe(0);
+    expect((await promptrun(['prompts', 'check', '--models', 'a.prompt'], files)).code).toBe(
+      EXIT.usage,
+    );
   });
 
   it('gives up on a default whose pattern tries every way', async () => {
@@ -97,10 +100,8 @@ describe('prompts check', () => {
     const { stdout, code } = await promptrun(['prompts', 'check', 'a.prompt'], {
       'a.prompt': `---\n${head}\n---\n{{x}}\n`,
     });
-    expect([stdout, code]).toEqual([
-      expect.stringMatching(/fault: the default of `x` can't be checked: .* 1 s/),
-      2,
-    ]);
+    expect(stdout).toMatch(/fault: the default of `x` can't be checked: .* 1 s/);
+    expect(code).toBe(EXIT.usage);
   });
 });
 
@@ -110,11 +111,11 @@ describe('a prompt file that is run', () => {
       'in/bad.prompt': FAULTY,
     });
     const named = path.join('in', 'bad.prompt');
-    expect([stderr, code]).toEqual([
+    expect(stderr).toBe(
       `error: ${named}:2: title must be text (USAGE_ERROR)\n` +
         `All 9 faults: promptrun prompts check ${named}\n`,
-      2,
-    ]);
+    );
+    expect(code).toBe(EXIT.usage);
   });
 });
 
@@ -135,10 +136,10 @@ describe('a file of another tool', () => {
     'is tested by the file beside it: %s',
     async file => {
       const { stdout, code } = await promptrun(['test', file, '-m', 'echo'], files);
-      expect([stdout.replace(/ \(.*/u, ''), code]).toEqual([
+      expect(stdout.replace(/ \(.*/u, '')).toBe(
         `passed ${file.replace(/\.\w+$/u, '.test.yaml')}: case 1 [echo]\n1 passed, 0 failed\n`,
-        0,
-      ]);
+      );
+      expect(code).toBe(0);
     },
   );
 
@@ -147,14 +148,16 @@ describe('a file of another tool', () => {
       ['run', 'sum/system.md', '-m', 'echo', '-i', 'input=rain', '--quiet'],
       files,
     );
-    expect([run.stdout, run.code]).toEqual(['Sum up.\n\nTEXT:\nrain\n', 0]);
+    expect(run.stdout).toBe('Sum up.\n\nTEXT:\nrain\n');
+    expect(run.code).toBe(0);
     expect((await promptrun(['prompts', 'check', 'haiku.md', 'brief.yaml'], files)).code).toBe(0);
 
     const made = await promptrun(
       ['prompts', 'new', 'sum.prompt', '--from', 'sum/system.md'],
       files,
     );
-    expect([made.stdout, made.code]).toEqual(['sum.prompt\n', 0]);
+    expect(made.stdout).toBe('sum.prompt\n');
+    expect(made.code).toBe(0);
   });
 
   it('prints the code block that its template extracts, and streams nothing else', async () => {
@@ -165,7 +168,8 @@ describe('a file of another tool', () => {
         'e.yaml': text,
       },
     );
-    expect([stdout, code]).toEqual(['x\n', 0]);
+    expect(stdout).toBe('x\n');
+    expect(code).toBe(0);
   });
 });
 
@@ -197,7 +201,7 @@ describe.runIf(process.platform === 'linux')('a partial', () => {
         [...argv, 'prompts/a.prompt', ...(isPublish ? [] : allow)],
         { home },
       );
-      expect([argv, code]).toEqual([argv, 2]);
+      expect(code, argv.join(' ')).toBe(EXIT.usage);
       expect(stdout + stderr).toContain(isPublish && name === 'device' ? 'lies outside' : told);
     }
   });

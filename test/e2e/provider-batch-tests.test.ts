@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
 import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -121,7 +122,7 @@ const STEPS: Readonly<Record<string, readonly (readonly [RegExp, StopPoint])[]>>
 it('a case that a provider batch answers has no time, so it does not meet a limit of seconds', async () => {
   writeCases('seconds: 20');
   const { code, stdout } = await test('openai');
-  expect(code).toBe(5);
+  expect(code).toBe(EXIT.runFailed);
   expect(stdout).toContain('the time is unknown, so it may be more than 20 s');
 });
 
@@ -175,7 +176,7 @@ describe.runIf(isPosix)('a batch of tests that is left at the provider', () => {
 
     const anew = await test('openai');
     expect(anew.stderr).toContain('the provider still has a batch of an earlier invocation');
-    expect(anew.code).toBe(2);
+    expect(anew.code).toBe(EXIT.usage);
 
     ledger.looksToEnd = 1;
     const outcome = await test('openai', '--resume');
@@ -238,7 +239,7 @@ it('uploads only what fits the cap, and resumes under a higher one', async () =>
 
 it('goes by what an earlier run cost when it is resumed under a cap of credits', async () => {
   writeCases();
-  expect((await test('openai', '--max-credits', '100')).code).toBe(8);
+  expect((await test('openai', '--max-credits', '100')).code).toBe(EXIT.capReached);
   expect((await test('openai', '--max-credits', '100', '--resume')).code).toBe(0);
   expect(ledger.batches.map(({ entries }) => entries.length)).toEqual([1, 5]);
 });
@@ -266,7 +267,7 @@ it.each([
 ])('is refused before anything is sent: $model $flags', async ({ model, flags, message }) => {
   const outcome = await test(model, ...flags);
   expect(outcome.stderr).toContain(message);
-  expect(outcome.code).toBe(2);
+  expect(outcome.code).toBe(EXIT.usage);
   expect(provider.requests).toHaveLength(0);
 });
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { chatAnswer } from '../support/providers/fake-provider.ts';
 import { PaidModel } from '../support/providers/paid-model.ts';
 
@@ -84,7 +85,7 @@ describe('a provider that refuses', () => {
         code,
         stdout: expect.stringContaining('"runStatus": "failed"') as string,
       });
-      expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
+      expect((await model.command(['runs', 'get', '--last'])).code).toBe(EXIT.runFailed);
       expect((await model.command(['runs', 'show', '--last'])).code).toBe(0);
       expect((await model.command(['runs', 'rerun', '--last'])).code).toBe(code);
       expect(model.requestCount()).toBe(2);
@@ -181,14 +182,14 @@ describe('a provider that refuses', () => {
   it('is a failed run to a client of serve', async () => {
     await model.serve();
     model.provider.reset(BAD_KEY);
-    expect((await model.command(['run', 'served'])).code).toBe(5);
+    expect((await model.command(['run', 'served'])).code).toBe(EXIT.runFailed);
   });
 
   it('says so in a recording, too', async () => {
     model.provider.reset(BAD_KEY);
     const run = ['run', './ask.prompt', '-i', 'who=Ada'];
-    expect((await model.command([...run, '--record', 'kept'])).code).toBe(3);
-    expect((await model.command([...run, '--replay', 'kept'])).code).toBe(3);
+    expect((await model.command([...run, '--record', 'kept'])).code).toBe(EXIT.unauthorised);
+    expect((await model.command([...run, '--replay', 'kept'])).code).toBe(EXIT.unauthorised);
     expect(model.requestCount()).toBe(1);
   });
 
@@ -210,15 +211,19 @@ describe('a provider that refuses', () => {
 describe('a busy provider', () => {
   it('is exit 7 after all retries', async () => {
     model.provider.reset(BUSY);
-    expect((await model.command(['run', './ask.prompt', '-i', 'who=Ada'])).code).toBe(7);
-    expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
+    expect((await model.command(['run', './ask.prompt', '-i', 'who=Ada'])).code).toBe(
+      EXIT.rateLimited,
+    );
+    expect((await model.command(['runs', 'get', '--last'])).code).toBe(EXIT.runFailed);
   });
 
   it('makes a test case one that could not be run, and fails a row of a batch', async () => {
     model.provider.reset(BUSY, BUSY, BUSY, BUSY, chatAnswer('Once'));
-    expect((await model.command(['test', 'ask.test.yaml', '--concurrency', '1'])).code).toBe(7);
+    expect((await model.command(['test', 'ask.test.yaml', '--concurrency', '1'])).code).toBe(
+      EXIT.rateLimited,
+    );
     model.provider.reset(BUSY, BUSY, BUSY, BUSY, chatAnswer('Once'));
-    expect((await model.command(BATCH)).code).toBe(5);
+    expect((await model.command(BATCH)).code).toBe(EXIT.runFailed);
     expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
   });
 });
@@ -231,7 +236,7 @@ describe('a provider that cannot be reached', () => {
       code: 1,
       stderr: expect.stringContaining('ECONNREFUSED') as string,
     });
-    expect((await model.command(['runs', 'get', '--last'])).code).toBe(5);
+    expect((await model.command(['runs', 'get', '--last'])).code).toBe(EXIT.runFailed);
   });
 
   it('ends a batch at the tenth creation in a row', async () => {
@@ -268,8 +273,8 @@ describe('a provider that drops every connection', () => {
 
   it('fails only its row if another one is answered, and no row is asked again unasked', async () => {
     model.provider.reset(drop, chatAnswer('Once'));
-    expect((await model.command(BATCH)).code).toBe(5);
-    expect((await model.command([...BATCH, '--resume'])).code).toBe(5);
+    expect((await model.command(BATCH)).code).toBe(EXIT.runFailed);
+    expect((await model.command([...BATCH, '--resume'])).code).toBe(EXIT.runFailed);
     expect(model.requestCount()).toBe(30);
     expect(results().match(/"runStatus":"failed"/gu)).toHaveLength(1);
   });

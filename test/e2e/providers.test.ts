@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { certificate } from '../support/certificates/certificate.ts';
 import { runCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
@@ -295,7 +296,7 @@ it('reports faults of models.yaml in lists of models and in doctor, which asks p
   expect(list.stderr).toMatch(/models\.yaml:2: a model needs a `provider`/);
 
   const doctor = await runCommandHere(['doctor'], broken);
-  expect(doctor.code).toBe(2);
+  expect(doctor.code).toBe(EXIT.usage);
   expect(doctor.stdout).toMatch(/models\tfailed\t.*models\.yaml:2: /);
 
   provider.reset({ body: { data: [{ id: 'tiny' }] } });
@@ -344,36 +345,42 @@ it('runs a model by its prefix with nothing but a key', async () => {
 });
 
 it.each<[string, string, Record<string, string>, number, string]>([
-  ['without a key', 'anthropic/claude-9', {}, 3, 'set ANTHROPIC_API_KEY'],
-  ['of an unknown provider', 'nobody/x', {}, 2, 'the providers are openai, anthropic, googleai'],
-  ['of Vertex AI', 'vertexai/gemini-9', {}, 3, 'set GOOGLE_VERTEX_API_KEY'],
+  ['without a key', 'anthropic/claude-9', {}, EXIT.unauthorised, 'set ANTHROPIC_API_KEY'],
+  [
+    'of an unknown provider',
+    'nobody/x',
+    {},
+    EXIT.usage,
+    'the providers are openai, anthropic, googleai',
+  ],
+  ['of Vertex AI', 'vertexai/gemini-9', {}, EXIT.unauthorised, 'set GOOGLE_VERTEX_API_KEY'],
   [
     'of Azure',
     'azure/mine',
     { AZURE_API_KEY: 'k' },
-    3,
+    EXIT.unauthorised,
     'set AZURE_RESOURCE_NAME or AZURE_BASE_URL',
   ],
   [
     'of Bedrock',
     'bedrock/x',
     { AWS_BEARER_TOKEN_BEDROCK: 'k' },
-    3,
+    EXIT.unauthorised,
     'set AWS_REGION or BEDROCK_BASE_URL',
   ],
-  ['at a bad OLLAMA_HOST', 'ollama/x', { OLLAMA_HOST: ':99999' }, 2, 'OLLAMA_HOST'],
+  ['at a bad OLLAMA_HOST', 'ollama/x', { OLLAMA_HOST: ':99999' }, EXIT.usage, 'OLLAMA_HOST'],
   [
     'with a key that is not a header',
     'openai/x',
     { OPENAI_API_KEY: 'a\nb' },
-    2,
+    EXIT.usage,
     'the key in OPENAI_API_KEY',
   ],
   [
     'in the clear',
     'xai/x',
     { XAI_API_KEY: 'k', XAI_BASE_URL: 'http://x.example' },
-    2,
+    EXIT.usage,
     'in the clear to x.example',
   ],
 ])('refuses a model %s before anything is sent', async (_, model, more, code, message) => {
@@ -407,6 +414,6 @@ it('lists the providers without their keys', async () => {
 it('serve does not start with a faulty models.yaml', async () => {
   const { home, env } = homeWith('models:\n  - {model: tiny}\n');
   const { code, stderr } = await runCommandHere(['serve', '--port', '0'], { home, env });
-  expect(code).toBe(2);
+  expect(code).toBe(EXIT.usage);
   expect(stderr).toMatch(/models\.yaml:2: a model needs a/);
 });

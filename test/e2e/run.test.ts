@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand, startCommand } from '../support/command.ts';
 import { runCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';
@@ -28,7 +29,7 @@ describe('a run on the embedded service', () => {
     prompt('{{#if');
     const third = await runCommandHere(['run', 'say.prompt', '-i', 'topic=tea'], { home });
 
-    expect(third.code).toBe(2);
+    expect(third.code).toBe(EXIT.usage);
     expect(third.stderr).toMatch(/^error: \S*say\.prompt:\d+: /m);
   });
 
@@ -82,7 +83,7 @@ describe('a run whose command is cut off', () => {
 
       const { code, stderr } = await running.ended;
       if (signal === 'SIGTERM') {
-        expect(code).toBe(143);
+        expect(code).toBe(EXIT.terminated);
         expect(stderr).toContain('promptrun runs list --since ');
       }
 

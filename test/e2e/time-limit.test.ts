@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { runCommand } from '../support/command.ts';
 import { runInProcess, temporaryDirectory } from '../support/context.ts';
 import { failure, scriptedServiceForTest } from '../support/scripted-service.ts';
@@ -11,19 +12,19 @@ const ID = '0b0c8f0e-4f0e-4c39-9b8e-7d0a2c7f1a55';
 
 describe('--timeout', () => {
   it.each([
-    ['runs list', 6],
-    ['runs get 5f0c8f', 6],
-    ['prompts search tea', 6],
-    ['versions list tea', 6],
-    ['resources list', 6],
-    ['account', 6],
-    ['api GET /me', 6],
-    ['run tea', 6],
-    [`run ${ID}`, 6],
-    ['batch tea --from rows.csv', 6],
-    ['compare tea tea --from rows.csv', 6],
-    ['test', 6],
-    ['doctor', 1],
+    ['runs list', EXIT.waitTimeout],
+    ['runs get 5f0c8f', EXIT.waitTimeout],
+    ['prompts search tea', EXIT.waitTimeout],
+    ['versions list tea', EXIT.waitTimeout],
+    ['resources list', EXIT.waitTimeout],
+    ['account', EXIT.waitTimeout],
+    ['api GET /me', EXIT.waitTimeout],
+    ['run tea', EXIT.waitTimeout],
+    [`run ${ID}`, EXIT.waitTimeout],
+    ['batch tea --from rows.csv', EXIT.waitTimeout],
+    ['compare tea tea --from rows.csv', EXIT.waitTimeout],
+    ['test', EXIT.waitTimeout],
+    ['doctor', EXIT.fault],
   ])('bounds %s if the service accepts and says nothing', async (command, code) => {
     const home = temporaryDirectory();
     writeFileSync(path.join(home, 'rows.csv'), 'id\n1\n');
@@ -58,7 +59,7 @@ describe('--timeout', () => {
     const { code, stderr } = await runCommand([...command.split(' '), '--timeout', '300ms'], {
       home,
     });
-    expect(code, stderr).toBe(6);
+    expect(code, stderr).toBe(EXIT.waitTimeout);
   });
 
   it.each([
@@ -82,7 +83,7 @@ describe('--timeout', () => {
         clock: { sleep },
         env: { PROMPTRUN_BASE_URL: service.baseUrl, PROMPTRUN_API_KEY: 'the-key' },
       });
-      expect(exitCode).toBe(6);
+      expect(exitCode).toBe(EXIT.waitTimeout);
       expect(stderr()).toContain(`the next attempt is due in ${wait}, after the time of --timeout`);
       expect(stderr()).toContain(hint);
     },

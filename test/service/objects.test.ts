@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EXIT } from '../../src/cli/core/exit-codes.ts';
 import { serviceClock } from '../../src/service/core/clock.ts';
 import type { ServiceOptions } from '../../src/service/index.ts';
 import { parseMediaUrl } from '../../src/service/store/blobs/bucket-location.ts';
@@ -140,14 +141,14 @@ describe('media in an object store', () => {
     expect(stderr).toContain(words);
     expect(stderr).not.toMatch(/AKIA|hush|secret\/of/);
     expect(stderr).not.toContain(objects.address);
-    expect(code).toBe(1);
+    expect(code).toBe(EXIT.fault);
   });
 
   test('go with no directory for media', async () => {
     const both = ['serve', '--port', '0', '--media', MEDIA, '--media-dir', temporaryDirectory()];
     const { code, stderr } = await runCommand([...both, '--database', 'postgres://127.0.0.1:1/x']);
     expect(stderr).toContain("can't be used together");
-    expect(code).toBe(2);
+    expect(code).toBe(EXIT.usage);
   });
 
   test('may be unavailable at the start: texts run, pictures get 503, and it recovers by itself', async () => {

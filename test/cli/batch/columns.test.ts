@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { resultLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
@@ -55,7 +56,7 @@ test.each([
     const args = ['hello', '--from', 'rows.csv', ...flags];
     const { exitCode, stderr } = await runBatchCommand(args, { env, home });
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(
       'rows.csv: the prompt has no input for the column "nam"; did you mean name?',
     );
@@ -70,7 +71,7 @@ test('a header with another separator names both ways to continue, as a shell ta
   const args = ['hello', '--from', 'rows.csv', '--dry-run'];
   const { exitCode, stderr } = await runBatchCommand(args, { env, home });
 
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toMatch(
     /--ignore-columns (['"])id\|name\1\.\nIf \| separates the columns, add --delimiter (['"])\|\2\.$/mu,
   );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import {
   journalSteps,
   lastLines,
@@ -33,7 +34,7 @@ test('a refusal by the service fails its row, and the others continue', async ()
     creation('Ada', failure(422, 'VALIDATION_ERROR', 'not like that', ['name is too short'])),
     creation('Bo', succeeded()),
   ]);
-  expect(exitCode).toBe(5);
+  expect(exitCode).toBe(EXIT.runFailed);
   expect(stderr).toContain('error: names.csv line 2 (row 1): not like that (VALIDATION_ERROR)');
   expect(stderr).toContain('  "name is too short"');
   expect(lastLines(home)[0]).toMatchObject({
@@ -50,7 +51,7 @@ test('a refused key ends the batch; --resume runs the rows without a run, with n
     ],
     { rows: 'name\nAda\nBo\nEve\n' },
   );
-  expect(exitCode).toBe(3);
+  expect(exitCode).toBe(EXIT.unauthorised);
 
   service.verify();
   expect(stderr).toContain('error: who are you; 2 rows left (UNAUTHORIZED_ERROR)');
@@ -76,7 +77,7 @@ test('an account without credits ends the batch', async () => {
     [creation('Ada', failure(402, 'PAYMENT_REQUIRED_ERROR', 'no credits'))],
     { rows: `name\n${'Ada\n'.repeat(100)}` },
   );
-  expect(exitCode).toBe(3);
+  expect(exitCode).toBe(EXIT.unauthorised);
 
   service.verify();
   expect(stderr).toContain('error: no credits; 100 rows left (PAYMENT_REQUIRED_ERROR)');
@@ -94,7 +95,7 @@ test('ten creations in a row that reach nobody end the batch, and a few are left
       { home, env: serviceEnv(await serviceThatGoesAway()) },
     );
 
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr.match(/connection refused/gu)).toHaveLength(1);
     expect(stderr).toContain(`; ${rows} rows left (NETWORK_ERROR)`);
     expect(stderr).toContain('--resume');
@@ -128,7 +129,7 @@ test('a run that is not waited for any longer keeps its id in the journal', asyn
     },
   );
 
-  expect(exitCode).toBe(6);
+  expect(exitCode).toBe(EXIT.waitTimeout);
   expect(resultLines(home)).toEqual([]);
   expect(journalSteps(home).at(-1)).toMatchObject({ state: 'running', runId });
   expect(stderr).toContain(

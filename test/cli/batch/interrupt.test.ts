@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import type { LocalService } from '../../../src/cli/core/local-service.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
@@ -231,7 +232,7 @@ test('a reader of the results that goes ends the batch, and is never a silent su
   const home = directoryWith({ 'names.csv': `name\n${'Ada\n'.repeat(50)}` });
   const args = ['hello', '--from', 'names.csv', '--concurrency', '1'];
   const { stderr, exitCode } = await runBatchCommand(args, { env, home, readerTakes: 10 });
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(EXIT.fault);
   expect(stderr).toMatch(/The journal names the runs that were made: \S+\.journal/u);
   expect((await runs()).length).toBeLessThan(5);
 });

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, symlinkSync } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { parseLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { type ServiceForTest, startServiceForTest } from '../../support/service-for-test.ts';
@@ -81,7 +82,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     await reader.close();
     const { exitCode, stderr } = await batch;
 
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr).toContain('pipe was closed before every result was written');
     expect(stderr).toContain('The journal names the runs that were made: ');
   });
@@ -90,7 +91,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     const home = directoryWith({ 'names.csv': NAMES });
     const options = { env, home, readerTakes: 0, isDiskFull: true };
     const { exitCode, stderr } = await runBatchCommand(BATCH.slice(0, -1), options);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr).toMatch(/^error: the result of run [\da-f-]{36} was not printed: .*ENOSPC/mu);
     expect(stderr).toContain('The journal of the batch names those that were made.');
   });
@@ -100,7 +101,7 @@ describe.runIf(isPosix)('a device or a pipe that --out names', () => {
     async () => {
       const home = directoryWith({ 'names.csv': NAMES });
       const { exitCode, stderr } = await runBatchCommand([...BATCH, '/dev/full'], { env, home });
-      expect(exitCode).toBe(1);
+      expect(exitCode).toBe(EXIT.fault);
       expect(stderr).toContain("/dev/full can't be written");
       expect(stderr).not.toContain('--resume');
     },

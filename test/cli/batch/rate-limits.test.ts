@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { journalSteps, lastLines } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
 import { hastyClock, untilAborted } from '../../support/hasty-clock.ts';
@@ -45,7 +46,7 @@ describe('too many requests', () => {
       creation('Ada', TOO_MANY, 10),
       creation('Bo', succeeded()),
     ]);
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
 
     service.verify();
     expect(lastLines(home)).toMatchObject([
@@ -58,7 +59,7 @@ describe('too many requests', () => {
   test('a service that asks to come back much later ends the batch, resumable without a flag', async () => {
     const later = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'later', null, { 'retry-after': '3600' });
     const { exitCode, home, stderr } = await batchAgainst([creation('Ada', later)]);
-    expect(exitCode).toBe(7);
+    expect(exitCode).toBe(EXIT.rateLimited);
     expect(stderr).toContain('error: later; 2 rows left (TOO_MANY_REQUESTS_ERROR)');
     expect(stderr).toContain('--resume');
     expect(lastLines(home)).toEqual([]);
@@ -73,7 +74,7 @@ describe('too many requests', () => {
       flags: ['--timeout', '10s'],
     });
 
-    expect(exitCode).toBe(6);
+    expect(exitCode).toBe(EXIT.waitTimeout);
     expect(stderr).toContain('after the time of --timeout; 2 rows left (WAIT_TIMEOUT)');
     expect(stderr).not.toContain('waiting 50 s');
     expect(lastLines(home)).toEqual([]);
@@ -102,7 +103,7 @@ describe('too many requests', () => {
       clock,
       flags: ['--concurrency', '3'],
     });
-    expect(exitCode).toBe(7);
+    expect(exitCode).toBe(EXIT.rateLimited);
     expect(stderr).toContain('error: later; 3 rows left (TOO_MANY_REQUESTS_ERROR)');
 
     service.verify();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import {
   type BatchResult,
@@ -29,7 +30,7 @@ describe('rows that have changed since they were sent', () => {
     ];
     const { exitCode, stderr } = await resume(doneRow(1) + doneRow(2), flags, { rows, steps });
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(
       /since (it was|they were) sent: (its|their) inputs, version or options differ/,
     );
@@ -40,7 +41,7 @@ describe('rows that have changed since they were sent', () => {
   test('are refused if another version is run', async () => {
     const steps = [await creationStep(1, 'Ada', { promptVersionId: randomUUID() })];
     const { exitCode } = await resume('', [], { steps });
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(await created()).toBe(0);
   });
 
@@ -53,7 +54,7 @@ describe('rows that have changed since they were sent', () => {
     const args = ['hello', '--from', '-', '--format', 'csv', '--out', 'results.jsonl', '--resume'];
     const changed = await runBatch(args, { home, stdin: 'name\nZoe\nBo\n' });
 
-    expect(changed.exitCode).toBe(2);
+    expect(changed.exitCode).toBe(EXIT.usage);
     expect(changed.stderr).toContain('(standard input line 2) has changed since it was sent');
     expect(await created()).toBe(0);
 
@@ -89,7 +90,7 @@ describe('rows that have changed since they were sent', () => {
 describe('without its journal', () => {
   test('rows that have no result are refused, unless they are said to be new', async () => {
     const refused = await resume(doneRow(1) + doneRow(2), [], { journal: false });
-    expect(refused.exitCode).toBe(2);
+    expect(refused.exitCode).toBe(EXIT.usage);
     expect(refused.stderr).toContain('--new-rows');
     expect(await created()).toBe(0);
     const { exitCode } = await resume(doneRow(1) + doneRow(2), ['--new-rows'], { journal: false });
@@ -115,7 +116,7 @@ describe('without its journal', () => {
       writeFileSync(path.join(home, 'names.csv'), 'name\nAda\nZoe\n');
       const refused = await batch(home, '--resume');
 
-      expect(refused.exitCode).toBe(2);
+      expect(refused.exitCode).toBe(EXIT.usage);
       expect(refused.stderr).toContain('row "2" (names.csv line 3) has changed since it was sent');
       expect((await batch(home, '--resume', '--changed', 'skip')).stderr).toContain(
         '0 of 2 rows succeeded now',
@@ -134,7 +135,7 @@ describe('without its journal', () => {
       const other = ['sandbox', '--from', 'notes.csv', '--out', 'results.jsonl', '--resume'];
       const { exitCode, stderr } = await runBatch(other, { home });
       expect(stderr).toContain('row "1" (notes.csv line 2) has changed since it was sent');
-      expect(exitCode).toBe(2);
+      expect(exitCode).toBe(EXIT.usage);
       expect(await created()).toBe(1);
     });
   });
@@ -149,7 +150,7 @@ describe('without its journal', () => {
 
 test('results of rows that are missing in the input are reported', async () => {
   const { exitCode, stderr } = await resume(doneRow(1) + doneRow(4));
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toContain('has a result of row "4", which is not in names.csv');
   expect(await created()).toBe(0);
 });
@@ -197,7 +198,7 @@ test.each([
     const args = ['hi.prompt', '--from', rows, '--out', out];
     const first = await runBatchCommand(args, { home, env: {}, local: embedded });
 
-    expect(first.exitCode).toBe(5);
+    expect(first.exitCode).toBe(EXIT.runFailed);
     expect(first.stderr).toContain(
       'Correct the faulty rows. Run the failed ones again with: --resume --retry-failed --new-rows',
     );
@@ -236,6 +237,6 @@ test('a corrected row counts as new, because the journal that knew it is gone', 
   ];
   const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
 
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toContain('If the rows without a result are new or corrected, add --new-rows.');
 });

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService as embedded } from '../../../src/main.ts';
 import { lastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith } from '../../support/context.ts';
@@ -45,7 +46,7 @@ test.each([
   ['one bad line among good ones', '{"row":1,"id":"1","runStatus":"failed"}\noops\n'],
 ])('%s is refused and stays unchanged', async (_, content) => {
   const { exitCode, stderr, home } = await resume(content);
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toContain('this is not a result of a batch');
   expect(readFileSync(path.join(home, 'results.jsonl'), 'utf8')).toBe(content);
 });
@@ -55,7 +56,7 @@ test('a result of a run that no row of a table has is never lost', async () => {
   const home = directoryWith({ 'rows.csv': 'name\nGrace\n', 'results.csv': table });
   const args = ['hello', '--from', 'rows.csv', '--out', 'results.csv', '--resume', '--new-rows'];
   const { exitCode, stderr } = await runBatchCommand(args, { home, env: {}, local: embedded });
-  expect(exitCode).toBe(2);
+  expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toContain('results.csv has a result of run r1, which is not in rows.csv');
   expect(readFileSync(path.join(home, 'results.csv'), 'utf8')).toBe(table);
 });
@@ -79,7 +80,7 @@ test.each([
     });
     const first = await runBatchCommand(args, { env, home, clock });
 
-    expect(first.exitCode).toBe(1);
+    expect(first.exitCode).toBe(EXIT.fault);
     expect(first.stderr).toContain(
       `${out} was ${what === 'removed' ? 'moved or removed' : what} while the batch wrote it`,
     );

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { directoryWith } from '../../support/context.ts';
 import { batchesToResume } from './batches-to-resume.ts';
 
@@ -20,7 +21,7 @@ describe('a table of results', () => {
     const home = directoryWith({ 'names.csv': 'id,name\na,Ada\nb,\nc,Eve\n' });
     const { exitCode } = await runBatch(args, { home });
 
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
 
     const [header, ada, bo, eve] = table(home);
     expect(header).toEqual(['id', 'name', 'runId', 'runStatus', 'error', 'output1']);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { lockFile } from '../../../src/files/writing/lock.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { localService as embedded } from '../../../src/main.ts';
@@ -39,7 +40,7 @@ test('rows that failed run again only with --retry-failed, and count as failed u
   const results = doneRow(1) + failedRow(2) + doneRow(3);
   const left = await resume(results);
 
-  expect(left.exitCode).toBe(5);
+  expect(left.exitCode).toBe(EXIT.runFailed);
   expect(left.stderr).toContain(
     'note: 0 of 3 rows succeeded now, 2 before, 0 failed now, 1 before\n',
   );
@@ -83,7 +84,7 @@ test('a creation in doubt whose key has expired and that made no run has failed'
     steps: [{ ...step, time }],
   });
 
-  expect(exitCode).toBe(5);
+  expect(exitCode).toBe(EXIT.runFailed);
   expect(await created()).toBe(0);
   expect(stderr).toContain(
     'error: names.csv line 3 (row 2): the creation was never answered, and the service has no matching run (NOT_FOUND_ERROR)\nnote: ',
@@ -143,7 +144,7 @@ test('a known run that is gone fails its row, and is asked for again by --retry-
   ];
   const { exitCode, home } = await resume(doneRow(1) + doneRow(3), [], { steps });
 
-  expect(exitCode).toBe(5);
+  expect(exitCode).toBe(EXIT.runFailed);
   expect(lastLines(home)[1]).toMatchObject({ runStatus: 'failed' });
   expect(lastLines(home)[1]?.error).toContain('NOT_FOUND_ERROR');
 
@@ -156,7 +157,7 @@ test('a known run that is gone fails its row, and is asked for again by --retry-
     '--resume',
     '--retry-failed',
   ];
-  expect((await runBatch(args, { home })).exitCode).toBe(5);
+  expect((await runBatch(args, { home })).exitCode).toBe(EXIT.runFailed);
   expect(await created()).toBe(0);
 });
 
@@ -194,7 +195,7 @@ test('--resume starts no new batch if the name of the results is misspelt', asyn
   const misspelt = await resume('resluts.jsonl');
 
   expect(misspelt).toMatchObject({
-    exitCode: 2,
+    exitCode: EXIT.usage,
     stderr: expect.stringContaining(
       'error: --resume: resluts.jsonl does not exist; did you mean results.jsonl?',
     ),
@@ -232,7 +233,7 @@ test('a second batch on the same file is refused while the first one runs', asyn
   const second = await runBatchCommand(args, { env, home });
   letGoOn();
 
-  expect(second.exitCode).toBe(2);
+  expect(second.exitCode).toBe(EXIT.usage);
   expect(second.stderr).toContain('another batch is writing to results.jsonl');
   expect((await first).exitCode).toBe(0);
   expect(await runs()).toHaveLength(1);
@@ -264,7 +265,7 @@ test('an output file that could not be fetched is fetched again, its run not cre
   const args = ['postcard', '--from', 'rows.csv', '--out', 'results.jsonl', '--save', pictures];
   const first = await runBatch(args, { home });
 
-  expect(first.exitCode).toBe(5);
+  expect(first.exitCode).toBe(EXIT.runFailed);
   expect(lastLines(home)[0]).toMatchObject({ runStatus: 'succeeded' });
   expect(lastLines(home)[0]?.error).toMatch(
     /not all of its outputs were saved: .*\(FILE_ERROR\)$/u,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import {
   type BatchResult,
   journalSteps,
@@ -46,10 +47,10 @@ describe('a creation without an answer', () => {
         env: serviceEnv(service.baseUrl),
       });
 
-    expect((await run('first.jsonl')).exitCode).toBe(5);
+    expect((await run('first.jsonl')).exitCode).toBe(EXIT.runFailed);
 
     // The version is cached by now, so that only creations and the look for their runs are sent.
-    expect((await run('second.jsonl')).exitCode).toBe(1);
+    expect((await run('second.jsonl')).exitCode).toBe(EXIT.fault);
   });
 
   test('is in doubt, never sent again, and the other rows continue', async () => {
@@ -58,7 +59,7 @@ describe('a creation without an answer', () => {
       noRuns,
       creation('Bo', succeeded()),
     ]);
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
 
     service.verify();
     expect(lastLines(home)).toMatchObject([{ row: 2, runStatus: 'succeeded' }]);
@@ -105,7 +106,7 @@ describe('a creation without an answer', () => {
       { ...noRuns, answer: failure(400, 'VALIDATION_ERROR', 'no list') },
       creation('Bo', succeeded()),
     ]);
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
     expect(stderr).not.toContain('No matching run was found');
     expect(stderr).toContain('promptrun runs list --since');
   });
@@ -146,7 +147,7 @@ describe('a creation without an answer', () => {
     ];
     const { exitCode, home } = await batchAgainst(script);
 
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
     expect(lastLines(home)[0]).toMatchObject({ runStatus: 'failed', runId: null });
     expect(lastLines(home)[0]?.error).toBe(
       'oh no; it may have created a run anyway (SERVER_ERROR)',
@@ -186,7 +187,7 @@ describe('a creation without an answer', () => {
     ]);
     const left = await batchAgainst([noRuns], { home, flags: ['--resume', '--retry-failed'] });
 
-    expect(left.exitCode).toBe(5);
+    expect(left.exitCode).toBe(EXIT.runFailed);
     expect(left.stderr).toContain('1 in doubt');
 
     const clock = hastyClock();
@@ -306,7 +307,7 @@ describe('several creations at a time', () => {
       ],
       { flags: ['--concurrency', '2'] },
     );
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
     expect(resultLines(home)).toEqual([]);
     expect(
       stderr.match(/It may be \S+ \(succeeded, created [^)]+\): promptrun runs wait/gu),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../support/scripted-service.ts';
 
@@ -60,6 +61,6 @@ describe('account', () => {
       },
     );
     expect(stderr).toContain('error: the plan has lapsed (PAYMENT_REQUIRED_ERROR)');
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(EXIT.unauthorised);
   });
 });

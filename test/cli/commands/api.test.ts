@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
@@ -46,7 +47,8 @@ describe('the answer', () => {
 
   it('that is not an envelope is a fault', async () => {
     const { stdout, exitCode } = await runWithScript([{ answer: html(200) }], ['api', 'GET', '/x']);
-    expect([stdout, exitCode]).toEqual(['', 1]);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(EXIT.fault);
   });
 
   it('comes with its status and headers with --include', async () => {
@@ -89,7 +91,7 @@ describe('the path', () => {
       ['api', 'GET', 'https://evil.example/v1/runs'],
     );
     expect(stderr).toContain('is not below http://127.0.0.1');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it.each([
@@ -103,7 +105,7 @@ describe('the path', () => {
     '/.\n./x',
     'file:///etc/passwd',
   ])('never leads elsewhere: %j', async given => {
-    expect((await runWithScript([], ['api', 'GET', given])).exitCode).toBe(2);
+    expect((await runWithScript([], ['api', 'GET', given])).exitCode).toBe(EXIT.usage);
   });
 
   it('is encoded if necessary', async () => {
@@ -160,7 +162,7 @@ describe('the body', () => {
     [['POST', '/x', '--paginate']],
     [['FETCH', '/x']],
   ])('is refused before anything is sent: %j', async args => {
-    expect((await runWithScript([], ['api', ...args], { stdin: '{}' })).exitCode).toBe(2);
+    expect((await runWithScript([], ['api', ...args], { stdin: '{}' })).exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -203,7 +205,7 @@ describe('--paginate', () => {
       ['a', 'b', 'a'].map(id => page({}, [id], true)),
       ['api', 'GET', '/runs', '--paginate'],
     );
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr).toContain('again and again');
   });
 
@@ -214,7 +216,7 @@ describe('--paginate', () => {
 
     expect(
       (await runWithScript([again, error], ['api', 'GET', '/runs', '--paginate'])).exitCode,
-    ).toBe(4);
+    ).toBe(EXIT.notFound);
     expect(
       (await runWithScript([again], ['api', 'GET', '/runs', '--paginate'], { readerTakes: 5 }))
         .exitCode,
@@ -268,7 +270,7 @@ describe('a creation', () => {
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(stderr).toContain(RUN);
     expect(readJournal(home)).toContain('"outcome":"lost"');
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
   });
 
   it('that was refused made no run', async () => {
@@ -285,6 +287,7 @@ it("can't be replayed, and the error says so", async () => {
     [],
     ['api', 'GET', '/runs', '--replay', 'recordings'],
   );
-  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stdout).toBe('');
+  expect(exitCode).toBe(EXIT.usage);
   expect(stderr).toContain("api can't be replayed");
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { runInProcess } from '../../support/context.ts';
 
 const FOLDER = path.resolve(import.meta.dirname, '../../../completions');
@@ -33,7 +34,7 @@ describe('promptrun completion', () => {
     expect(stderr()).toMatch(
       /^error: unknown shell "bahs"; did you mean bash\? \(USAGE_ERROR\)\n/u,
     );
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('writes nothing to disk', async () => {

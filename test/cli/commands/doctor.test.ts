@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import {
@@ -44,7 +45,8 @@ describe('doctor', () => {
 
     expect(stdout()).toContain('from PROMPTRUN_BASE_URL, key from PROMPTRUN_API_KEY');
     expect(stdout()).not.toContain('the-key');
-    expect([exitCode, stderr()]).toEqual([0, '']);
+    expect(stderr()).toBe('');
+    expect(exitCode).toBe(0);
   });
 
   it('returns the exit code of a refused key', async () => {
@@ -60,7 +62,7 @@ describe('doctor', () => {
         {},
       ],
     });
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(EXIT.unauthorised);
   });
 
   it('returns the exit code of an unreachable service, after one try', async () => {
@@ -68,7 +70,7 @@ describe('doctor', () => {
     const { exitCode, stdout, stderr } = await runInProcess(['doctor', '--debug'], { env });
     expect(stdout()).toMatch(/^reachability\tfailed\t/m);
     expect(stderr().match(/debug: GET .* failed after/g)).toHaveLength(1);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
   });
 
   it('returns the exit code of an unusable configuration, and sends nothing', async () => {
@@ -77,7 +79,7 @@ describe('doctor', () => {
     writeFileSync(path.join(home, 'config', 'config.json'), '{');
     const { exitCode, stdout } = await runInProcess(['doctor'], { home });
     expect(stdout()).toMatch(/^configuration\tfailed\t.*config\.json is damaged/);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('shows a local store that cannot be used among its checks', async () => {
@@ -87,7 +89,7 @@ describe('doctor', () => {
     const { exitCode, stdout } = await runInProcess(['doctor'], { home, local: localService });
     expect(stdout()).toMatch(/^configuration\tfailed\tthe store .*promptrun\.db is damaged/);
     expect(stdout()).toMatch(/^terminal\tok\t/m);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('shows words and remedies on a terminal', async () => {
@@ -97,6 +99,6 @@ describe('doctor', () => {
     });
     expect(stdout()).toMatch(/^failed +configuration +no key for a\.test/);
     expect(stdout()).toMatch(/\n +Store one with promptrun login /);
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(EXIT.unauthorised);
   });
 });

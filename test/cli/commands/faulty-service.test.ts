@@ -1,6 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../support/certificates/loopback-certificate.ts';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
@@ -30,9 +31,9 @@ function row(seconds: number): object {
 
 describe('an error of a service, or of something in front of it', () => {
   it.each([
-    [401, 3, 'UNAUTHORIZED_ERROR'],
-    [403, 3, 'FORBIDDEN_ERROR'],
-    [502, 1, 'PROTOCOL_ERROR'],
+    [401, EXIT.unauthorised, 'UNAUTHORIZED_ERROR'],
+    [403, EXIT.unauthorised, 'FORBIDDEN_ERROR'],
+    [502, EXIT.fault, 'PROTOCOL_ERROR'],
   ])(
     'that comes as a page with HTTP %i never shows the page, and the command exits with %i',
     async (http, code, status) => {
@@ -42,7 +43,8 @@ describe('an error of a service, or of something in front of it', () => {
           [{ answer: page, times: 'any' }],
           ['account', ...flags],
         );
-        expect([exitCode, stderr]).toEqual([code, expect.stringContaining(status)]);
+        expect(stderr).toContain(status);
+        expect(exitCode).toBe(code);
         expect(stderr).not.toMatch(/<|secret words/);
       }
     },
@@ -50,7 +52,7 @@ describe('an error of a service, or of something in front of it', () => {
 
   it('with HTTP 413 says that a gateway is in the way, and what to send instead', async () => {
     const { exitCode, stderr } = await runWithScript([{ answer: html(413) }], ['run', VERSION]);
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr).toMatch(/gateway.*\(PROTOCOL_ERROR\)\nSend smaller images/);
   });
 
@@ -78,7 +80,7 @@ describe('an error of a service, or of something in front of it', () => {
       ['run', VERSION, '-i', 'nmae=Ada'],
     );
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain('unknown input');
     expect(stderr).toContain(`Show its inputs with: promptrun prompts get ${VERSION}`);
   });
@@ -92,7 +94,7 @@ describe('an error of a service, or of something in front of it', () => {
     ];
     const { exitCode, stderr } = await runWithScript(script, ['run', VERSION, '--no-validate']);
 
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr).toContain(`no published prompt or prompt version has the id ${VERSION}`);
     expect(stderr).toContain('"moved": "to the archive"');
   });
@@ -102,10 +104,8 @@ describe('an error of a service, or of something in front of it', () => {
       'retry-after': '9'.repeat(20),
     });
     const { exitCode, stderr } = await runWithScript([{ answer }], ['api', 'GET', '/x']);
-    expect([exitCode, stderr]).toEqual([
-      7,
-      expect.stringContaining('Try again in more than a day.'),
-    ]);
+    expect(stderr).toContain('Try again in more than a day.');
+    expect(exitCode).toBe(EXIT.rateLimited);
   });
 });
 
@@ -150,7 +150,8 @@ it('notes an unknown run status once and keeps waiting', async () => {
     ],
     ['runs', 'wait', RUN],
   );
-  expect([exitCode, stdout]).toEqual([0, 'hi\n']);
+  expect(stdout).toBe('hi\n');
+  expect(exitCode).toBe(0);
   expect(stderr).toBe(`note: run ${RUN} has unknown status "frozen"; still waiting\n`);
 });
 
@@ -160,10 +161,10 @@ it('shows the options of the models after a refused option', async () => {
     [{ expect: { method: 'POST' }, answer: failure(422, 'VALIDATION_ERROR', message) }],
     ['run', VERSION, '-o', 'x=1', '--no-validate'],
   );
-  expect([exitCode, stderr]).toEqual([
-    2,
+  expect(stderr).toBe(
     `error: ${message} (VALIDATION_ERROR)\nList the options of each model with: promptrun resources list\n`,
-  ]);
+  );
+  expect(exitCode).toBe(EXIT.usage);
 });
 
 it('notes an unknown status that the creation has already', async () => {
@@ -182,10 +183,8 @@ it('notes an unknown status that the creation has already', async () => {
     ],
     ['run', VERSION],
   );
-  expect([exitCode, stderr]).toEqual([
-    0,
-    `note: run ${RUN} has unknown status "frozen"; still waiting\n`,
-  ]);
+  expect(stderr).toBe(`note: run ${RUN} has unknown status "frozen"; still waiting\n`);
+  expect(exitCode).toBe(0);
 });
 
 it('lists no rows outside of --since and --until, and reads no further than the first older one', async () => {
@@ -206,7 +205,8 @@ it('takes models beside a malformed one', async () => {
   const models = [{ model: 7 }, null, { model: 'm', modality: 'text', availableRunOptions: [] }];
   const script = [{ answer: success({ hash: 'h', resources: { models } }) }];
   const { exitCode, stdout } = await runWithScript(script, ['resources', 'list']);
-  expect([exitCode, stdout]).toEqual([0, 'm\ttext\t\n']);
+  expect(stdout).toBe('m\ttext\t\n');
+  expect(exitCode).toBe(0);
 });
 
 describe('--debug', () => {
@@ -253,7 +253,8 @@ it.each([
     server.closeAllConnections();
     await new Promise(resolve => server.close(resolve));
 
-    expect([ended.exitCode, connections]).toEqual([1, 1]);
+    expect(connections).toBe(1);
+    expect(ended.exitCode).toBe(EXIT.fault);
     expect(ended[stream as 'stdout']()).toMatch(
       /certificate is not trusted \(\w+\).*NODE_EXTRA_CA_CERTS/,
     );

@@ -48,6 +48,7 @@ it.each(['-h', '--help'])('%s explains a command before it and after it', async 
   const after = await runInProcess(['runs', 'list', flag]);
   const before = await runInProcess([flag, 'runs', 'list']);
   expect(after.stdout()).toContain('Usage: promptrun runs list');
-  expect([before.exitCode, before.stdout()]).toEqual([0, after.stdout()]);
+  expect(before.stdout()).toBe(after.stdout());
+  expect(before.exitCode).toBe(0);
   expect((await runInProcess([flag])).stdout()).toContain('Usage: promptrun <command>');
 });

@@ -3,6 +3,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { login } from '../../../src/cli/commands/login/login.ts';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import type { Prompter } from '../../../src/cli/questions/question.ts';
 import { runInProcess, startInProcess, testContext } from '../../support/context.ts';
 import {
@@ -33,7 +34,8 @@ describe('login', () => {
       },
     );
 
-    expect([exitCode, stdout()]).toEqual([0, '']);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(0);
     expect(stderr()).toContain(`Logged in to ${baseUrl} as profile default`);
     expect(stderr()).not.toContain('the-key');
     expect(readConfigFile(home, 'config.json')).toMatchObject({
@@ -60,10 +62,8 @@ describe('login', () => {
     expect(stderr()).toBe(
       'error: no such key (UNAUTHORIZED_ERROR)\nNothing was stored. Repeat the command with another key.\n',
     );
-    expect([exitCode, existsSync(path.join(home, 'config', 'credentials.json'))]).toEqual([
-      3,
-      false,
-    ]);
+    expect(existsSync(path.join(home, 'config', 'credentials.json'))).toBe(false);
+    expect(exitCode).toBe(EXIT.unauthorised);
   });
 
   it('names the address if the service has no such path', async () => {
@@ -73,10 +73,10 @@ describe('login', () => {
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', `${origin}/v2`], {
       stdin: 'k',
     });
-    expect([exitCode, stderr()]).toEqual([
-      4,
+    expect(stderr()).toBe(
       `error: the route does not exist (NOT_FOUND_ERROR)\nThere may be no service at ${origin}/v2/v1: check --base-url. Nothing was stored.\n`,
-    ]);
+    );
+    expect(exitCode).toBe(EXIT.notFound);
   });
 
   it('asks on a terminal, for the service it will be sent to', async () => {
@@ -128,10 +128,8 @@ describe('login', () => {
         env: { SHELL: '/bin/sh' },
       },
     );
-    expect([exitCode, stderr()]).toEqual([
-      2,
-      expect.stringContaining('promptrun login --base-url https://a.test < key.txt'),
-    ]);
+    expect(stderr()).toContain('promptrun login --base-url https://a.test < key.txt');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it.each([
@@ -143,10 +141,8 @@ describe('login', () => {
     const { exitCode, stderr } = await runInProcess(['login', '--base-url', 'https://a.test'], {
       stdin,
     });
-    expect([exitCode, stderr()]).toEqual([
-      2,
-      expect.stringContaining(`error: standard input: ${message} (CONFIG_ERROR)`),
-    ]);
+    expect(stderr()).toContain(`error: standard input: ${message} (CONFIG_ERROR)`);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('shows the whole command again if standard input is empty', async () => {
@@ -193,27 +189,21 @@ describe('login', () => {
       home,
       stdin: 'k',
     });
-    expect([exitCode, stderr()]).toEqual([
-      2,
-      expect.stringContaining('the profile default already has the base URL https://a.test/v1'),
-    ]);
+    expect(stderr()).toContain('the profile default already has the base URL https://a.test/v1');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('needs a base URL', async () => {
     const { exitCode, stderr } = await runInProcess(['login'], { stdin: 'k' });
-    expect([exitCode, stderr()]).toEqual([
-      2,
-      expect.stringContaining('login needs --base-url <url>'),
-    ]);
+    expect(stderr()).toContain('login needs --base-url <url>');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('shows how to make a profile if the active one is the embedded service', async () => {
     const { home } = await runInProcess(['profile', 'use', 'local']);
     const { exitCode, stderr } = await runInProcess(['login'], { home, stdin: 'k' });
-    expect([exitCode, stderr()]).toEqual([
-      2,
-      expect.stringContaining('promptrun login --profile <name> --base-url <url>\n'),
-    ]);
+    expect(stderr()).toContain('promptrun login --profile <name> --base-url <url>\n');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('reports damaged credentials before it asks, and does not change them', async () => {
@@ -221,7 +211,8 @@ describe('login', () => {
     const file = path.join(home, 'config', 'credentials.json');
     writeFileSync(file, '{broken');
     const { exitCode, stderr } = await runInProcess(['login'], { home });
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(`${file} is damaged`)]);
+    expect(stderr()).toContain(`${file} is damaged`);
+    expect(exitCode).toBe(EXIT.usage);
     expect(readFileSync(file, 'utf8')).toBe('{broken');
   });
 
@@ -253,11 +244,13 @@ describe('logout', () => {
     expect(readConfigFile(home, 'credentials.json')).toEqual({ keys: {} });
 
     const again = await runInProcess(['logout'], { home });
-    expect([again.exitCode, again.stderr()]).toEqual([0, 'Profile default has no key stored.\n']);
+    expect(again.stderr()).toBe('Profile default has no key stored.\n');
+    expect(again.exitCode).toBe(0);
   });
 
   it('says so if there is no key to remove', async () => {
     const { exitCode, stderr } = await runInProcess(['logout']);
-    expect([exitCode, stderr()]).toEqual([0, 'No profile is active. Nothing was removed.\n']);
+    expect(stderr()).toBe('No profile is active. Nothing was removed.\n');
+    expect(exitCode).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { machine } from './prompts/local-machine.ts';
 
 describe('reset', () => {
@@ -8,7 +9,7 @@ describe('reset', () => {
     const { home, promptrun } = machine();
     mkdirSync(path.join(home, 'config'));
     writeFileSync(path.join(home, 'config', 'prompts.json'), '{}');
-    expect((await promptrun(['reset', 'caches'])).exitCode).toBe(2);
+    expect((await promptrun(['reset', 'caches'])).exitCode).toBe(EXIT.usage);
     expect(existsSync(path.join(home, 'config', 'prompts.json'))).toBe(true);
     expect((await promptrun(['reset', 'caches', '--yes'])).exitCode).toBe(0);
     expect(existsSync(path.join(home, 'config', 'prompts.json'))).toBe(false);

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { runInProcess, TEST_NOW, temporaryDirectory } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
 import { type Exchange, failure, html, success } from '../../support/scripted-service.ts';
@@ -62,7 +63,7 @@ describe('resources list', () => {
   it('refuses a modality there is not, before anything is sent', async () => {
     const { stderr, exitCode } = await runWithScript([], ['models', '--modality', 'imge']);
     expect(stderr).toContain('did you mean image?');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('asks each time, but shows the cached models with --cached', async () => {
@@ -78,19 +79,20 @@ describe('resources list', () => {
       home,
       env: { ...env, PROMPTRUN_API_KEY: 'k' },
     });
-    expect([stdout(), exitCode]).toEqual(['', 4]);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.notFound);
   });
 
   it('says with exit 4 that nothing is cached', async () => {
     const { stderr, exitCode } = await runWithScript([], ['resources', 'list', '--cached']);
     expect(stderr).toMatch(/^error: no models are cached/u);
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
   });
 
   it('starts no service for cached models', async () => {
     const { stderr, exitCode, home } = await runInProcess(['models', '--cached']);
     expect(stderr()).toContain('no models are cached');
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(readdirSync(home)).toEqual([]);
   });
 });
@@ -231,7 +233,9 @@ describe('the cached hash', () => {
         ordered: false,
       },
     );
-    expect([stdout, stderr, exitCode]).toEqual(['5\n', '', 0]);
+    expect(stdout).toBe('5\n');
+    expect(stderr).toBe('');
+    expect(exitCode).toBe(0);
   });
 
   it('reports with --debug that it could not be refreshed', async () => {
@@ -248,7 +252,7 @@ describe('the cached hash', () => {
       { expect: { path: '/runs' }, answer: failure(422, 'VALIDATION_ERROR', 'no', null, ACTION) },
       resources('h2'),
     ];
-    expect((await runWithScript(script, ['runs', 'list'])).exitCode).toBe(2);
+    expect((await runWithScript(script, ['runs', 'list'])).exitCode).toBe(EXIT.usage);
   });
 
   it('needs no second fetch after the command fetched by itself', async () => {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { ECHO, Project } from '../../support/project.ts';
@@ -50,15 +51,11 @@ describe('compare', () => {
       '-i',
       'text=hello',
     ]);
-    expect([exitCode, stdout().trim().split('\n')]).toEqual([
-      0,
-      [expect.stringMatching(/^1\t1\tchanged\t/u)],
-    ]);
+    expect(stdout().trim().split('\n')).toEqual([expect.stringMatching(/^1\t1\tchanged\t/u)]);
+    expect(exitCode).toBe(0);
     const none = await project().run(['compare', 'a.prompt', 'b.prompt']);
-    expect([none.exitCode, none.stderr()]).toEqual([
-      2,
-      expect.stringContaining('Give --from <file>'),
-    ]);
+    expect(none.stderr()).toContain('Give --from <file>');
+    expect(none.exitCode).toBe(EXIT.usage);
   });
 
   it('records the answers of the runs before, too, if it is resumed', async () => {
@@ -74,7 +71,8 @@ describe('compare', () => {
 
     expect(reportedRuns(first)).toHaveLength(4);
     expect(reportedRuns(resumed)).toEqual(reportedRuns(first));
-    expect([replayed.exitCode, reportedRuns(replayed)]).toEqual([0, reportedRuns(first)]);
+    expect(reportedRuns(replayed)).toEqual(reportedRuns(first));
+    expect(replayed.exitCode).toBe(0);
   });
 
   it('records nothing for a run before that the service no longer has', async () => {
@@ -111,10 +109,8 @@ describe('compare', () => {
     expect((await compare('--resume', '--record', 'rec')).exitCode).toBe(0);
 
     const replayed = await compare('--replay', 'rec', '--json');
-    expect([replayed.exitCode, replayed.stdout()]).toEqual([
-      2,
-      expect.stringContaining('is not recorded in'),
-    ]);
+    expect(replayed.stdout()).toContain('is not recorded in');
+    expect(replayed.exitCode).toBe(EXIT.usage);
   });
 
   it('prints each row as JSON, with the time and cost of every run', async () => {
@@ -149,7 +145,7 @@ describe('compare', () => {
   );
 
   it.each([
-    [['--fail-on', 'changed'], 5],
+    [['--fail-on', 'changed'], EXIT.runFailed],
     [['--fail-on', 'failed'], 0],
   ])('exits as %j says', async (flags, code) => {
     expect((await project().run([...COMPARE, ...flags])).exitCode).toBe(code);
@@ -172,7 +168,8 @@ describe('compare', () => {
       '--fail-on',
       'failed',
     ]);
-    expect([exitCode, stdout().split('\t')[2]]).toEqual([5, 'failed']);
+    expect(stdout().split('\t')[2]).toBe('failed');
+    expect(exitCode).toBe(EXIT.runFailed);
     expect(stderr()).toMatch(/^error: row 1 \(sandbox\): .*outcome=failed.* \(RUN_FAILED\)$/mu);
   });
 
@@ -284,7 +281,7 @@ describe('compare', () => {
       },
     );
 
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr()).toContain('note: 0 same, 0 changed, 1 failed, 1 of them in doubt\n');
     expect(stderr()).toContain(`error: row 1 (${versionId}): the answer to the creation was lost`);
     expect(stderr()).toContain(`promptrun runs wait ${runId}`);
@@ -327,14 +324,14 @@ describe('compare', () => {
     const compare = ['compare', 'a.prompt@git:HEAD', 'a.prompt', '--from', 'rows.csv'];
     const { stdout, exitCode } = await files.run(compare);
 
-    expect([
-      exitCode,
+    expect(
       stdout()
         .split('\n')
         .map(line => line.split('\t')[2]),
-    ]).toEqual([0, ['changed', 'same', undefined]]);
+    ).toEqual(['changed', 'same', undefined]);
+    expect(exitCode).toBe(0);
 
-    expect((await files.run(['run', 'a', '-i', 'text=x'])).exitCode).toBe(4);
+    expect((await files.run(['run', 'a', '-i', 'text=x'])).exitCode).toBe(EXIT.notFound);
 
     const wrong = await files.run([
       'compare',
@@ -343,10 +340,8 @@ describe('compare', () => {
       '--from',
       'rows.csv',
     ]);
-    expect([wrong.exitCode, wrong.stderr()]).toEqual([
-      2,
-      expect.stringContaining('a.prompt@git:--upload-pack=x'),
-    ]);
+    expect(wrong.stderr()).toContain('a.prompt@git:--upload-pack=x');
+    expect(wrong.exitCode).toBe(EXIT.usage);
   });
 
   it('makes a page that loads nothing and shows answers as text', async () => {
@@ -381,17 +376,13 @@ describe('compare', () => {
     const files = project();
     const { exitCode, stdout } = await files.run([...COMPARE, '--report', '-']);
 
-    expect([exitCode, stdout()]).toEqual([
-      0,
-      expect.stringMatching(/^<!doctype html>[^]*<\/html>\n$/u),
-    ]);
+    expect(stdout()).toMatch(/^<!doctype html>[^]*<\/html>\n$/u);
+    expect(exitCode).toBe(0);
     expect(existsSync(path.join(files.home, '-'))).toBe(false);
 
     const refused = await files.run([...COMPARE, '--report', '-', '--json']);
-    expect([refused.exitCode, refused.stderr()]).toEqual([
-      2,
-      expect.stringContaining("can't be used together"),
-    ]);
+    expect(refused.stderr()).toContain("can't be used together");
+    expect(refused.exitCode).toBe(EXIT.usage);
     expect(
       JSON.parse((await files.run(['runs', 'list', '--all', '--json'])).stdout()),
     ).toHaveLength(4);
@@ -403,7 +394,8 @@ describe('compare', () => {
       'b.prompt': 'A story, please.\n',
     });
     const { exitCode, stdout } = await files.run(['compare', 'a.prompt', 'b.prompt']);
-    expect([exitCode, stdout()]).toEqual([0, expect.stringMatching(/^1\t1\tchanged\t[^\n]*\n$/u)]);
+    expect(stdout()).toMatch(/^1\t1\tchanged\t[^\n]*\n$/u);
+    expect(exitCode).toBe(0);
   });
 
   it.each([
@@ -419,7 +411,8 @@ describe('compare', () => {
     const files = project();
     files.write('wrong.csv', 'text,other\na,b\n');
     const { exitCode, stderr } = await files.run(argv);
-    expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(message)]);
+    expect(stderr()).toContain(message);
+    expect(exitCode).toBe(EXIT.usage);
     // It has no such flag.
     expect(stderr()).not.toContain('--no-validate');
     expect(JSON.parse((await files.run(['runs', 'list', '--json'])).stdout())).toEqual([]);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { ECHO, Project } from '../../support/project.ts';
 import { FakeProvider } from '../../support/providers/fake-provider.ts';
 import { ProviderLedger } from '../../support/providers/provider-ledger.ts';
@@ -135,7 +136,8 @@ describe('compare --expect', () => {
       ...flags,
     ]);
     expect(stderr()).toContain(message);
-    expect([exitCode, stdout()]).toEqual([2, '']);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -179,7 +181,7 @@ describe('compare --provider-batch', () => {
     const first = await here.run(argv, { env });
 
     expect(first.stdout()).toContain('loud.prompt\tworse: 0 % passed, 100 % with soft.prompt');
-    expect(first.exitCode).toBe(5);
+    expect(first.exitCode).toBe(EXIT.runFailed);
 
     const sizes = (): number[] => ledger.batches.map(({ entries }) => entries.length);
     expect(sizes()).toEqual([8, 8, 12]);

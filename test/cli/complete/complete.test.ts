@@ -18,7 +18,8 @@ async function complete(words: readonly string[], options: TestOptions = {}): Pr
     ['__complete', 'fish', '--', ...words],
     options,
   );
-  expect([stderr(), exitCode]).toEqual(['', 0]);
+  expect(stderr()).toBe('');
+  expect(exitCode).toBe(0);
   return stdout()
     .split('\n')
     .filter(line => line !== '')
@@ -256,7 +257,8 @@ describe('prompts', () => {
     const version = stdout().slice(0, 8);
     for (const label of ['production', 'staging']) {
       const labelled = await runInProcess(['versions', 'label', 'hello', version, label], options);
-      expect([labelled.stderr(), labelled.exitCode]).toEqual(['', 0]);
+      expect(labelled.stderr()).toBe('');
+      expect(labelled.exitCode).toBe(0);
     }
 
     expect(await complete(['run', 'hello@'], options)).toEqual([

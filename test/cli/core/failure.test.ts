@@ -6,6 +6,7 @@ import {
   usageError,
   waitTimeoutError,
 } from '../../../src/cli/core/errors.ts';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { getHttpExitCode, toFailure } from '../../../src/cli/core/failure.ts';
 import {
   InvalidRequestError,
@@ -22,22 +23,38 @@ import {
 } from '../../support/scripted-service.ts';
 
 describe('the exit code', () => {
+  it('is a number that scripts rely on, whatever the code calls it', () => {
+    expect(EXIT).toEqual({
+      ok: 0,
+      fault: 1,
+      usage: 2,
+      unauthorised: 3,
+      notFound: 4,
+      runFailed: 5,
+      waitTimeout: 6,
+      rateLimited: 7,
+      capReached: 8,
+      interrupted: 130,
+      terminated: 143,
+    });
+  });
+
   it.each<[number, Error]>([
-    [2, usageError('x')],
-    [2, configError('x')],
-    [4, notFoundError('x')],
-    [6, waitTimeoutError('x', { hints: [] })],
-    [6, new WaitTimeoutError('x', 'id')],
-    [130, new Interrupted('SIGINT')],
-    [143, new Interrupted('SIGTERM')],
-    [1, new NetworkError('x', { nothingSent: true })],
-    [1, new ProtocolError('x')],
-    [2, new InvalidRequestError('x')],
-    [1, new TypeError('x')],
-    [1, Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' })],
-    [2, Object.assign(new Error('x'), { code: 'INVALID_PROMPT_FILE' })],
-    [2, Object.assign(new Error('x'), { code: 'UNUSABLE_STORE' })],
-    [1, Object.assign(new Error('x'), { code: 'CANNOT_LISTEN' })],
+    [EXIT.usage, usageError('x')],
+    [EXIT.usage, configError('x')],
+    [EXIT.notFound, notFoundError('x')],
+    [EXIT.waitTimeout, waitTimeoutError('x', { hints: [] })],
+    [EXIT.waitTimeout, new WaitTimeoutError('x', 'id')],
+    [EXIT.interrupted, new Interrupted('SIGINT')],
+    [EXIT.terminated, new Interrupted('SIGTERM')],
+    [EXIT.fault, new NetworkError('x', { nothingSent: true })],
+    [EXIT.fault, new ProtocolError('x')],
+    [EXIT.usage, new InvalidRequestError('x')],
+    [EXIT.fault, new TypeError('x')],
+    [EXIT.fault, Object.assign(new Error('x'), { code: 'ENOSPC', syscall: 'write' })],
+    [EXIT.usage, Object.assign(new Error('x'), { code: 'INVALID_PROMPT_FILE' })],
+    [EXIT.usage, Object.assign(new Error('x'), { code: 'UNUSABLE_STORE' })],
+    [EXIT.fault, Object.assign(new Error('x'), { code: 'CANNOT_LISTEN' })],
   ])('%i: %s', (exitCode, error) => {
     expect(toFailure(error).exitCode).toBe(exitCode);
   });
@@ -45,26 +62,28 @@ describe('the exit code', () => {
   it.each(Object.entries(ERROR_HTTP_STATUS).map(([status, http]) => ({ status, http })))(
     'of $http $status from the service is that of the table',
     async ({ status, http }) => {
-      const expected: Record<number, number> = {
-        400: 2,
-        401: 3,
-        402: 3,
-        403: 3,
-        404: 4,
-        410: 4,
-        413: 2,
-        416: 2,
-        421: 2,
-        422: 2,
-        429: 7,
-        431: 2,
+      const exitCodes: Record<number, number> = {
+        400: EXIT.usage,
+        401: EXIT.unauthorised,
+        402: EXIT.unauthorised,
+        403: EXIT.unauthorised,
+        404: EXIT.notFound,
+        410: EXIT.notFound,
+        413: EXIT.usage,
+        416: EXIT.usage,
+        421: EXIT.usage,
+        422: EXIT.usage,
+        429: EXIT.rateLimited,
+        431: EXIT.usage,
       };
+      const exitCode = exitCodes[http] ?? EXIT.fault;
+
       expect(await account(failure(http, status, 'no', { a: 1 }), '--json')).toEqual({
-        exitCode: expected[http] ?? 1,
+        exitCode,
         stdout: '',
-        stderr: `{"status":"${status}","message":"no","data":{"a":1},"exitCode":${expected[http] ?? 1}}\n`,
+        stderr: `{"status":"${status}","message":"no","data":{"a":1},"exitCode":${exitCode}}\n`,
       });
-      expect(getHttpExitCode(http)).toBe(expected[http] ?? 1);
+      expect(getHttpExitCode(http)).toBe(exitCode);
     },
   );
 });
@@ -86,10 +105,8 @@ describe('what a service says', () => {
 
   it('is not taken for the service if a proxy on the way refuses', async () => {
     const { exitCode, stderr } = await account({ status: 403, body: '<html>no</html>' });
-    expect([exitCode, stderr]).toEqual([
-      3,
-      expect.stringContaining('a proxy or a gateway on the way'),
-    ]);
+    expect(stderr).toContain('a proxy or a gateway on the way');
+    expect(exitCode).toBe(EXIT.unauthorised);
     expect(stderr).not.toContain('valid, but');
     expect((await account(failure(403, 'FORBIDDEN_ERROR', 'no'))).stderr).toContain('valid, but');
   });

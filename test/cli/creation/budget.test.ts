@@ -4,6 +4,7 @@ import { toResultState } from '../../../src/cli/batch/results/result-state.ts';
 import { parseResultsLine } from '../../../src/cli/batch/results/results-line.ts';
 import { throwIfComparisonUnfinished } from '../../../src/cli/comparing/comparison-end.ts';
 import type { Connection, Context } from '../../../src/cli/context.ts';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { Budget, type Reservation } from '../../../src/cli/creation/budget.ts';
 import { capReachedError, parseCaps } from '../../../src/cli/creation/caps.ts';
 import type { CreationRequest } from '../../../src/cli/creation/creation-result.ts';
@@ -158,7 +159,7 @@ describe('a budget', () => {
         // With nothing open, one more of the dearest did not fit.
         expect(ledger.sum).toBeGreaterThan(cap - 150);
         expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
-        expect(budget.capError?.exitCode).toBe(8);
+        expect(budget.capError?.exitCode).toBe(EXIT.capReached);
         expect((await budget.readTotals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
       });
 
@@ -220,7 +221,7 @@ describe('a budget', () => {
 
     await expect(budget.reserve(connection, request)).rejects.toMatchObject({
       status: 'CAP_REACHED',
-      exitCode: 8,
+      exitCode: EXIT.capReached,
       message: expect.stringContaining(' spent or reserved, and the next run'),
     });
   });
@@ -234,7 +235,7 @@ describe('a budget', () => {
     await first.commitRun({ runId: 'not listed', tokens: 1 });
 
     await expect(second).rejects.toMatchObject({
-      exitCode: 8,
+      exitCode: EXIT.capReached,
       message: expect.stringContaining('could not be read'),
       // A higher cap would not help.
       hints: [expect.stringContaining('leave --max-credits out')],
@@ -253,12 +254,12 @@ describe('a budget', () => {
     const dear = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
 
     await expect(dear.reserve(new Ledger(1, () => 1).connection(), request)).rejects.toMatchObject({
-      exitCode: 8,
+      exitCode: EXIT.capReached,
     });
 
     const unknown = new Budget(budgetContext(), parseCaps({ maxCredits: '0' }));
     await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({
-      exitCode: 8,
+      exitCode: EXIT.capReached,
     });
   });
 
@@ -266,7 +267,7 @@ describe('a budget', () => {
     const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
     const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
     await expect(refused).rejects.toMatchObject({
-      exitCode: 2,
+      exitCode: EXIT.usage,
       message: expect.stringContaining('price'),
     });
   });
@@ -349,7 +350,7 @@ describe('a budget', () => {
           (async () => {
             for (;;) await create(false);
           })(),
-        ).rejects.toMatchObject({ exitCode: 8 });
+        ).rejects.toMatchObject({ exitCode: EXIT.capReached });
 
         const known = [...ledger.charges]
           .filter(([runId]) => !lost.includes(runId))

@@ -1,6 +1,7 @@
 import { readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
 import { toContainedPath } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
@@ -156,7 +157,7 @@ describe('what the journal of a batch says', () => {
   ])('is refused if a creation lacks one of its facts: %j', async line => {
     const file = writeJournal([{ batch: 1, service: 'local' }, line]);
     await expect(BatchJournal.open(toContainedPath(file))).rejects.toMatchObject({
-      exitCode: 2,
+      exitCode: EXIT.usage,
       message: `${file}:2: the record of a creation can't be read`,
       hints: [expect.stringContaining('promptrun runs list')],
     });
@@ -172,7 +173,7 @@ describe('what the journal of a batch says', () => {
       { journalId: 'c1', runId: 'run-1' },
     ]);
     await expect(BatchJournal.open(toContainedPath(file))).rejects.toMatchObject({
-      exitCode: 2,
+      exitCode: EXIT.usage,
       message: expect.stringContaining(`${file}:2: `),
     });
   });

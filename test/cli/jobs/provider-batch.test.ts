@@ -3,6 +3,7 @@ import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Interrupted } from '../../../src/cli/core/errors.ts';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { Budget } from '../../../src/cli/creation/budget.ts';
 import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
@@ -179,7 +180,7 @@ it.each(['look', 'collect'] as const)(
       asked === 'look' ? session.wait('batch_1', 1) : session.collect('batch_1').next();
 
     await expect(asking).rejects.toMatchObject({
-      exitCode: 1,
+      exitCode: EXIT.fault,
       hints: [expect.stringContaining('--resume')],
     });
     expect(times).toBeGreaterThan(5);

@@ -1,6 +1,7 @@
 import { appendFileSync, cpSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { lastLines, runBatchCommand } from '../../support/batch-command.ts';
 import { directoryWith, temporaryDirectory } from '../../support/context.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
@@ -15,7 +16,7 @@ test('a journal that is torn anywhere can be resumed again and again, and no row
     home,
   });
 
-  expect(stopped.exitCode).toBe(8);
+  expect(stopped.exitCode).toBe(EXIT.capReached);
 
   const whole = readFileSync(path.join(home, 'results.jsonl.journal'), 'utf8');
   const first = whole.indexOf('\n') + 1;
@@ -30,14 +31,14 @@ test('a journal that is torn anywhere can be resumed again and again, and no row
     const again = await go(['--max-credits', '3', '--concurrency', '1']);
 
     // If its first line may have been lost, rows that have no result are refused.
-    expect([size, again.exitCode]).toEqual([size, size < first ? 2 : 8]);
+    expect(again.exitCode, String(size)).toBe(size < first ? 2 : 8);
     expect((await runs()).length - before).toBe(size < first ? 0 : 1);
 
     if (size < first) continue;
 
     for (const torn of ['{"row":4,"id":"4","sta', '\0'.repeat(70)]) {
       appendFileSync(journal, torn);
-      expect((await go(['--max-credits', '3'])).exitCode).toBe(8);
+      expect((await go(['--max-credits', '3'])).exitCode).toBe(EXIT.capReached);
     }
 
     expect((await runs()).length - before).toBe(1);

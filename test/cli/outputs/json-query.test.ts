@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { CheckRunner } from '../../../src/cli/checks/checks.ts';
 import type { CliError } from '../../../src/cli/core/errors.ts';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { applyQuery, checkQuery } from '../../../src/cli/outputs/json-query.ts';
 
 const stop = new AbortController();
@@ -10,7 +11,7 @@ afterAll(() => checks.close());
 
 async function refusal(expression: string): Promise<CliError> {
   const outcome = await checkQuery(HERE, expression).catch((error: unknown) => error);
-  expect(outcome).toMatchObject({ exitCode: 2, status: 'USAGE_ERROR' });
+  expect(outcome).toMatchObject({ exitCode: EXIT.usage, status: 'USAGE_ERROR' });
   return outcome as CliError;
 }
 
@@ -59,6 +60,8 @@ describe('applyQuery', () => {
   });
 
   it('refuses to apply a function to what it does not take', async () => {
-    await expect(applyQuery(HERE, 'length(extra.new)', run)).rejects.toMatchObject({ exitCode: 2 });
+    await expect(applyQuery(HERE, 'length(extra.new)', run)).rejects.toMatchObject({
+      exitCode: EXIT.usage,
+    });
   });
 });

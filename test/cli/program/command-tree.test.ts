@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { COMMAND_TABLE } from '../../../src/cli/program/command-table.ts';
 import { runInProcess } from '../../support/context.ts';
 
@@ -25,21 +26,23 @@ describe('the tree of commands', () => {
     expect(stdout()).not.toContain('(default: [])');
     expect(stdout()).toMatch(/^Flags of every command .*: promptrun help flags$/m);
     expect(stdout()).not.toContain('--base-url <url>');
-    expect([stderr(), exitCode]).toEqual(['', 0]);
+    expect(stderr()).toBe('');
+    expect(exitCode).toBe(0);
   });
 
   it('prints the help when called alone, without hidden commands', async () => {
     const { exitCode, stdout, stderr } = await runInProcess([]);
     expect(stdout()).toMatch(/^Usage: promptrun <command>/);
     expect(stdout()).not.toContain('__complete');
-    expect([stderr(), exitCode]).toEqual(['', 0]);
+    expect(stderr()).toBe('');
+    expect(exitCode).toBe(0);
   });
 
   it.each(['--replay', '--record', '--inputs', '--image', '--schema'])(
     'refuses %s without a name, as an unset variable in a script leaves it',
     async flag => {
       const { exitCode, stderr } = await runInProcess(['run', 'hello', '-i', 'name=Ada', flag, '']);
-      expect(exitCode).toBe(2);
+      expect(exitCode).toBe(EXIT.usage);
       expect(stderr()).toMatch(
         new RegExp(`^error: option '.*${flag} <.*Name a (file|directory)`, 'u'),
       );
@@ -151,7 +154,8 @@ describe('help', () => {
   ])('does not explain what is not there: %s %s %s', async (...argv) => {
     const { exitCode, stdout, stderr } = await runInProcess(argv.filter(Boolean));
     expect(stderr()).toMatch(/^error: unknown command 'nope' \(USAGE_ERROR\)\n/);
-    expect([stdout(), exitCode]).toEqual(['', 2]);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -159,13 +163,13 @@ describe('usage errors', () => {
   it('suggests run for what may be a prompt', async () => {
     const { stderr, exitCode } = await runInProcess(['my haiku']);
     expect(stderr()).toContain("\nIf 'my haiku' is a prompt: promptrun run 'my haiku'\n");
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('names the topic of the help that was meant', async () => {
     const { exitCode, stderr } = await runInProcess(['help', 'environmnet']);
     expect(stderr()).toMatch(/^error: unknown command 'environmnet'; did you mean environment\?/);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it.each([
@@ -243,7 +247,8 @@ describe('usage errors', () => {
     expect(first).toBe(line);
     expect(usage).toMatch(new RegExp(`^Usage: ${command} [<[]`));
     expect(see).toBe(`See: ${command} --help`);
-    expect([stdout(), exitCode]).toEqual(['', 2]);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it.each([
@@ -272,7 +277,7 @@ describe('usage errors', () => {
     const { exitCode, stderr } = await runInProcess(argv);
     expect(stderr().split('\n')[1]).toBe(hint);
     expect(stderr()).not.toContain('sk-1');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it.each([
@@ -285,7 +290,7 @@ describe('usage errors', () => {
     const { stderr } = await runInProcess([...argv, '--json']);
     expect(JSON.parse(stderr())).toMatchObject({
       message: expect.stringContaining(message),
-      exitCode: 2,
+      exitCode: EXIT.usage,
     });
   });
 
@@ -297,11 +302,11 @@ describe('usage errors', () => {
         status: 'USAGE_ERROR',
         message: expect.stringContaining('unknown command') as string,
         data: null,
-        exitCode: 2,
+        exitCode: EXIT.usage,
       });
 
       expect(stderr().trimEnd()).not.toContain('\n');
-      expect(exitCode).toBe(2);
+      expect(exitCode).toBe(EXIT.usage);
     },
   );
 
@@ -324,8 +329,9 @@ describe('global flags', () => {
 
   it('refuse a query that cannot be evaluated before anything is done', async () => {
     const set = await runInProcess(['config', 'set', 'rate', '1', '--query', '[?']);
-    expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: 2 });
-    expect([set.stdout(), set.exitCode]).toEqual(['', 2]);
+    expect(JSON.parse(set.stderr())).toMatchObject({ status: 'USAGE_ERROR', exitCode: EXIT.usage });
+    expect(set.stdout()).toBe('');
+    expect(set.exitCode).toBe(EXIT.usage);
     expect((await runInProcess(['config', 'get', 'rate'], { home: set.home })).stdout()).toBe(
       '5\n',
     );
@@ -334,6 +340,6 @@ describe('global flags', () => {
   it('refuse a time that is not valid', async () => {
     const { stderr, exitCode } = await runInProcess(['config', 'list', '--timeout', 'soon']);
     expect(stderr()).toMatch(/^error: --timeout: 'soon' is not a duration \(USAGE_ERROR\)\n/);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 });

@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { Settings } from '../../../src/cli/settings/settings.ts';
 import { temporaryDirectory, testClock } from '../../support/context.ts';
 import { isPosix } from '../../support/system.ts';
@@ -115,7 +116,7 @@ describe('the configuration file', () => {
     expect(() => settings.get('rate')).toThrow(`${file} is damaged: ${what}`);
     await expect(settings.update(() => undefined)).rejects.toMatchObject({
       status: 'CONFIG_ERROR',
-      exitCode: 2,
+      exitCode: EXIT.usage,
       hints: [expect.stringContaining('rename it to start with a new one')],
     });
     expect(readFileSync(file, 'utf8')).toBe(text);
@@ -137,7 +138,7 @@ describe('the configuration file', () => {
     const file = path.join(temporaryDirectory(), 'a-file');
     writeFileSync(file, '');
     const update = settingsIn(file).update(() => undefined);
-    await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: 2 });
+    await expect(update).rejects.toMatchObject({ status: 'CONFIG_ERROR', exitCode: EXIT.usage });
   });
 
   it('says which setting has a wrong value', () => {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { hasGit, isPosix } from '../../support/system.ts';
@@ -26,7 +27,7 @@ describe('a name that stands for nothing', () => {
     git(home, 'init', '-q');
     git(home, 'commit', '-qm', 'Begin', '--allow-empty');
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toContain(`\nDid you mean ${meant}?\n`);
     expect(stderr()).not.toContain('neither does a file');
   });
@@ -41,21 +42,21 @@ describe('a name that stands for nothing', () => {
       home,
       local: localService,
     });
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
   });
 
   it.each(['ntoe.prompt', './noet.prompt', 'notes'])('%s is a slip of a file', async target => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', target], { home, local: localService });
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toContain('\nDid you mean the file note.prompt?\n');
   });
 
   it("has no hint if the file doesn't exist", async () => {
     const home = homeWithNote(NOTE);
     const { exitCode, stderr } = await runInProcess(['run', 'memo'], { home, local: localService });
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).not.toContain('Did you mean');
   });
 });
@@ -64,7 +65,7 @@ it('a file with backslashes that is missing is named as it was typed', async () 
   const { exitCode, stderr } = await runInProcess(['run', 'drafts\\note.prompt'], {
     local: localService,
   });
-  expect(exitCode).toBe(4);
+  expect(exitCode).toBe(EXIT.notFound);
   expect(stderr()).toContain(
     'the prompt "drafts\\note.prompt" does not exist, and neither does a file of that name',
   );
@@ -81,7 +82,7 @@ describe('a target that is not a regular file', () => {
         local: localService,
       });
 
-      expect(exitCode).toBe(2);
+      expect(exitCode).toBe(EXIT.usage);
       expect(stderr()).toContain(`${target} is a directory, not a prompt file`);
       expect(stderr()).not.toContain('Did you mean');
     },
@@ -102,7 +103,7 @@ describe('a target that is not a regular file', () => {
         home,
         local: localService,
       });
-      expect(exitCode).toBe(2);
+      expect(exitCode).toBe(EXIT.usage);
       expect(stderr()).toContain(message);
     }
   });

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../support/context.ts';
 import { runWithScript } from '../../support/run-with-script.ts';
@@ -53,7 +54,8 @@ describe('a prompt', () => {
       '--query',
       'title',
     ]);
-    expect([stdout, exitCode]).toEqual(['Haiku\n', 0]);
+    expect(stdout).toBe('Haiku\n');
+    expect(exitCode).toBe(0);
   });
 
   it('is found in one version by the beginning of its id', async () => {
@@ -69,9 +71,9 @@ describe('a prompt', () => {
   });
 
   it.each([
-    ['haiku@ffff', 4, /^error: haiku has no version that begins with "ffff"/],
-    ['haiku@', 4, /^error: haiku has no version that begins with ""/],
-    ['haiku@0b0c', 2, /^error: several versions of haiku begin with 0b0c/],
+    ['haiku@ffff', EXIT.notFound, /^error: haiku has no version that begins with "ffff"/],
+    ['haiku@', EXIT.notFound, /^error: haiku has no version that begins with ""/],
+    ['haiku@0b0c', EXIT.usage, /^error: several versions of haiku begin with 0b0c/],
   ])('%s is refused', async (name, code, message) => {
     const { stderr, exitCode } = await runWithScript([search, versions], ['run', name]);
     expect(stderr).toMatch(message);
@@ -134,7 +136,8 @@ describe('commands of the embedded service', () => {
       /^error: .* the embedded service, but http.* is configured by PROMPTRUN_BASE_URL/,
     );
     expect(stderr).toContain('--profile local');
-    expect([stdout, exitCode]).toEqual(['', 2]);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
 
     const there = await runWithScript(
       [],
@@ -160,7 +163,8 @@ it("nothing of a prompt file is sent to a service that is not a promptrun's own"
       ['prompts', 'publish', ...what],
       options,
     );
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('--profile local')]);
+    expect(stderr).toContain('--profile local');
+    expect(exitCode).toBe(EXIT.usage);
   }
 });
 
@@ -169,14 +173,17 @@ it("a run of a service that can't cancel runs is not cancelled", async () => {
   const look = { expect: { method: 'GET', path: `/runs/${RUN}` }, answer: missing };
   const script = [look, run, { expect: { method: 'GET', path: '/prompts' }, answer: missing }];
   const { stderr, exitCode } = await runWithScript(script, ['runs', 'cancel', RUN]);
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("can't cancel runs")]);
+  expect(stderr).toContain("can't cancel runs");
+  expect(exitCode).toBe(EXIT.usage);
 });
 
 it('a run of a service that does not keep what it was created from is run again from its manifest', async () => {
   const home = temporaryDirectory();
   const kept = { expect: { path: `/runs/${RUN}/request` }, answer: missing };
 
-  expect((await runWithScript([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(4);
+  expect((await runWithScript([kept], ['runs', 'rerun', RUN], { home })).exitCode).toBe(
+    EXIT.notFound,
+  );
 
   const manifest = {
     runId: RUN,
@@ -189,7 +196,9 @@ it('a run of a service that does not keep what it was created from is run again 
     writeFileSync(path.join(home, 'run.json'), JSON.stringify({ baseUrl, ...manifest }));
   write('https://other.example/v1');
 
-  expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+  expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(
+    EXIT.usage,
+  );
 
   write('http://localhost/v1');
   const embedded = await runWithScript([], ['runs', 'rerun', './run.json'], { home });
@@ -197,7 +206,9 @@ it('a run of a service that does not keep what it was created from is run again 
   expect(embedded.stderr).toContain('is from the embedded service (profile local), but http');
 
   writeFileSync(path.join(home, 'run.json'), '{"runId":');
-  expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(2);
+  expect((await runWithScript([], ['runs', 'rerun', './run.json'], { home })).exitCode).toBe(
+    EXIT.usage,
+  );
 });
 
 it('a typo in an input of a rerun, and a manifest whose version is not a UUID, create nothing', async () => {
@@ -220,7 +231,8 @@ it('a typo in an input of a rerun, and a manifest whose version is not a UUID, c
   ];
   const typo = await runWithScript(script, ['runs', 'rerun', RUN, '-i', 'nmae=Bob'], { home });
 
-  expect([typo.exitCode, typo.stderr]).toEqual([2, expect.stringContaining('did you mean name?')]);
+  expect(typo.stderr).toContain('did you mean name?');
+  expect(typo.exitCode).toBe(EXIT.usage);
 
   for (const promptVersionId of ['hello', './x.prompt', 7]) {
     const manifest = {
@@ -275,7 +287,8 @@ describe('a prompt file', () => {
           env,
           local: localService,
         });
-        expect([exitCode, stdout()], stderr()).toEqual([0, expect.stringMatching(expected)]);
+        expect(stdout(), stderr()).toMatch(expected);
+        expect(exitCode, stderr()).toBe(0);
       }
 
       const list = await runInProcess(['prompts', 'list', '--query', '[].slug'], {
@@ -301,7 +314,7 @@ describe('a prompt file', () => {
       env: elsewhere,
       local: localService,
     });
-    expect(waited.exitCode).toBe(3);
+    expect(waited.exitCode).toBe(EXIT.unauthorised);
   });
 
   it.runIf(hasGit)('may be named as of a git revision', async () => {
@@ -325,10 +338,8 @@ describe('a prompt file', () => {
       home: files(),
       local: localService,
     });
-    expect([exitCode, stderr()]).toEqual([
-      2,
-      expect.stringContaining('rows.csv:1: this is a table (CSV), not a prompt file'),
-    ]);
+    expect(stderr()).toContain('rows.csv:1: this is a table (CSV), not a prompt file');
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -352,10 +363,10 @@ describe('a run', () => {
   it.each([
     [
       '5f0c8f',
-      2,
+      EXIT.usage,
       /^error: several runs begin with 5f0c8f \(USAGE_ERROR\)\nGive more of the id: 5f0c8f0e-/,
     ],
-    ['aaaaaa', 4, /^error: no run begins with aaaaaa /],
+    ['aaaaaa', EXIT.notFound, /^error: no run begins with aaaaaa /],
   ])('%s is refused', async (name, code, message) => {
     const { stderr, exitCode } = await runWithScript([list], ['runs', 'get', name]);
     expect(stderr).toMatch(message);
@@ -363,6 +374,6 @@ describe('a run', () => {
   });
 
   it('is not looked for by less than six characters', async () => {
-    expect((await runWithScript([], ['runs', 'get', '5f0c8'])).exitCode).toBe(2);
+    expect((await runWithScript([], ['runs', 'get', '5f0c8'])).exitCode).toBe(EXIT.usage);
   });
 });

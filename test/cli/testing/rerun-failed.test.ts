@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess } from '../../support/context.ts';
 import { ECHO, echoProject, Project } from '../../support/project.ts';
@@ -20,10 +21,8 @@ describe('test --failed', () => {
     const project = echoProject(PASSING + FAILING);
     const refused = await project.run(['test', '--failed']);
 
-    expect([refused.exitCode, refused.stderr()]).toEqual([
-      4,
-      expect.stringContaining('Leave out --failed'),
-    ]);
+    expect(refused.stderr()).toContain('Leave out --failed');
+    expect(refused.exitCode).toBe(EXIT.notFound);
 
     await project.run(['test', '--filter', 'norwegian']);
     project.write('echo.test.yaml', `cases:\n${PASSING}${FAILING.replace('hei', 'hello')}`);
@@ -34,10 +33,8 @@ describe('test --failed', () => {
     const argv = ['test', '--failed', '--reporter', 'json', '--out', 'report.json'];
     const green = await runInProcess(argv, live);
 
-    expect([green.exitCode, green.stderr()]).toEqual([
-      0,
-      'note: no case failed when it was last run; 1 case passed\n',
-    ]);
+    expect(green.stderr()).toBe('note: no case failed when it was last run; 1 case passed\n');
+    expect(green.exitCode).toBe(0);
 
     const report: unknown = JSON.parse(
       readFileSync(path.join(project.home, 'report.json'), 'utf8'),
@@ -50,7 +47,7 @@ describe('test --failed', () => {
     await project.run(['test', '--record', 'rec']);
     project.write('echo.test.yaml', `cases:\n${PASSING.replace('equals: hello', 'equals: hullo')}`);
 
-    expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(5);
+    expect((await project.run(['test', '--replay', 'rec'])).exitCode).toBe(EXIT.runFailed);
 
     const live = { home: project.home, local: localService };
     const { exitCode, stderr } = await runInProcess(['test', '--failed'], live);
@@ -59,7 +56,9 @@ describe('test --failed', () => {
     expect(stderr()).toContain(
       'note: 1 case failed with --replay, which is remembered apart: to run only those, add --replay <dir>\n',
     );
-    expect((await project.run(['test', '--failed', '--replay', 'rec'])).exitCode).toBe(5);
+    expect((await project.run(['test', '--failed', '--replay', 'rec'])).exitCode).toBe(
+      EXIT.runFailed,
+    );
   });
 
   it('knows which cases failed, whatever files were tested with them', async () => {
@@ -102,15 +101,13 @@ describe('test --failed', () => {
     );
 
     // Without the judge, the whole file is a fault.
-    expect((await project.run(['test'])).exitCode).toBe(2);
+    expect((await project.run(['test'])).exitCode).toBe(EXIT.usage);
 
     await project.run(['test', '--filter', 'norwegian']);
     const { stdout, exitCode, stderr } = await project.run(['test', '--failed']);
 
-    expect([exitCode, stdout()], stderr()).toEqual([
-      5,
-      expect.stringContaining('0 passed, 1 failed'),
-    ]);
+    expect(stdout(), stderr()).toContain('0 passed, 1 failed');
+    expect(exitCode, stderr()).toBe(EXIT.runFailed);
 
     const dry = await project.run(['test', '--failed', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout())).toMatchObject({ cases: 1, creations: 1 });
@@ -119,7 +116,7 @@ describe('test --failed', () => {
     await project.run(['test', '--judge', 'echo']);
     const without = await project.run(['test', '--failed']);
 
-    expect(without.exitCode).toBe(2);
+    expect(without.exitCode).toBe(EXIT.usage);
     expect(without.stderr()).toMatch(/echo\.test\.yaml:\d+: a rubric needs a judge/u);
   });
 
@@ -152,8 +149,10 @@ describe('test --failed', () => {
 `,
     );
     const project = echoProject(`${passing}${failing}`);
-    expect((await project.run(['test', '--filter', 'case 2'])).exitCode).toBe(5);
-    expect((await project.run(['test', '--failed', '--filter', 'case 1'])).exitCode).toBe(4);
+    expect((await project.run(['test', '--filter', 'case 2'])).exitCode).toBe(EXIT.runFailed);
+    expect((await project.run(['test', '--failed', '--filter', 'case 1'])).exitCode).toBe(
+      EXIT.notFound,
+    );
   });
 
   it('distinguishes equal cases if --filter leaves some of them out', async () => {
@@ -168,6 +167,8 @@ describe('test --failed', () => {
 
     const runId = await testedRun();
     expect(await testedRun('--resume', '--filter', 'norwegian')).toBe(runId);
-    expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(5);
+    expect((await project.run(['test', '--failed', '--filter', 'norwegian'])).exitCode).toBe(
+      EXIT.runFailed,
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { ECHO, echoProject, Project } from '../../support/project.ts';
 import { hasLinks } from '../../support/system.ts';
 
@@ -74,13 +75,14 @@ describe('a fault in a test file', () => {
     const project = new Project({ 'echo.prompt': ECHO, 'echo.test.yaml': source });
     const { exitCode, stdout, stderr } = await project.run(['test']);
     expect(stderr()).toContain(message);
-    expect([exitCode, stdout()]).toEqual([2, '']);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is reported for a path that does not exist, and for a directory without tests', async () => {
     const project = new Project({});
-    expect((await project.run(['test', 'none'])).exitCode).toBe(2);
-    expect((await project.run(['test'])).exitCode).toBe(4);
+    expect((await project.run(['test', 'none'])).exitCode).toBe(EXIT.usage);
+    expect((await project.run(['test'])).exitCode).toBe(EXIT.notFound);
   });
 });
 
@@ -114,7 +116,7 @@ describe('files that a test file names', () => {
       expect(cases.filter(({ status }) => status === 'passed').map(({ name }) => name)).toEqual([
         'fine',
       ]);
-      expect(exitCode).toBe(2);
+      expect(exitCode).toBe(EXIT.usage);
       expect(stdout()).not.toContain('a secret');
 
       const allowed = await project.run([
@@ -124,10 +126,8 @@ describe('files that a test file names', () => {
         '--filter',
         'absolute',
       ]);
-      expect([allowed.exitCode, allowed.stdout()]).toEqual([
-        0,
-        expect.stringContaining('a secret'),
-      ]);
+      expect(allowed.stdout()).toContain('a secret');
+      expect(allowed.exitCode).toBe(0);
     },
   );
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../../src/wire/index.ts';
 import { runCommand } from '../../support/command.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../../support/databases/pgbouncer.ts';
@@ -54,7 +55,7 @@ describe.skipIf(postgresPrograms() === undefined || !hasPgBouncer)(
       pooler = await startPgBouncer(await makeDatabase(cluster.url, 'pool_refused'), 'transaction');
       const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', pooler.url]);
       expect(stderr).toContain('prepare=false');
-      expect(code).toBe(2);
+      expect(code).toBe(EXIT.usage);
       await pooler.stop();
     });
   },

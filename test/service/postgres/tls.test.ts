@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import { openStore } from '../../../src/service/index.ts';
 import { CERTIFICATE } from '../../support/certificates/loopback-certificate.ts';
 import { runCommand } from '../../support/command.ts';
@@ -64,7 +65,7 @@ describe.skipIf(isMissing)('a database that speaks TLS', () => {
     const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
     expect(stderr).toMatch(message);
     expect(stderr).not.toMatch(/warning/i);
-    expect(code).toBe(1);
+    expect(code).toBe(EXIT.fault);
   });
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../../../src/cli/core/exit-codes.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { runCommand } from '../../support/command.ts';
 import {
@@ -106,6 +107,6 @@ describe.skipIf(postgresPrograms() === undefined)('a database that an earlier ve
     const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
 
     expect(stderr).toMatch(/promptrun 7\.1\.0.*7\.0\.0 or newer/);
-    expect(code).toBe(2);
+    expect(code).toBe(EXIT.usage);
   });
 });

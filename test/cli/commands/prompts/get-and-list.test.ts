@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { runWithScript } from '../../../support/run-with-script.ts';
 import { failure, success } from '../../../support/scripted-service.ts';
 import { machine } from './local-machine.ts';
@@ -19,7 +20,7 @@ describe('prompts without a verb', () => {
   it('refuses a verb that does not exist', async () => {
     const { stderr, exitCode } = await machine().promptrun(['prompts', 'lst']);
     expect(stderr).toMatch(/^error: unknown command 'lst'; did you mean list\?/);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -36,7 +37,7 @@ describe('prompts get', () => {
     expect(stderr).toContain(
       'error: the prompt "helo" does not exist; did you mean hello? (NOT_FOUND_ERROR)\nList the prompts with: promptrun prompts list\n',
     );
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
   });
 });
 
@@ -58,7 +59,7 @@ describe('prompts list', () => {
     expect(stderr).toMatch(
       /^error: \S+ does not list its prompts \(USAGE_ERROR\)\n.*promptrun prompts search/,
     );
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('succeeds with no output if there are no prompts', async () => {

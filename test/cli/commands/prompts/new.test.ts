@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { GITHUB_PROMPT, machine } from './local-machine.ts';
 
 describe('prompts new', () => {
@@ -18,7 +19,8 @@ describe('prompts new', () => {
         ...flags,
       ]);
 
-      expect([stdout, exitCode]).toEqual(['sub/tides.prompt\nsub/tides.test.yaml\n', 0]);
+      expect(stdout).toBe('sub/tides.prompt\nsub/tides.test.yaml\n');
+      expect(exitCode).toBe(0);
       expect(stderr).toContain(`run it with: ${command}\n`);
 
       const [, ...argv] = command.replaceAll("'", '').split(' ');
@@ -34,13 +36,14 @@ describe('prompts new', () => {
     expect(stderr).toMatch(
       /^error: "sub\/my tides\.prompt": the file's name becomes the prompt's slug, /,
     );
-    expect([existsSync(path.join(home, 'sub')), exitCode]).toEqual([false, 2]);
+    expect(existsSync(path.join(home, 'sub'))).toBe(false);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('says in words why nothing can be written, without the name of a temporary file', async () => {
     const { promptrun } = machine({ 'a.txt': '' });
     expect(await promptrun(['prompts', 'new', 'a.txt/tides'])).toMatchObject({
-      exitCode: 2,
+      exitCode: EXIT.usage,
       stderr:
         "error: a.txt/tides.prompt can't be written: a part of its path is not a directory (USAGE_ERROR)\n",
     });
@@ -56,7 +59,8 @@ describe('prompts new', () => {
       'sum.prompt.yml',
     ]);
 
-    expect([stdout, exitCode]).toEqual(['sum.prompt\n', 0]);
+    expect(stdout).toBe('sum.prompt\n');
+    expect(exitCode).toBe(0);
     expect(stderr).not.toContain('sum.prompt.yml');
 
     const rendered = await promptrun([
@@ -86,10 +90,10 @@ describe('prompts new', () => {
       'a.prompt.yml': 'name: A\nmessages:\n  - role: judge\n    content: x\n',
     });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'a', '--from', 'a.prompt.yml']);
-    expect([stderr, exitCode]).toEqual([
+    expect(stderr).toBe(
       'error: a.prompt.yml:3: the `role` of a message must be system, user or assistant (USAGE_ERROR)\n',
-      2,
-    ]);
+    );
+    expect(exitCode).toBe(EXIT.usage);
     expect(existsSync(path.join(home, 'a.prompt'))).toBe(false);
   });
 
@@ -97,7 +101,8 @@ describe('prompts new', () => {
     const { home, promptrun } = machine({ 'tides.test.yaml': 'mine' });
     const { stderr, exitCode } = await promptrun(['prompts', 'new', 'tides.prompt']);
     expect(stderr).toMatch(/^error: tides\.test\.yaml already exists/);
-    expect([exitCode, existsSync(path.join(home, 'tides.prompt'))]).toEqual([2, false]);
+    expect(existsSync(path.join(home, 'tides.prompt'))).toBe(false);
+    expect(exitCode).toBe(EXIT.usage);
     expect(readFileSync(path.join(home, 'tides.test.yaml'), 'utf8')).toBe('mine');
   });
 });

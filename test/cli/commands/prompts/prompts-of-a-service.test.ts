@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { TEST_NOW } from '../../../support/context.ts';
 import { runWithScript } from '../../../support/run-with-script.ts';
 import { type Exchange, failure, success } from '../../../support/scripted-service.ts';
@@ -131,11 +132,11 @@ describe('prompts get', () => {
     ];
     const { stderr, exitCode } = await runWithScript(script, ['prompts', 'get', PROMPT]);
     expect(stderr).toMatch(/^error: no such prompt \(NOT_FOUND_ERROR\)\n/u);
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
   });
 
   it.each(['..', '%2e%2e', 'a/b', ''])('sends nothing for the id %j', async id => {
-    expect((await runWithScript([], ['prompts', 'get', id])).exitCode).toBe(2);
+    expect((await runWithScript([], ['prompts', 'get', id])).exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -242,7 +243,7 @@ describe('prompts search', () => {
   it.each([[['  ']], [['x'.repeat(201)]], [['x'.repeat(100), 'y'.repeat(100)]]])(
     'refuses what the service would refuse',
     async words => {
-      expect((await runWithScript([], ['prompts', 'search', ...words])).exitCode).toBe(2);
+      expect((await runWithScript([], ['prompts', 'search', ...words])).exitCode).toBe(EXIT.usage);
     },
   );
 

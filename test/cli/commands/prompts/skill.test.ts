@@ -20,7 +20,8 @@ it('writes a skill whose command line runs as it stands', async () => {
   const home = temporaryDirectory();
   const { exitCode, stdout } = await skill(home, 'hello');
 
-  expect([exitCode, stdout()]).toEqual([0, `${path.join('.claude/skills/hello/SKILL.md')}\n`]);
+  expect(stdout()).toBe(`${path.join('.claude/skills/hello/SKILL.md')}\n`);
+  expect(exitCode).toBe(0);
 
   const text = readFileSync(path.join(home, stdout().trim()), 'utf8');
   expect(Object.keys(readFrontMatter(text))).toEqual(['name', 'description']);
@@ -67,14 +68,15 @@ it.runIf(hasLinks)(
     writeFileSync(file, 'mine');
     const kept = await skill(home, 'hello', '--to', 'skills');
 
-    expect([kept.exitCode, readFileSync(file, 'utf8')]).toEqual([2, 'mine']);
+    expect(readFileSync(file, 'utf8')).toBe('mine');
+    expect(kept.exitCode).toBe(EXIT.usage);
     expect((await skill(home, 'hello', '--to', 'skills', '--force')).exitCode).toBe(0);
     expect(readFileSync(file, 'utf8')).toContain('promptrun run hello');
 
     mkdirSync(path.join(home, 'elsewhere'));
     symlinkSync('../elsewhere', path.join(home, 'skills/sandbox'));
 
-    expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(2);
+    expect((await skill(home, 'sandbox', '--to', 'skills', '--force')).exitCode).toBe(EXIT.usage);
   },
 );
 
@@ -99,7 +101,8 @@ it('refuses the second of two prompts that would get the same folder', async () 
   }
 
   const { exitCode, stderr } = await skill(home, 'My_prompt.prompt', './in/my-prompt.prompt');
-  expect([exitCode, stderr()]).toEqual([2, expect.stringContaining(' would both get the folder ')]);
+  expect(stderr()).toContain(' would both get the folder ');
+  expect(exitCode).toBe(EXIT.usage);
 
   const file = path.join(home, '.claude/skills/my-prompt/SKILL.md');
   expect(readFileSync(file, 'utf8')).toContain('promptrun run My_prompt.prompt');

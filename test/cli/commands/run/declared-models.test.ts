@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 
@@ -68,9 +69,9 @@ describe('a program as a model', () => {
 
   it('is known only if the file is named', async () => {
     const { promptrun } = machine({ model: 'bot' });
-    expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: 2 });
+    expect(await promptrun(...RUN, 'q=it')).toMatchObject({ exitCode: EXIT.usage });
     expect(await promptrun('prompts', 'check', '--models', 'say.prompt')).toMatchObject({
-      exitCode: 2,
+      exitCode: EXIT.usage,
     });
     expect(
       await promptrun('prompts', 'check', '--models', 'say.prompt', '--models-from', 'models.yaml'),
@@ -79,7 +80,7 @@ describe('a program as a model', () => {
     });
 
     const { exitCode, stderr } = await promptrun(...RUN, 'q=it', '--models', 'other.yaml');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(/other\.yaml can't be read: it does not exist/);
   });
 
@@ -88,15 +89,15 @@ describe('a program as a model', () => {
     const { promptrun } = machine({ model: 'bot' }, gone, { model: 'odd', output: 'nothing' });
 
     expect(await promptrun(...RUN, 'q=bad', ...MODELS)).toMatchObject({
-      exitCode: 5,
+      exitCode: EXIT.runFailed,
       stderr: expect.stringMatching(/bot ended with exit code 3: no idea/) as string,
     });
     expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'gone')).toMatchObject({
-      exitCode: 1,
+      exitCode: EXIT.fault,
       stderr: expect.stringMatching(/no-such-program-anywhere can't be started/) as string,
     });
     expect(await promptrun(...RUN, 'q=it', ...MODELS, '-m', 'odd')).toMatchObject({
-      exitCode: 5,
+      exitCode: EXIT.runFailed,
       stderr: expect.stringMatching(/it has no `nothing`; it begins with \{"text"/) as string,
     });
   });
@@ -104,7 +105,7 @@ describe('a program as a model', () => {
   it('stays within a cap: its first run goes alone if only answers show the cost', async () => {
     const { promptrun, asked } = machine({ model: 'bot', cost: 'cost' });
     const first = await promptrun(...BATCH, '--max-cost', '0.05');
-    expect(first.exitCode).toBe(8);
+    expect(first.exitCode).toBe(EXIT.capReached);
     expect(asked()).toEqual(['say one', 'say two']);
     expect(await promptrun(...BATCH, '--resume', '--max-cost', '1')).toMatchObject({ exitCode: 0 });
     expect(asked().toSorted()).toEqual(['say four', 'say one', 'say three', 'say two']);
@@ -120,7 +121,7 @@ describe('a program as a model', () => {
     const first = await promptrun(...compare, '--max-cost', '0.05');
 
     expect(first).toMatchObject({
-      exitCode: 8,
+      exitCode: EXIT.capReached,
       stderr: expect.stringMatching(/To continue, add --resume/) as string,
     });
     expect(asked().length).toBeLessThan(8);
@@ -205,7 +206,7 @@ describe('a program as a model', () => {
     });
 
     const failed = await compare('--judge', 'broken', '--resume');
-    expect(failed).toMatchObject({ exitCode: 1, rates: 'no row could be judged' });
+    expect(failed).toMatchObject({ exitCode: EXIT.fault, rates: 'no row could be judged' });
     expect(failed.stderr).toContain('--resume --retry-unknown');
 
     const models = readFileSync(path.join(home, 'models.yaml'), 'utf8');
@@ -222,7 +223,7 @@ describe('a program as a model', () => {
   it('without any price is refused by a cap, before it is started', async () => {
     const { promptrun, asked } = machine({ model: 'bot' });
     const { exitCode, stderr } = await promptrun(...BATCH, '--max-cost', '1');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(
       /the price of the model bot is not known.*\n.*price: \{run: <dollars>\}/,
     );
@@ -244,14 +245,16 @@ describe('a program as a model', () => {
     ];
     const { exitCode, stderr } = await promptrun(...batch);
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain('odd.jsonl line 1 (row 1): the prompt has no input "nope"');
     expect(stderr).toContain('error: the price of the model bot is not known');
   });
 
   it('that answers without a cost is not started again under a cap', async () => {
     const { promptrun, asked } = machine({ model: 'bot', cost: 'price' });
-    expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({ exitCode: 8 });
+    expect(await promptrun(...BATCH, '--max-cost', '1')).toMatchObject({
+      exitCode: EXIT.capReached,
+    });
     expect(asked()).toEqual(['say one']);
   });
 });
@@ -262,7 +265,7 @@ describe('an address as a model', () => {
     const headers = { authorization: 'Bearer ${env.PROMPTRUN_TESTS_BOT_KEY}' };
     const { promptrun } = machine({ model: 'bot', address, headers });
     const { exitCode, stderr } = await promptrun(...RUN, 'q=it', ...MODELS);
-    expect(exitCode).toBe(3);
+    expect(exitCode).toBe(EXIT.unauthorised);
     expect(stderr).toMatch(/error: PROMPTRUN_TESTS_BOT_KEY is not set, which the model bot sends/);
   });
 
@@ -272,8 +275,8 @@ describe('an address as a model', () => {
       address: 'http://127.0.0.1:1/',
       headers: { q: '${input.q}' },
     });
-    expect(await promptrun(...RUN, 'q=a\nx: b', ...MODELS)).toMatchObject({ exitCode: 2 });
-    expect(await promptrun(...RUN, 'q=a', ...MODELS)).toMatchObject({ exitCode: 1 });
+    expect(await promptrun(...RUN, 'q=a\nx: b', ...MODELS)).toMatchObject({ exitCode: EXIT.usage });
+    expect(await promptrun(...RUN, 'q=a', ...MODELS)).toMatchObject({ exitCode: EXIT.fault });
   });
 });
 
@@ -294,21 +297,23 @@ describe('models check', () => {
       { model: 'gone', program: ['no-such-one'] },
     );
     expect(await promptrun('models', 'check', 'bot', 'gone', ...MODELS)).toMatchObject({
-      exitCode: 5,
+      exitCode: EXIT.runFailed,
     });
     expect(
       await promptrun('models', 'check', 'bot', 'echo', ...MODELS, '--max-cost', '0.1'),
     ).toMatchObject({
-      exitCode: 8,
+      exitCode: EXIT.capReached,
       stdout: expect.stringMatching(/^bot\tcapped\t.*\necho\tanswered\t/) as string,
     });
-    expect(await promptrun('models', 'check', 'nope', ...MODELS)).toMatchObject({ exitCode: 2 });
+    expect(await promptrun('models', 'check', 'nope', ...MODELS)).toMatchObject({
+      exitCode: EXIT.usage,
+    });
   });
 
   it('refuses a file of which nothing can be used, and says why', async () => {
     const { promptrun } = machine({ model: 'bot', exec: 5 });
     expect(await promptrun('models', 'check', ...MODELS)).toMatchObject({
-      exitCode: 2,
+      exitCode: EXIT.usage,
       stderr: expect.stringMatching(
         /no model to check \(CONFIG_ERROR\)\n.*`exec` is not a key/u,
       ) as string,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import {
   type Exchange,
   failure,
@@ -38,7 +39,7 @@ describe('an id that is not a version', () => {
     });
     const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toContain('error: missing inputs: name, place (USAGE_ERROR)\n');
   });
 
@@ -50,7 +51,7 @@ describe('an id that is not a version', () => {
     const service = await scriptedServiceForTest(noVersion, nowhere);
     const { exitCode, stderr } = await runAgainst(service, ['run', PROMPT]);
 
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toMatch(
       /^error: no published prompt or prompt version has the id 7f1d[^\n]*\n[^\n]*prompts search/,
     );
@@ -58,7 +59,7 @@ describe('an id that is not a version', () => {
 
   it('is not requested as a prompt if the run itself is gone', async () => {
     const service = await scriptedServiceForTest(stillRunning, { ...noSuchRun, times: 'any' });
-    expect((await runAgainst(service, RUN_IT)).exitCode).toBe(4);
+    expect((await runAgainst(service, RUN_IT)).exitCode).toBe(EXIT.notFound);
   });
 });
 
@@ -71,7 +72,7 @@ describe('a slug', () => {
   it('that no prompt has is not found', async () => {
     const service = await scriptedServiceForTest(promptSearch('hello2', 'Hello'));
     const { exitCode, stderr } = await runAgainst(service, ['run', 'hello']);
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(stderr()).toMatch(
       /^error: the prompt "hello" does not exist; did you mean \S+\? \(NOT_FOUND_ERROR\)\n/,
     );

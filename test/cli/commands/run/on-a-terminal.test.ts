@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RunFlags } from '../../../../src/cli/commands/run/run-argv.ts';
 import { runTarget } from '../../../../src/cli/commands/run/run-target.ts';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { listPromptFiles } from '../../../../src/cli/inputs/prompt-files-below.ts';
 import { localService } from '../../../../src/main.ts';
 import { KEY } from '../../../support/client.ts';
@@ -112,7 +113,7 @@ describe('run on a terminal', () => {
   it('refuses --ask if nobody can be asked', async () => {
     expect(
       (await runAgainst(await scriptedServiceForTest(), ['run', VERSION, '--ask'])).exitCode,
-    ).toBe(2);
+    ).toBe(EXIT.usage);
     expect(
       (
         await runAgainst(
@@ -121,7 +122,7 @@ describe('run on a terminal', () => {
           PERSON,
         )
       ).exitCode,
-    ).toBe(2);
+    ).toBe(EXIT.usage);
   });
 
   it('refuses what is wrong before it asks for the rest', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { OutputItem } from '../../../../src/wire/index.ts';
 import { scriptedServiceForTest } from '../../../support/scripted-service.ts';
 import { RUN, runAgainst, succeededRun, textOutput } from './run-against-service.ts';
@@ -24,7 +25,8 @@ describe('outputs on standard output', () => {
       await serviceWithOutputs([textOutput(data as unknown as string)]),
       RUN_IT,
     );
-    expect([exitCode, stdout()]).toEqual([0, out]);
+    expect(stdout()).toBe(out);
+    expect(exitCode).toBe(0);
   });
 
   it('text cannot drive a terminal', async () => {
@@ -105,7 +107,7 @@ describe('outputs on standard output', () => {
     );
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
     expect({ exitCode, stdout: stdout(), stderr: stderr() }).toEqual({
-      exitCode: 5,
+      exitCode: EXIT.runFailed,
       stdout: 'half\n',
       stderr: `error: broke\nnote: run ${RUN} failed\n`,
     });
@@ -117,7 +119,7 @@ describe('outputs on standard output', () => {
       RUN_IT,
     );
     expect({ exitCode, stderr: stderr() }).toEqual({
-      exitCode: 5,
+      exitCode: EXIT.runFailed,
       stderr: `error: run ${RUN} failed\n`,
     });
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { runWithScript } from '../../../support/run-with-script.ts';
 import { machine, SUM } from '../prompts/local-machine.ts';
 
@@ -8,7 +9,8 @@ it.each([
 ])('a run of a file with several faults says how to see them: %j', async (fields, hint) => {
   const { promptrun } = machine({ 'a.prompt': `---\nmodel: [c]\n${fields}\n---\na\n` });
   const { stderr, exitCode } = await promptrun(['run', 'a.prompt']);
-  expect([stderr, exitCode]).toEqual([expect.stringContaining(hint), 2]);
+  expect(stderr).toContain(hint);
+  expect(exitCode).toBe(EXIT.usage);
 });
 
 describe('a run of a file of another tool', () => {
@@ -20,7 +22,8 @@ describe('a run of a file of another tool', () => {
         : 'model: echo\nmessages: [{ role: user, content: hello }]\n';
       const { promptrun } = machine({ [file]: text });
       const { stdout, exitCode } = await promptrun(['run', file, '-m', 'echo']);
-      expect([stdout, exitCode]).toEqual([expect.stringContaining('hello'), 0]);
+      expect(stdout).toContain('hello');
+      expect(exitCode).toBe(0);
     },
   );
 
@@ -50,10 +53,8 @@ describe('a run of a file of another tool', () => {
     const { promptrun } = machine({ [file]: text });
     const { exitCode, stderr } = await promptrun(['run', file, '-m', 'echo']);
     const notes = stderr.split('\n').filter(line => line.startsWith(`note: ${file}`));
-    expect([exitCode, notes]).toEqual([
-      0,
-      note === undefined ? [] : [expect.stringContaining(note)],
-    ]);
+    expect(notes).toEqual(note === undefined ? [] : [expect.stringContaining(note)]);
+    expect(exitCode).toBe(0);
   });
 });
 
@@ -66,7 +67,7 @@ describe('run --model', () => {
     expect((await promptrun(['run', 'sum.prompt', '-i', 'count=1', '-m', 'card'])).stdout).toMatch(
       /^file:/,
     );
-    expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(4);
+    expect((await promptrun(['prompts', 'get', 'sum'])).exitCode).toBe(EXIT.notFound);
     expect((await promptrun(['run', 'hello', '-i', 'name=Ada'])).stdout).toContain('Hello, Ada!');
   });
 
@@ -79,12 +80,14 @@ describe('run --model', () => {
       '-m',
       'nope',
     ]);
-    expect([stderr, exitCode]).toEqual([expect.stringMatching(/^error: .*nope/m), 2]);
+    expect(stderr).toMatch(/^error: .*nope/m);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is refused if another service is configured', async () => {
     const { stderr, exitCode } = await runWithScript([], ['run', 'hello', '-m', 'echo']);
-    expect([stderr, exitCode]).toEqual([expect.stringContaining('--profile local'), 2]);
+    expect(stderr).toContain('--profile local');
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -117,7 +120,7 @@ it('runs a file that names no model with the setting model, else with echo, and 
 
   await promptrun(['config', 'set', 'model', 'ecko']);
   expect(await promptrun(['run', 'bare.prompt'])).toMatchObject({
-    exitCode: 2,
+    exitCode: EXIT.usage,
     stderr: expect.stringMatching(
       /^error: the setting `model`: the model `ecko` does not exist; did you mean echo\? The models are [\w, ]+ \(USAGE_ERROR\)$/mu,
     ) as string,
@@ -135,7 +138,8 @@ it('runs a file that names no model with the setting model, else with echo, and 
   await promptrun(['config', 'set', 'model', 'no-such-model']);
   const missing = await promptrun(['run', 'bare.prompt']);
 
-  expect([missing.exitCode, missing.stderr]).toEqual([2, expect.stringContaining('no-such-model')]);
+  expect(missing.stderr).toContain('no-such-model');
+  expect(missing.exitCode).toBe(EXIT.usage);
 });
 
 it('the note about the embedded service is printed once per machine', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { OutputItem } from '../../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 import {
@@ -163,7 +164,7 @@ describe('--save', () => {
       });
 
       expect({ exitCode, stdout: stdout() }).toEqual({
-        exitCode: 1,
+        exitCode: EXIT.fault,
         stdout: `good\n${service.origin}/media/a\n`,
       });
       expect(stderr()).toMatch(
@@ -185,7 +186,7 @@ describe('--save', () => {
       '--query',
       'length(tokens)',
     ]);
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 2, stdout: '' });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.usage, stdout: '' });
     expect(JSON.parse(stderr())).toMatchObject({
       status: 'USAGE_ERROR',
       message: expect.stringContaining(`promptrun runs get ${RUN}`) as string,
@@ -213,7 +214,7 @@ describe('--save', () => {
       { home },
     );
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toMatch(message);
     expect(readdirSync(home)).toEqual(['out']);
   });
@@ -231,7 +232,7 @@ describe('--save', () => {
       home,
     });
 
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: 'good\n' });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: 'good\n' });
     expect(stderr()).toBe(
       `error: nothing was saved: ${path.join(home, 'out')} is not a directory (FILE_ERROR)\nTry again with: promptrun runs save ${RUN}\n`,
     );
@@ -295,7 +296,8 @@ describe('--save -', () => {
       },
     );
     const { stdoutBytes, exitCode } = await runAgainst(service, [...RUN_IT, '--save', '-']);
-    expect([stdoutBytes().equals(PICTURE), exitCode]).toEqual([true, 0]);
+    expect(stdoutBytes().equals(PICTURE)).toBe(true);
+    expect(exitCode).toBe(0);
   });
 
   it.each([
@@ -328,7 +330,8 @@ describe('--save -', () => {
     const { exitCode, stderr } = await runAgainst(service, args, { clock: { sleep } });
     const again = `promptrun runs save ${RUN}${place === '-' ? ' --to -' : ''}\n`;
 
-    expect([exitCode, stderr()]).toEqual([6, expect.stringContaining(again)]);
+    expect(stderr()).toContain(again);
+    expect(exitCode).toBe(EXIT.waitTimeout);
   });
 
   it.each([
@@ -342,7 +345,8 @@ describe('--save -', () => {
     ]);
     expect(stderr()).toContain(`error: run ${RUN} has ${why}`);
     expect(stderr()).toContain(`promptrun runs save ${RUN} --to <dir>`);
-    expect([stdout(), exitCode]).toEqual(['', 2]);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('is refused with --json and on a terminal, before anything is sent', async () => {
@@ -355,7 +359,8 @@ describe('--save -', () => {
     const terminal = await runAgainst(await scriptedServiceForTest(), [...RUN_IT, '--save', '-'], {
       terminal: { stdout: true },
     });
-    expect([json.exitCode, terminal.exitCode]).toEqual([2, 2]);
+    expect(json.exitCode).toBe(EXIT.usage);
+    expect(terminal.exitCode).toBe(EXIT.usage);
   });
 
   it('reports the faults of a failed run, and exits 5', async () => {
@@ -364,10 +369,8 @@ describe('--save -', () => {
       await serviceWithOutputs(outputs, { runStatus: 'failed' }),
       [...RUN_IT, '--save', '-'],
     );
-    expect([stdout(), stderr(), exitCode]).toEqual([
-      '',
-      `error: broke\nnote: run ${RUN} failed\n`,
-      5,
-    ]);
+    expect(stdout()).toBe('');
+    expect(stderr()).toBe(`error: broke\nnote: run ${RUN} failed\n`);
+    expect(exitCode).toBe(EXIT.runFailed);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/cli/core/clock.ts';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { TEST_NOW, temporaryDirectory } from '../../../support/context.ts';
 import {
   type Exchange,
@@ -50,7 +51,7 @@ describe('a creation that is not answered', () => {
       const service = await scriptedServiceForTest(unanswered(answer), fitting);
       const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT, { home });
 
-      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
       expect(stderr()).toContain(`It may be ${RUN}`);
       expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
       expect(stderr()).not.toContain(OTHER_RUN);
@@ -98,7 +99,7 @@ describe('a creation that is not answered', () => {
     );
 
     expect(JSON.parse(stdout())).toEqual({ runId: RUN, runStatus: 'failed', recovered: true });
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
   });
 
   it('is not taken from the list while an earlier creation of the version is in doubt', async () => {
@@ -110,10 +111,10 @@ describe('a creation that is not answered', () => {
       runList(listedRun(RUN)),
     );
 
-    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(EXIT.fault);
 
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr()).toContain(`It may be ${RUN}`);
   });
 
@@ -124,7 +125,8 @@ describe('a creation that is not answered', () => {
     );
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
 
-    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('oops (SERVER_ERROR)')]);
+    expect(stderr()).toContain('oops (SERVER_ERROR)');
+    expect(exitCode).toBe(EXIT.fault);
     expect(service.calls.map(({ method }) => method)).toEqual(['POST']);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
   });
@@ -137,11 +139,11 @@ describe('a creation that is not answered', () => {
       runList(listedRun(RUN)),
     );
 
-    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(1);
+    expect((await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home })).exitCode).toBe(EXIT.fault);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'failed' });
 
     const { exitCode, stdout } = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
   });
 
   it.each<[string, Exchange['answer']]>([
@@ -206,7 +208,7 @@ describe('a creation that is not answered', () => {
       );
       const { exitCode, stdout, stderr } = await runAgainst(service, [...RUN_IT, ...flags]);
 
-      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 1, stdout: '' });
+      expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.fault, stdout: '' });
       expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
       expect(stderr()).toContain(`promptrun runs wait ${OTHER_RUN}`);
     },
@@ -218,7 +220,7 @@ describe('a creation that is not answered', () => {
     const service = await scriptedServiceForTest(unanswered('reset-after-body'), runList(old));
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
 
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr()).toMatch(
       /^error: the answer to the creation was lost[^\n]*\(NETWORK_ERROR\)$/m,
     );
@@ -271,7 +273,7 @@ describe('a creation that is not answered', () => {
     while (service.calls.length === 0) await new Promise(resolve => setImmediate(resolve));
     const second = await runAgainst(service, RUN_IT, { ...EXCLUSIVE, home });
 
-    expect(second.exitCode).toBe(1);
+    expect(second.exitCode).toBe(EXIT.fault);
     expect(second.stderr()).toContain(`It may be ${RUN}`);
 
     release();
@@ -286,7 +288,7 @@ describe('a creation that is not answered', () => {
     const { exitCode, stderr } = await runAgainst(service, RUN_IT, { home });
 
     expect({ exitCode, stderr: stderr() }).toEqual({
-      exitCode: 2,
+      exitCode: EXIT.usage,
       stderr: expect.stringMatching(
         /^error: name is missing \(VALIDATION_ERROR\)\nShow its inputs with: promptrun prompts get \S+\n$/,
       ),
@@ -342,7 +344,7 @@ describe('a creation that is not answered', () => {
     const { clock, runOut } = hourglass();
     const service = await scriptedServiceForTest(silentUntil(runOut), runList(listedRun(RUN)));
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
-    expect(exitCode).toBe(6);
+    expect(exitCode).toBe(EXIT.waitTimeout);
     expect(stderr()).toContain(`It may be ${RUN}`);
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
@@ -375,13 +377,12 @@ describe('a creation that is not answered', () => {
     expect(running.stderr()).toContain('promptrun runs wait --last\n');
 
     const early = await runAgainst(service, ['runs', 'wait', '--last'], { home });
-    expect([early.exitCode, early.stderr()]).toEqual([
-      4,
-      expect.stringContaining('did not reach the service'),
-    ]);
+    expect(early.stderr()).toContain('did not reach the service');
+    expect(early.exitCode).toBe(EXIT.notFound);
 
     const arrived = await runAgainst(service, ['runs', 'wait', '--last'], { home });
-    expect([arrived.exitCode, arrived.stdout()]).toEqual([0, 'Hello, Ada!\n']);
+    expect(arrived.stdout()).toBe('Hello, Ada!\n');
+    expect(arrived.exitCode).toBe(0);
     expect(readJournal(home).at(-1)).toMatchObject({ outcome: 'ended', runId: OTHER_RUN });
     expect((await runAgainst(service, ['runs', 'get', '--last'], { home })).exitCode).toBe(0);
   });
@@ -401,7 +402,8 @@ describe('a creation that is not answered', () => {
     await runAgainst(service, RUN_IT, { home });
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'wait', '--last'], { home });
 
-    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining(`It may be ${RUN}`)]);
+    expect(stderr()).toContain(`It may be ${RUN}`);
+    expect(exitCode).toBe(EXIT.fault);
   });
 
   it('is looked for in the list of runs if its key finds nothing', async () => {
@@ -416,7 +418,7 @@ describe('a creation that is not answered', () => {
     );
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { home, clock });
 
-    expect(given.exitCode).toBe(6);
+    expect(given.exitCode).toBe(EXIT.waitTimeout);
     expect(given.stderr()).toContain('promptrun runs list --since 2026-01-02T03:04:05Z');
 
     const later = await runAgainst(service, ['runs', 'wait', '--last'], { ...EXCLUSIVE, home });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { Run } from '../../../../src/wire/index.ts';
 import { TEST_NOW, testClock } from '../../../support/context.ts';
 import { failure, html, scriptedServiceForTest } from '../../../support/scripted-service.ts';
@@ -49,7 +50,7 @@ describe('a run that takes long', () => {
       answer: failure(401, 'UNAUTHORIZED_ERROR', 'no'),
     });
     const { exitCode, stdout, stderr } = await runAgainst(service, RUN_IT);
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 3, stdout: '' });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.unauthorised, stdout: '' });
     expect(stderr()).toContain(`promptrun runs wait ${RUN}`);
   });
 
@@ -69,7 +70,7 @@ describe('a run that takes long', () => {
     const clock = testClock();
     const { exitCode, stdout } = await runAgainst(service, RUN_IT, { clock });
 
-    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: 4, stdout: '' });
+    expect({ exitCode, stdout: stdout() }).toEqual({ exitCode: EXIT.notFound, stdout: '' });
     expect(clock.now() - TEST_NOW).toBeGreaterThanOrEqual(60_000);
     expect(service.calls.filter(({ method }) => method === 'POST')).toHaveLength(2);
   });
@@ -134,8 +135,8 @@ describe('a run that takes long', () => {
         pollOf(failed),
         creation(succeededRun(failed)),
       );
-      expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
-      expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(5);
+      expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(EXIT.runFailed);
+      expect((await runAgainst(service, [...RUN_IT, ...flags])).exitCode).toBe(EXIT.runFailed);
     },
   );
 
@@ -145,7 +146,7 @@ describe('a run that takes long', () => {
     const given = await runAgainst(service, [...RUN_IT, ...HOUR], { clock });
 
     expect({ exitCode: given.exitCode, stdout: given.stdout() }).toEqual({
-      exitCode: 6,
+      exitCode: EXIT.waitTimeout,
       stdout: '',
     });
     expect(given.stderr()).toBe(
@@ -161,7 +162,7 @@ describe('a run that takes long', () => {
       status: 'WAIT_TIMEOUT',
       message: `gave up waiting; run ${RUN} continues. Get it with: promptrun runs wait ${RUN}`,
       data: { runId: RUN },
-      exitCode: 6,
+      exitCode: EXIT.waitTimeout,
     });
   });
 
@@ -190,7 +191,7 @@ it.each([[[]], [['--json']], [['--no-wait']]])(
     const { exitCode, stderr } = await runAgainst(service, [...RUN_IT, ...flags], {
       readerTakes: 3,
     });
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr()).toContain(`the result of run ${RUN} was not printed`);
   },
 );

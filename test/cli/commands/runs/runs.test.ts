@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { temporaryDirectory } from '../../../support/context.ts';
 import {
   type Exchange,
@@ -67,7 +68,9 @@ describe('runs get', () => {
     const service = await scriptedServiceForTest(
       get(success(succeededRun({ runStatus: 'failed', outputs: [] }))),
     );
-    expect((await runAgainst(service, ['runs', 'get', RUN, '--json'])).exitCode).toBe(5);
+    expect((await runAgainst(service, ['runs', 'get', RUN, '--json'])).exitCode).toBe(
+      EXIT.runFailed,
+    );
   });
 
   it('exits 4 for a run that does not exist', async () => {
@@ -75,12 +78,12 @@ describe('runs get', () => {
       get(failure(404, 'NOT_FOUND_ERROR', 'no such run')),
     );
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'get', RUN, '--json']);
-    expect(exitCode).toBe(4);
+    expect(exitCode).toBe(EXIT.notFound);
     expect(JSON.parse(stderr())).toEqual({
       status: 'NOT_FOUND_ERROR',
       message: 'no such run',
       data: null,
-      exitCode: 4,
+      exitCode: EXIT.notFound,
     });
   });
 
@@ -94,7 +97,7 @@ describe('runs get', () => {
 
   it.each(['../x', '..', 'a/b', '%2e%2e'])('refuses %s, which would lead elsewhere', async id => {
     expect((await runAgainst(await scriptedServiceForTest(), ['runs', 'get', id])).exitCode).toBe(
-      2,
+      EXIT.usage,
     );
   });
 });
@@ -114,7 +117,8 @@ describe('runs cancel', () => {
     });
     const { exitCode, stderr } = await runAgainst(service, ['runs', 'cancel', RUN]);
 
-    expect([exitCode, stderr()]).toEqual([0, `Run ${RUN} is cancelled.\n`]);
+    expect(stderr()).toBe(`Run ${RUN} is cancelled.\n`);
+    expect(exitCode).toBe(0);
   });
 });
 
@@ -143,7 +147,7 @@ describe('runs wait', () => {
     const elsewhere = await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', '--last'], {
       home,
     });
-    expect(elsewhere.exitCode).toBe(4);
+    expect(elsewhere.exitCode).toBe(EXIT.notFound);
     expect(elsewhere.stderr()).toMatch(/^error: no run of this service/);
   });
 
@@ -152,7 +156,8 @@ describe('runs wait', () => {
       answer: success(succeededRun({ runId: OTHER_RUN })),
     });
     const { exitCode, stdout, stderr } = await runAgainst(service, ['runs', 'get', RUN]);
-    expect([stdout(), exitCode]).toEqual(['', 1]);
+    expect(stdout()).toBe('');
+    expect(exitCode).toBe(EXIT.fault);
     expect(stderr()).toMatch(
       /not the expected run: it has the id of another run \(PROTOCOL_ERROR\)/,
     );
@@ -175,7 +180,7 @@ describe('runs wait', () => {
     async args => {
       expect(
         (await runAgainst(await scriptedServiceForTest(), ['runs', 'wait', ...args])).exitCode,
-      ).toBe(2);
+      ).toBe(EXIT.usage);
     },
   );
 });
@@ -200,7 +205,7 @@ describe('runs save', () => {
       home,
     });
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr()).toContain(`promptrun runs wait ${RUN} --save`);
     expect(existsSync(path.join(home, 'out'))).toBe(false);
   });
@@ -229,7 +234,7 @@ describe('runs save', () => {
       expect.objectContaining({ runId: OTHER_RUN }),
     ]);
 
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
     expect(readFileSync(path.join(home, 'out', `${OTHER_RUN}-1.txt`), 'utf8')).toBe('half');
   });
 
@@ -270,7 +275,7 @@ describe('runs save', () => {
     async args => {
       expect(
         (await runAgainst(await scriptedServiceForTest(), ['runs', 'save', ...args])).exitCode,
-      ).toBe(2);
+      ).toBe(EXIT.usage);
     },
   );
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { FakeProvider } from '../../../support/providers/fake-provider.ts';
@@ -53,7 +54,7 @@ models:
 
   // A failed run takes no credits, but its cost is not known.
   provider.reset({ body: { choices: [] } });
-  expect((await run('run', 'hi.prompt', '-m', 'unpriced')).exitCode).toBe(5);
+  expect((await run('run', 'hi.prompt', '-m', 'unpriced')).exitCode).toBe(EXIT.runFailed);
 
   const failed = (await run('runs', 'show', '--last')).stdout();
   expect(failed).toContain('Cost      not known\n');

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { machine, SUM } from '../prompts/local-machine.ts';
 
 describe('versions diff', () => {
@@ -38,7 +39,7 @@ it('versions list of a file that is not published shows how to publish it', asyn
     'error: nothing is published under the slug of sum.prompt (NOT_FOUND_ERROR)\n' +
       'To publish the file: promptrun prompts publish sum.prompt',
   );
-  expect(exitCode).toBe(4);
+  expect(exitCode).toBe(EXIT.notFound);
 
   await promptrun(['prompts', 'publish', 'sum.prompt']);
   expect((await promptrun(['versions', 'list', 'sum.prompt'])).stdout).toMatch(/latest/u);

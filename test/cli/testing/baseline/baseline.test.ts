@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import type { CommandResult } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
 
@@ -43,7 +44,7 @@ describe('test --baseline', () => {
     expect(stdout()).toContain(`compared with the baseline: ${WORSE} (p = 0.016, 10 cases)\n`);
     expect(stdout()).toContain('cases: 7 worse, 0 better, 3 the same, 0 new, 0 gone\n');
     expect(stdout()).toContain('FAILED echo.test.yaml: case 4, worse than before (100 %) (');
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
   });
 
   it('finds the cases of a file whose name macOS lists with separate accents', async () => {
@@ -164,7 +165,7 @@ describe('test --baseline', () => {
     );
 
     expect(stdout()).not.toContain('7 the same');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -220,7 +221,7 @@ describe('test --fail-on', () => {
     const project = await Changing.from('yy');
     const { exitCode, stderr } = await project.test(...flags);
     expect(stderr()).toContain(message);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
   });
 });
 
@@ -254,7 +255,7 @@ describe('a baseline that cannot be used', () => {
     );
 
     expect(stderr()).toContain(message);
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(existsSync(path.join(project.home, 'recorded', 'run-1'))).toBe(false);
   });
 
@@ -272,6 +273,6 @@ describe('a baseline that cannot be used', () => {
     expect(same.stdout()).toContain('6 the same');
     expect(same.exitCode).toBe(0);
     expect(other.stderr()).toContain('was made with --sure --max-repeat 100');
-    expect(other.exitCode).toBe(2);
+    expect(other.exitCode).toBe(EXIT.usage);
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';
 import { hasPython } from '../../../support/system.ts';
@@ -157,7 +158,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       data_source: { input_messages: { type: 'item_reference', item_reference: 'item.turns' } },
       testing_criteria: [],
     });
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toMatch(
       /eval\.json:2\d: `input_messages` takes its messages from the rows \(`item\.turns`\), which a prompt file can't: write/u,
     );
@@ -326,7 +327,7 @@ describe("an evaluation of OpenAI's Evals", () => {
       rows,
     );
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(words);
     expect(() => project.files()).toThrow('ENOENT');
   });

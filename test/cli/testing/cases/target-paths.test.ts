@@ -21,7 +21,8 @@ describe('a target with a backslash', () => {
       ? 'note: echo.test.yaml:1: the target sub\\echo.prompt works on Windows only; write sub/echo.prompt'
       : 'Write the path with /';
 
-    expect([exitCode, stderr()]).toEqual([isWindows ? 0 : 2, expect.stringContaining(message)]);
+    expect(stderr()).toContain(message);
+    expect(exitCode).toBe(isWindows ? 0 : 2);
   });
 
   it('gets the note on Windows only', () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
@@ -13,7 +14,7 @@ describe('test of a configuration of promptfoo', () => {
       { 'sub/promptfooconfig.yaml': CONFIG },
       'sub',
     );
-    expect(exitCode).toBe(5);
+    expect(exitCode).toBe(EXIT.runFailed);
     expect(stdout).toContain('passed sub/promptfooconfig.yaml: case 1 (prompt 1)');
     expect(stdout).toContain('FAILED sub/promptfooconfig.yaml: case 1 (prompt 2)');
     expect(stdout).toContain(
@@ -35,7 +36,7 @@ tests:
 `;
     const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(stdout).toContain('2 passed, 0 failed, 4 could not be run');
     expect(stdout).toContain(
       "promptfooconfig.yaml:7: Nunjucks can't render its prompt: [Line 1, Column 10]",
@@ -50,11 +51,12 @@ redteam: { purpose: p }
 `;
     const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text });
 
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2 passed, 0 failed')]);
+    expect(stdout).toContain('2 passed, 0 failed');
+    expect(exitCode).toBe(0);
 
     const failing = `${text}defaultTest: { assert: [{ type: starts-with, value: Say }] }\n`;
     expect(await tested({ 'promptfooconfig.yaml': failing })).toMatchObject({
-      exitCode: 5,
+      exitCode: EXIT.runFailed,
       stdout: expect.stringContaining('1 passed, 1 failed'),
     });
   });
@@ -74,7 +76,8 @@ redteam: { purpose: p }
       local: localService,
     });
 
-    expect([exitCode, stdout()]).toEqual([0, expect.stringContaining('1 passed, 0 failed')]);
+    expect(stdout()).toContain('1 passed, 0 failed');
+    expect(exitCode).toBe(0);
     expect(stderr()).toContain(
       'note: promptfooconfig.yaml:2: `redteam` without `tests`: nothing is attacked',
     );
@@ -87,8 +90,8 @@ redteam: { purpose: p }
     ['no.yaml', 0],
     ['[file://no.csv, file://no/*.json]', 0],
     ['file://no/*.yml', 0],
-    ['file://no.csv', 2],
-    ['no.json', 2],
+    ['file://no.csv', EXIT.usage],
+    ['no.json', EXIT.usage],
   ])('skips missing files of tests if promptfoo does, with a note: %s', async (name, code) => {
     const text = `prompts: ['Say {{a}}']
 providers: [echo]
@@ -110,10 +113,8 @@ providers: [echo, { id: anthropic:messages:claude-sonnet-4, label: one }]
 tests: [{ vars: { a: x }, providers: [echo] }, { vars: { a: y }, providers: [one] }]
 `;
     const { exitCode, stdout } = await tested({ 'promptfooconfig.yaml': text }, '.', '--json');
-    expect([exitCode, JSON.parse(stdout)]).toEqual([
-      3,
-      expect.objectContaining({ passed: 0, faults: 1 }),
-    ]);
+    expect(JSON.parse(stdout)).toEqual(expect.objectContaining({ passed: 0, faults: 1 }));
+    expect(exitCode).toBe(EXIT.unauthorised);
   });
 
   it('replaces each `$ref` by what it refers to', async () => {
@@ -140,19 +141,15 @@ tests:
     const loop = config.replace('has: {', "has: { loop: { $ref: '#/assertionTemplates', a: 1 },");
     const endless = await tested({ ...files, 'promptfooconfig.yaml': loop }, '.');
 
-    expect([endless.exitCode, endless.stderr]).toEqual([
-      2,
-      expect.stringContaining('nested too deeply'),
-    ]);
+    expect(endless.stderr).toContain('nested too deeply');
+    expect(endless.exitCode).toBe(EXIT.usage);
 
     const missing = await tested(
       { ...files, 'promptfooconfig.yaml': config.replace("all/0'", "none'") },
       '.',
     );
-    expect([missing.exitCode, missing.stderr]).toEqual([
-      2,
-      expect.stringContaining(':8: an assertion without `type`'),
-    ]);
+    expect(missing.stderr).toContain(':8: an assertion without `type`');
+    expect(missing.exitCode).toBe(EXIT.usage);
   });
 
   it('names the line of the test whose assertion holds a faulty value', async () => {
@@ -161,23 +158,20 @@ tests:
       'type: is-json, value: { deprecated: 1 },',
     );
     const { exitCode, stderr } = await tested({ 'promptfooconfig.yaml': config });
-    expect([exitCode, stderr]).toEqual([
-      2,
-      expect.stringMatching(/promptfooconfig\.yaml:7: schema: is not a JSON Schema/),
-    ]);
+    expect(stderr).toMatch(/promptfooconfig\.yaml:7: schema: is not a JSON Schema/);
+    expect(exitCode).toBe(EXIT.usage);
   });
 
   it('may be named like a test file: its keys decide which of the two it is', async () => {
     const found = await tested({ 'promptfooconfig.test.yaml': CONFIG }, '.');
-    expect([found.exitCode, found.stdout]).toEqual([
-      5,
-      expect.stringContaining('case 1 (prompt 2)'),
-    ]);
+    expect(found.stdout).toContain('case 1 (prompt 2)');
+    expect(found.exitCode).toBe(EXIT.runFailed);
     const own = await tested({
       'promptfooconfig.prompt': '---\nmodel: echo\n---\nHi',
       'promptfooconfig.test.yaml': 'cases:\n  - expect: [{ contains: Hi }]\n',
     });
-    expect([own.exitCode, own.stdout]).toEqual([0, expect.stringContaining('1 passed')]);
+    expect(own.stdout).toContain('1 passed');
+    expect(own.exitCode).toBe(0);
   });
 
   it('sends nothing if keys have no equivalent, and reports each with its line', async () => {
@@ -190,7 +184,8 @@ tests:
       'promptfooconfig.yaml',
     );
 
-    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain('promptfooconfig.yaml:7: `threshold` of a test has no equivalent');
     expect(stderr).toContain('promptfooconfig.yaml:10: the assertion `similar` has no equivalent');
   });
@@ -210,13 +205,14 @@ tests:
         '',
       ),
     });
-    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(EXIT.usage);
     expect(stderr).toContain(words);
   });
 
   it('refuses --update and leaves the file as it is', async () => {
     const { project, exitCode } = await tested({ 'promptfooconfig.yaml': CONFIG }, '--update');
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(readFileSync(path.join(project.home, 'promptfooconfig.yaml'), 'utf8')).toBe(CONFIG);
   });
 

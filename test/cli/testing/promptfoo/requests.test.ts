@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { startJsonServer } from '../../../support/json-server.ts';
 import { Project } from '../../../support/project.ts';
 
@@ -51,10 +52,8 @@ providers:
     config:
       request: "POST / HTTP/1.1\\nHost: ${host}\\n\\na={{prompt}}"
 ${TESTS}`);
-  expect([exitCode, stderr]).toEqual([
-    2,
-    expect.stringContaining(':5: the provider `http` has no equivalent'),
-  ]);
+  expect(stderr).toContain(':5: the provider `http` has no equivalent');
+  expect(exitCode).toBe(EXIT.usage);
   expect(requests).toEqual([]);
 });
 
@@ -119,7 +118,7 @@ tests: [{ vars: { a: b } }]
 
 it.each([
   ['{ enabled: false, servers: [{ command: npx }] }', 0],
-  ['{ enabled: true, servers: [{ command: npx }] }', 2],
+  ['{ enabled: true, servers: [{ command: npx }] }', EXIT.usage],
 ])(
   'servers of tools in a config stop a file only if promptfoo connects to them: %s',
   async (mcp, code) => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { runInProcess, temporaryDirectory } from '../../../support/context.ts';
 import { hastyClock, untilAborted } from '../../../support/hasty-clock.ts';
 import {
@@ -45,7 +46,7 @@ it('leaves the cases that were not sent when a used-up quota ended the test', as
     clock: hastyClock((ms, signal) => (ms > 900 && ++turns > 1 ? untilAborted(signal) : undefined)),
   });
 
-  expect(exitCode).toBe(7);
+  expect(exitCode).toBe(EXIT.rateLimited);
   expect(stdout()).toContain('3 could not be run');
   expect(
     stdout().match(/not run because of the fault above \(TOO_MANY_REQUESTS_ERROR\)/g),
@@ -71,7 +72,8 @@ it('says how to run a case again whose creation may have made a run, and never d
       env,
       clock: hastyClock(),
     });
-    expect([exitCode, stdout()]).toEqual([1, expect.stringContaining('--resume --retry-unknown')]);
+    expect(stdout()).toContain('--resume --retry-unknown');
+    expect(exitCode).toBe(EXIT.fault);
     const why =
       more.length === 0 ? 'no complete answer' : 'the creation of \\S+ was never answered';
     expect(stdout()).toMatch(new RegExp(`the answer to the creation was lost: ${why}`, 'u'));
@@ -82,8 +84,6 @@ it('says how to run a case again whose creation may have made a run, and never d
     env,
     clock: hastyClock(),
   });
-  expect([again.exitCode, again.stderr()]).toEqual([
-    0,
-    expect.stringContaining('note: --retry-unknown: 1 run may be paid for twice'),
-  ]);
+  expect(again.stderr()).toContain('note: --retry-unknown: 1 run may be paid for twice');
+  expect(again.exitCode).toBe(0);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { type CommandResult, runInProcess } from '../../../support/context.ts';
 import { TestService } from '../../../support/local-service.ts';
@@ -38,14 +39,16 @@ it('compare runs each target on its own service', async () => {
   const { exitCode, stdout } = await run('--json');
   const [row] = JSON.parse(stdout()) as [{ verdict: string; results: { runId: string }[] }];
 
-  expect([exitCode, row.verdict]).toEqual([0, 'same']);
+  expect(row.verdict).toBe('same');
+  expect(exitCode).toBe(0);
 
   const [own, theirs] = row.results.map(({ runId }) => runId);
   expect(await runIds(files, {})).toEqual([own]);
   expect(await runIds(files, { env })).toEqual([theirs]);
 
   const capped = await run('--max-cost', '1');
-  expect([capped.exitCode, capped.stderr()]).toEqual([2, expect.stringContaining('--max-credits')]);
+  expect(capped.stderr()).toContain('--max-credits');
+  expect(capped.exitCode).toBe(EXIT.usage);
 });
 
 it('compare asks judges on this machine about answers of another service, and resumes without asking again', async () => {
@@ -54,7 +57,8 @@ it('compare asks judges on this machine about answers of another service, and re
   const argv = ['compare', 'theirs', 'theirs', '-i', 'text=there', '--expect', 'theirs.test.yaml'];
   for (const more of [[], ['--resume']]) {
     const { exitCode, stderr } = await files.run([...argv, '--judge', 'echo', ...more], { env });
-    expect([exitCode, stderr()]).toEqual([1, expect.stringContaining('neither yes nor no')]);
+    expect(stderr()).toContain('neither yes nor no');
+    expect(exitCode).toBe(EXIT.fault);
     expect(await runIds(files, {})).toHaveLength(2);
     expect(await runIds(files, { env })).toHaveLength(before.length + 2);
   }
@@ -64,7 +68,7 @@ it('test runs each file on the service of its target, and judges on this machine
   const files = project();
   const before = await runIds(files, { env });
   const { exitCode, stdout } = await files.run(['test', '--judge', 'echo', '--json'], { env });
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(EXIT.fault);
   expect(stdout()).toContain('the judge answered neither yes nor no');
   expect(await runIds(files, {})).toHaveLength(2);
   expect(await runIds(files, { env })).toHaveLength(before.length + 1);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';
@@ -60,7 +61,7 @@ describe('a case whose checks are all left out', () => {
       '--json',
     ]);
 
-    expect(exitCode).toBe(2);
+    expect(exitCode).toBe(EXIT.usage);
     expect(JSON.parse(stdout())).toMatchObject({ passed: 0, unchecked: 1 });
     expect(stderr()).toContain('nothing was checked: all checks were left out');
   });
