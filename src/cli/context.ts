@@ -36,7 +36,7 @@ export interface Connection {
    */
   readonly keySource: string | undefined;
   /** Returns a command line that asks this service. */
-  readonly advise: FormatCommand;
+  readonly formatCommand: FormatCommand;
   readonly client: PromptService;
   /** The pace of the client's requests; only of the connections of jobs. */
   readonly pace?: Pace;
@@ -92,7 +92,7 @@ export interface Context extends TerminalContext {
   /** True if recordings answer instead of services. */
   readonly isReplay: boolean;
   /** Returns a command line that asks the configured service. */
-  readonly advise: FormatCommand;
+  readonly formatCommand: FormatCommand;
   /** Returns the checks that run in separate processes; the same object each time. */
   checks(): Promise<Pick<CheckRunner, 'perform'>>;
   /** Returns the checks by Node; the same object each time. */

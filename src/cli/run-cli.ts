@@ -12,11 +12,8 @@ import { createPlainIo, type PlainIo } from './terminal/io.ts';
  * Help and version load only the tree; the code that runs commands and reports errors is loaded on
  * demand.
  */
-export async function runCli(
-  argv: readonly string[],
-  surroundings: HostEnvironment,
-): Promise<ExitCode> {
-  const { streams, env, version } = surroundings;
+export async function runCli(argv: readonly string[], host: HostEnvironment): Promise<ExitCode> {
+  const { streams, env, version } = host;
   const io = createPlainIo(streams);
   const reportError = async (error: unknown): Promise<ExitCode> => {
     const report = await import('./program/report-error.ts');
@@ -31,13 +28,13 @@ export async function runCli(
     terminal: { stream: streams.stdout, env },
     runAction: async (command, run) => {
       const { runAction } = await import('./program/run-action.ts');
-      exitCode = await runAction({ command, run, surroundings, io, reportError });
+      exitCode = await runAction({ command, run, host, io, reportError });
     },
   });
 
   try {
     await parseAndRun(tree, withDebugBody(withHelpLast(argv)));
-    await showHelp(help.join(''), tree, io, surroundings);
+    await showHelp(help.join(''), tree, io, host);
   } catch (error) {
     exitCode = await reportError(error);
   }
@@ -51,7 +48,7 @@ async function showHelp(
   text: string,
   tree: Command,
   io: PlainIo,
-  surroundings: HostEnvironment,
+  host: HostEnvironment,
 ): Promise<void> {
   const fitsOnScreen = text.split('\n').length <= io.stdout.rows;
   if (fitsOnScreen || !io.stdout.isTerminal) {
@@ -60,7 +57,7 @@ async function showHelp(
   }
 
   const { showHelpInPager } = await import('./program/page-help.ts');
-  await showHelpInPager(text, tree, io, surroundings);
+  await showHelpInPager(text, tree, io, host);
 }
 
 /** Parses the line and runs its command; also returns after help was shown instead. */

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { readCsv } from '../../src/cli/inputs/rows/csv.ts';
 import { readJsonl } from '../../src/cli/inputs/rows/jsonl.ts';
-import { toShellWord } from '../../src/cli/terminal/command-line.ts';
 import { escapeControls, toOneLine, toSafeFileName } from '../../src/cli/terminal/sanitise.ts';
+import { quoteIfNeeded } from '../../src/cli/terminal/shell-words.ts';
 import { anyText } from '../support/any-text.ts';
 import { type Fuzzed, fuzzed, withDeadline } from './fuzzed.ts';
 
@@ -119,7 +119,7 @@ export default [
       { minLength: 1, maxLength: 40, size: 'max' },
     ),
     words => {
-      const input = `printf '%s\\0' ${words.map(word => toShellWord(word)).join(' ')}`;
+      const input = `printf '%s\\0' ${words.map(word => quoteIfNeeded(word)).join(' ')}`;
       const read = execFileSync('bash', { encoding: 'utf8', input }).split('\u0000').slice(0, -1);
       return read.length === words.length && read.every((word, at) => word === words[at]);
     },

@@ -28,7 +28,7 @@ import { collectInputs } from '../inputs/text-inputs.ts';
 import { createPacedConnection } from '../jobs/paced-connection.ts';
 import { getTargetConnection } from '../targets/prompt-file.ts';
 import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
-import { toShellWord } from '../terminal/command-line.ts';
+import { quoteIfNeeded } from '../terminal/shell-words.ts';
 import type { BatchOptions } from './batch-options.ts';
 
 /** The parts of a batch that all rows share. */
@@ -166,10 +166,10 @@ export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row:
     const [separator] = /[|:~^]/u.exec(name) ?? [];
     throw usageError(
       `${source.name}: the prompt has no input for the column ${JSON.stringify(name)}${didYouMean(name, keys)}`,
-      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${toShellWord(name)}.`,
+      `Nothing was started. Its inputs: ${keys.join(', ') || 'none'}. To ignore the column, add --ignore-columns ${quoteIfNeeded(name)}.`,
       ...(separator === undefined
         ? []
-        : [`If ${separator} separates the columns, add --delimiter ${toShellWord(separator)}.`]),
+        : [`If ${separator} separates the columns, add --delimiter ${quoteIfNeeded(separator)}.`]),
     );
   }
 }

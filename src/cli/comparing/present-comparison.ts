@@ -10,7 +10,7 @@ import { renderGridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
-import { resolvePagePrinted, writeNamedFile } from '../outputs/saving/special-file.ts';
+import { replacesPrintedResult, writeNamedFile } from '../outputs/saving/special-file.ts';
 import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
 import { formatPlainRows } from '../terminal/table.ts';
 import { reportTestFault } from '../testing/report-end.ts';
@@ -61,7 +61,7 @@ export async function presentComparison(
     paged: true,
   };
 
-  const isPrinted = resolvePagePrinted(ctx, '--report', report);
+  const isPrinted = replacesPrintedResult(ctx, '--report', report);
   if (!isPrinted) await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
 
   // The printed rows end with the verdicts; JSON has none.

@@ -88,12 +88,16 @@ export function notFoundError(message: string, ...hints: string[]): CliError {
 export class Interrupted extends CliError {
   override readonly name = 'Interrupted';
   /** The cause, such as Ctrl-C or SIGHUP. */
-  readonly by: string;
+  readonly stopCause: string;
 
   constructor(
     readonly signal: 'SIGINT' | 'SIGTERM',
     hints: readonly string[] = [],
-    options: { readonly message?: string; readonly data?: unknown; readonly by?: string } = {},
+    options: {
+      readonly message?: string;
+      readonly data?: unknown;
+      readonly stopCause?: string;
+    } = {},
   ) {
     const word = signal === 'SIGINT' ? 'interrupted' : 'terminated';
     super(options.message === undefined ? word : `${word}; ${options.message}`, {
@@ -102,7 +106,7 @@ export class Interrupted extends CliError {
       hints,
       data: options.data,
     });
-    this.by = options.by ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
+    this.stopCause = options.stopCause ?? (signal === 'SIGINT' ? 'Ctrl-C' : signal);
   }
 }
 
@@ -115,9 +119,9 @@ export class NoMoreWanted extends Error {
  * Returns the cause that stopped a command, such as Ctrl-C or --timeout, from an abort reason;
  * undefined for other reasons.
  */
-export function stopCause(reason: unknown): string | undefined {
-  return reason instanceof Error && 'by' in reason && typeof reason.by === 'string'
-    ? reason.by
+export function getStopCause(reason: unknown): string | undefined {
+  return reason instanceof Error && 'stopCause' in reason && typeof reason.stopCause === 'string'
+    ? reason.stopCause
     : undefined;
 }
 
@@ -132,7 +136,7 @@ export class QuestionLeft extends Interrupted {
 export class TimeIsUp extends CliError {
   override readonly name = 'TimeIsUp';
   /** The cause that stopped runs on this machine. */
-  readonly by = '--timeout';
+  readonly stopCause = '--timeout';
 
   /** @param waitMs the wait that would last longer than the time left */
   constructor(waitMs?: number) {
@@ -173,13 +177,11 @@ export function waitTimeoutError(
   return new CliError(message, { status: 'WAIT_TIMEOUT', exitCode: EXIT.waitTimeout, ...options });
 }
 
-/**
- * Adds to the error of a stopped command how to resume it; returns any other error unchanged.
- *
- * @param more further hints
- */
-export function withResumeHint(error: unknown, more: readonly string[] = []): unknown {
-  const hints = ['To continue, add --resume to the same command.', ...more];
-  if (error instanceof Interrupted) return new Interrupted(error.signal, hints, { by: error.by });
+/** Adds to the error of a stopped command how to resume it; returns any other error unchanged. */
+export function withResumeHint(error: unknown, furtherHints: readonly string[] = []): unknown {
+  const hints = ['To continue, add --resume to the same command.', ...furtherHints];
+  if (error instanceof Interrupted) {
+    return new Interrupted(error.signal, hints, { stopCause: error.stopCause });
+  }
   return error instanceof TimeIsUp ? waitTimeoutError(error.message, { hints }) : error;
 }

@@ -36,14 +36,14 @@ export type FormatCommand = (...words: readonly string[]) => string;
 
 /** The context of a service error that hints depend on: the client's `errorContext`. */
 export interface ErrorContext {
-  readonly advise: FormatCommand;
+  readonly formatCommand: FormatCommand;
   /** The source of the key; see `Connection.keySource`. */
   readonly keySource?: string | undefined;
   readonly profile?: string | undefined;
 }
 
 const DEFAULT_ERROR_CONTEXT: ErrorContext = {
-  advise: (...words) => ['promptrun', ...words].join(' '),
+  formatCommand: (...words) => ['promptrun', ...words].join(' '),
 };
 
 /** Returns the failure of an error. The only place where errors become exit codes. */
@@ -167,7 +167,7 @@ export function getHttpExitCode(httpStatus: number): ExitCode {
 }
 
 function explainClientError(error: PromptServiceError, context: ErrorContext): string[] {
-  const { advise } = context;
+  const { formatCommand } = context;
 
   // The embedded service needs no key; a missing provider's key is named in the message.
   if (error.httpStatus === 403 && context.keySource === undefined) return [];
@@ -175,7 +175,7 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
 
   if (error instanceof PaymentRequiredError) {
     return [
-      `See the credits with: ${advise('account')}`,
+      `See the credits with: ${formatCommand('account')}`,
       'If the plan has lapsed, every request is refused: renew it.',
     ];
   }
@@ -183,7 +183,7 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
   if (error instanceof RateLimitError) return [formatRetryHint(error)];
 
   if (error instanceof NetworkError) {
-    return [`Check address, connection and key with: ${advise('doctor')}`];
+    return [`Check address, connection and key with: ${formatCommand('doctor')}`];
   }
 
   if (error instanceof ProtocolError && error.httpStatus === 413) {
@@ -196,7 +196,7 @@ function explainClientError(error: PromptServiceError, context: ErrorContext): s
 /** Returns the hint that fits the source of the key. */
 function explainKeyFault(
   { httpStatus, cause }: UnauthorizedError,
-  { advise, keySource, profile }: ErrorContext,
+  { formatCommand, keySource, profile }: ErrorContext,
 ): string {
   if (httpStatus === 403) {
     return cause instanceof ProtocolError
@@ -208,7 +208,8 @@ function explainKeyFault(
     return 'The key in PROMPTRUN_API_KEY was refused: set it to another one, or unset it to use a stored key.';
   }
 
-  const login = profile === undefined ? advise('login') : `promptrun login --profile ${profile}`;
+  const login =
+    profile === undefined ? formatCommand('login') : `promptrun login --profile ${profile}`;
   const keyName = keySource === undefined ? 'The key' : `The key of ${keySource}`;
   return `${keyName} was refused. Store another one with: ${login}`;
 }

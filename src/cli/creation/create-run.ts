@@ -10,7 +10,7 @@ import { withTimeout } from '../../utils/abort-signals.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import { configError, stopCause, TimeIsUp, unwritableError } from '../core/errors.ts';
+import { configError, getStopCause, TimeIsUp, unwritableError } from '../core/errors.ts';
 import {
   type JournalEntry,
   type JournalOutcome,
@@ -242,7 +242,7 @@ class RunCreation {
   async #abortError(): Promise<unknown> {
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
-    const stopper = stopCause(reason);
+    const stopper = getStopCause(reason);
 
     // A run that this process executes itself stops with it.
     const runsHere = stopper === undefined ? undefined : connection.runsHere;

@@ -7,7 +7,7 @@ import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JournalEntry } from '../settings/journal-lines.ts';
 
-type HintConnection = Pick<Connection, 'advise' | 'client'>;
+type HintConnection = Pick<Connection, 'formatCommand' | 'client'>;
 
 /** Thrown when a creation may have made a run, but that run is not known. Exit 1. */
 export class CreationInDoubt extends CliError {
@@ -85,39 +85,39 @@ export function listDoubtHints(
  * since its creation.
  */
 export function formatFindLaterHint(connection: HintConnection, entry: JournalEntry): string {
-  const { advise, client } = connection;
+  const { formatCommand, client } = connection;
   const command =
     client.keepsIdempotencyKeys === true
-      ? advise('runs', 'wait', '--last')
+      ? formatCommand('runs', 'wait', '--last')
       : formatListSinceCommand(connection, entry);
   return `Look for it with: ${command}`;
 }
 
 /** Returns the command that lists the runs since a creation, by the service's clock. */
 export function formatListSinceCommand(
-  { advise }: Pick<HintConnection, 'advise'>,
+  { formatCommand }: Pick<HintConnection, 'formatCommand'>,
   { time, clockOffsetMs = 0 }: Pick<JournalEntry, 'time' | 'clockOffsetMs'>,
 ): string {
   const since = new Date(
     Math.floor((Date.parse(time) + clockOffsetMs) / 1000) * 1000,
   ).toISOString();
-  return advise('runs', 'list', '--since', since.replace('.000', ''));
+  return formatCommand('runs', 'list', '--since', since.replace('.000', ''));
 }
 
 /** Returns a line for each candidate run, with the command that waits for it. */
 export function describeCandidates(
-  { advise }: Pick<HintConnection, 'advise'>,
+  { formatCommand }: Pick<HintConnection, 'formatCommand'>,
   candidates: readonly RunRow[],
 ): string[] {
   const candidateLines = candidates
     .slice(0, MAX_CANDIDATES)
     .map(
       ({ runId, runStatus, createdAt }) =>
-        `It may be ${runId} (${runStatus}, created ${createdAt}): ${advise('runs', 'wait', runId)}`,
+        `It may be ${runId} (${runStatus}, created ${createdAt}): ${formatCommand('runs', 'wait', runId)}`,
     );
   const unnamedCount = candidates.length - candidateLines.length;
   return unnamedCount > 0
-    ? [...candidateLines, `… or one of ${unnamedCount} more: ${advise('runs', 'list')}`]
+    ? [...candidateLines, `… or one of ${unnamedCount} more: ${formatCommand('runs', 'list')}`]
     : candidateLines;
 }
 

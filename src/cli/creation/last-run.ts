@@ -28,7 +28,7 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
   if (entry === undefined) {
     throw notFoundError(
       'no run of this service was started on this machine',
-      `List the runs started elsewhere with: ${connection.advise('runs', 'list')}`,
+      `List the runs started elsewhere with: ${connection.formatCommand('runs', 'list')}`,
     );
   }
 
@@ -43,7 +43,7 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
  */
 async function findRunByKey(
   ctx: Context,
-  { client, advise }: Connection,
+  { client, formatCommand }: Connection,
   entry: JournalEntry,
 ): Promise<LastRun | undefined> {
   const { id, time } = entry;
@@ -70,7 +70,7 @@ async function findRunByKey(
 
   throw notFoundError(
     `the creation of ${time} did not reach the service, so it made no run`,
-    `List your runs with: ${advise('runs', 'list')}`,
+    `List your runs with: ${formatCommand('runs', 'list')}`,
   );
 }
 

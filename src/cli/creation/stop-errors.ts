@@ -32,8 +32,12 @@ export function stoppedBeforeAnswer(
 }
 
 /** Returns the error if the command was waiting for a run. */
-export function stoppedWaiting(reason: unknown, { advise }: Connection, runId: string): unknown {
-  const hints = [`Get it with: ${advise('runs', 'wait', runId)}`];
+export function stoppedWaiting(
+  reason: unknown,
+  { formatCommand }: Connection,
+  runId: string,
+): unknown {
+  const hints = [`Get it with: ${formatCommand('runs', 'wait', runId)}`];
   return stopError(reason, `run ${runId} continues`, { hints, data: { runId } });
 }
 
@@ -43,15 +47,15 @@ export function stoppedWaiting(reason: unknown, { advise }: Connection, runId: s
  */
 export function stoppedOwnRun(
   reason: unknown,
-  { advise }: Connection,
+  { formatCommand }: Connection,
   { runId, stopped }: { readonly runId: string; readonly stopped: boolean },
 ): unknown {
   const [message, hint] = stopped
     ? [
         `run ${runId} was stopped and has failed; it may have been paid for`,
-        `Run it again with: ${advise('runs', 'rerun', runId)}`,
+        `Run it again with: ${formatCommand('runs', 'rerun', runId)}`,
       ]
-    : [`run ${runId} has ended`, `Get it with: ${advise('runs', 'get', runId)}`];
+    : [`run ${runId} has ended`, `Get it with: ${formatCommand('runs', 'get', runId)}`];
   return stopError(reason, message, { hints: [hint], data: { runId } });
 }
 

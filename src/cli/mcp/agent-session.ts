@@ -107,7 +107,7 @@ export class AgentSession {
   /** Stops waiting for unfinished runs. */
   async close(): Promise<void> {
     this.#sessionEnd.abort(
-      Object.assign(new Error('the session has ended'), { by: 'the end of the session' }),
+      Object.assign(new Error('the session has ended'), { stopCause: 'the end of the session' }),
     );
     await Promise.allSettled(this.#calls);
   }

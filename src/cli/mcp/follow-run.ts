@@ -93,17 +93,17 @@ class LeftRunHints {
   }
 }
 
-function adviseWhileRunning({ advise }: Connection, runId: string | undefined): string {
+function adviseWhileRunning({ formatCommand }: Connection, runId: string | undefined): string {
   return runId === undefined
-    ? `note: a call was cancelled; its run may continue, get the latest with: ${advise('runs', 'wait', '--last')}`
-    : `note: a call was cancelled; run ${runId} continues, get it with: ${advise('runs', 'wait', runId)}`;
+    ? `note: a call was cancelled; its run may continue, get the latest with: ${formatCommand('runs', 'wait', '--last')}`
+    : `note: a call was cancelled; run ${runId} continues, get it with: ${formatCommand('runs', 'wait', runId)}`;
 }
 
-function adviseAfterStop({ advise }: Connection, runId: string | undefined): string {
+function adviseAfterStop({ formatCommand }: Connection, runId: string | undefined): string {
   const again =
     runId === undefined
-      ? `look for it with: ${advise('runs', 'list')}`
-      : `run it again with: ${advise('runs', 'rerun', runId)}`;
+      ? `look for it with: ${formatCommand('runs', 'list')}`
+      : `run it again with: ${formatCommand('runs', 'rerun', runId)}`;
   const run = runId === undefined ? 'a run' : `run ${runId}`;
   return `note: the session has ended; ${run} was stopped and may have been paid for, ${again}`;
 }

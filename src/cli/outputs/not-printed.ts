@@ -15,7 +15,8 @@ export function notPrintedError(runs: readonly PaidRun[], reason: string): CliEr
   if (first === undefined) return undefined;
 
   const { runId, connection } = first;
-  const getCommand = connection?.advise('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
+  const getCommand =
+    connection?.formatCommand('runs', 'get', runId) ?? `promptrun runs get ${runId}`;
   const isOne = others.length === 0;
   const subject = isOne
     ? `the result of run ${runId} was`

@@ -5,7 +5,7 @@ import type { Connection, Context } from '../context.ts';
 import { CliError, usageError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import type { OutputFlags } from '../core/shared-flags.ts';
-import { detectShell } from '../terminal/command-line.ts';
+import { detectShell } from '../terminal/shell-words.ts';
 import type { PaidRun } from './not-printed.ts';
 import type { OutputSchemaCheck } from './output-schema.ts';
 import { printValue } from './print-json.ts';
@@ -118,14 +118,14 @@ async function presentBytes(
  * Prints a run as JSON. If the query doesn't fit the result, the error names the run, so that the
  * result isn't lost.
  */
-async function printJson(ctx: Context, { advise }: Connection, run: Run): Promise<void> {
+async function printJson(ctx: Context, { formatCommand }: Connection, run: Run): Promise<void> {
   try {
     await printValue(ctx, run);
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.usage) throw error;
 
     const { runId } = run;
-    const message = `${error.message} Get the run with: ${advise('runs', 'get', runId)}`;
+    const message = `${error.message} Get the run with: ${formatCommand('runs', 'get', runId)}`;
     const { status, exitCode, hints } = error;
     throw new CliError(message, { status, exitCode, hints, data: { runId }, cause: error });
   }

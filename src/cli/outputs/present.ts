@@ -10,7 +10,7 @@ import {
 import { printValue } from './print-json.ts';
 
 /** The forms of one result; only the requested one is made. */
-export interface ListForms {
+export interface ResultForms {
   /** Returns tab-separated lines without a header, for programs. */
   readonly plain: () => string | Promise<string>;
   /** Returns sanitised text for people; default: the plain form, sanitised. */
@@ -23,7 +23,7 @@ export interface ListForms {
  * Shows a result: as JSON if requested, in the terminal's form on a terminal, else in the plain
  * form.
  */
-export async function present(ctx: Context, value: unknown, forms: ListForms): Promise<void> {
+export async function present(ctx: Context, value: unknown, forms: ResultForms): Promise<void> {
   if (ctx.globals.json) return printValue(ctx, value);
 
   if (!ctx.io.stdout.isTerminal) {
@@ -106,8 +106,8 @@ function withFinalNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-/** Confirms an action: with a note for people, with the facts as JSON if requested. */
-export async function confirmAction(ctx: Context, facts: object, note: string): Promise<void> {
+/** Reports what an action did: with a note for people, with the facts as JSON if requested. */
+export async function reportOutcome(ctx: Context, facts: object, note: string): Promise<void> {
   if (ctx.globals.json) {
     await printValue(ctx, facts);
   } else {

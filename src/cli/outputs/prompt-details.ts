@@ -25,14 +25,14 @@ const INPUT_COLUMNS: readonly TableColumn[] = [
 export function presentPromptVersion(
   ctx: Context,
   version: PromptVersion,
-  { advise }: Pick<Connection, 'advise'>,
+  { formatCommand }: Pick<Connection, 'formatCommand'>,
   target = toTextOrEmpty(version.promptVersionId),
 ): Promise<void> {
   const fields = describeConfig(version.config);
   const template = firstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () => {
-      const example = buildExampleCommand(advise, target, fields);
+      const example = buildExampleCommand(formatCommand, target, fields);
       const details = await formatPromptDetails(ctx, version, example, fields);
       return details + formatTemplate(ctx, template);
     },
@@ -51,7 +51,7 @@ export function presentPromptVersion(
  * paste.
  */
 export function buildExampleCommand(
-  advise: FormatCommand,
+  formatCommand: FormatCommand,
   target: string,
   fields: Pick<InputFields, 'text' | 'images'>,
 ): string {
@@ -59,7 +59,7 @@ export function buildExampleCommand(
     .filter(field => field.required)
     .flatMap(field => ['-i', `${field.key}=${field.choices?.[0] ?? '…'}`]);
   const images = fields.images.flatMap(() => ['--image', 'photo.png']);
-  return advise('run', target, ...texts, ...images);
+  return formatCommand('run', target, ...texts, ...images);
 }
 
 async function formatPromptDetails(

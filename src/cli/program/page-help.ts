@@ -14,21 +14,21 @@ export async function showHelpInPager(
   text: string,
   tree: Command,
   io: PlainIo,
-  surroundings: HostEnvironment,
+  host: HostEnvironment,
 ): Promise<void> {
-  const { env, process, clock = systemClock } = surroundings;
+  const { env, process, clock = systemClock } = host;
   const { onInterrupt, uninstall } = listenForInterrupts(process, clock);
   const globals = { pager: tree.opts<{ pager: boolean }>().pager };
   try {
-    await showInPager({ io, env, onInterrupt, globals }, text, readPagerSetting(surroundings));
+    await showInPager({ io, env, onInterrupt, globals }, text, readPagerSetting(host));
   } finally {
     uninstall();
   }
 }
 
-function readPagerSetting(surroundings: HostEnvironment): string | undefined {
+function readPagerSetting(host: HostEnvironment): string | undefined {
   try {
-    const { env, cwd, clock = systemClock } = surroundings;
+    const { env, cwd, clock = systemClock } = host;
     return new Settings(resolveDirectories(env, cwd).config, clock).get('pager');
   } catch {
     return undefined;

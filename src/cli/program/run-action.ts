@@ -13,7 +13,7 @@ const UNWINDING_MS = 1500;
 export interface ParsedCommand {
   readonly command: Command;
   readonly run: (ctx: Context) => Promise<ExitCode>;
-  readonly surroundings: HostEnvironment;
+  readonly host: HostEnvironment;
   readonly io: PlainIo;
   readonly reportError: (error: unknown) => Promise<ExitCode>;
 }
@@ -27,13 +27,13 @@ const NEEDS_NO_HOME = /^(?:completion|__complete|uninstall)$/u;
 export async function runAction({
   command,
   run,
-  surroundings,
+  host,
   io,
   reportError,
 }: ParsedCommand): Promise<ExitCode> {
   const globals = readGlobalOptions(command);
   const needsHome = !NEEDS_NO_HOME.test(command.name());
-  const { ctx, close } = await createContext(surroundings, globals, io, { needsHome });
+  const { ctx, close } = await createContext(host, globals, io, { needsHome });
 
   const code = await runForExitCode(ctx, run, reportError);
   try {

@@ -1,8 +1,8 @@
 import type { Command, CommanderError } from 'commander';
 import { findNearest, suggest } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../core/errors.ts';
-import { toShellWord } from '../terminal/command-line.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
+import { quoteIfNeeded } from '../terminal/shell-words.ts';
 import { getRootCommand } from './global-flags.ts';
 
 /** Parsing ended because help or the version was shown, which is a success. */
@@ -39,7 +39,7 @@ function toUsageError(command: Command, error: CommanderError): CliError {
   hints.push(`Usage: ${formatUsageLine(command)}`, `See: ${getCommandPath(command)} --help`);
 
   if (code === UNKNOWN_COMMAND && isUnsuggested && command.parent === null) {
-    hints.push(`If ${toShellWord(word)} is a prompt: promptrun run ${toShellWord(word)}`);
+    hints.push(`If ${quoteIfNeeded(word)} is a prompt: promptrun run ${quoteIfNeeded(word)}`);
   }
 
   return usageError(
@@ -114,25 +114,25 @@ function listExcessHints(command: Command): string[] {
   const [firstExtra = ''] = extraWords;
   if (hasFlag(command, '--user')) {
     return [
-      `Give the user with --user: ${getCommandPath(command)} --user ${toShellWord(firstExtra)}`,
+      `Give the user with --user: ${getCommandPath(command)} --user ${quoteIfNeeded(firstExtra)}`,
     ];
   }
 
   const isTopLevel = command.parent?.parent === null;
   if (!isTopLevel || !takesInputs(command) || firstExtra.startsWith('-')) return [];
 
-  const start = `promptrun ${command.name()} ${toShellWord(command.args[0] ?? '')}`;
+  const start = `promptrun ${command.name()} ${quoteIfNeeded(command.args[0] ?? '')}`;
   if (firstExtra.includes('=')) {
     const pairs = extraWords.map(word => (word.includes('=') ? word : `<input>=${word}`));
     return [
-      `Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${toShellWord(pair)}`)].join(' ')}`,
+      `Give inputs with -i: ${[start, ...pairs.map(pair => `-i ${quoteIfNeeded(pair)}`)].join(' ')}`,
     ];
   }
 
   return [
     hasFlag(command, '--from')
-      ? `Give the rows with --from: ${start} --from ${toShellWord(firstExtra)}`
-      : `Give the input with its name: ${start} -i <input>=${toShellWord(firstExtra)}`,
+      ? `Give the rows with --from: ${start} --from ${quoteIfNeeded(firstExtra)}`
+      : `Give the input with its name: ${start} -i <input>=${quoteIfNeeded(firstExtra)}`,
   ];
 }
 

@@ -19,7 +19,7 @@ import {
   ResourceCache,
   type ResourceCacheOptions,
 } from '../settings/resource-cache.ts';
-import { createAdvise } from '../terminal/command-line.ts';
+import { createCommandFormatter } from '../terminal/command-line.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { createClient, openTransport, printDebugLine } from './create-client.ts';
 
@@ -50,7 +50,7 @@ export interface OpenConnection {
 interface ServiceAccess
   extends Pick<
     Connection,
-    'profile' | 'baseUrl' | 'service' | 'embedded' | 'advise' | 'keySource'
+    'profile' | 'baseUrl' | 'service' | 'embedded' | 'formatCommand' | 'keySource'
   > {
   readonly apiKey: string;
   /** The resource cache's name for base URL and key. */
@@ -62,13 +62,13 @@ interface ServiceAccess
  * default.
  */
 export async function openConnection(sources: ConnectionSources): Promise<OpenConnection> {
-  const { advise } = sources;
+  const { formatCommand } = sources;
   const address = resolveAddress(sources);
-  if (sources.isReplay) return openReplay(sources, { embedded: address.embedded, advise });
+  if (sources.isReplay) return openReplay(sources, { embedded: address.embedded, formatCommand });
 
   if (address.embedded) {
     if (!address.isChosen) introduceEmbedded(sources);
-    return openEmbedded(sources, advise);
+    return openEmbedded(sources, formatCommand);
   }
 
   const { value: apiKey, source: keySource } = await resolveKey(sources, address);
@@ -98,10 +98,10 @@ export async function openLocalConnection(
     sources.io.note(`note: ${subject}runs here, not on ${toOneLine(host)}`);
   }
 
-  const advise = createAdvise({ profile: LOCAL_PROFILE }, sources.env);
+  const formatCommand = createCommandFormatter({ profile: LOCAL_PROFILE }, sources.env);
   return sources.isReplay
-    ? openReplay(sources, { embedded: true, advise })
-    : openEmbedded(sources, advise);
+    ? openReplay(sources, { embedded: true, formatCommand })
+    : openEmbedded(sources, formatCommand);
 }
 
 /** Connects to a service by base URL and key. */
@@ -117,7 +117,7 @@ export function connectTo(
     ...address,
     service: baseUrl,
     embedded: false,
-    advise: sources.advise,
+    formatCommand: sources.formatCommand,
     apiKey,
     scope: computeResourceScope(baseUrl, apiKey),
   });
@@ -140,7 +140,7 @@ function isEmpty(directory: string): boolean {
 
 async function openEmbedded(
   sources: ConnectionSources,
-  advise: FormatCommand,
+  formatCommand: FormatCommand,
 ): Promise<OpenConnection> {
   const service = await sources.local.start({
     dataDir: sources.dataDir,
@@ -156,7 +156,7 @@ async function openEmbedded(
     baseUrl: service.url,
     service: 'local',
     embedded: true,
-    advise: withModelsAdvice(advise, sources.globals.models),
+    formatCommand: withModelsAdvice(formatCommand, sources.globals.models),
     keySource: undefined,
     apiKey: service.sessionKey,
     scope: LOCAL_SCOPE,
@@ -173,10 +173,10 @@ async function openEmbedded(
  * Adds the models file to commands that run something again, because they need it like the first
  * one.
  */
-function withModelsAdvice(advise: FormatCommand, models: string | undefined): FormatCommand {
-  if (models === undefined) return advise;
+function withModelsAdvice(formatCommand: FormatCommand, models: string | undefined): FormatCommand {
+  if (models === undefined) return formatCommand;
   return (...words) =>
-    words[1] === 'rerun' ? advise(...words, '--models', models) : advise(...words);
+    words[1] === 'rerun' ? formatCommand(...words, '--models', models) : formatCommand(...words);
 }
 
 /**
@@ -185,14 +185,14 @@ function withModelsAdvice(advise: FormatCommand, models: string | undefined): Fo
  */
 function openReplay(
   sources: ConnectionSources,
-  { embedded, advise }: Pick<Connection, 'embedded' | 'advise'>,
+  { embedded, formatCommand }: Pick<Connection, 'embedded' | 'formatCommand'>,
 ): Promise<OpenConnection> {
   return connectWith(sources, {
     profile: undefined,
     baseUrl: 'http://localhost/v1',
     service: 'replay',
     embedded,
-    advise,
+    formatCommand,
     keySource: undefined,
     apiKey: 'replay',
     scope: 'replay',

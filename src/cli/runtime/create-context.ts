@@ -6,7 +6,7 @@ import type { CheckRunner } from '../checks/checks.ts';
 import type { NodeChecks } from '../checks/node-checks.ts';
 import type { Connection, Context } from '../context.ts';
 import type { Clock } from '../core/clock.ts';
-import { stopCause, TimeIsUp, usageError } from '../core/errors.ts';
+import { getStopCause, TimeIsUp, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { GlobalOptions } from '../core/global-options.ts';
 import type { LocalService } from '../core/local-service.ts';
@@ -15,7 +15,7 @@ import { usesLocalService } from '../settings/address.ts';
 import { Journal } from '../settings/journal.ts';
 import { Settings } from '../settings/settings.ts';
 import { createPaint, detectColourLevel } from '../terminal/colour.ts';
-import { createAdvise } from '../terminal/command-line.ts';
+import { createCommandFormatter } from '../terminal/command-line.ts';
 import { completeIo, type Io, type PlainIo, type Streams } from '../terminal/io.ts';
 import {
   type ConnectionSources,
@@ -90,7 +90,7 @@ export async function createContext(
     isReplay,
     signal,
     timeLeftMs: limit.timeLeftMs,
-    advise: (...words) => createAdvise(globals, env)(...words),
+    formatCommand: (...words) => createCommandFormatter(globals, env)(...words),
     recordings,
   };
   const connections = createConnections(sources);
@@ -250,7 +250,7 @@ function createConnections(sources: ConnectionSources) {
         if (!signal.aborted) {
           await openResult.value.connection.resources.settle(signal, timeLeftMs());
         }
-        const cause = signal.aborted ? stopCause(signal.reason) : undefined;
+        const cause = signal.aborted ? getStopCause(signal.reason) : undefined;
         await openResult.value.close(cause).catch((error: unknown) => faults.push(error));
       }
 

@@ -82,7 +82,7 @@ export function listenForInterrupts(source: SignalSource, { now }: Pick<Clock, '
       endAtOnce(signal);
     } else {
       endUnlessEnded(() => endAtOnce(signal));
-      const options = signalName === 'SIGINT' ? {} : { by: signalName };
+      const options = signalName === 'SIGINT' ? {} : { stopCause: signalName };
       controller.abort(new Interrupted(signal, [], options));
     }
   };

@@ -5,7 +5,7 @@ import { getErrorCode } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { formatPath } from '../core/paths.ts';
-import { detectShell, toShellWord } from '../terminal/command-line.ts';
+import { detectShell, quoteIfNeeded } from '../terminal/shell-words.ts';
 
 /**
  * Opens the store of the embedded service, and closes it after `use`.
@@ -41,6 +41,6 @@ export function explainStoreError(ctx: Context, error: unknown): unknown {
   if (count <= 1 || isPartial) return usageError(message);
 
   const which = count === 2 ? 'Both' : `All ${count}`;
-  const checkCommand = `promptrun prompts check ${toShellWord(relativePath, detectShell(ctx.env))}`;
+  const checkCommand = `promptrun prompts check ${quoteIfNeeded(relativePath, detectShell(ctx.env))}`;
   return usageError(message, `${which} faults: ${checkCommand}`);
 }

@@ -36,9 +36,9 @@ export async function withOperatorStore(
  * stands for it.
  */
 export function adviseOperator(
-  { advise }: Context,
+  { formatCommand }: Context,
   { database }: DatabaseFlags,
   ...words: string[]
 ): string {
-  return `${advise(...words)}${database === undefined ? '' : ' --database <url>'}`;
+  return `${formatCommand(...words)}${database === undefined ? '' : ' --database <url>'}`;
 }

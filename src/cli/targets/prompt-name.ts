@@ -231,10 +231,10 @@ export async function readPrompt(
 }
 
 /** Returns the hint for an unknown prompt name. */
-export function formatFindHint({ embedded, advise }: Connection): string {
+export function formatFindHint({ embedded, formatCommand }: Connection): string {
   return embedded
-    ? `List the prompts with: ${advise('prompts', 'list')}`
-    : `Find prompts with: ${advise('prompts', 'search')} <words>`;
+    ? `List the prompts with: ${formatCommand('prompts', 'list')}`
+    : `Find prompts with: ${formatCommand('prompts', 'search')} <words>`;
 }
 
 function unknownPromptError(

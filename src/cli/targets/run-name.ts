@@ -40,7 +40,7 @@ export async function resolveRun(
   if (firstId === undefined) {
     throw notFoundError(
       `no run begins with ${name} among the newest ${MAX_LIST_LIMIT} and those started on this machine`,
-      `List your runs with: ${connection.advise('runs', 'list')}`,
+      `List your runs with: ${connection.formatCommand('runs', 'list')}`,
     );
   }
 

@@ -65,7 +65,7 @@ async function requireVersionId(
   if (version !== undefined) return version.promptVersionId;
   throw notFoundError(
     `${slug} has no version ${id}`,
-    `List its versions with: ${connection.advise('versions', 'list', slug)}`,
+    `List its versions with: ${connection.formatCommand('versions', 'list', slug)}`,
   );
 }
 
@@ -146,7 +146,7 @@ export function unknownLabelError(
   if (names.length > 0) {
     hints.push(`Its labels: ${names.join(', ')}`);
   } else {
-    hints.push(`List its versions with: ${connection.advise('versions', 'list', slug)}`);
+    hints.push(`List its versions with: ${connection.formatCommand('versions', 'list', slug)}`);
   }
 
   return notFoundError(

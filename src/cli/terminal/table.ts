@@ -3,7 +3,6 @@ import { isUuid } from '../../wire/index.ts';
 import { fitOnLine } from './fit-text.ts';
 import type { Io } from './io.ts';
 import { toOneLine } from './sanitise.ts';
-import type { TerminalContext } from './terminal-context.ts';
 
 /** A column of a table and how it shrinks if the terminal is too narrow. */
 export interface TableColumn {
@@ -26,12 +25,17 @@ export interface TableColumn {
 }
 
 /** The text of a cell, which is sanitised here, and its colour. */
-export type Cell = string | { readonly text: string; readonly paint: (text: string) => string };
+export type Cell = string | { readonly text: string; readonly paint: Paint };
+
+export type Paint = (text: string) => string;
 
 /** Number of rows to lay out together: the time grows with its square. */
 const ROWS_AT_A_TIME = 100;
 const COLUMN_GAP = '  ';
 const MIN_COLUMN_WIDTH = 4;
+
+/** Minimum length of a shortened identifier. */
+const MIN_ID_LENGTH = 8;
 const NO_PADDING = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 };
 
 /** Lays out a table with a header, no wider than the terminal. */
@@ -45,9 +49,9 @@ export async function renderTerminalTable(
 
   const wholeTexts = rows.map(row => row.map(formatCell));
   const wholeColumns = pickShownColumns(columns, wholeTexts, measure);
-  const fits = computeExcessWidth(wholeColumns, availableWidth) <= 0;
-  const texts = fits ? wholeTexts : withShortIds(columns, wholeTexts);
-  const tableColumns = fits
+  const isWholeFitting = computeExcessWidth(wholeColumns, availableWidth) <= 0;
+  const texts = isWholeFitting ? wholeTexts : withShortIds(columns, wholeTexts);
+  const tableColumns = isWholeFitting
     ? wholeColumns
     : narrowColumns(pickShownColumns(columns, texts, measure), availableWidth);
 
@@ -190,8 +194,8 @@ function computeColumnSlack({ column, width }: ShownColumn): number {
   return column.min === undefined ? 0 : Math.max(0, width - column.min);
 }
 
-function sumColumnWidths(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function sumColumnWidths(widths: readonly number[]): number {
+  return widths.reduce((total, width) => total + width, 0);
 }
 
 function cutInMiddle(text: string, maxWidth: number): string {
@@ -204,28 +208,13 @@ function withShortIds(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
 ): string[][] {
-  const shortened = columns.map(({ ids }, index) =>
-    ids === true ? shortenIds(rows.map(row => row[index] ?? '')) : undefined,
+  const shortIdsByColumn = columns.map(({ ids }, columnIndex) =>
+    ids === true ? shortenIds(rows.map(row => row[columnIndex] ?? '')) : undefined,
   );
-  return rows.map((row, number) => row.map((text, index) => shortened[index]?.[number] ?? text));
+  return rows.map((row, rowIndex) =>
+    row.map((text, columnIndex) => shortIdsByColumn[columnIndex]?.[rowIndex] ?? text),
+  );
 }
-
-/** Returns a cell with a run's status in its colour; an unknown status stays plain. */
-export function formatRunStatus(
-  { io: { paint } }: Pick<TerminalContext, 'io'>,
-  status: string,
-): Cell {
-  const paints = new Map<string, (text: string) => string>([
-    ['succeeded', paint.green],
-    ['failed', paint.red],
-    ['running', paint.yellow],
-    ['queued', paint.cyan],
-  ]);
-  const colour = paints.get(status);
-  return colour === undefined ? status : { text: status, paint: colour };
-}
-
-const MIN_ID_LENGTH = 8;
 
 /**
  * Shortens identifiers to beginnings of one length that are still unique; other texts stay
@@ -234,6 +223,7 @@ const MIN_ID_LENGTH = 8;
 function shortenIds(texts: readonly string[]): string[] {
   const ids = new Set(texts.filter(isUuid));
   let length = MIN_ID_LENGTH;
-  while (new Set([...ids].map(id => id.slice(0, length))).size < ids.size) length += 1;
+  const countBeginnings = (): number => new Set([...ids].map(id => id.slice(0, length))).size;
+  while (countBeginnings() < ids.size) length += 1;
   return texts.map(text => (isUuid(text) ? text.slice(0, length) : text));
 }

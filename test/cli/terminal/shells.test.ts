@@ -2,12 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  detectShell,
-  isWritable,
-  toShellWord,
-  withStdinFrom,
-} from '../../../src/cli/terminal/command-line.ts';
+import { withStdinFrom } from '../../../src/cli/terminal/command-line.ts';
+import { detectShell, isWritable, quoteIfNeeded } from '../../../src/cli/terminal/shell-words.ts';
 import { getWindowsProgram } from '../../../src/processes/system-programs.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
@@ -64,7 +60,7 @@ describe('a word of a command line', () => {
     ['a\\" & calc', '"a\\\\"" & calc"'],
     ['', '""'],
   ])('is written for cmd.exe: %s', (word, written) => {
-    expect(toShellWord(word, 'cmd')).toBe(written);
+    expect(quoteIfNeeded(word, 'cmd')).toBe(written);
   });
 
   it.each([
@@ -79,12 +75,12 @@ describe('a word of a command line', () => {
     ['a\nb', "([string]::Concat('a',[char]::ConvertFromUtf32(10),'b'))"],
     ['', "''"],
   ])('is written for PowerShell: %s', (word, written) => {
-    expect(toShellWord(word, 'powershell')).toBe(written);
+    expect(quoteIfNeeded(word, 'powershell')).toBe(written);
   });
 
   it('escapes quotes and the empty word for Windows PowerShell, which passes them on as they are', () => {
-    expect(toShellWord('say "hi"', 'windows-powershell')).toBe(`'say \\"hi\\"'`);
-    expect(toShellWord('', 'windows-powershell')).toBe(`'""'`);
+    expect(quoteIfNeeded('say "hi"', 'windows-powershell')).toBe(`'say \\"hi\\"'`);
+    expect(quoteIfNeeded('', 'windows-powershell')).toBe(`'""'`);
   });
 
   it("with a line break can't be written for cmd.exe", () => {
@@ -93,7 +89,7 @@ describe('a word of a command line', () => {
       isWritable('a\nb', 'powershell'),
       isWritable('a\0', 'posix'),
     ]).toEqual([false, true, false]);
-    expect(toShellWord('a\nb', 'cmd')).not.toContain('\n');
+    expect(quoteIfNeeded('a\nb', 'cmd')).not.toContain('\n');
   });
 
   it('names a file that a command reads from standard input', () => {
@@ -109,7 +105,7 @@ describe('a word of a command line', () => {
 
   it('is written so that either shell of Windows reads it, if its environment is not known', () => {
     expect(detectShell(undefined, 'win32')).toBe('any-of-windows');
-    expect(toShellWord('C:\\My files\\a.prompt', 'any-of-windows')).toBe(
+    expect(quoteIfNeeded('C:\\My files\\a.prompt', 'any-of-windows')).toBe(
       '"C:\\My files\\a.prompt"',
     );
   });
@@ -133,7 +129,7 @@ describe('a word of a command line', () => {
         [program, words],
         [`"${batch}"`, words.filter(word => !word.includes('%'))],
       ] as const) {
-        const line = passed.map(word => toShellWord(word, 'cmd')).join(' ');
+        const line = passed.map(word => quoteIfNeeded(word, 'cmd')).join(' ');
         const { stdout } = spawnSync(
           getWindowsProgram('cmd.exe', process.env),
           ['/d', '/s', '/c', `"${command} ${line}"`],
@@ -147,7 +143,7 @@ describe('a word of a command line', () => {
   it.runIf(hasWindowsPowerShell)('is read back unchanged by Windows PowerShell', () => {
     const words = ['a b', "it's", '$x `y` "z"', '@file', 'a,b', '-a.prompt', '100%', 'a & b', ''];
     const { program } = argumentPrinter();
-    const line = words.map(word => toShellWord(word, 'windows-powershell')).join(' ');
+    const line = words.map(word => quoteIfNeeded(word, 'windows-powershell')).join(' ');
     const encoded = Buffer.from(`& ${program} ${line}`, 'utf16le').toString('base64');
     const printed = execFileSync(
       WINDOWS_POWERSHELL,
@@ -160,7 +156,7 @@ describe('a word of a command line', () => {
 
   it.runIf(process.platform !== 'win32')('is read back unchanged by sh', () => {
     const words = ['a b', "it's", '$x `y` "z"', 'a\nb', '', '*', '~', '\u001b[31m'];
-    const line = `printf '%s\\0' ${words.map(word => toShellWord(word, 'posix')).join(' ')}`;
+    const line = `printf '%s\\0' ${words.map(word => quoteIfNeeded(word, 'posix')).join(' ')}`;
     expect(execFileSync('bash', ['-c', line]).toString().split('\0').slice(0, -1)).toEqual(words);
   });
 });

@@ -232,7 +232,7 @@ function reportCounts(
 function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
   const listCommand =
     earliestDoubt === undefined
-      ? connection.advise('runs', 'list')
+      ? connection.formatCommand('runs', 'list')
       : formatListSinceCommand(connection, earliestDoubt);
   return `A row in doubt may have a run. Look for it with: ${listCommand}. To run such rows again, add --resume --retry-unknown.`;
 }

@@ -8,7 +8,7 @@ import { formatSpendingTotals, formatSpentProperties } from '../../creation/spen
 import { present } from '../../outputs/present.ts';
 import {
   isStandardOutput,
-  resolvePagePrinted,
+  replacesPrintedResult,
   writeNamedFile,
 } from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
@@ -31,7 +31,7 @@ export async function reportBatch(
   results: string,
   html: string | undefined,
 ): Promise<ExitCode> {
-  const isPrinted = resolvePagePrinted(ctx, '--html', html);
+  const isPrinted = replacesPrintedResult(ctx, '--html', html);
   const rows = await readReportedRows(results, ctx.cwd);
   const unfinished = await readUnfinished(results, ctx.cwd, rows);
 

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
-import { confirmAction, presentList } from '../../outputs/present.ts';
+import { presentList, reportOutcome } from '../../outputs/present.ts';
 import { checkName } from '../../settings/profile-name.ts';
 
 /** Lists the aliases with their targets. */
@@ -23,7 +23,7 @@ export async function setAlias(ctx: Context, name: string, target: string): Prom
   await ctx.settings.update(document => {
     document.aliases[name] = target;
   });
-  await confirmAction(ctx, { name, target }, `${name} stands for ${target}.`);
+  await reportOutcome(ctx, { name, target }, `${name} stands for ${target}.`);
 }
 
 export async function removeAlias(ctx: Context, name: string): Promise<void> {
@@ -33,5 +33,5 @@ export async function removeAlias(ctx: Context, name: string): Promise<void> {
     }
     delete document.aliases[name];
   });
-  await confirmAction(ctx, { removed: name }, `Removed the alias ${name}.`);
+  await reportOutcome(ctx, { removed: name }, `Removed the alias ${name}.`);
 }

@@ -40,7 +40,9 @@ export async function callEndpoint(
     const hasReader = await printEnvelope(ctx, answer, { withHead: flags.include === true });
 
     if (answer.error instanceof GatewayTimeoutError) {
-      ctx.io.note(`the run continues: ${connection.advise('runs', 'wait', answer.error.runId)}`);
+      ctx.io.note(
+        `the run continues: ${connection.formatCommand('runs', 'wait', answer.error.runId)}`,
+      );
     }
 
     if (answer.error !== undefined) throw answer.error;

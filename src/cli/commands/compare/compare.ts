@@ -14,7 +14,7 @@ import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { readsStandardInput } from '../../inputs/flag-values.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { checkWritableFile } from '../../outputs/saving/check-writable.ts';
-import { resolvePagePrinted } from '../../outputs/saving/special-file.ts';
+import { replacesPrintedResult } from '../../outputs/saving/special-file.ts';
 import { failsGate, parseMargin, type VerdictGate } from '../../statistics/verdict-gate.ts';
 import type { COMPARE } from './spec.ts';
 
@@ -32,7 +32,7 @@ export async function compare(
   const { report, failOn } = flags;
   refuseInputsBesideRows(flags);
 
-  if (report !== undefined && !resolvePagePrinted(ctx, '--report', report)) {
+  if (report !== undefined && !replacesPrintedResult(ctx, '--report', report)) {
     checkWritableFile(ctx.cwd, report, '--report');
   }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Context } from '../../context.ts';
-import { confirmAction, present, presentList } from '../../outputs/present.ts';
+import { present, presentList, reportOutcome } from '../../outputs/present.ts';
 import {
   parseSettingValue,
   requireSettingKey,
@@ -26,7 +26,7 @@ export async function setSetting(ctx: Context, name: string, text: string): Prom
   await ctx.settings.update(document => {
     document.settings[key] = value;
   });
-  await confirmAction(ctx, { [key]: value }, `${key} is ${String(value)}.`);
+  await reportOutcome(ctx, { [key]: value }, `${key} is ${String(value)}.`);
 }
 
 /** Resets a setting to its default. */
@@ -36,7 +36,7 @@ export async function resetSetting(ctx: Context, name: string): Promise<void> {
     delete document.settings[key];
   });
   const value = SETTINGS[key].default ?? null;
-  await confirmAction(ctx, { [key]: value }, `Unset ${key}.`);
+  await reportOutcome(ctx, { [key]: value }, `Unset ${key}.`);
 }
 
 /** Lists every setting with its value; never a key. */

@@ -5,7 +5,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { formatIsoAge } from '../../core/durations.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
-import { confirmAction, present, presentList } from '../../outputs/present.ts';
+import { present, presentList, reportOutcome } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { KEYS_CREATE } from './spec.ts';
@@ -86,7 +86,7 @@ export async function revokeKey(ctx: Context, name: string, flags: DatabaseFlags
     const listHint = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
     const id = requireKeyId(await store.listKeys(), name, listHint);
     if (!(await store.revokeKey(id))) throw unknownKeyError(name, listHint);
-    await confirmAction(ctx, { revoked: id }, `Key ${id} is revoked.`);
+    await reportOutcome(ctx, { revoked: id }, `Key ${id} is revoked.`);
   });
 }
 

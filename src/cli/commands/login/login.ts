@@ -5,7 +5,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
 import { readStandardInput } from '../../inputs/read-text.ts';
-import { confirmAction } from '../../outputs/present.ts';
+import { reportOutcome } from '../../outputs/present.ts';
 import {
   findChosenProfile,
   findExplicitBaseUrl,
@@ -13,8 +13,9 @@ import {
   requireSendableKey,
 } from '../../settings/address.ts';
 import { checkName, LOCAL_PROFILE } from '../../settings/profile-name.ts';
-import { detectShell, withStdinFrom } from '../../terminal/command-line.ts';
+import { withStdinFrom } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
+import { detectShell } from '../../terminal/shell-words.ts';
 import type { LOGIN } from './spec.ts';
 
 type LoginOptions = FlagsOf<typeof LOGIN.flags>;
@@ -32,7 +33,7 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   const keyPlace = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
 
   const isActive = ctx.settings.activeProfile === target.profile;
-  await confirmAction(
+  await reportOutcome(
     ctx,
     { ...target, keptIn, active: isActive },
     `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${keyPlace}.`,
@@ -182,7 +183,7 @@ function chooseProfile({ settings }: Context, baseUrl: string | undefined): stri
 
 /** Reads the key: typed without echo on a terminal, otherwise from standard input. */
 async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
-  const loginCommand = ctx.advise('login');
+  const loginCommand = ctx.formatCommand('login');
   if (!ctx.io.stdin.isTerminal) {
     const input = await readStandardInput(ctx);
     return requireSendableKey(input.toString().trim(), 'standard input', loginCommand);
@@ -207,7 +208,7 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
 export async function logout(ctx: Context): Promise<void> {
   const profile = findChosenProfile(ctx)?.value ?? null;
   const wasForgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await confirmAction(
+  await reportOutcome(
     ctx,
     { profile, forgotten: wasForgotten },
     describeLogout(profile, wasForgotten),

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
-import { confirmAction, presentList } from '../../outputs/present.ts';
+import { presentList, reportOutcome } from '../../outputs/present.ts';
 import { requireSecureBaseUrl } from '../../settings/address.ts';
 import { checkName, LOCAL_PROFILE } from '../../settings/profile-name.ts';
 
@@ -58,7 +58,7 @@ export async function addProfile(ctx: Context, name: string): Promise<void> {
   });
 
   const message = `Profile ${name} points to ${baseUrl}${isActive ? ' and is active' : ''}.`;
-  await confirmAction(ctx, { name, baseUrl, active: isActive }, message);
+  await reportOutcome(ctx, { name, baseUrl, active: isActive }, message);
 
   if (!hasKeyFor(ctx, name, baseUrl)) {
     ctx.io.note(`promptrun login --profile ${name} stores its key.`);
@@ -76,7 +76,7 @@ export async function useProfile(ctx: Context, name: string): Promise<void> {
     }
     document.activeProfile = name;
   });
-  await confirmAction(ctx, { activeProfile: name }, `Profile ${name} is active.`);
+  await reportOutcome(ctx, { activeProfile: name }, `Profile ${name} is active.`);
 }
 
 /** Removes a profile and its key; if it was active, no profile is active afterwards. */
@@ -91,7 +91,7 @@ export async function removeProfile(ctx: Context, name: string): Promise<void> {
     delete document.profiles[name];
     if (document.activeProfile === name) delete document.activeProfile;
   });
-  await confirmAction(ctx, { removed: name }, `Removed profile ${name} and its key.`);
+  await reportOutcome(ctx, { removed: name }, `Removed profile ${name} and its key.`);
 }
 
 function unknownProfileError(name: string, profiles: readonly string[]): CliError {

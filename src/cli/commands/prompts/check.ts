@@ -11,8 +11,8 @@ import { expandWildcards } from '../../core/wildcards.ts';
 import { toFileFault } from '../../inputs/read-text.ts';
 import { present } from '../../outputs/present.ts';
 import { toJson } from '../../outputs/print-json.ts';
-import { detectShell, toShellWord } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
+import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { FRONT_MATTER_SCHEMA } from './front-matter-schema.ts';
 import type { PROMPTS_CHECK } from './spec.ts';
 
@@ -46,7 +46,7 @@ export async function checkPrompts(
 function refuseFolders({ cwd, env }: Context, names: readonly string[]): void {
   const folder = names.find(name => isDirectory(path.resolve(cwd, name)));
   if (folder === undefined) return;
-  const files = `${toShellWord(withoutTrailingSlashes(folder), detectShell(env))}/*.prompt`;
+  const files = `${quoteIfNeeded(withoutTrailingSlashes(folder), detectShell(env))}/*.prompt`;
   throw usageError(
     `${folder} is a directory`,
     `Check its prompt files with: promptrun prompts check ${files}`,

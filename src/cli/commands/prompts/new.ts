@@ -12,8 +12,9 @@ import { present } from '../../outputs/present.ts';
 import { buildExampleCommand } from '../../outputs/prompt-details.ts';
 import { explainUnwritable } from '../../outputs/saving/check-writable.ts';
 import { readPromptDefinition } from '../../targets/prompt-definition.ts';
-import { createAdvise, detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { createCommandFormatter } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
+import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 import { runFileTask } from '../../testing/cases/run-file-task.ts';
 import { MAX_TEST_FILE_BYTES } from '../../testing/cases/test-case.ts';
@@ -65,8 +66,8 @@ async function noteNextSteps(
 ): Promise<void> {
   const shell = detectShell(ctx.env);
   const quoteModelsFlag = (flag: string): string =>
-    modelsFile === undefined ? '' : ` ${flag} ${toShellWord(modelsFile, shell)}`;
-  const checkCommand = `promptrun prompts check ${toShellWord(file, shell)}${quoteModelsFlag('--models-from')}`;
+    modelsFile === undefined ? '' : ` ${flag} ${quoteIfNeeded(modelsFile, shell)}`;
+  const checkCommand = `promptrun prompts check ${quoteIfNeeded(file, shell)}${quoteModelsFlag('--models-from')}`;
   ctx.io.note(`note: check it with: ${checkCommand}`);
   ctx.io.note(
     `note: run it with: ${await buildRunCommand(ctx, file)}${quoteModelsFlag('--models')}`,
@@ -84,7 +85,11 @@ async function buildRunCommand(ctx: Context, file: string): Promise<string> {
     () => undefined,
   );
   const fields = definition && describeConfig(toPromptConfig(definition));
-  return buildExampleCommand(createAdvise({}, ctx.env), file, fields ?? { text: [], images: [] });
+  return buildExampleCommand(
+    createCommandFormatter({}, ctx.env),
+    file,
+    fields ?? { text: [], images: [] },
+  );
 }
 
 async function buildFileTexts(

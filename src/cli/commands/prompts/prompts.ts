@@ -38,7 +38,7 @@ export async function printPromptList(ctx: Context): Promise<void> {
 }
 
 async function* fetchPromptPages(
-  { client, baseUrl, advise }: Connection,
+  { client, baseUrl, formatCommand }: Connection,
   signal: AbortSignal,
 ): Pages<PromptSearchRow> {
   let isFirst = true;
@@ -51,7 +51,7 @@ async function* fetchPromptPages(
     if (!(error instanceof NotFoundError) || !isFirst) throw error;
     throw usageError(
       `${new URL(baseUrl).host} does not list its prompts`,
-      `Search them with: ${advise('prompts', 'search')} <words>`,
+      `Search them with: ${formatCommand('prompts', 'search')} <words>`,
     );
   }
 }

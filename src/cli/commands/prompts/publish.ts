@@ -96,7 +96,7 @@ async function withStorePublisher(
       throw notFoundError(
         `no prompt '${slug}' is published`,
         ...(database === undefined
-          ? [`List the published prompts with: ${ctx.advise('prompts', 'list')}`]
+          ? [`List the published prompts with: ${ctx.formatCommand('prompts', 'list')}`]
           : []),
       );
     },

@@ -16,8 +16,9 @@ import { LOCAL_PROFILE } from '../../settings/profile-name.ts';
 import { findVersionDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { readNamed } from '../../targets/prompt-name.ts';
-import { toServiceWords, toShellWord } from '../../terminal/command-line.ts';
+import { formatServiceFlags } from '../../terminal/command-line.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
+import { quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 import type { PROMPTS_SKILL } from './spec.ts';
 
@@ -140,9 +141,9 @@ function buildSharedCommand(
   words: readonly string[],
 ): string {
   const target = isFile ? prompt.split(path.sep).join('/') : prompt;
-  const serviceFlags = toServiceWords(isFile ? { profile: LOCAL_PROFILE } : globals);
+  const serviceFlags = formatServiceFlags(isFile ? { profile: LOCAL_PROFILE } : globals);
   return ['promptrun', 'run', target, ...words, ...serviceFlags]
-    .map(word => toShellWord(word, 'posix'))
+    .map(word => quoteIfNeeded(word, 'posix'))
     .join(' ');
 }
 

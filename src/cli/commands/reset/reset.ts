@@ -4,18 +4,18 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
-import { confirmAction } from '../../outputs/present.ts';
+import { reportOutcome } from '../../outputs/present.ts';
 import { listStoredItems, type StoredItem } from '../../settings/stored-items.ts';
 import type { RESET } from './spec.ts';
 
-/** The parts that can be cleared, and their places. */
+/** The parts that can be removed, each with the stored items that belong to it. */
 const RESET_PARTS: Readonly<Record<string, readonly StoredItem['name'][]>> = {
   caches: ['resources', 'prompts'],
   journal: ['journal'],
   all: ['resources', 'prompts', 'journal', 'config', 'credentials'],
 };
 
-/** Removes a part of the kept data, after a confirmation. */
+/** Removes a part of the stored data, after a confirmation. */
 export async function reset(
   ctx: Context,
   part: string,
@@ -29,8 +29,9 @@ export async function reset(
   const storedFiles = listStoredItems(ctx).filter(
     ({ name, path }) => names.includes(name) && existsSync(path),
   );
-  if (!yes && storedFiles.length > 0 && !(await confirmReset(ctx, storedFiles))) {
-    await confirmAction(ctx, { removed: [] }, 'Nothing was removed.');
+  const mustConfirm = !yes && storedFiles.length > 0;
+  if (mustConfirm && !(await confirmReset(ctx, storedFiles))) {
+    await reportOutcome(ctx, { removed: [] }, 'Nothing was removed.');
     return;
   }
 
@@ -42,7 +43,7 @@ export async function reset(
     removedPaths.length === 0
       ? 'There is nothing to remove.'
       : `Removed ${removedPaths.join(', ')}`;
-  await confirmAction(ctx, { removed: removedPaths }, message);
+  await reportOutcome(ctx, { removed: removedPaths }, message);
 }
 
 async function confirmReset(ctx: Context, files: readonly StoredItem[]): Promise<boolean> {

@@ -50,7 +50,7 @@ async function readOrFetchModels(
   if (entry !== undefined) return entry.models;
   throw notFoundError(
     'no models are cached for this service and key',
-    `Fetch them with: ${ctx.advise('resources', 'refresh')}`,
+    `Fetch them with: ${ctx.formatCommand('resources', 'refresh')}`,
   );
 }
 

@@ -8,8 +8,8 @@ import { Forecast } from '../../creation/forecast.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import { printValue } from '../../outputs/print-json.ts';
-import { detectShell, quoteWord, type Shell, toShellWord } from '../../terminal/command-line.ts';
 import { withoutHiddenControls } from '../../terminal/sanitise.ts';
+import { detectShell, quoteIfNeeded, quoteWord, type Shell } from '../../terminal/shell-words.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
 /** The default address of `promptrun serve`. */
@@ -106,7 +106,7 @@ function toExpandingBody(body: string, { images }: RunRequest): string {
     if (source === undefined || !isInFile(source)) continue;
 
     const mark = `picture-${randomUUID()}`;
-    pictures.set(mark, `$(base64 < ${toShellWord(source.file, 'posix')} | tr -d '\\n')`);
+    pictures.set(mark, `$(base64 < ${quoteIfNeeded(source.file, 'posix')} | tr -d '\\n')`);
     image.base64 = mark;
   }
 

@@ -26,9 +26,9 @@ import { collectInputs } from '../../inputs/text-inputs.ts';
 import { requireLocalService } from '../../settings/address.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
-import { detectShell } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { buildRunArgv, formatShellCommand, type RunFlags } from './run-argv.ts';
+import { detectShell } from '../../terminal/shell-words.ts';
+import type { RunFlags } from './run-argv.ts';
 
 /** A run that has passed every check that needs no creation. */
 export interface PreparedRun {
@@ -73,9 +73,10 @@ export async function prepareRun(
   const { images } = suppliedInputs;
   const resolvedTarget = await withConfig(ctx, connection, namedTarget, { images, flags });
   const { promptVersionId, mayBePrompt, config } = resolvedTarget;
-  const inputs = await completeInputs(ctx, config, suppliedInputs, flags, answers =>
-    reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers),
-  );
+  const { inputs, answers } = await completeInputs(ctx, config, suppliedInputs, flags);
+  if (answers !== undefined) {
+    await reportRepetition(ctx, { target, name: shownAs }, { ...flags, option }, answers);
+  }
 
   const schema = connection.recorder && (await computeSchemaFlagDigest(ctx, flags.schema));
   const request = {
@@ -150,23 +151,24 @@ async function withConfig(
   }
 }
 
-/**
- * Assigns the inputs, asks for missing ones and checks them all.
- *
- * @param onAsked called with the answers
- */
+interface CompletedInputs {
+  readonly inputs: PlacedInputs;
+  /** The answers to questions; undefined if none can be asked. */
+  readonly answers?: QuestionAnswers;
+}
+
+/** Assigns the inputs, asks for missing ones and checks them all. */
 async function completeInputs(
   ctx: Context,
   config: unknown,
   suppliedInputs: UnplacedInputs,
   { ask, validate }: RunFlags,
-  onAsked: (answers: QuestionAnswers) => void,
-): Promise<PlacedInputs> {
+): Promise<CompletedInputs> {
   const { text, images } = suppliedInputs;
   const namesImages = images.some(({ name }) => name !== undefined);
   if (config === undefined && !mayAsk(ctx) && !namesImages) {
     // Without a config there is nothing to assign or check.
-    return { text, images: images.map(({ image }) => image) };
+    return { inputs: { text, images: images.map(({ image }) => image) } };
   }
 
   const fields = describeConfig(config);
@@ -175,34 +177,30 @@ async function completeInputs(
   const inputs = placeImages(fields, namedInputs);
   if (!mayAsk(ctx)) {
     if (validate) refuseInputFault(fields, inputs);
-    return inputs;
+    return { inputs };
   }
 
   const fault = validate ? findSuppliedInputFault(fields, inputs) : undefined;
   if (fault !== undefined) throw fault;
 
   const isComplete = fields.isKnown && findInputFault(fields, inputs) === undefined;
-  if (isComplete && ask !== true) {
-    onAsked({ text: [], images: [] });
-    return inputs;
-  }
+  if (isComplete && ask !== true) return { inputs, answers: { text: [], images: [] } };
 
   const { askForInputs } = await import('../../inputs/ask-for-inputs.ts');
-  const { inputs: completedInputs, answers } = await askForInputs(ctx, fields, inputs);
-  if (validate) refuseInputFault(fields, completedInputs);
-  onAsked(answers);
-
+  const completedInputs = await askForInputs(ctx, fields, inputs);
+  if (validate) refuseInputFault(fields, completedInputs.inputs);
   return completedInputs;
 }
 
 /** Prints the command line that repeats the run without questions, if there were any. */
-function reportRepetition(
+async function reportRepetition(
   ctx: Context,
   { target, name }: { readonly target: string | undefined; readonly name: string },
   flags: RunFlags,
   answers: QuestionAnswers,
-): void {
+): Promise<void> {
   if (target !== undefined && answers.text.length + answers.images.length === 0) return;
+  const { buildRunArgv, formatShellCommand } = await import('./run-argv.ts');
   const command = formatShellCommand(
     buildRunArgv(ctx.globals, name, flags, answers),
     detectShell(ctx.env),

@@ -2,12 +2,8 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import type { GlobalOptions } from '../../core/global-options.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import { escapeLiteralValue } from '../../inputs/flag-values.ts';
-import {
-  isWritable,
-  type Shell,
-  toServiceWords,
-  toShellWord,
-} from '../../terminal/command-line.ts';
+import { formatServiceFlags } from '../../terminal/command-line.ts';
+import { isWritable, quoteIfNeeded, type Shell } from '../../terminal/shell-words.ts';
 import type { RUN } from './spec.ts';
 
 export type RunFlags = FlagsOf<typeof RUN.flags>;
@@ -48,7 +44,7 @@ export function buildRunArgv(
     ...toOptionalFlag('--max-credits', flags.maxCredits),
     ...toOptionalFlag('--schema', flags.schema),
     ...toOptionalFlag('--save', save === true ? undefined : save),
-    ...toServiceWords(globals),
+    ...formatServiceFlags(globals),
     ...(globals.json && globals.query === undefined ? ['--json'] : []),
     ...toOptionalFlag('--query', globals.query),
   ];
@@ -68,6 +64,6 @@ function toOptionalFlag(flag: string, value: string | undefined): string[] {
  */
 export function formatShellCommand(words: readonly string[], shell: Shell): string | undefined {
   return words.every(word => isWritable(word, shell))
-    ? words.map(word => toShellWord(word, shell)).join(' ')
+    ? words.map(word => quoteIfNeeded(word, shell)).join(' ')
     : undefined;
 }

@@ -65,14 +65,14 @@ async function withInputsHint(
   if (!(error instanceof ValidationError) || target === undefined) return error;
   if (await connection.costs?.findAccessFault(request.promptVersionId)) return error;
 
-  const { advise } = connection;
+  const { formatCommand } = connection;
   const { toFailure } = await import('../../core/failure.ts');
   const { message, ...failure } = toFailure(error);
   const isOption = error.message.startsWith('runOptions');
   const hints = [
     isOption
-      ? `List the options of each model with: ${advise('resources', 'list')}`
-      : `Show its inputs with: ${advise('prompts', 'get', target)}`,
+      ? `List the options of each model with: ${formatCommand('resources', 'list')}`
+      : `Show its inputs with: ${formatCommand('prompts', 'get', target)}`,
   ];
 
   return new CliError(message, { ...failure, hints, cause: error });
@@ -220,7 +220,11 @@ async function startOnce(
  * Adds the run id to an error that hides the result of a started run: it is paid for and can be
  * fetched later.
  */
-async function withRunId({ advise }: Connection, error: unknown, runId: string): Promise<unknown> {
+async function withRunId(
+  { formatCommand }: Connection,
+  error: unknown,
+  runId: string,
+): Promise<unknown> {
   if (!(error instanceof PromptServiceError)) return error;
   const { toFailure } = await import('../../core/failure.ts');
   const { message, status, exitCode, data, hints, details } = toFailure(error);
@@ -230,7 +234,7 @@ async function withRunId({ advise }: Connection, error: unknown, runId: string):
     exitCode,
     data: data ?? { runId },
     details,
-    hints: [...hints, `The run was started. Get it with: ${advise('runs', 'wait', runId)}`],
+    hints: [...hints, `The run was started. Get it with: ${formatCommand('runs', 'wait', runId)}`],
     cause: error,
   });
 }

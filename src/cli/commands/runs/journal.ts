@@ -2,8 +2,9 @@ import type { Context } from '../../context.ts';
 import { formatIsoAge } from '../../core/durations.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { presentList } from '../../outputs/present.ts';
+import { formatRunStatus } from '../../outputs/run-status.ts';
 import { isInDoubt, type JournalEntry } from '../../settings/journal-lines.ts';
-import { type Cell, formatRunStatus } from '../../terminal/table.ts';
+import type { Cell } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function listStartedRuns(ctx: Context): Promise<void> {

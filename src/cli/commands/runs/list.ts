@@ -18,9 +18,10 @@ import { parsePeriod } from '../../core/period.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import type { ListColumn } from '../../outputs/present.ts';
 import { createRowBuffer, type Pages, presentPages } from '../../outputs/present-pages.ts';
+import { formatRunStatus } from '../../outputs/run-status.ts';
 import { askOfPrompt, resolvePrompt } from '../../targets/prompt-name.ts';
-import { detectShell, toShellWord } from '../../terminal/command-line.ts';
-import { type Cell, formatRunStatus } from '../../terminal/table.ts';
+import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
+import type { Cell } from '../../terminal/table.ts';
 import type { RUNS_LIST } from './spec.ts';
 
 export type RunsListFlags = FlagsOf<typeof RUNS_LIST.flags>;
@@ -49,7 +50,7 @@ export async function printRunList(ctx: Context, flags: RunsListFlags): Promise<
   });
   if (remainingRuns !== undefined) {
     ctx.io.note(
-      `more runs: ${remainingRuns.flag} ${toShellWord(remainingRuns.cursor, detectShell(ctx.env))}`,
+      `more runs: ${remainingRuns.flag} ${quoteIfNeeded(remainingRuns.cursor, detectShell(ctx.env))}`,
     );
   }
 }
@@ -62,7 +63,7 @@ interface RunsListRequest {
 }
 
 /** Checks the flags as the service would. @throws {CliError} USAGE_ERROR naming the flag */
-function readListRequest({ clock, advise }: Context, flags: RunsListFlags): RunsListRequest {
+function readListRequest({ clock, formatCommand }: Context, flags: RunsListFlags): RunsListRequest {
   const limit = readLimit(flags);
 
   if (flags.startingAfter !== undefined && flags.endingBefore !== undefined) {
@@ -73,8 +74,8 @@ function readListRequest({ clock, advise }: Context, flags: RunsListFlags): Runs
   }
 
   const query = {
-    startingAfter: checkCursor(flags.startingAfter, '--starting-after', advise),
-    endingBefore: checkCursor(flags.endingBefore, '--ending-before', advise),
+    startingAfter: checkCursor(flags.startingAfter, '--starting-after', formatCommand),
+    endingBefore: checkCursor(flags.endingBefore, '--ending-before', formatCommand),
     status:
       flags.status === undefined ? undefined : requireOneOf('status', flags.status, RUN_STATUSES),
     ...parsePeriod(flags, clock.now()),
@@ -99,12 +100,12 @@ function readLimit({ limit, all }: RunsListFlags): number {
 function checkCursor(
   cursor: string | undefined,
   flag: string,
-  advise: FormatCommand,
+  formatCommand: FormatCommand,
 ): string | undefined {
   if (cursor === undefined || isUuid(cursor)) return cursor;
   throw usageError(
     `${flag}: ${JSON.stringify(cursor)} is not a run id`,
-    `A run id is a UUID, as in: ${advise('runs', 'list')}`,
+    `A run id is a UUID, as in: ${formatCommand('runs', 'list')}`,
   );
 }
 

@@ -6,19 +6,19 @@ import type { CreatedRun } from '../../creation/creation-result.ts';
 import { requireLastRun } from '../../creation/last-run.ts';
 import { LOCAL_PROFILE } from '../../settings/profile-name.ts';
 import { resolveRun } from '../../targets/run-name.ts';
-import { createAdvise } from '../../terminal/command-line.ts';
+import { createCommandFormatter } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 
 /** Refuses a command line without a run, or with both runs and `--last`. */
 export function checkRunsNamed(
-  { advise }: Context,
+  { formatCommand }: Context,
   names: readonly string[],
   { last }: { readonly last?: boolean },
 ): void {
   if ((names.length === 0) !== (last === true)) {
     throw usageError(
       'give either run ids or --last',
-      `List your runs with: ${advise('runs', 'list')}`,
+      `List your runs with: ${formatCommand('runs', 'list')}`,
     );
   }
 }
@@ -43,7 +43,7 @@ export async function resolveNamedRun(
  */
 export async function askOfRun<T>(
   ctx: Context,
-  { service, advise }: Connection,
+  { service, formatCommand }: Connection,
   { verb, runId }: { readonly verb: string; readonly runId: string },
   request: Promise<T>,
 ): Promise<T> {
@@ -56,7 +56,7 @@ export async function askOfRun<T>(
       if (startedId !== runId || baseUrl === service) continue;
 
       const otherService = baseUrl === 'local' ? { profile: LOCAL_PROFILE } : { baseUrl };
-      const command = createAdvise(otherService, ctx.env)('runs', verb, runId);
+      const command = createCommandFormatter(otherService, ctx.env)('runs', verb, runId);
       throw notFoundError(
         `${error.message}; it was started at another service`,
         `Ask there with: ${command}`,
@@ -66,7 +66,7 @@ export async function askOfRun<T>(
     const { message, ...failure } = toFailure(error);
     const hints = [
       `The requested id: ${toOneLine(runId)}`,
-      `List your runs with: ${advise('runs', 'list')}`,
+      `List your runs with: ${formatCommand('runs', 'list')}`,
     ];
     throw new CliError(message, { ...failure, hints, cause: error });
   }

@@ -40,7 +40,7 @@ export async function printRun(
   if (ctx.globals.json) {
     await printValue(ctx, run);
   } else {
-    const wait = connection.advise('runs', 'wait', runId);
+    const wait = connection.formatCommand('runs', 'wait', runId);
     ctx.io.note(
       `note: run ${toOneLine(runId)} is ${toOneLine(runStatus)}; wait for it with: ${wait}`,
     );
@@ -120,7 +120,7 @@ async function readEndedRuns(
     if (!isOver(run)) {
       throw usageError(
         `run ${id} is ${toOneLine(run.runStatus)}: there is nothing to save yet`,
-        `Wait for it with: ${connection.advise('runs', 'wait', id, '--save')}`,
+        `Wait for it with: ${connection.formatCommand('runs', 'wait', id, '--save')}`,
       );
     }
     runs.push(run);

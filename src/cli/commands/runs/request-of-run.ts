@@ -55,7 +55,7 @@ export async function readRequestFromService(
     if (!isUnknownRun(error)) throw error;
     throw notFoundError(
       `run ${toOneLine(runId)} can't be run again: ${toOneLine(error.message)}`,
-      `If it was saved with --save: ${connection.advise('runs', 'rerun', `./${runId}.json`)}`,
+      `If it was saved with --save: ${connection.formatCommand('runs', 'rerun', `./${runId}.json`)}`,
     );
   }
 }

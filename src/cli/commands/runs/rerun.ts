@@ -30,7 +30,7 @@ export async function rerun(
   if (flags.compare === true && (flags.save !== undefined || flags.open === true)) {
     throw usageError(
       '--compare shows both outputs; it saves and opens none',
-      `Save those of the new run with: ${ctx.advise('runs', 'save', '--last')}`,
+      `Save those of the new run with: ${ctx.formatCommand('runs', 'save', '--last')}`,
     );
   }
 

@@ -13,8 +13,9 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { formatIsoAge } from '../../core/durations.ts';
 import { present } from '../../outputs/present.ts';
 import { listWarnings } from '../../outputs/run-errors.ts';
+import { findStatusPaint } from '../../outputs/run-status.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { formatPlainRows, formatRunStatus } from '../../terminal/table.ts';
+import { formatPlainRows } from '../../terminal/table.ts';
 import { checkRunsNamed, readRun, resolveNamedRun } from './named-run.ts';
 import type { RUNS_SHOW } from './spec.ts';
 
@@ -35,6 +36,7 @@ export async function printRunDetails(
   const { warnings: _, ...runFields } = run;
   const warnings = listWarnings(run);
   const facts = {
+    // The row comes first, because the run itself is newer.
     ...row,
     ...runFields,
     ...(warnings.length > 0 && { warnings }),
@@ -46,7 +48,10 @@ export async function printRunDetails(
   });
 }
 
-/** Returns the run's row in the list; undefined if it is not among the newest. */
+/**
+ * Returns the run's row in the list, the only source of its name, time and credits; undefined if it
+ * is not among the newest.
+ */
 async function findRunRow(
   ctx: Context,
   { client }: Connection,
@@ -89,33 +94,33 @@ function formatTerminalDetails(ctx: Context, { prompts }: Connection, facts: Sho
   const { promptVersionId, usage } = facts;
   const createdAt = toTextOrEmpty(facts.createdAt);
   const title = promptVersionId === undefined ? undefined : prompts.get(promptVersionId)?.title;
-  const status = formatRunStatus(ctx, toTextOrEmpty(facts.runStatus));
-  const statusText =
-    typeof status === 'string' ? toOneLine(status) : status.paint(toOneLine(status.text));
+  const tokenCounts = usage?.tokens ? formatTokenCounts(usage.tokens) : undefined;
 
-  const rows: readonly (readonly [string, string | undefined])[] = [
-    ['Run', facts.runId],
-    ['Status', statusText],
-    ['Prompt', title],
-    ['Version', promptVersionId],
-    ['Name', facts.runName],
-    ['Created', createdAt && `${formatIsoAge(createdAt, ctx.clock.now())} (${createdAt})`],
-    ['Credits', formatShownCredits(facts)],
-    ['Tokens', toTextOrEmpty(facts.tokens)],
-    ['Counted', usage?.tokens ? formatTokenCounts(usage.tokens) : undefined],
-    ['Cost', usage && formatCostWithSource(usage)],
-    ...(facts.warnings ?? []).map((warning): [string, string] => ['Warning', warning]),
-    ...facts.outputs.map((item, index): [string, string] => [
-      `Output ${index + 1}`,
-      summariseOutput(item),
-    ]),
-  ];
+  return [
+    formatDetail('Run', facts.runId),
+    formatDetail('Status', facts.runStatus, findStatusPaint(ctx, facts.runStatus)),
+    formatDetail('Prompt', title),
+    formatDetail('Version', promptVersionId),
+    formatDetail('Name', facts.runName),
+    formatDetail(
+      'Created',
+      createdAt && `${formatIsoAge(createdAt, ctx.clock.now())} (${createdAt})`,
+    ),
+    formatDetail('Credits', formatShownCredits(facts)),
+    formatDetail('Tokens', facts.tokens),
+    formatDetail('Counted', tokenCounts),
+    formatDetail('Cost', usage && formatCostWithSource(usage)),
+    ...(facts.warnings ?? []).map(warning => formatDetail('Warning', warning)),
+    ...facts.outputs.map((item, index) =>
+      formatDetail(`Output ${index + 1}`, summariseOutput(item)),
+    ),
+  ].join('');
+}
 
-  const lines = rows.map(([label, value]) => {
-    if (value === undefined || value === '') return '';
-    return `${label.padEnd(10)}${label === 'Status' ? value : toOneLine(toTextOrEmpty(value))}\n`;
-  });
-  return lines.join('');
+/** Returns a labelled line; nothing for an empty value. */
+function formatDetail(label: string, value: unknown, paint = (text: string) => text): string {
+  const text = toOneLine(toTextOrEmpty(value));
+  return text === '' ? '' : `${label.padEnd(10)}${paint(text)}\n`;
 }
 
 function toDetailRows(facts: ShownRun): string[][] {

@@ -14,8 +14,8 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { present } from '../../outputs/present.ts';
 import { listStoredFolders } from '../../settings/stored-items.ts';
-import { detectShell, type Shell, toShellWord } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
+import { detectShell, quoteIfNeeded, type Shell } from '../../terminal/shell-words.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 import { type FolderContent, listOwnFolder, OWN_FOLDERS } from './own-folders.ts';
 import type { UNINSTALL } from './spec.ts';
@@ -271,11 +271,11 @@ function buildPackageRemoval(shell: Shell): string {
   // npm's global folder has no package.json beside its node_modules.
   const isInProject =
     path.basename(modules) === 'node_modules' && existsSync(path.join(project, 'package.json'));
-  return `npm uninstall ${isInProject ? `--prefix ${toShellWord(project, shell)}` : '--global'} promptrun`;
+  return `npm uninstall ${isInProject ? `--prefix ${quoteIfNeeded(project, shell)}` : '--global'} promptrun`;
 }
 
 /** Returns the command that removes a file, for the shell that reads it. */
 export function buildFileRemoval(file: string, shell: Shell): string {
   const windowsCommand = shell === 'cmd' ? 'del' : 'Remove-Item';
-  return `${shell === 'posix' ? 'rm' : windowsCommand} ${toShellWord(file, shell)}`;
+  return `${shell === 'posix' ? 'rm' : windowsCommand} ${quoteIfNeeded(file, shell)}`;
 }

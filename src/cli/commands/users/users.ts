@@ -4,7 +4,7 @@ import type { FlagsOf } from '../../core/command-spec.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
-import { confirmAction, type ListForm, presentList } from '../../outputs/present.ts';
+import { type ListForm, presentList, reportOutcome } from '../../outputs/present.ts';
 import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
@@ -40,7 +40,7 @@ export async function setUser(ctx: Context, name: string, flags: UsersSetFlags):
   await withOperatorStore(ctx, 'users set', flags, async store => {
     const user = await store.changeUser(name, changes);
     if (user === undefined) throw unknownUserError(ctx, flags, name);
-    await confirmAction(
+    await reportOutcome(
       ctx,
       user,
       toOneLine(`User ${user.user}: plan ${user.plan}, ${pluralize(user.credits, 'credit')}.`),

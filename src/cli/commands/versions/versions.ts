@@ -44,7 +44,7 @@ async function fetchPublishedVersions(
 
   throw notFoundError(
     `nothing is published under the slug of ${prompt}`,
-    `To publish the file: ${connection.advise('prompts', 'publish', formatPath(ctx, file?.path ?? prompt))}`,
+    `To publish the file: ${connection.formatCommand('prompts', 'publish', formatPath(ctx, file?.path ?? prompt))}`,
   );
 }
 

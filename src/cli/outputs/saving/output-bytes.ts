@@ -46,26 +46,26 @@ async function fetchOutputChunks(
   return Readable.from([Buffer.from(formatOutputData(item.data))]);
 }
 
-function outputCountError({ advise }: Connection, { runId }: Run, count: number): CliError {
+function outputCountError({ formatCommand }: Connection, { runId }: Run, count: number): CliError {
   return new CliError(
     `run ${runId} has ${count === 0 ? 'no output' : `${count} outputs`}: only a single one can be written to standard output`,
     {
       status: 'USAGE_ERROR',
       exitCode: EXIT.usage,
-      hints: [`Save them to files with: ${advise('runs', 'save', runId)} --to <dir>`],
+      hints: [`Save them to files with: ${formatCommand('runs', 'save', runId)} --to <dir>`],
       data: { runId },
     },
   );
 }
 
-function notWrittenError({ advise }: Connection, { runId }: Run, cause: unknown): CliError {
+function notWrittenError({ formatCommand }: Connection, { runId }: Run, cause: unknown): CliError {
   return new CliError(`the output was not written: ${getErrorMessage(cause)}`, {
     status: 'NETWORK_ERROR',
     exitCode: EXIT.fault,
     hints:
       cause instanceof NotFoundError
         ? []
-        : [`Try again with: ${advise('runs', 'save', runId, '--to', '-')}`],
+        : [`Try again with: ${formatCommand('runs', 'save', runId, '--to', '-')}`],
     data: { runId },
     cause,
   });

@@ -29,7 +29,7 @@ export function noteFailures({ io }: Context, failures: readonly SaveFailure[]):
 
 /** Throws if a download failed after a good run, after the results were printed. */
 export function refuseFailures(
-  { advise }: Connection,
+  { formatCommand }: Connection,
   run: Run,
   failures: readonly SaveFailure[],
 ): void {
@@ -37,7 +37,7 @@ export function refuseFailures(
   if (first === undefined) return;
 
   const isLost = failures.every(({ isGone }) => isGone === true);
-  const retryHint = `Try again with: ${advise('runs', 'save', run.runId)}`;
+  const retryHint = `Try again with: ${formatCommand('runs', 'save', run.runId)}`;
   throw new CliError(first, {
     status: getFailureStatus(failures),
     exitCode: EXIT.fault,

@@ -117,12 +117,12 @@ function tryToMakeDirectory(directory: string): string | undefined {
  */
 export function stopIfInterrupted(
   { signal, timeLeftMs }: Context,
-  { advise }: Connection,
+  { formatCommand }: Connection,
   { runId, runStatus }: Run,
   { error, to = [] }: { readonly error?: unknown; readonly to?: readonly string[] } = {},
 ): void {
   const reason: unknown = signal.aborted ? signal.reason : findTimeIsUp(error, timeLeftMs());
-  const hints = [`Save them with: ${advise('runs', 'save', runId, ...to)}`];
+  const hints = [`Save them with: ${formatCommand('runs', 'save', runId, ...to)}`];
   const message = `run ${runId} ${runStatus}, but not all of its outputs were saved`;
   const data = { runId };
   if (reason instanceof Interrupted) throw new Interrupted(reason.signal, hints, { message, data });

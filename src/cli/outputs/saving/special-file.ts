@@ -76,12 +76,16 @@ export function isStandardOutput(cwd: string, name: string): boolean {
 }
 
 /**
- * Returns true if a page takes the place of what the command prints.
+ * Returns true if a page goes to standard output, in place of what the command prints.
  *
  * @param flag the flag that names the page's file
  * @throws {CliError} USAGE_ERROR if JSON was requested as well
  */
-export function resolvePagePrinted(ctx: Context, flag: string, name: string | undefined): boolean {
+export function replacesPrintedResult(
+  ctx: Context,
+  flag: string,
+  name: string | undefined,
+): boolean {
   if (name === undefined || !isStandardOutput(ctx.cwd, name)) return false;
   const { json, query } = ctx.globals;
   if (!json) return true;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { Env } from '../../../utils/env.ts';
 import { usageError } from '../../core/errors.ts';
 import { toSharedPath } from '../../core/paths.ts';
-import { detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { isSafeDirectory } from './safe-directories.ts';
 
 /** A repository in which git may be started. */
@@ -71,7 +71,7 @@ function checkRepository(top: string, env: Env): void {
 
   throw usageError(
     `${foreignPath} belongs to another user`,
-    `If you trust that repository: git config --global --add safe.directory ${toShellWord(top, detectShell(env))}`,
+    `If you trust that repository: git config --global --add safe.directory ${quoteIfNeeded(top, detectShell(env))}`,
   );
 }
 

@@ -9,7 +9,7 @@ import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { formatPath } from '../../core/paths.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
-import { detectShell, toShellWord } from '../../terminal/command-line.ts';
+import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { computeEntryResult, type EntryResult, type Repetition } from '../entry-result.ts';
 import type { CheckedAnswer, UnmetExpectation, UnmetPart } from '../expectations/expectation.ts';
 import { KINDS } from '../expectations/expectation-kinds.ts';
@@ -40,7 +40,7 @@ export function checkUpdatable(ctx: Context, file: string): void {
     const command = shell === 'posix' ? 'chmod u+w' : 'attrib -r';
     throw usageError(
       `--update: ${filePath} is read-only`,
-      `Check it out for editing, or allow writing with: ${command} ${toShellWord(filePath, shell)}`,
+      `Check it out for editing, or allow writing with: ${command} ${quoteIfNeeded(filePath, shell)}`,
     );
   }
 

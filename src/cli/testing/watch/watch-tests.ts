@@ -117,6 +117,6 @@ class RoundEndingChange {
 
   async #endRound(): Promise<void> {
     this.files = await this.#nextChange(this.#over.signal);
-    this.#round.abort(new Interrupted('SIGINT', [], { by: 'a change' }));
+    this.#round.abort(new Interrupted('SIGINT', [], { stopCause: 'a change' }));
   }
 }
