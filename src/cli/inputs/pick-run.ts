@@ -22,18 +22,24 @@ interface PickedRun {
   readonly options: readonly string[];
 }
 
+/** The flags `--ask` and `--option`. */
+interface PickFlags {
+  readonly ask?: boolean;
+  readonly option: readonly string[];
+}
+
 /**
  * Lets a person choose a prompt; with `ask` also its version, and run options if none were given.
  */
 export async function pickRun(
   ctx: Context,
   connection: Connection,
-  { ask = false, option }: { readonly ask?: boolean; readonly option: readonly string[] },
+  { ask: asksDetails = false, option: optionFlags }: PickFlags,
 ): Promise<PickedRun> {
   const prompt = await pickPrompt(ctx, connection);
-  const pickedTarget = await pickTarget(ctx, connection, prompt, { asksVersion: ask });
-  const asksOptions = ask && option.length === 0 && prompt.file === undefined;
-  const options = asksOptions ? await pickOptions(ctx, connection, prompt) : option;
+  const pickedTarget = await pickTarget(ctx, connection, prompt, { asksVersion: asksDetails });
+  const asksOptions = asksDetails && optionFlags.length === 0 && prompt.file === undefined;
+  const options = asksOptions ? await pickOptions(ctx, connection, prompt) : optionFlags;
   return { ...pickedTarget, options };
 }
 

@@ -1,10 +1,21 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { isMedia, type Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 
 /** Maximum size of a picture or video on a page, in bytes. */
 export const MAX_PAGE_MEDIA_BYTES = 8 * 1024 * 1024;
+
+/** The types of media that browsers show. */
+const PAGE_MEDIA_TYPES = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/webp',
+  'image/gif',
+  'image/avif',
+  'video/mp4',
+  'video/webm',
+]);
 
 /** The content of a picture or video output. */
 export interface MediaContent {
@@ -35,46 +46,43 @@ export async function fetchRunMedia(
   return media;
 }
 
+/** Downloads a picture or video. Hashes it whole, whatever its size. */
 async function fetchMedia(
   client: Connection['client'],
   url: string,
   { forPage, signal }: FetchMediaOptions,
 ): Promise<MediaContent> {
+  const { body } = await client.download(url, { signal });
   const hash = createHash('sha256');
-  const bytes = await readMedia(client, url, {
-    maxBytes: forPage ? MAX_PAGE_MEDIA_BYTES : 0,
-    signal,
-    hash,
-  });
-  const dataUrl = forPage && bytes !== undefined ? await encodeMediaDataUrl(bytes) : undefined;
-  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
-}
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    hash.update(chunk);
+    size += chunk.length;
+    if (forPage && size <= MAX_PAGE_MEDIA_BYTES) chunks.push(chunk);
+  }
 
-interface ReadMediaOptions {
-  /** The maximum size of the returned bytes; 0 if only the hash is wanted. */
-  readonly maxBytes: number;
-  readonly signal: AbortSignal;
-  /** Updated with the content, whatever its size. */
-  readonly hash?: Hash;
+  const fitsOnPage = forPage && size <= MAX_PAGE_MEDIA_BYTES;
+  const dataUrl = fitsOnPage ? await encodeMediaDataUrl(Buffer.concat(chunks)) : undefined;
+  return { sha256: hash.digest('hex'), ...(dataUrl !== undefined && { dataUrl }) };
 }
 
 /** Downloads a picture or video; undefined if it has more than `maxBytes`. */
 export async function readMedia(
   client: Connection['client'],
   url: string,
-  { maxBytes, signal, hash }: ReadMediaOptions,
+  { maxBytes, signal }: { readonly maxBytes: number; readonly signal: AbortSignal },
 ): Promise<Buffer | undefined> {
   const { body } = await client.download(url, { signal });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size <= maxBytes) chunks.push(chunk);
-    else if (hash === undefined) return undefined;
-    hash?.update(chunk);
+    if (size > maxBytes) return undefined;
+    chunks.push(chunk);
   }
 
-  return size <= maxBytes ? Buffer.concat(chunks) : undefined;
+  return Buffer.concat(chunks);
 }
 
 /**
@@ -87,16 +95,6 @@ export async function readDataUrl(file: string): Promise<string | undefined> {
     ? encodeMediaDataUrl(await readFile(file))
     : undefined;
 }
-
-const PAGE_MEDIA_TYPES = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/webp',
-  'image/gif',
-  'image/avif',
-  'video/mp4',
-  'video/webm',
-]);
 
 /**
  * Returns a `data:` URL whose type is detected from the bytes, because a stated type may be wrong.

@@ -7,6 +7,11 @@ const TEXT_INDENT = 6;
 /** The length of the blank before a word and of the ` \` that continues its line. */
 const JOIN_LENGTH = 3;
 
+const COMMENT_START = '  # ';
+
+/** Matches a word of a command line, with quoted blanks. */
+const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
+
 /**
  * Breaks lines that are too long between words. Indented lines hang; the text of `  term  text`
  * stays in its column.
@@ -52,9 +57,6 @@ function wrapIndented(text: string, indent: number, columns: number): string {
   return help.boxWrap(text, columns - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** Matches a word of a command line, with quoted blanks. */
-const WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/gu;
-
 /**
  * Breaks an indented command line that is too long so that it can still be pasted, its comment
  * above it.
@@ -83,6 +85,6 @@ export function wrapCommand(line: string, columns: number): string {
   lines.push(currentLine);
   if (comment === undefined) return lines.join('\n');
 
-  const wrappedComment = wrapIndented(comment, 4, columns).replaceAll('\n    ', '\n  # ');
-  return [`  # ${wrappedComment}`, ...lines].join('\n');
+  const commentLines = wrapIndented(comment, 0, columns - COMMENT_START.length).split('\n');
+  return [...commentLines.map(text => COMMENT_START + text), ...lines].join('\n');
 }

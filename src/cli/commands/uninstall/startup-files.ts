@@ -18,14 +18,16 @@ const OWN_LINES: ReadonlySet<string> = new Set(
   COMPLETION_LINES.flatMap(({ line, earlier }) => [line, ...earlier]),
 );
 
+/** The byte order mark as a character, and that of UTF-8 read as Latin-1. */
+const BYTE_ORDER_MARKS = ['\uFEFF', '\u00EF\u00BB\u00BF'];
+
 /** Returns the start-up files that mention promptrun. */
 export function listStartupFiles(env: Env): StartupFile[] {
   return listCandidateFiles(env).flatMap(file => {
-    const bytes = readOrEmpty(file);
-    const text = bytes.toString(isUtf16(bytes) ? 'utf16le' : 'utf8').replace(/^\uFEFF/u, '');
-    if (!text.includes('promptrun')) return [];
+    const { lines: linesWithBreaks } = decodeStartupFile(readOrEmpty(file), 'utf8');
+    const lines = linesWithBreaks.map(withoutLineBreak);
+    if (!lines.some(line => line.includes('promptrun'))) return [];
 
-    const lines = text.split(/\r?\n/u);
     const ownLines = lines.flatMap((line, index) => (OWN_LINES.has(line) ? [index + 1] : []));
     const otherLines = lines.flatMap((line, index) =>
       line.includes('promptrun') && !OWN_LINES.has(line) ? [{ line: index + 1, text: line }] : [],
@@ -44,14 +46,9 @@ export function removeOwnLines(file: string): void {
     const oldBytes = readFileSync(handle);
 
     // With one byte per character, invalid UTF-8 stays unchanged.
-    const encoding = isUtf16(oldBytes) ? 'utf16le' : 'latin1';
-    const [, mark = '', text = ''] =
-      /^(\uFEFF|\u00EF\u00BB\u00BF)?([^]*)$/u.exec(oldBytes.toString(encoding)) ?? [];
-    const remainingLines = text
-      .split(/(?<=\n)/u)
-      .filter(line => !OWN_LINES.has(line.replace(/\r?\n$/u, '')));
-
-    const newBytes = Buffer.from(mark + remainingLines.join(''), encoding);
+    const { byteOrderMark, lines, encoding } = decodeStartupFile(oldBytes, 'latin1');
+    const remainingLines = lines.filter(line => !OWN_LINES.has(withoutLineBreak(line)));
+    const newBytes = Buffer.from(byteOrderMark + remainingLines.join(''), encoding);
 
     let offset = 0;
     while (offset < newBytes.length) {
@@ -63,6 +60,26 @@ export function removeOwnLines(file: string): void {
   } finally {
     closeSync(handle);
   }
+}
+
+interface StartupText {
+  readonly byteOrderMark: string;
+  /** The lines, each with its line break. */
+  readonly lines: readonly string[];
+  readonly encoding: BufferEncoding;
+}
+
+/** Decodes UTF-16 as such, anything else in `byteEncoding`. */
+function decodeStartupFile(bytes: Buffer, byteEncoding: 'utf8' | 'latin1'): StartupText {
+  const encoding = isUtf16(bytes) ? 'utf16le' : byteEncoding;
+  const text = bytes.toString(encoding);
+  const byteOrderMark = BYTE_ORDER_MARKS.find(mark => text.startsWith(mark)) ?? '';
+  const lines = text.slice(byteOrderMark.length).split(/(?<=\n)/u);
+  return { byteOrderMark, lines, encoding };
+}
+
+function withoutLineBreak(line: string): string {
+  return line.replace(/\r?\n$/u, '');
 }
 
 function readOrEmpty(file: string): Buffer {
