@@ -74,23 +74,23 @@ export interface RenderedTemplate {
   readonly template: string;
   readonly vars: Readonly<Record<string, JsonValue>>;
   /**
-   * True to render it as text, with variables that are rendered already; default false, as
-   * promptfoo renders a prompt.
+   * True to render it as the value of an assertion, whose variables are rendered already; by default
+   * it is rendered as a prompt.
    */
-  readonly isPlain?: boolean;
+  readonly isAssertionValue?: boolean;
 }
 
 /** A prompt whose text is made for each case. */
-interface MadePrompt {
+interface GeneratedPrompt {
   /** The front matter of the prompt file for the text. */
-  readonly head: JsonObject;
+  readonly frontMatter: JsonObject;
   /** Inputs that the prompt need not use. */
   readonly optional: readonly string[];
   readonly line: number;
 }
 
 /** A program that takes a case's variables and prints a prompt. */
-export interface PromptProgram extends MadePrompt {
+export interface PromptProgram extends GeneratedPrompt {
   readonly argv: readonly [string, ...string[]];
   /**
    * The labels of the test file's models, empty for none, if the program makes a prompt for each.
@@ -99,7 +99,7 @@ export interface PromptProgram extends MadePrompt {
 }
 
 /** A prompt in Nunjucks that takes more than a prompt file can express. */
-export interface PromptTemplate extends MadePrompt {
+export interface PromptTemplate extends GeneratedPrompt {
   readonly text: string;
 }
 

@@ -37,8 +37,8 @@ export async function makePromptsByProgram(
   cases: readonly ConvertedCase[],
   { file, name }: NamedConfiguration,
 ): Promise<CasePrompt[]> {
-  const { argv, head, labels, line } = program;
-  const id = head['model'] ?? 'echo';
+  const { argv, frontMatter, labels, line } = program;
+  const id = frontMatter['model'] ?? 'echo';
   const inputs = (labels ?? [id]).map((label, model) =>
     cases.map(({ vars, models }) => {
       const isAsked = labels === undefined || (models?.includes(model) ?? true);

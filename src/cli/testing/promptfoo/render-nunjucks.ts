@@ -38,10 +38,10 @@ export async function renderNunjucks(
     // Without names, which may hold templates once more.
     const output = templates
       .slice(start, start + MAX_TEMPLATES_AT_ONCE)
-      .map(({ template, vars, isPlain = false }) => ({
+      .map(({ template, vars, isAssertionValue = false }) => ({
         template,
         vars,
-        isPlain,
+        isAssertionValue,
       }));
 
     const context = { vars: {}, prompt: null, test: null };

@@ -173,7 +173,7 @@ export class ConversionContext {
   }
 
   /** Returns the line of a position in the configuration; undefined if it is in another file. */
-  findOwnLine({ file = this.#file, line }: Located): number | undefined {
+  findConfigurationLine({ file = this.#file, line }: Located): number | undefined {
     return file === this.#file ? line : undefined;
   }
 

@@ -15,7 +15,7 @@ import type { ConfiguredPrompt } from './prompts/configured-prompt.ts';
 import {
   type PromptBody,
   readPromptBody,
-  toRenderedBody,
+  replaceByTemplateIfNeeded,
   withBlanks,
 } from './prompts/prompt-body.ts';
 import { readPrompts } from './prompts/read-prompts.ts';
@@ -105,7 +105,7 @@ async function convertDocument(
     json: jsonVariables.names,
     stored: listStoredVariables(tests),
   };
-  const convertedBody = toRenderedBody(prompt, plainBody, tests, conversion);
+  const convertedBody = replaceByTemplateIfNeeded(prompt, plainBody, tests, conversion);
   const models = readConfiguredModels(
     providersNode,
     { prompts, prompt, settings, tests },
@@ -137,7 +137,7 @@ function convertParts(
   conversion: ConversionContext,
 ): ConvertedPrompt {
   const frontMatter = buildFrontMatter(models.askedProviders[0], description);
-  const needs = findPromptNeeds({ prompt, body, models, json: jsonVariables }, conversion);
+  const needs = findPromptNeeds({ prompt, body, models, jsonVariables }, conversion);
   const { cases, leftOutCount } = models.isPromptAsked
     ? buildCases(models.tests, needs, conversion)
     : NO_CASES;
@@ -166,11 +166,11 @@ function convertParts(
 
 /** Reads the prompts of a configuration; one that has none gets promptfoo's default. */
 function readPromptsOrDefault(
-  promptsValue: YamlValue | undefined,
+  promptsNode: YamlValue | undefined,
   root: YamlValue,
   conversion: ConversionContext,
 ): ConfiguredPrompt[] {
-  if (promptsValue && !promptsValue.isEmpty) return readPrompts(promptsValue, conversion);
+  if (promptsNode && !promptsNode.isEmpty) return readPrompts(promptsNode, conversion);
   return [{ at: root, text: DEFAULT_PROMPT, label: DEFAULT_PROMPT }];
 }
 
@@ -211,12 +211,12 @@ function readSharedSettings(
 
 /** Returns the inputs that a program doesn't get if a test lacks them. */
 function findOmissibleInputs(
-  { body }: PromptBody,
+  { pieces }: PromptBody,
   tests: ConfiguredTests,
   { isForTest }: ConversionContext,
 ): readonly string[] {
   // A written models file is used with values that are not known yet, so none may be omitted.
-  return isForTest ? [...tests.names, ...listInputs(body)] : [];
+  return isForTest ? [...tests.names, ...listInputs(pieces)] : [];
 }
 
 /** Returns the front matter of a prompt file for its first model. */
@@ -234,13 +234,13 @@ function buildFrontMatter(
 }
 
 function buildPromptFile(
-  head: JsonObject,
-  { body }: PromptBody,
+  frontMatter: JsonObject,
+  { pieces }: PromptBody,
   { inputs }: PromptNeeds,
   { isForTest }: ConversionContext,
 ): string {
-  const optional = inputs.filter(name => !listInputs(body).includes(name));
-  return formatPromptFile(head, isForTest ? withBlanks(body) : body, { optional });
+  const optional = inputs.filter(name => !listInputs(pieces).includes(name));
+  return formatPromptFile(frontMatter, isForTest ? withBlanks(pieces) : pieces, { optional });
 }
 
 /** Returns the content of the test file; undefined without a case. */
@@ -271,8 +271,8 @@ function pickProgramOrTemplate(
   }: PromptParts,
   conversion: ConversionContext,
 ): Pick<ConvertedPrompt, 'program' | 'template'> {
-  const line = conversion.findOwnLine(at) ?? 1;
-  const fileParts = { head: frontMatter, optional: needs.inputs, line };
+  const line = conversion.findConfigurationLine(at) ?? 1;
+  const fileParts = { frontMatter, optional: needs.inputs, line };
   const labels = readsLabel ? { labels: askedProviders.map(({ label = '' }) => label) } : {};
   return {
     ...(program && { program: { argv: program, ...labels, ...fileParts } }),

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../../../files/formats/json.ts';
 import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { ConversionContext } from './conversion-context.ts';
 import { readMergedValues } from './files/merged-values.ts';
@@ -10,8 +11,8 @@ export interface RunSettings {
   readonly maxConcurrency: number | undefined;
 }
 
-/** Settings that select some of the tests. */
-const SELECTIONS = ['filterRange', 'filterSample'];
+/** The settings with which promptfoo runs only some of the tests. */
+const SELECTION_KEYS = ['filterRange', 'filterSample'];
 
 /**
  * Reads `evaluateOptions`, over which `commandLineOptions` win. Reports those that leave out tests.
@@ -23,20 +24,32 @@ export function readRunSettings(
   const evaluateOptions = readOptionEntries('evaluateOptions', entries);
   const commandLineOptions = readOptionEntries('commandLineOptions', entries);
   for (const [key, value] of [...evaluateOptions, ...commandLineOptions]) {
-    if (SELECTIONS.includes(key)) conversion.reportOmission(value, `\`${key}\` has no equivalent`);
+    if (SELECTION_KEYS.includes(key)) {
+      conversion.reportOmission(value, `\`${key}\` has no equivalent`);
+    }
   }
 
-  const count = (key: string): number | undefined => {
-    const commandLineValue = Number(commandLineOptions.get(key)?.json() ?? Number.NaN);
-    const value = Number.isNaN(commandLineValue)
-      ? evaluateOptions.get(key)?.json()
-      : commandLineValue;
-    return typeof value === 'number' && Number.isSafeInteger(value) && value > 0
-      ? value
-      : undefined;
+  const readSetting = (key: string): number | undefined => {
+    const value = toNumber(commandLineOptions.get(key)?.json()) ?? evaluateOptions.get(key)?.json();
+    return isPositiveCount(value) ? value : undefined;
   };
 
-  return { repeat: count('repeat'), maxConcurrency: count('maxConcurrency') };
+  return { repeat: readSetting('repeat'), maxConcurrency: readSetting('maxConcurrency') };
+}
+
+/**
+ * Returns a command line option as a number, because promptfoo reads `repeat: "3"` there like the
+ * flag `--repeat 3`; undefined for any other value.
+ */
+function toNumber(value: JsonValue | undefined): number | undefined {
+  if (value === undefined || value === null) return undefined;
+  const number = Number(value);
+  return Number.isNaN(number) ? undefined : number;
+}
+
+/** Returns true for a whole number above 0; promptfoo ignores any other value. */
+export function isPositiveCount(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
 function readOptionEntries(

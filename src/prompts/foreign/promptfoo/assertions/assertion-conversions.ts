@@ -7,11 +7,25 @@ import {
   MEASURED_TYPES,
 } from './measured-assertions.ts';
 
-/** A conversion of an assertion's value (the schema of JSON) and threshold; undefined if they check nothing. */
-export type ConvertValue = (
-  value: JsonValue | undefined,
-  threshold: JsonValue | undefined,
-) => JsonObject | undefined;
+/** A type of assertion that has an equivalent. */
+export interface AssertionConversion {
+  /**
+   * Returns the expectation for a value, which is a schema for JSON, and a threshold; undefined if
+   * they check nothing.
+   */
+  readonly convert: (
+    value: JsonValue | undefined,
+    threshold: JsonValue | undefined,
+  ) => JsonObject | undefined;
+  /**
+   * Explains why promptfoo fails every case with such an assertion, as a predicate; undefined if it
+   * checks the answer. By default, it always does.
+   */
+  readonly findFault?: (
+    value: JsonValue | undefined,
+    threshold: JsonValue | undefined,
+  ) => string | undefined;
+}
 
 /** The expectation of an empty word, which every answer contains. */
 const ANYTHING: JsonObject = { matches: '^' };
@@ -20,82 +34,111 @@ const NEVER_MATCHES: JsonObject = { matches: '(?!)' };
 const NEEDS_TEXT = 'needs a text that is not empty';
 const LIST_TYPE = /^i?contains-(?:any|all)$/u;
 
-/** Matches escapes and groups, then ranges and letters. */
+/**
+ * Matches the parts of a pattern: escapes such as `\n`, `\u00e9`, `\x41` and `\p{L}`, the beginnings
+ * of named groups such as `(?<year>`, brackets, ranges such as `a-z`, and single letters.
+ */
 const PATTERN_PARTS =
   /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pk][{<][^}>]*[}>]|.)|\(\?<[a-z]\w*>|[[\]]|[a-z]-[a-z]|[a-z]/giu;
 
 /** The types of assertions with an equivalent, without `not-`. */
-export const CONVERSIONS: { readonly [type: string]: ConvertValue } = {
-  equals: value =>
-    typeof value === 'object' && value !== null
-      ? buildBareJsonExpectation({ const: value })
-      : { equals: toTextOrJson(value ?? null) },
-  contains: value => buildWordExpectation('contains', value),
-  icontains: value => buildWordExpectation('icontains', value),
-  'contains-any': value => buildListExpectation('any', 'contains', value),
-  'contains-all': value => buildListExpectation('all', 'contains', value),
-  'icontains-any': value => buildListExpectation('any', 'icontains', value),
-  'icontains-all': value => buildListExpectation('all', 'icontains', value),
-  'starts-with': value => ({ startsWith: toTextOrEmpty(value) }),
-  regex: value => ({ matches: expandCaseFlag(toTextOrEmpty(value)) }),
-  'is-json': (schema = true) => buildBareJsonExpectation(schema),
-  'contains-json': schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
-  latency: (_, threshold) => {
-    if (typeof threshold !== 'number') return undefined;
-    return threshold > 0 ? { seconds: threshold / 1000 } : NEVER_MATCHES;
+export const CONVERSIONS: { readonly [type: string]: AssertionConversion } = {
+  equals: {
+    convert: value =>
+      typeof value === 'object' && value !== null
+        ? buildBareJsonExpectation({ const: value })
+        : { equals: toTextOrJson(value ?? null) },
   },
-  cost: (_, threshold) => {
-    if (typeof threshold !== 'number') return undefined;
-    return threshold >= 0 ? { cost: threshold } : NEVER_MATCHES;
+  contains: {
+    convert: value => buildWordExpectation('contains', value),
+    findFault: findWordFault,
   },
-  'llm-rubric': (value, threshold) =>
-    toTextOrEmpty(value) === ''
-      ? undefined
-      : { rubric: toTextOrEmpty(value), ...(typeof threshold === 'number' && { threshold }) },
-  javascript: (value, threshold) => ({
-    javascript: toTextOrEmpty(value).trimEnd(),
-    ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
-  }),
-  ...Object.fromEntries(
-    MEASURED_TYPES.map((type): [string, ConvertValue] => [
-      type,
-      (value, threshold) => buildMeasuredExpectation(type, value, threshold),
-    ]),
-  ),
+  icontains: {
+    convert: value => buildWordExpectation('icontains', value),
+    findFault: findWordFault,
+  },
+  'contains-any': createListConversion('any', 'contains'),
+  'contains-all': createListConversion('all', 'contains'),
+  'icontains-any': createListConversion('any', 'icontains'),
+  'icontains-all': createListConversion('all', 'icontains'),
+  'starts-with': {
+    convert: value => ({ startsWith: toTextOrEmpty(value) }),
+    findFault: value => (isFilledText(value) ? undefined : NEEDS_TEXT),
+  },
+  regex: {
+    convert: value => ({ matches: expandCaseFlag(toTextOrEmpty(value)) }),
+    findFault: value => (isFilledText(value) ? findAssertedPatternFault(value) : 'needs a pattern'),
+  },
+  'is-json': { convert: (schema = true) => buildBareJsonExpectation(schema) },
+  'contains-json': {
+    convert: schema => ({ containsJson: schema ?? { type: ['object', 'array'] } }),
+  },
+  latency: {
+    convert: (_, threshold) => {
+      if (typeof threshold !== 'number') return undefined;
+      return threshold > 0 ? { seconds: threshold / 1000 } : NEVER_MATCHES;
+    },
+    findFault: findThresholdFault,
+  },
+  cost: {
+    convert: (_, threshold) => {
+      if (typeof threshold !== 'number') return undefined;
+      return threshold >= 0 ? { cost: threshold } : NEVER_MATCHES;
+    },
+    findFault: findThresholdFault,
+  },
+  'llm-rubric': {
+    convert: (value, threshold) =>
+      toTextOrEmpty(value) === ''
+        ? undefined
+        : { rubric: toTextOrEmpty(value), ...(typeof threshold === 'number' && { threshold }) },
+  },
+  javascript: {
+    convert: (value, threshold) => ({
+      javascript: toTextOrEmpty(value).trimEnd(),
+      ...(typeof threshold === 'number' && { threshold: Math.max(0, threshold) }),
+    }),
+    findFault: value => (isFilledText(value) ? undefined : 'needs code'),
+  },
+  ...Object.fromEntries(MEASURED_TYPES.map(type => [type, createMeasuredConversion(type)])),
 };
 
-/**
- * Explains why promptfoo fails every case with an assertion, as a predicate; undefined if it checks
- * the answer.
- */
-export function findAssertionFault(
-  type: string,
-  value: JsonValue | undefined,
+/** Returns the conversion of a type without `not-`; undefined if it has no equivalent. */
+export function findConversion(positiveType: string): AssertionConversion | undefined {
+  return Object.hasOwn(CONVERSIONS, positiveType) ? CONVERSIONS[positiveType] : undefined;
+}
+
+function createListConversion(
+  list: 'any' | 'all',
+  check: 'contains' | 'icontains',
+): AssertionConversion {
+  return {
+    convert: value => buildListExpectation(list, check, value),
+    findFault: value =>
+      isFilledText(value) || isJsonList(value) ? undefined : 'needs a list of texts',
+  };
+}
+
+function createMeasuredConversion(type: string): AssertionConversion {
+  return {
+    convert: (value, threshold) => buildMeasuredExpectation(type, value, threshold),
+    findFault: value => findMeasuredFault(type, value),
+  };
+}
+
+function isFilledText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function findWordFault(value: JsonValue | undefined): string | undefined {
+  return isFilledText(value) || typeof value === 'number' ? undefined : NEEDS_TEXT;
+}
+
+function findThresholdFault(
+  _value: JsonValue | undefined,
   threshold: JsonValue | undefined,
 ): string | undefined {
-  const isText = typeof value === 'string' && value !== '';
-
-  switch (type) {
-    case 'latency':
-    case 'cost':
-      return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
-    case 'javascript':
-      return isText ? undefined : 'needs code';
-    case 'regex':
-      return isText ? findAssertedPatternFault(value) : 'needs a pattern';
-    case 'contains':
-    case 'icontains':
-      return isText || typeof value === 'number' ? undefined : NEEDS_TEXT;
-    case 'starts-with':
-      return isText ? undefined : NEEDS_TEXT;
-    default:
-  }
-
-  if (LIST_TYPE.test(type)) {
-    return isText || isJsonList(value) ? undefined : 'needs a list of texts';
-  }
-
-  return findMeasuredFault(type, value);
+  return typeof threshold === 'number' ? undefined : 'needs a `threshold`';
 }
 
 function findAssertedPatternFault(pattern: string): string | undefined {
@@ -137,9 +180,9 @@ function expandCaseFlag(pattern: string): string {
 }
 
 /** Returns the expectation of a word; undefined for an empty text, which every answer contains. */
-function buildWordExpectation(kind: string, value: JsonValue | undefined): JsonObject | undefined {
+function buildWordExpectation(check: string, value: JsonValue | undefined): JsonObject | undefined {
   const text = toTextOrEmpty(value);
-  return text === '' ? undefined : { [kind]: text };
+  return text === '' ? undefined : { [check]: text };
 }
 
 /** Returns texts from a list, or from a text with commas; quoted cells may contain commas. */
@@ -170,10 +213,10 @@ function splitCells(text: string): string[] {
 
 function buildListExpectation(
   list: 'any' | 'all',
-  kind: string,
+  check: string,
   value: JsonValue | undefined,
 ): JsonObject | undefined {
-  const expectations = splitTexts(value).map(text => (text === '' ? ANYTHING : { [kind]: text }));
+  const expectations = splitTexts(value).map(text => (text === '' ? ANYTHING : { [check]: text }));
   return expectations.length > 0 ? { [list]: expectations } : undefined;
 }
 

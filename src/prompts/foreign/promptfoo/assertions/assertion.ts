@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../../files/formats/json.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
-import { CONVERSIONS } from './assertion-conversions.ts';
+import { findConversion } from './assertion-conversions.ts';
 
 /** A model that judges, with its config if it has one. */
 export type JudgeSetting = string | JsonObject;
@@ -21,6 +21,9 @@ export interface Assertion {
   readonly config?: JsonValue | undefined;
 }
 
+/** The types whose code is a program. In a test, `python` runs if programs may; `ruby` never does. */
+const PROGRAM_TYPES = ['python', 'ruby'];
+
 export const CODE_TYPE = /^(?:not-)?(?:javascript|python)$/u;
 export const JUDGED_TYPE = /^(?:not-)?llm-rubric$/u;
 
@@ -33,17 +36,14 @@ export function isJudged({ type }: Assertion): boolean {
   return JUDGED_TYPE.test(type);
 }
 
-/** The types whose code needs a program of its own, whether or not it may be run. */
-const PROGRAM_TYPES = ['python', 'ruby'];
-
 export function stripNegation(type: string): string {
   return type.replace(/^not-/u, '');
 }
 
-/** Returns true if assertions of a type can be converted, or are programs that may be run. */
+/** Returns true if assertions of a type can be converted, or are programs. */
 export function isSupported(type: string): boolean {
   const positiveType = stripNegation(type);
-  return Object.hasOwn(CONVERSIONS, positiveType) || PROGRAM_TYPES.includes(positiveType);
+  return findConversion(positiveType) !== undefined || PROGRAM_TYPES.includes(positiveType);
 }
 
 export function reportUnsupportedType(

@@ -12,14 +12,13 @@ import { isJsonObject } from '../../../../utils/bounded-json.ts';
 import { JUDGED_NOTE } from '../../converted-prompt.ts';
 import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
-import { isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
+import { isUnloadableTypeScript, NEEDS_TYPESCRIPT_LOADER } from '../files/program-files.ts';
 import { PYTHON_CHECK } from '../programs/python-check.ts';
 import { type Assertion, reportUnsupportedType, stripNegation } from './assertion.ts';
 import {
+  type AssertionConversion,
   buildFailingExpectation,
-  CONVERSIONS,
-  type ConvertValue,
-  findAssertionFault,
+  findConversion,
   findEmptyListExpectation,
 } from './assertion-conversions.ts';
 import { invertSkills } from './measured-assertions.ts';
@@ -28,9 +27,18 @@ import { findSchemaFault } from './schema-faults.ts';
 
 const JSON_TYPE = /^(?:is|contains)-json$/u;
 
+/** Matches a file of TypeScript and possibly the name of a function: `file://check.ts:isPolite`. */
+const TYPESCRIPT_FILE = /^file:\/\/(?<file>.*\.[cm]?ts)(?::\w+)?$/u;
+
+/** Matches the same for JavaScript and TypeScript. */
+const SCRIPT_FILE = /^file:\/\/(?<file>.*?\.[cm]?[jt]s)(?::\w+)?$/u;
+
+/** Matches the same for Python: `file://check.py:is_polite`. */
+const PYTHON_FILE = /^file:\/\/(?<file>.*?\.py)(?::(?<functionName>[\w.]+))?$/u;
+
 /**
- * Returns the expectations of an assertion, with variables filled in; undefined with a note if it
- * has no equivalent. It has none as long as Nunjucks has not rendered its value.
+ * Returns the expectations of an assertion with its variables filled in: none until Nunjucks has
+ * rendered its value. Reports an assertion without an equivalent, and returns undefined.
  */
 export function convertAssertion(
   assertion: Assertion,
@@ -38,8 +46,8 @@ export function convertAssertion(
   conversion: ConversionContext,
 ): JsonObject[] | undefined {
   const { at, type, transform, judge } = assertion;
-  const positiveName = stripNegation(type);
-  if (reportUnusableCode(assertion, positiveName, conversion)) return undefined;
+  const positiveType = stripNegation(type);
+  if (reportUnusableCode(assertion, positiveType, conversion)) return undefined;
 
   const omissionsBefore = conversion.omissionCount;
   const renderedValue = renderAssertionValue(assertion, vars, conversion);
@@ -49,40 +57,39 @@ export function convertAssertion(
 
   const value = type === 'not-skill-used' ? invertSkills(renderedValue.value) : renderedValue.value;
 
-  if (positiveName === 'python' && conversion.isForTest) {
-    const command = buildPythonCommand({ ...assertion, value }, conversion);
+  const renderedAssertion = { ...assertion, value };
+
+  if (positiveType === 'python' && conversion.isForTest) {
+    const command = buildPythonCommand(renderedAssertion, conversion);
     return [withoutUndefined({ command, transform })];
   }
 
   if (conversion.isForTest) {
     // promptfoo fails the case, even if the type begins with `not-`.
-    const fault = findAssertionFault(positiveName, value, assertion.threshold);
+    const fault = findConversion(positiveType)?.findFault?.(value, assertion.threshold);
     if (fault !== undefined) return [buildFailingExpectation(`the assertion \`${type}\` ${fault}`)];
   }
 
-  const expectation = convertPositive(assertion, positiveName, value, conversion);
+  const expectation = convertPositive(renderedAssertion, conversion);
   if (!expectation) return undefined;
 
-  if (positiveName === 'llm-rubric' && judge === undefined) {
+  if (positiveType === 'llm-rubric' && judge === undefined) {
     conversion.reportHarmless(at, JUDGED_NOTE);
   }
 
   const positiveExpectations = splitAll(expectation);
-  const expectations = type === positiveName ? positiveExpectations : negate(positiveExpectations);
+  const expectations = type === positiveType ? positiveExpectations : negate(positiveExpectations);
   const sharedFields = withoutUndefined({ transform, judge });
   return expectations.map(expectation => ({ ...expectation, ...sharedFields }));
 }
 
-/**
- * Reports code that can't or mustn't run here; returns true if the assertion is left out because of
- * it.
- */
+/** Reports code that can't or mustn't run here; returns true if it leaves out the assertion. */
 function reportUnusableCode(
   assertion: Assertion,
-  positiveName: string,
+  positiveType: string,
   conversion: ConversionContext,
 ): boolean {
-  if (positiveName === 'javascript') {
+  if (positiveType === 'javascript') {
     const fault = findJavascriptFault(assertion, conversion);
     if (fault !== undefined) {
       conversion.reportOmission(assertion.at, `the assertion \`${assertion.type}\` ${fault}`);
@@ -90,7 +97,7 @@ function reportUnusableCode(
     }
   }
 
-  if (!conversion.isForTest || !startsProgram(assertion, positiveName, conversion)) return false;
+  if (!conversion.isForTest || !startsProgram(assertion, positiveType, conversion)) return false;
   return conversion.omitUnlessAllowed(
     assertion.at,
     `the assertion \`${assertion.type}\` runs a program`,
@@ -110,26 +117,26 @@ function findJavascriptFault(
   const nodeName = conversion.isForTest ? undefined : findNodeOnlyName(code);
   if (nodeName !== undefined) return `uses \`${nodeName}\`, which its engine does not have`;
 
-  const [, typeScriptFile] = /^file:\/\/(.*\.[cm]?ts)(?::\w+)?$/u.exec(code) ?? [];
-  if (typeScriptFile === undefined) return undefined;
+  const { file } = TYPESCRIPT_FILE.exec(code)?.groups ?? {};
+  if (file === undefined) return undefined;
 
-  if (conversion.isForTest) conversion.files.read(typeScriptFile, at);
-  return isUnreadable(typeScriptFile, conversion)
-    ? `is TypeScript, which ${NEEDS_TYPES}`
+  if (conversion.isForTest) conversion.files.read(file, at);
+  return isUnloadableTypeScript(file, conversion)
+    ? `is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`
     : undefined;
 }
 
 /** Returns true if an assertion starts a program: `python`, or JavaScript that needs Node. */
 function startsProgram(
   { at, value }: Assertion,
-  type: string,
+  positiveType: string,
   conversion: ConversionContext,
 ): boolean {
-  if (type === 'python') return true;
-  if (type !== 'javascript') return false;
+  if (positiveType === 'python') return true;
+  if (positiveType !== 'javascript') return false;
 
   const code = toTextOrEmpty(value);
-  const [, file] = /^file:\/\/(.*?\.[cm]?[jt]s)(?::\w+)?$/u.exec(code) ?? [];
+  const { file } = SCRIPT_FILE.exec(code)?.groups ?? {};
   if (file === undefined) return findNodeOnlyName(code) !== undefined;
   return file.endsWith('ts') || needsNode(conversion.files.read(file, at).text);
 }
@@ -149,58 +156,58 @@ function buildPythonCommand(
   });
 
   const code = toTextOrEmpty(value);
-  const [, file, name = ''] = /^file:\/\/(.*?\.py)(?::([\w.]+))?$/u.exec(code) ?? [];
+  const { file, functionName = '' } = PYTHON_FILE.exec(code)?.groups ?? {};
   if (file === undefined) {
     return [PYTHON, '-c', PYTHON_CHECK, 'code', code.trimEnd(), '', options];
   }
 
   conversion.files.read(file, at);
-  return [PYTHON, '-c', PYTHON_CHECK, 'file', file, name, options];
+  return [PYTHON, '-c', PYTHON_CHECK, 'file', file, functionName, options];
 }
 
 /**
- * Converts an assertion as if its type had no `not-`; undefined with a note if it has no
- * equivalent.
+ * Converts an assertion as if its type had no `not-`. Reports one without an equivalent, and returns
+ * undefined.
  */
 function convertPositive(
   assertion: Assertion,
-  positiveName: string,
-  value: JsonValue | undefined,
   conversion: ConversionContext,
 ): JsonObject | undefined {
-  const { at, type, threshold, config } = assertion;
-  const convert = Object.hasOwn(CONVERSIONS, positiveName) ? CONVERSIONS[positiveName] : undefined;
-  if (!convert) {
+  const { at, type, value, threshold, config } = assertion;
+  const positiveType = stripNegation(type);
+  const assertionConversion = findConversion(positiveType);
+  if (!assertionConversion) {
     reportUnsupportedType(at, type, conversion);
     return undefined;
   }
 
-  if (JSON_TYPE.test(positiveName)) {
-    const isNegated = type !== positiveName;
-    return convertJsonAssertion({ ...assertion, value }, isNegated, convert, conversion);
+  if (JSON_TYPE.test(positiveType)) {
+    return convertJsonAssertion(assertion, assertionConversion, conversion);
   }
 
   const expectation =
-    convert(value, threshold) ??
-    (conversion.isForTest ? findEmptyListExpectation(positiveName) : undefined);
+    assertionConversion.convert(value, threshold) ??
+    (conversion.isForTest ? findEmptyListExpectation(positiveType) : undefined);
   if (!expectation) {
     conversion.reportOmission(at, `the assertion \`${type}\` has nothing to check`);
     return undefined;
   }
 
-  const seesConfig = positiveName === 'javascript' && config !== undefined;
+  const seesConfig = positiveType === 'javascript' && config !== undefined;
   return seesConfig ? { ...expectation, config } : expectation;
 }
 
-/** Converts an assertion whose value is a JSON Schema; undefined with a note if it is not one. */
+/**
+ * Converts an assertion whose value is a JSON Schema. Reports any other value, and returns
+ * undefined.
+ */
 function convertJsonAssertion(
   { at, type, value, threshold }: Assertion,
-  isNegated: boolean,
-  convert: ConvertValue,
+  { convert }: AssertionConversion,
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const schema = readJsonSchema(value);
-  const fault = findJsonFault(schema, conversion);
+  const fault = findJsonSchemaFault(schema, conversion);
   if (schema !== 'invalid' && fault === undefined) return convert(schema, threshold);
 
   const reason = `the assertion \`${type}\` ${fault}`;
@@ -210,6 +217,7 @@ function convertJsonAssertion(
   }
 
   // promptfoo fails the case, unless the type is negated and the answer holds no JSON.
+  const isNegated = stripNegation(type) !== type;
   return isNegated ? convert(undefined, threshold) : buildFailingExpectation(reason);
 }
 
@@ -229,7 +237,7 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | 'invalid' | 
 }
 
 /** Explains what is wrong with a schema, as a predicate. Only a test reads its keywords. */
-function findJsonFault(
+function findJsonSchemaFault(
   schema: JsonObject | 'invalid' | undefined,
   { isForTest }: ConversionContext,
 ): string | undefined {

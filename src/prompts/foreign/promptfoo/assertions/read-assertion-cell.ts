@@ -13,12 +13,16 @@ const OTHER_TYPES = [
   'trajectory:tool-sequence trajectory:tool-used webhook',
 ].join(' ');
 
-const TYPES = [...Object.keys(CONVERSIONS), ...OTHER_TYPES.split(' ')];
+const CELL_TYPES = [...Object.keys(CONVERSIONS), ...OTHER_TYPES.split(' ')];
 
+/** Matches a cell such as `contains: yes` or `not-similar(0.8): yes`. */
 const CELL = new RegExp(
-  `^(?<type>(?:not-)?(?:${TYPES.join('|')}))(?:\\((?<threshold>\\d+(?:\\.\\d+)?)\\))?(?::(?<value>[^]*))?$`,
+  `^(?<type>(?:not-)?(?:${CELL_TYPES.join('|')}))(?:\\((?<threshold>\\d+(?:\\.\\d+)?)\\))?(?::(?<value>[^]*))?$`,
   'u',
 );
+
+/** Matches code or a rubric with its kind: `fn: output.length > 3`, `grade: is polite`. */
+const CODE_CELL = /^(?<prefix>javascript|fn|eval|grade|python):(?<code>[^]*)$/u;
 
 /** Matches the types whose threshold promptfoo reads from a cell. */
 const TAKES_THRESHOLD =
@@ -36,8 +40,7 @@ export function readAssertionCell(cell: string, at: Located): Assertion {
   if (/\.[cm]?[jt]s$/u.test(file)) return { at, type: 'javascript', value: assertionText };
   if (/\.py(?::|$)/u.test(file)) return { at, type: 'python', value: file };
 
-  const [, prefix = '', code = ''] =
-    /^(javascript|fn|eval|grade|python):([^]*)$/u.exec(assertionText) ?? [];
+  const { prefix = '', code = '' } = CODE_CELL.exec(assertionText)?.groups ?? {};
   if (prefix === 'grade') return { at, type: 'llm-rubric', value: code };
 
   if (prefix !== '') {

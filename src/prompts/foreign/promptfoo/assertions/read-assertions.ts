@@ -11,8 +11,9 @@ import {
   reportUnsupportedType,
   stripNegation,
 } from './assertion.ts';
-import { CONVERSIONS } from './assertion-conversions.ts';
+import { findConversion } from './assertion-conversions.ts';
 
+/** Matches the types whose `threshold` is converted. */
 const THRESHOLD_TYPE =
   /^(?:not-)?(?:latency|cost|javascript|python|llm-rubric|levenshtein|bleu|gleu|tool-call-f1)$/u;
 
@@ -29,9 +30,10 @@ const ASSERTION_KEYS: KnownKeys = {
   ],
 };
 
-const NO_WEIGHT = 1;
+/** The weight of an assertion that counts as much as any other. */
+const DEFAULT_WEIGHT = 1;
 
-/** Reads the assertions of a test; notes what has no equivalent. */
+/** Reads the assertions of a test, and reports what has no equivalent. */
 export function readAssertions(
   node: YamlValue | undefined,
   conversion: ConversionContext,
@@ -95,7 +97,7 @@ function reportAssertionKeys(
     ...(THRESHOLD_TYPE.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
-    ...(entries.get('weight')?.json() === NO_WEIGHT ? ['weight'] : []),
+    ...(entries.get('weight')?.json() === DEFAULT_WEIGHT ? ['weight'] : []),
   ];
 
   // A key that promptfoo doesn't read for this type changes nothing.
@@ -122,7 +124,7 @@ const UNREAD_ASSERTION_KEYS = [
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {
-  return Object.hasOwn(CONVERSIONS, stripNegation(type)) && !JUDGED_TYPE.test(type);
+  return findConversion(stripNegation(type)) !== undefined && !JUDGED_TYPE.test(type);
 }
 
 /** Returns the model in the `provider` of an assertion or of options; in a test with its config. */
@@ -139,8 +141,8 @@ export function readPromptfooJudge(
     return readPromptfooJudge(entries.get('text'), conversion);
   }
 
-  const named = conversion.namedProviders.get(node.scalar ?? '') ?? node;
-  const provider = readPromptfooProvider(named, conversion, { isJudge: true });
+  const providerNode = conversion.namedProviders.get(node.scalar ?? '') ?? node;
+  const provider = readPromptfooProvider(providerNode, conversion, { isJudge: true });
   if (!provider) return undefined;
 
   conversion.judges.push(provider);

@@ -79,12 +79,11 @@ function renderForCase(
     return '';
   }
 
-  const program = { template, vars: values, isPlain: true };
-  const name = JSON.stringify(program);
+  const renderedTemplate = { template, vars: values, isAssertionValue: true };
   const output = conversion.requestOutput({
-    name,
-    ...program,
-    line: conversion.findOwnLine(at) ?? 1,
+    name: JSON.stringify(renderedTemplate),
+    ...renderedTemplate,
+    line: conversion.findConfigurationLine(at) ?? 1,
   });
   if (output === undefined) throw new Unrendered({ isUnknown: true });
 

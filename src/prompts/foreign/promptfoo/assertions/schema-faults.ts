@@ -23,15 +23,15 @@ function findSchemaKeywordFault(key: string, value: JsonValue): string | undefin
     return `has the keyword \`${key}\` in its schema, which promptfoo doesn't know`;
   }
 
-  const isForeign =
+  const isOtherDialect =
     key === '$schema' &&
     !/^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u.test(toTextOrJson(value));
-  if (isForeign) {
+  if (isOtherDialect) {
     return `has a schema of the dialect ${toTextOrJson(value)}, which promptfoo doesn't know`;
   }
 
-  const allows = VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(key))?.[1];
-  if (allows?.(value) === false) {
+  const isAllowed = VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(key))?.[1];
+  if (isAllowed?.(value) === false) {
     return `has a \`${key}\` in its schema that JSON Schema doesn't allow`;
   }
 
@@ -65,10 +65,10 @@ const isText = (value: JsonValue): value is string => typeof value === 'string';
 const isNumber = (value: JsonValue): boolean => typeof value === 'number';
 const isSchema = (value: JsonValue): boolean => typeof value === 'boolean' || isJsonObject(value);
 
-const isSchemas = (value: JsonValue): boolean =>
+const isSchemaList = (value: JsonValue): boolean =>
   isJsonList(value) && value.length > 0 && value.every(isSchema);
 
-const isSet = (value: JsonValue): value is readonly JsonValue[] =>
+const isDistinctList = (value: JsonValue): value is readonly JsonValue[] =>
   isJsonList(value) && new Set(value).size === value.length;
 
 function isRegularExpression(value: JsonValue): boolean {
@@ -83,15 +83,15 @@ type KeywordRule = readonly [keywords: string, allows: (value: JsonValue) => boo
 
 /** Keywords whose values are schemas, with the values that draft 7 allows. */
 const SCHEMA_RULES: readonly KeywordRule[] = [
-  ['items', value => isSchema(value) || isSchemas(value)],
+  ['items', value => isSchema(value) || isSchemaList(value)],
   ['additionalItems additionalProperties propertyNames contains not if then else', isSchema],
-  ['allOf anyOf oneOf', isSchemas],
+  ['allOf anyOf oneOf', isSchemaList],
 ];
 
 const VALUE_RULES: readonly KeywordRule[] = [
   ...SCHEMA_RULES,
-  ['required', value => isSet(value) && value.every(isText)],
-  ['type', value => isText(value) || (isSet(value) && value.length > 0)],
+  ['required', value => isDistinctList(value) && value.every(isText)],
+  ['type', value => isText(value) || (isDistinctList(value) && value.length > 0)],
   ['enum', value => isJsonList(value) && value.length > 0],
   ['pattern', isRegularExpression],
   ['title description $comment format $ref $id', isText],

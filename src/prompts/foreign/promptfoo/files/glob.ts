@@ -13,8 +13,8 @@ export function listEntriesBelow(folder: string, pattern: string, at: FilePositi
 }
 
 /** Returns true for a part of a path that is a pattern. */
-export function isGlob(part: string): boolean {
-  return /[*?[{]/u.test(part);
+export function isGlob(step: string): boolean {
+  return /[*?[{]/u.test(step);
 }
 
 /** Compiles a glob: `*` and `?` match within a name, `**` matches folders, `{a,b}` alternatives. */

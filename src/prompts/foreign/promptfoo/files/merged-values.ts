@@ -8,7 +8,7 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
   const values = node.valuesByKey(name);
   const merge = values.get('<<');
-  if (!merge || depth > MAX_MERGES) return values;
+  if (!merge || depth > MAX_MERGE_DEPTH) return values;
 
   values.delete('<<');
   const maps = merge.isList ? merge.items(name) : [merge];
@@ -19,4 +19,4 @@ export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<
 }
 
 /** Maximum depth of merged maps. */
-const MAX_MERGES = 10;
+const MAX_MERGE_DEPTH = 10;

@@ -13,10 +13,11 @@ export function splitCommandLine(line: string): string[] {
 }
 
 /** The condition for TypeScript, in messages. */
-export const NEEDS_TYPES = 'this executable can only run with tsx or jiti in the project';
+export const NEEDS_TYPESCRIPT_LOADER =
+  'this executable can only run with tsx or jiti in the project';
 
 /** Returns true if a file is TypeScript and neither Node nor the file's project can run it. */
-export function isUnreadable(file: string, conversion: ConversionContext): boolean {
+export function isUnloadableTypeScript(file: string, conversion: ConversionContext): boolean {
   if (!/\.[cm]?ts$/u.test(file) || !conversion.files.has(file)) return false;
   if (canLoadTypeScript()) return false;
   const projectRequire = createRequire(path.resolve(conversion.directory, file));

@@ -84,9 +84,9 @@ export class SourceFiles {
    */
   listFiles(at: Located, name: string): string[] {
     const folder = path.relative(path.dirname(this.#file), path.dirname(at.file ?? this.#file));
-    const own = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
-    if (own.split('/').some(isGlob)) return this.listMatching(own, at);
-    return this.has(own) ? [own] : [];
+    const filePath = path.join(folder, withoutScheme(name)).split(path.sep).join('/');
+    if (filePath.split('/').some(isGlob)) return this.listMatching(filePath, at);
+    return this.has(filePath) ? [filePath] : [];
   }
 
   /** Reads a YAML file that another file names. */
@@ -116,11 +116,11 @@ export class SourceFiles {
     return this.#readContent('base64', name, at);
   }
 
-  #readContent(form: 'utf8' | 'base64', name: string, at: Located): string {
+  #readContent(encoding: 'utf8' | 'base64', name: string, at: Located): string {
     const { directory, allowOutside = false } = this.#options;
-    const refuse = (what: string): FileFault => faultAt(at, `${name} ${what}`);
+    const createFault = (what: string): FileFault => faultAt(at, `${name} ${what}`);
     const relativeName = withoutScheme(name);
-    if (isOnOtherComputer(relativeName)) throw refuse('is on another computer, or a device');
+    if (isOnOtherComputer(relativeName)) throw createFault('is on another computer, or a device');
 
     try {
       const folder = allowOutside ? undefined : directory;
@@ -131,24 +131,26 @@ export class SourceFiles {
         MAX_CONVERTED_FILE_BYTES,
         this.#namedFiles,
       );
-      if (fault) throw refuse(FAULTS[fault]());
+      if (fault) throw createFault(FAULTS[fault]());
 
-      const key = `${form}:${real}`;
-      const cached = this.#contents.get(key);
-      if (cached !== undefined) return cached;
+      const key = `${encoding}:${real}`;
+      const cachedContent = this.#contents.get(key);
+      if (cachedContent !== undefined) return cachedContent;
 
       const bytes = readFileSync(real);
       this.#budget.readFile(bytes.length);
 
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
-      if (form === 'utf8' && isUtf16(bytes)) throw refuse(`is ${describeEncodingFault(bytes)}`);
+      if (encoding === 'utf8' && isUtf16(bytes)) {
+        throw createFault(`is ${describeEncodingFault(bytes)}`);
+      }
 
-      const content = form === 'utf8' ? decodeText(bytes) : bytes.toString(form);
+      const content = encoding === 'utf8' ? decodeText(bytes) : bytes.toString(encoding);
       this.#contents.set(key, content);
       return content;
     } catch (error) {
       if (error instanceof FileFault || error instanceof LimitExceeded) throw error;
-      throw refuse(
+      throw createFault(
         getErrorCode(error) === 'ENOENT'
           ? "doesn't exist"
           : `can't be read: ${getErrorMessage(error)}`,

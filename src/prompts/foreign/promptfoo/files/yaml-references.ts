@@ -39,7 +39,7 @@ export function resolveReferences({ text, root }: ParsedText, file: string): Yam
 const REFERENCE_KEY = '$ref';
 
 /** Maximum number of references to references. */
-const MAX_STEPS = 10;
+const MAX_CHAINED_REFERENCES = 10;
 
 /** Maximum number of keys that references with keys of their own add. */
 const MAX_ADDED_KEYS = 50_000;
@@ -49,7 +49,7 @@ class References {
   readonly #file: string;
   /** The nodes without references, by the nodes of the document. */
   readonly #resolved = new Map<YamlNode, YamlNode>();
-  #addedKeys = 0;
+  #addedKeyCount = 0;
 
   constructor(root: YamlNode, file: string) {
     this.#root = root;
@@ -92,7 +92,7 @@ class References {
    * unchanged.
    */
   #resolveTarget(node: YamlNode, step = 0): YamlNode | null {
-    if (node.kind !== 'map' || step > MAX_STEPS) return node;
+    if (node.kind !== 'map' || step > MAX_CHAINED_REFERENCES) return node;
 
     const pointer = node.entries.find(({ key }) => key === REFERENCE_KEY)?.value;
     if (pointer?.kind !== 'scalar' || typeof pointer.value !== 'string') return node;
@@ -105,9 +105,9 @@ class References {
     if (ownEntries.length === 0 || target?.kind !== 'map') return target;
 
     const keys = new Set(ownEntries.map(({ key }) => key));
-    this.#addedKeys += target.entries.length;
+    this.#addedKeyCount += target.entries.length;
 
-    if (this.#addedKeys > MAX_ADDED_KEYS) {
+    if (this.#addedKeyCount > MAX_ADDED_KEYS) {
       throw new FileFault(
         node.line ?? 1,
         'its references add too many keys',

@@ -1,4 +1,4 @@
-import { isUnclosed, mentionsUnknown } from './resolve-variables.ts';
+import { hasUnclosedTag, mentionsUnknownVariable } from './resolve-variables.ts';
 import { splitNunjucks } from './split-nunjucks.ts';
 
 export type VariableTexts = Readonly<Record<string, string>>;
@@ -18,8 +18,8 @@ export function fillVariables(text: string, vars: VariableTexts): string {
  * than names.
  */
 export function renderVariable(text: string, vars: VariableTexts): string | undefined {
-  if (!/\{\{|\{%|\{#|#\}/u.test(text) || isUnclosed(text)) return text;
-  if (mentionsUnknown(text, vars)) return text;
+  if (!/\{\{|\{%|\{#|#\}/u.test(text) || hasUnclosedTag(text)) return text;
+  if (mentionsUnknownVariable(text, vars)) return text;
   const { pieces, isPlain } = splitNunjucks(text);
   const isKnown = pieces.every(piece => !('input' in piece) || Object.hasOwn(vars, piece.input));
   return isPlain && isKnown ? fillVariables(text, vars) : undefined;
@@ -29,8 +29,12 @@ export function renderVariable(text: string, vars: VariableTexts): string | unde
  * Returns true if a text has a tag that Nunjucks can't read: promptfoo fails the case, even if
  * nothing uses the text.
  */
-export function isUnreadableNunjucks(text: string, vars: VariableTexts): boolean {
-  if (isUnclosed(text) || /\{%-?\s*(?:end)?raw\b/u.test(text) || mentionsUnknown(text, vars)) {
+export function hasUnreadableTag(text: string, vars: VariableTexts): boolean {
+  if (
+    hasUnclosedTag(text) ||
+    /\{%-?\s*(?:end)?raw\b/u.test(text) ||
+    mentionsUnknownVariable(text, vars)
+  ) {
     return false;
   }
   return (

@@ -21,7 +21,7 @@ export function resolveVariables<V>(
 }
 
 /** Returns true if a line ends within a tag: promptfoo leaves such a text as it stands. */
-export function isUnclosed(text: string): boolean {
+export function hasUnclosedTag(text: string): boolean {
   if (/\{%\s*raw\s*%\}/u.test(text) && /\{%\s*endraw\s*%\}/u.test(text)) return false;
   return text.split(/[\n\r\u2028\u2029]/u).some(line => {
     const [block, comment] = [line.lastIndexOf('{%'), line.lastIndexOf('{#')];
@@ -37,7 +37,10 @@ export function isUnclosed(text: string): boolean {
  * Returns true if a tag begins with the name of no variable: promptfoo leaves such a text as it
  * stands.
  */
-export function mentionsUnknown(text: string, vars: Readonly<Record<string, unknown>>): boolean {
+export function mentionsUnknownVariable(
+  text: string,
+  vars: Readonly<Record<string, unknown>>,
+): boolean {
   return [...collectTagNames(withoutComments(text))].some(name => {
     const [root] = /^[A-Za-z_]\w*/u.exec(name) ?? [];
     return root !== undefined && root !== 'env' && vars[root] === undefined;

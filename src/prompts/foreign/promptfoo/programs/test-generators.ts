@@ -6,7 +6,7 @@ import { PYTHON_MODULE } from './python-module.ts';
 /**
  * Returns the program that prints the tests which a file makes. `config` is JSON, null for none.
  */
-export function testGenerator(
+export function buildTestGenerator(
   folder: string,
   file: string,
   name: string,

@@ -12,14 +12,16 @@ export function reportClaudeLines(
   { askedProviders, tests }: Pick<ConfiguredModels, 'askedProviders' | 'tests'>,
   conversion: ConversionContext,
 ): boolean {
-  if (!askedProviders.some(({ model }) => CLAUDE.test(model)) || /^\s*\[/u.test(text)) return false;
+  const isClaudeAsked = askedProviders.some(({ model }) => CLAUDE_MODEL.test(model));
+  const isJsonChat = /^\s*\[/u.test(text);
+  if (!isClaudeAsked || isJsonChat) return false;
 
-  const filled = tests.all.flatMap(({ vars }) =>
+  const filledPrompts = tests.all.flatMap(({ vars }) =>
     [...vars].flatMap(([name, values]) =>
       values.map(value => fillVariables(text, { [name]: value.text })),
     ),
   );
-  const hasRoleLine = [text, ...filled].some(prompt => ROLE_LINE.test(prompt));
+  const hasRoleLine = [text, ...filledPrompts].some(prompt => ROLE_LINE.test(prompt));
   if (hasRoleLine) {
     conversion.reportOmission(
       at,
@@ -30,5 +32,5 @@ export function reportClaudeLines(
   return hasRoleLine;
 }
 
-const CLAUDE = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
+const CLAUDE_MODEL = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
 const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;

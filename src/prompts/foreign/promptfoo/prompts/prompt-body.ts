@@ -4,13 +4,17 @@ import { END_MARK, listInputs, listTestedInputs, type Piece } from '../../templa
 import type { ConversionContext } from '../conversion-context.ts';
 import { mentionsEnvironment } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredTests } from '../tests/configured-test.ts';
-import { hasOtherEquality, listVariablesOfKind, takesNunjucks } from '../tests/variable-kinds.ts';
+import {
+  comparesOtherwiseInNunjucks,
+  listVariablesOfKind,
+  needNunjucks,
+} from '../tests/variable-kinds.ts';
 import { BeyondPromptFile, type ConfiguredPrompt } from './configured-prompt.ts';
 import { parseDumpedChat, parsePromptMessages, readPromptJson } from './prompt-messages.ts';
 
 /** The messages of a prompt, or the template that makes them for each case. */
 export interface PromptBody {
-  readonly body: readonly Piece[];
+  readonly pieces: readonly Piece[];
   readonly template?: string | undefined;
   readonly isLeftOut: boolean;
 }
@@ -25,34 +29,32 @@ export function readPromptBody(
 ): PromptBody {
   const { at, program } = prompt;
   if (program) {
-    return { body: [], isLeftOut: conversion.omitUnlessAllowed(at, 'the prompt is a program') };
+    return { pieces: [], isLeftOut: conversion.omitUnlessAllowed(at, 'the prompt is a program') };
   }
   try {
-    if (!conversion.isForTest) return { body: parsePromptMessages(prompt), isLeftOut: false };
+    if (!conversion.isForTest) return { pieces: parsePromptMessages(prompt), isLeftOut: false };
     const chat = parseDumpedChat(prompt.text);
-    const body = chat
-      ? parsePromptMessages({ ...prompt, text: chat.text })
-      : parsePromptMessages(prompt, {
-          json: readPromptJson(prompt, conversion),
-          takesBlocks: true,
-        });
-    return { body, isLeftOut: false };
+    if (chat) {
+      return { pieces: parsePromptMessages({ ...prompt, text: chat.text }), isLeftOut: false };
+    }
+    const json = readPromptJson(prompt, conversion);
+    return { pieces: parsePromptMessages(prompt, { json, takesBlocks: true }), isLeftOut: false };
   } catch (error) {
     if (!conversion.isForTest || !(error instanceof FileFault)) throw error;
     if (error instanceof BeyondPromptFile && !mentionsEnvironment(prompt.text)) {
-      return { body: [], template: readPromptTemplate(prompt, conversion), isLeftOut: false };
+      return { pieces: [], template: readPromptTemplate(prompt, conversion), isLeftOut: false };
     }
     const { file, line, column, what } = error;
     conversion.reportOmission({ file, line, column }, what);
-    return { body: [], isLeftOut: true };
+    return { pieces: [], isLeftOut: true };
   }
 }
 
 /**
- * Returns a template instead of messages if promptfoo would render the tests' variables in a
- * different way.
+ * Replaces the messages of a prompt by a template if promptfoo would render the tests' variables in
+ * another way than a prompt file.
  */
-export function toRenderedBody(
+export function replaceByTemplateIfNeeded(
   prompt: ConfiguredPrompt,
   plainBody: PromptBody,
   tests: ConfiguredTests,
@@ -61,14 +63,22 @@ export function toRenderedBody(
   const isSettled =
     plainBody.isLeftOut || plainBody.template !== undefined || prompt.program !== undefined;
   if (isSettled || !conversion.isForTest) return plainBody;
-  const isRendered =
-    conversion.variables.stored.length > 0 ||
-    losesKinds(prompt, plainBody.body, tests, conversion) ||
-    (readPromptJson(prompt, conversion) === undefined &&
-      takesNunjucks(tests, [...listInputs(plainBody.body), ...listTestedInputs(plainBody.body)]));
-  return isRendered
-    ? { ...plainBody, body: [], template: readPromptTemplate(prompt, conversion) }
+  return needsTemplate(prompt, plainBody.pieces, tests, conversion)
+    ? { ...plainBody, pieces: [], template: readPromptTemplate(prompt, conversion) }
     : plainBody;
+}
+
+/** Returns true if only Nunjucks renders a prompt with the variables of the tests as promptfoo does. */
+function needsTemplate(
+  prompt: ConfiguredPrompt,
+  pieces: readonly Piece[],
+  tests: ConfiguredTests,
+  conversion: ConversionContext,
+): boolean {
+  if (conversion.variables.stored.length > 0) return true;
+  if (distinguishesKinds(prompt, pieces, tests, conversion)) return true;
+  if (readPromptJson(prompt, conversion) !== undefined) return false;
+  return needNunjucks(tests, [...listInputs(pieces), ...listTestedInputs(pieces)]);
 }
 
 /** Returns the text that promptfoo renders: a prompt in a YAML file is JSON there. */
@@ -78,26 +88,32 @@ function readPromptTemplate(prompt: ConfiguredPrompt, conversion: ConversionCont
 }
 
 /** Returns true if the prompt distinguishes values of a variable that are the same as text. */
-function losesKinds(
+function distinguishesKinds(
   { text }: ConfiguredPrompt,
-  body: readonly Piece[],
+  pieces: readonly Piece[],
   tests: ConfiguredTests,
   conversion: ConversionContext,
 ): boolean {
-  const structured = listVariablesOfKind(tests, json => typeof json === 'object' && json !== null);
+  const testedInputs = listTestedInputs(pieces);
+  const structuredNames = listVariablesOfKind(
+    tests,
+    json => typeof json === 'object' && json !== null,
+  );
+  const inputs = [...listInputs(pieces), ...testedInputs];
+  if (inputs.some(name => structuredNames.includes(name))) return true;
+
+  const isMissingInATest = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
+  const dumpedNames = parseDumpedChat(text)?.names ?? [];
+  if (
+    dumpedNames.some(name => conversion.variables.json.includes(name) || isMissingInATest(name))
+  ) {
+    return true;
+  }
 
   // As texts, false and 0 are not empty.
-  const falsy = listVariablesOfKind(tests, json => json === false || json === 0);
-  const isMissable = (name: string): boolean => tests.all.some(({ vars }) => !vars.has(name));
-
-  return (
-    [...listInputs(body), ...listTestedInputs(body)].some(name => structured.includes(name)) ||
-    (parseDumpedChat(text)?.names ?? []).some(
-      name => conversion.variables.json.includes(name) || isMissable(name),
-    ) ||
-    listTestedInputs(body).some(name => falsy.includes(name)) ||
-    body.some(piece => comparesAnotherKind(piece, tests))
-  );
+  const falsyNames = listVariablesOfKind(tests, json => json === false || json === 0);
+  if (testedInputs.some(name => falsyNames.includes(name))) return true;
+  return pieces.some(piece => comparesAnotherKind(piece, tests));
 }
 
 /**
@@ -106,14 +122,14 @@ function losesKinds(
  */
 function comparesAnotherKind(piece: Piece, tests: ConfiguredTests): boolean {
   if (!('tag' in piece) || piece.tests === undefined || piece.equals === undefined) return false;
-  return hasOtherEquality(tests, piece.tests, piece.equals);
+  return comparesOtherwiseInNunjucks(tests, piece.tests, piece.equals);
 }
 
-/** Returns a body that keeps the blanks at its ends, as promptfoo does. */
-export function withBlanks(body: readonly Piece[]): readonly Piece[] {
-  const [first] = body;
+/** Returns pieces that keep the blanks at their ends, as promptfoo does. */
+export function withBlanks(pieces: readonly Piece[]): readonly Piece[] {
+  const [first] = pieces;
+  if (!first || !('text' in first)) return withEndMark(pieces);
   // A prompt file needs a template.
-  if (body.length === 1 && first && 'text' in first && first.text === '') return [END_MARK];
-  const marked = first && 'text' in first && /^\s/u.test(first.text) ? [END_MARK, ...body] : body;
-  return withEndMark(marked);
+  if (pieces.length === 1 && first.text === '') return [END_MARK];
+  return withEndMark(/^\s/u.test(first.text) ? [END_MARK, ...pieces] : pieces);
 }

@@ -21,7 +21,8 @@ export function readPromptJson(
   { at, text }: ConfiguredPrompt,
   conversion: ConversionContext,
 ): JsonValue | undefined {
-  const isYamlFile = conversion.findOwnLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
+  const isYamlFile =
+    conversion.findConfigurationLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
   if (!isYamlFile) return parseJson(text);
   try {
     return parseYaml(text).json();
@@ -32,7 +33,7 @@ export function readPromptJson(
 }
 
 /** Matches a variable that Nunjucks writes as JSON. */
-const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
+const DUMPED_VARIABLE = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
 
 /**
  * Returns a JSON chat with whole values such as `{{ name | dump }}` replaced by texts; undefined
@@ -41,9 +42,9 @@ const DUMPED = /\{\{\s*([A-Za-z_]\w*)\s*\|\s*dump\s*(?:\|\s*safe\s*)?\}\}/gu;
 export function parseDumpedChat(
   text: string,
 ): { readonly text: string; readonly names: string[] } | undefined {
-  const quoted = text.replaceAll(DUMPED, '"{{$1}}"');
+  const quoted = text.replaceAll(DUMPED_VARIABLE, '"{{$1}}"');
   if (quoted === text || !isJsonList(parseJson(quoted))) return undefined;
-  return { text: quoted, names: [...text.matchAll(DUMPED)].map(([, name = '']) => name) };
+  return { text: quoted, names: [...text.matchAll(DUMPED_VARIABLE)].map(([, name = '']) => name) };
 }
 
 /** The way promptfoo reads a prompt. */
@@ -68,12 +69,12 @@ export function parsePromptMessages(
   if (fault !== undefined) throw faultAt(at, fault);
 
   const isRendered = template !== undefined;
-  const chat = isRendered ? parseRendered(text, template, at) : parseChat(text, at);
-  const splitPart = (part: string): Piece[] =>
+  const chat = isRendered ? parseRenderedChat(text, template, at) : parseChat(text, at);
+  const splitContent = (part: string): Piece[] =>
     isRendered ? [{ text: part }] : splitText(part, at);
 
   if (!chat) {
-    if (isRendered) return splitPart(text);
+    if (isRendered) return splitContent(text);
     const blocks = takesBlocks && json === undefined ? splitBlocks(text) : undefined;
     if (blocks) return blocks;
     const pieces = splitText(json === undefined ? text : JSON.stringify(json, undefined, 2), at);
@@ -90,7 +91,7 @@ export function parsePromptMessages(
     }
 
     if (typeof content !== 'string') throw faultAt(at, 'the content of a message must be text');
-    return [{ tag: `{{role "${name}"}}` }, ...splitPart(content)];
+    return [{ tag: `{{role "${name}"}}` }, ...splitContent(content)];
   });
 }
 
@@ -98,7 +99,7 @@ export function parsePromptMessages(
  * Returns the messages of a rendered chat, which promptfoo reads as JSON, or as YAML that begins
  * with a role.
  */
-function parseRendered(
+function parseRenderedChat(
   text: string,
   template: string,
   at: Located,
@@ -134,7 +135,7 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;
     // The value of a variable may be JSON.
-    throw TAG.test(text) ? new BeyondPromptFile(at, BEYOND) : error;
+    throw TAG.test(text) ? new BeyondPromptFile(at, ONLY_PLACEHOLDERS) : error;
   }
 
   if (!isJsonList(chat) || chat.length === 0) return undefined;
@@ -143,12 +144,12 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
 
 const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 
-const BEYOND =
+const ONLY_PLACEHOLDERS =
   'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
 
 function splitText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
   const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
-  throw new BeyondPromptFile({ ...at, line: at.line + countLineEnds(before) }, BEYOND);
+  throw new BeyondPromptFile({ ...at, line: at.line + countLineEnds(before) }, ONLY_PLACEHOLDERS);
 }

@@ -16,11 +16,12 @@ export function convertRenderedPrompt(
   promptSource: PromptProgram | PromptTemplate,
   file: string,
 ): string {
-  const { head, optional, line } = promptSource;
+  const { frontMatter, optional, line } = promptSource;
   try {
     const template = 'text' in promptSource ? promptSource.text : undefined;
     const body = parsePromptMessages({ at: { file, line, column: 1 }, text }, { template });
-    return formatPromptFile(head, template === undefined ? body : withBlanks(body), { optional });
+    const keptBody = template === undefined ? body : withBlanks(body);
+    return formatPromptFile(frontMatter, keptBody, { optional });
   } catch (error) {
     throw error instanceof FileFault
       ? new InvalidPromptFile(error.file ?? file, error.line, error.what)

@@ -9,7 +9,9 @@ import { type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 import { findProgramPrompt } from './program-prompt.ts';
 import type { PromptNames } from './prompt-references.ts';
 
+/** Matches the name of a program, which may be followed by that of a function, as in `a.py:make`. */
 const PROMPT_PROGRAM = /\.(?:[cm]?[jt]s|py|rb|go|sh)(?::[\w.]+)?$/iu;
+/** Matches the name of a file that promptfoo reads a prompt from, even without `file://`. */
 const PROMPT_FILE = /\.(?:txt|json|jsonl|ya?ml|md|j2|njk|[cm]?[jt]s|py)(?::[\w.]+)?$/iu;
 
 const PROMPT_KEYS: KnownKeys = {
@@ -53,15 +55,15 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
 
   const entries = readMergedValues(item, 'a prompt');
   const [raw, id] = [entries.get('raw'), entries.get('id')];
-  const [only] = entries;
+  const [onlyEntry] = entries;
 
   // Older configurations write `{file.txt: label}`.
-  if (entries.size === 1 && only && !raw && !id) {
-    return readNamedPrompts(only[0], item, conversion, { label: only[1].scalar });
+  if (entries.size === 1 && onlyEntry && !raw && !id) {
+    return readNamedPrompts(onlyEntry[0], item, conversion, { label: onlyEntry[1].scalar });
   }
 
-  const known = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
-  conversion.reportKeys(entries, { ...PROMPT_KEYS, known }, ' of a prompt');
+  const knownKeys = [...PROMPT_KEYS.known, ...(conversion.isForTest ? ['config'] : [])];
+  conversion.reportKeys(entries, { ...PROMPT_KEYS, known: knownKeys }, ' of a prompt');
   const text = raw ?? id;
   if (!text) throw faultAt(item, 'a prompt needs `raw` or `id`');
 
@@ -86,8 +88,10 @@ function readNamedPrompts(
   const isFile =
     promptText.startsWith('file://') ||
     (looksLikeFile(promptText) && conversion.files.has(promptText));
-  const program = conversion.isForTest ? findProgramPrompt(promptText, at, conversion) : undefined;
-  if (program) return [{ ...program, label: labelOrName }];
+  const programPrompt = conversion.isForTest
+    ? findProgramPrompt(promptText, at, conversion)
+    : undefined;
+  if (programPrompt) return [{ at, text: '', ...programPrompt, label: labelOrName }];
 
   if (isFilePattern(promptText, isFile)) {
     const files = conversion.files.listMatching(promptText, at);
@@ -182,10 +186,10 @@ function parsePromptSections(
 }
 
 /** Returns true if a text is a pattern of files, such as `prompts/*.txt`. */
-function isFilePattern(written: string, isFile: boolean): boolean {
-  return /[*?]/u.test(written) && (isFile || /^[^\s{}]+\.\w+$/u.test(written));
+function isFilePattern(promptText: string, isFile: boolean): boolean {
+  return /[*?]/u.test(promptText) && (isFile || /^[^\s{}]+\.\w+$/u.test(promptText));
 }
 
-function looksLikeFile(written: string): boolean {
-  return !written.includes('\n') && PROMPT_FILE.test(written);
+function looksLikeFile(promptText: string): boolean {
+  return !promptText.includes('\n') && PROMPT_FILE.test(promptText);
 }

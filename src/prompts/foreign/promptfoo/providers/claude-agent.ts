@@ -89,10 +89,10 @@ export function readClaudeAgentCall(
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const omissionsBefore = conversion.omissionCount;
-  const known = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
+  const knownKeys = [...Object.keys(CLAUDE_OPTIONS), ...CLAUDE_READ_KEYS];
   conversion.reportKeys(
     config,
-    { known, unsupported: CLAUDE_UNSUPPORTED_KEYS },
+    { known: knownKeys, unsupported: CLAUDE_UNSUPPORTED_KEYS },
     " of a provider's config",
   );
 

@@ -35,12 +35,12 @@ interface PromptAndTests {
 
 /** Reads the models that a prompt runs with, including those that tests add. */
 export function readConfiguredModels(
-  providersValue: YamlValue | undefined,
+  providersNode: YamlValue | undefined,
   { prompts, prompt, settings, tests }: PromptAndTests,
   conversion: ConversionContext,
 ): ConfiguredModels {
   const providers = readPromptfooProviders(
-    providersValue,
+    providersNode,
     { all: prompts, chosen: prompt },
     conversion,
     settings,
@@ -91,19 +91,21 @@ export function pickTestFileModels({
   testProviders,
 }: ConfiguredModels): Pick<TestFileParts, 'models'> {
   const [first, ...others] = askedProviders;
-  const isPlain = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
+  const isNameEnough = ({ transform, givesResults, label, config }: PromptfooProvider): boolean =>
     transform === undefined &&
     !givesResults &&
     label === undefined &&
     JSON.stringify(config) === JSON.stringify(first?.config);
 
   const areAllAsked = configuredProviders.length + testProviders.length === askedProviders.length;
-  if (areAllAsked && others.length === 0 && (!first || isPlain(first))) return {};
-  if (askedProviders.every(isPlain)) return { models: askedProviders.map(({ model }) => model) };
-  return { models: askedProviders.map(testFileModel) };
+  if (areAllAsked && others.length === 0 && (!first || isNameEnough(first))) return {};
+  if (askedProviders.every(isNameEnough)) {
+    return { models: askedProviders.map(({ model }) => model) };
+  }
+  return { models: askedProviders.map(buildTestFileModel) };
 }
 
-function testFileModel({
+function buildTestFileModel({
   model,
   config,
   transform,

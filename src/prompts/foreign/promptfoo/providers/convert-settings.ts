@@ -13,12 +13,12 @@ import { readAnswerFormat, readsFormat } from './answer-format.ts';
 import { convertTools } from './convert-tools.ts';
 import { ADDRESS_KEYS, takesAddress } from './provider-base-url.ts';
 import {
-  AZURE_THINKS,
+  AZURE_REASONING_MODEL,
   type ConfigSource,
   isUnsent,
   parseAzureDeployment,
 } from './sent-settings.ts';
-import { CHANGES_ANSWER, HARMLESS, RESPONSE_FORMAT_KEYS, toOwnName } from './setting-names.ts';
+import { ANSWER_KEYS, HARMLESS_KEYS, RESPONSE_FORMAT_KEYS, toOwnName } from './setting-names.ts';
 
 interface ConvertedSettings {
   readonly settings: JsonObject;
@@ -66,7 +66,10 @@ function convertSetting(
     return {};
   }
 
-  if (NESTED.includes(key) || (key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id))) {
+  if (
+    NESTED_SETTINGS_KEYS.includes(key) ||
+    (key === 'passthrough' && TAKES_PASSTHROUGH.test(source.id))
+  ) {
     return convertSettings(
       { ...source, isSentWhole: true },
       readMergedValues(entry, key),
@@ -134,8 +137,8 @@ function reportLostSetting(
 ): void {
   const setting = `\`${key}\` of a provider's config`;
   if (conversion.isForTest) {
-    if (isCovered(source.id, key, entry.json())) return;
-    if (HARMLESS.includes(key)) {
+    if (isCoveredElsewhere(source.id, key, entry.json())) return;
+    if (HARMLESS_KEYS.includes(key)) {
       conversion.reportHarmless(entry, `${setting} is left out`);
       return;
     }
@@ -152,32 +155,32 @@ function reportLostSetting(
  * Returns true for a key that changes no request, or that other parts of the conversion take into
  * account.
  */
-function isCovered(id: string, key: string, value: JsonValue): boolean {
+function isCoveredElsewhere(id: string, key: string, value: JsonValue): boolean {
   if (ADDRESS_KEYS.includes(key)) return takesAddress(id);
-  if (key === 'headers') return changesNothing(value);
+  if (key === 'headers') return areHeadersHarmless(value);
   // promptfoo connects only if it is enabled.
   if (key === 'mcp') return !findOwnValue(value, 'enabled');
   const deployment = parseAzureDeployment(id)?.deployment;
   if (!['isReasoningModel', 'o1'].includes(key) || deployment === undefined) return false;
-  return value === false || AZURE_THINKS.test(deployment);
+  return value === false || AZURE_REASONING_MODEL.test(deployment);
 }
 
 /** Returns true if promptfoo neither sends a key nor changes its answer for it. */
 function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string): boolean {
-  if (key === 'apiBaseUrl' && AT_ONE_ADDRESS.test(id)) return true;
+  if (key === 'apiBaseUrl' && HAS_FIXED_ADDRESS.test(id)) return true;
   if (isSentWhole || ADDRESS_KEYS.includes(key)) return false;
   if (UNSENT_KEYS.some(({ ids, keys }) => ids.test(id) && keys.includes(key))) return true;
-  return SENDS_KNOWN_KEYS.test(id) && !CHANGES_ANSWER.has(key);
+  return SENDS_ONLY_KNOWN_KEYS.test(id) && !ANSWER_KEYS.has(key);
 }
 
 /**
  * Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model.
  */
-const SENDS_KNOWN_KEYS =
+const SENDS_ONLY_KNOWN_KEYS =
   /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
 
 /** Providers whose address promptfoo takes from no `config`. */
-const AT_ONE_ADDRESS = /^(?:deepseek|groq|xai):/u;
+const HAS_FIXED_ADDRESS = /^(?:deepseek|groq|xai):/u;
 
 /** Keys of a `config` that promptfoo never sends to some providers. */
 const UNSENT_KEYS = [
@@ -186,7 +189,7 @@ const UNSENT_KEYS = [
 ];
 
 /** Keys that hold their own settings. */
-const NESTED = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
+const NESTED_SETTINGS_KEYS = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
 
 /** Providers whose requests take every key of `passthrough`, which wins over the others. */
 const TAKES_PASSTHROUGH =
@@ -197,7 +200,7 @@ const ASKED_BY_CHAT =
   /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
 /** Fields of `passthrough` that ask for anything but one text. */
-const NOT_PASSED = [
+const UNPASSED_FIELDS = [
   'model',
   'messages',
   'stream',
@@ -215,13 +218,13 @@ function findRequestField(
   value: JsonValue,
 ): JsonObject | undefined {
   const isField = isSentWhole && ASKED_BY_CHAT.test(id) && /^[a-z][a-z\d_]*$/u.test(key);
-  return isField && !NOT_PASSED.includes(key) && !RESPONSE_FORMAT_KEYS.includes(key)
+  return isField && !UNPASSED_FIELDS.includes(key) && !RESPONSE_FORMAT_KEYS.includes(key)
     ? { [key]: value }
     : undefined;
 }
 
 /** Returns true if headers only name the application that asks, or JSON, which is sent anyway. */
-function changesNothing(headers: JsonValue): boolean {
+function areHeadersHarmless(headers: JsonValue): boolean {
   const pairs = isJsonObject(headers) ? Object.entries(headers) : [['', '']];
   return pairs.every(([name = '', value]) =>
     /^(?:content-type|accept)$/iu.test(name)

@@ -47,7 +47,7 @@ export function convertTools(
  * Returns code that returns the calls in an answer with their types; undefined without tools, and
  * for Claude, whose calls are text.
  */
-export function callsTransform(id: string, settings: JsonObject): string | undefined {
+export function buildCallsTransform(id: string, settings: JsonObject): string | undefined {
   const hasTools = 'tools' in settings || 'functions' in settings;
   if (!hasTools || id.startsWith('anthropic:')) return undefined;
   const ofMessage = id.startsWith('openrouter:')

@@ -10,7 +10,7 @@ import type { DeclaredProvider, EntryFields, WrittenProvider } from './promptfoo
 const PROVIDER_FILE = /^(?:file:\/\/)(?<file>.*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
 
 /** Matches a path of JavaScript or TypeScript without `file://`. */
-const SCRIPT = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
+const SCRIPT_PATH = /^(?<file>[^:]+\.[cm]?[jt]s)$/u;
 
 const PYTHON_ID = /^python:(?:file:\/\/)?(?<file>.*?\.py)(?::(?<name>[\w.]+))?$/u;
 
@@ -48,10 +48,10 @@ function findFieldsReader(id: string): FieldsReader | undefined {
   if (TEXT_GENERATION.test(id)) return readTextGenerationFields;
   if (ADDRESS.test(id)) return readAddressFields;
 
-  const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT.exec(id) ?? {};
+  const { groups } = PYTHON_ID.exec(id) ?? PROVIDER_FILE.exec(id) ?? SCRIPT_PATH.exec(id) ?? {};
   if (groups) {
-    const named = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
-    return (provider, conversion) => readFileFields(provider, named, conversion);
+    const namedFile = { file: groups['file'] ?? '', name: groups['name'] ?? '' };
+    return (provider, conversion) => readFileFields(provider, namedFile, conversion);
   }
 
   if (CLAUDE_AGENT.test(id)) return readAgentFields;

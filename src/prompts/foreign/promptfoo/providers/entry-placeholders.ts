@@ -23,9 +23,9 @@ export function convertPlaceholders(value: JsonValue): JsonValue | undefined {
 
   const fields: Record<string, JsonValue> = {};
   for (const [key, field] of Object.entries(value)) {
-    const ours = convertPlaceholders(field);
-    if (ours === undefined || key.includes('{')) return undefined;
-    fields[key] = ours;
+    const converted = convertPlaceholders(field);
+    if (converted === undefined || key.includes('{')) return undefined;
+    fields[key] = converted;
   }
 
   return fields;

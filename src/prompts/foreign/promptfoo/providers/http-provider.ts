@@ -9,7 +9,7 @@ import type { EntryFields, WrittenProvider } from './promptfoo-provider.ts';
 import { parseRawRequest } from './raw-request.ts';
 import { buildResponseTransform, toJmespath } from './response-transform.ts';
 
-const ADDRESS_SETTINGS = [
+const READ_ADDRESS_KEYS = [
   'url',
   'method',
   'headers',
@@ -24,7 +24,7 @@ const ADDRESS_SETTINGS = [
 ];
 
 /** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
-const PROVIDER_UNSUPPORTED_KEYS = [
+const UNSUPPORTED_ADDRESS_KEYS = [
   'multipart',
   'tools',
   'tool_choice',
@@ -51,10 +51,10 @@ export function readAddressFields(
   const { id, config } = provider;
   const configEntries = config ? readMergedValues(config, 'config') : new Map<string, YamlValue>();
   try {
-    const entries = withRequest(provider, configEntries, conversion);
+    const entries = mergeRawRequest(provider, configEntries, conversion);
     for (const [key, value] of entries) {
-      if (ADDRESS_SETTINGS.includes(key)) continue;
-      if (!conversion.isForTest || PROVIDER_UNSUPPORTED_KEYS.includes(key)) {
+      if (READ_ADDRESS_KEYS.includes(key)) continue;
+      if (!conversion.isForTest || UNSUPPORTED_ADDRESS_KEYS.includes(key)) {
         throw new NoEquivalent(value, `it has \`${key}\``);
       }
       conversion.reportHarmless(
@@ -99,7 +99,7 @@ class NoEquivalent extends Error {
 type ConfigEntries = ReadonlyMap<string, YamlValue>;
 
 /** Returns the settings with those of `request`. @throws {NoEquivalent} */
-function withRequest(
+function mergeRawRequest(
   { id }: WrittenProvider,
   entries: ConfigEntries,
   conversion: ConversionContext,
@@ -134,7 +134,7 @@ function readUrl(
   conversion: ConversionContext,
 ): string {
   const urlPosition = entries.get('url') ?? at;
-  const addressText = convertText(withVariable(entries.get('url')?.scalar ?? id, conversion));
+  const addressText = convertText(fillOriginVariable(entries.get('url')?.scalar ?? id, conversion));
   const query = formatQuery(entries.get('queryParams')?.json() ?? {});
   if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
@@ -161,7 +161,7 @@ function readUrl(
  * Returns an address with the environment variable at its beginning filled in, if that is an
  * address. An entry that is only shown has a stand-in, because the value may hold a secret.
  */
-function withVariable(address: string, { env, runsPrograms }: ConversionContext): string {
+function fillOriginVariable(address: string, { env, runsPrograms }: ConversionContext): string {
   return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
     const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
     if (!/^https?:\/\//u.test(value)) return tag;
@@ -171,10 +171,11 @@ function withVariable(address: string, { env, runsPrograms }: ConversionContext)
 
 function formatQuery(query: JsonValue): string | undefined {
   const pairs = Object.entries(query ?? {}).map(([key, value]) => {
-    const ours = convertText(String(value));
+    const converted = convertText(String(value));
     // Filled-in values are encoded later.
     return (
-      ours && `${encodeURIComponent(key)}=${ours.includes('${') ? ours : encodeURIComponent(ours)}`
+      converted &&
+      `${encodeURIComponent(key)}=${converted.includes('${') ? converted : encodeURIComponent(converted)}`
     );
   });
   return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
@@ -195,7 +196,7 @@ function readRequestFields(
 ): JsonObject {
   const { at } = provider;
   const fillIn = (value: JsonValue): JsonValue =>
-    withFallbacks(withoutUnknown(value, conversion), provider, conversion);
+    withDefaultInputs(withoutUnknownFields(value, conversion), provider, conversion);
   const headers = convertPlaceholders(fillIn(entries.get('headers')?.json() ?? {}));
   const bodyValue = entries.get('body');
   const body =
@@ -238,7 +239,7 @@ function addRenderedBody(
  * Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they
  * are empty in promptfoo too.
  */
-function withoutUnknown(value: JsonValue, { variables }: ConversionContext): JsonValue {
+function withoutUnknownFields(value: JsonValue, { variables }: ConversionContext): JsonValue {
   const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
     [...variables.all, 'env', 'prompt'].includes(name) ? tag : '',
   );
@@ -251,7 +252,7 @@ const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
  * Returns a value with a separate input for each variable that has a default, such as
  * `{{ name | default("none") }}`.
  */
-function withFallbacks(
+function withDefaultInputs(
   value: JsonValue,
   { isJudge = false }: WrittenProvider,
   conversion: ConversionContext,
@@ -259,12 +260,12 @@ function withFallbacks(
   const text = JSON.stringify(value).replaceAll(
     VARIABLE_WITH_DEFAULT,
     (tag, name: string, single?: string, double?: string) => {
-      const fallback = single ?? double ?? '';
+      const defaultText = single ?? double ?? '';
       // A variable that is not given is empty without a default too.
-      if (fallback === '' || name === 'prompt') return `{{${name}}}`;
+      if (defaultText === '' || name === 'prompt') return `{{${name}}}`;
       return isJudge || !conversion.isForTest
         ? tag
-        : `{{${conversion.addInputWithDefault(name, fallback)}}}`;
+        : `{{${conversion.addInputWithDefault(name, defaultText)}}}`;
     },
   );
   return parseJson(text) ?? value;

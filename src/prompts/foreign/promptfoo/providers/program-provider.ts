@@ -2,7 +2,11 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { PYTHON } from '../../python.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import { isUnreadable, NEEDS_TYPES, splitCommandLine } from '../files/program-files.ts';
+import {
+  isUnloadableTypeScript,
+  NEEDS_TYPESCRIPT_LOADER,
+  splitCommandLine,
+} from '../files/program-files.ts';
 import {
   KEPT_NODE_PROVIDER,
   KEPT_PYTHON_PROVIDER,
@@ -77,8 +81,11 @@ export function readFileFields(
 
   conversion.files.read(file, at);
 
-  if (isUnreadable(file, conversion)) {
-    conversion.reportOmission(at, `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPES}`);
+  if (isUnloadableTypeScript(file, conversion)) {
+    conversion.reportOmission(
+      at,
+      `the provider \`${id}\` is TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`,
+    );
     return undefined;
   }
 
@@ -100,8 +107,8 @@ export function readFileFields(
     return undefined;
   }
 
-  const exported = name === '' && file.endsWith('.py') ? 'call_api' : name;
-  const args = [HERE, file, exported, settings, JSON.stringify(conversion.variables.json)];
+  const exportName = name === '' && file.endsWith('.py') ? 'call_api' : name;
+  const args = [HERE, file, exportName, settings, JSON.stringify(conversion.variables.json)];
   const words = conversion.runsPrograms
     ? [...buildKeptProgram(file), ...args]
     : [...buildOneRunProgram(file), ...args, RUN_MESSAGES];

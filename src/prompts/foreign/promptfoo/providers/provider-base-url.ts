@@ -29,7 +29,7 @@ export const LIKE_OPENAI: readonly {
 export const ADDRESS_KEYS = ['apiBaseUrl', 'apiHost', 'baseUrl', 'baseURL'];
 
 /** Providers whose address a `config` may set. */
-const ADDRESSED: readonly {
+const ADDRESSABLE_PROVIDERS: readonly {
   readonly prefix: RegExp;
   readonly engine: string;
   /** The address of the provider itself, if it has one for everybody. */
@@ -58,22 +58,22 @@ const ADDRESSED: readonly {
  * Ollama from there.
  */
 export function takesAddress(id: string): boolean {
-  return id.startsWith('ollama:') || ADDRESSED.some(({ prefix }) => prefix.test(id));
+  return id.startsWith('ollama:') || ADDRESSABLE_PROVIDERS.some(({ prefix }) => prefix.test(id));
 }
 
 /** Returns the provider for a models file, if its address is not one that we know. */
-export function findOwnAddress(
+export function findProviderAddress(
   id: string,
   config: YamlValue | undefined,
   { addressProviders }: Pick<ConversionContext, 'addressProviders'>,
 ): PromptfooAddress | undefined {
-  const similar = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
-  if (similar) {
-    const { name, baseUrl, apiKeyEnv } = similar;
+  const openAiLike = LIKE_OPENAI.find(({ prefix }) => prefix.test(id));
+  if (openAiLike) {
+    const { name, baseUrl, apiKeyEnv } = openAiLike;
     return { name, entry: { baseUrl, engine: 'openai', apiKeyEnv } };
   }
 
-  const provider = ADDRESSED.find(({ prefix }) => prefix.test(id));
+  const provider = ADDRESSABLE_PROVIDERS.find(({ prefix }) => prefix.test(id));
   if (!config || !provider) return undefined;
 
   const { engine, ownBaseUrl, path } = provider;
@@ -88,8 +88,8 @@ export function findOwnAddress(
   if (!URL.canParse(address) || address === ownBaseUrl) return undefined;
 
   const name = new URL(address).host.replace(/[^a-z\d]+/gu, '-').replace(/^-|-$/gu, '');
-  const variable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
-  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? variable ?? provider.apiKeyEnv;
+  const keyVariable = /^\{\{\s*env\.(\w+)\s*\}\}$/u.exec(entries.get('apiKey')?.scalar ?? '')?.[1];
+  const apiKeyEnv = entries.get('apiKeyEnvar')?.scalar ?? keyVariable ?? provider.apiKeyEnv;
   const entry = { baseUrl: address, engine, ...(apiKeyEnv !== undefined && { apiKeyEnv }) };
 
   return { name: chooseHostName(name, entry, addressProviders), entry };

@@ -2,10 +2,11 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 
+/** The parts of a provider in a configuration. */
 interface ProviderParts {
   /** The id that chooses the provider. */
-  readonly written: string;
-  /** The id that the provider has then. */
+  readonly writtenId: string;
+  /** The id that the provider has in tests and other references. */
   readonly id: string;
   readonly label: string | undefined;
   /** True unless its id is a key: `{openai:gpt-4o: {config: …}}`. */
@@ -14,21 +15,21 @@ interface ProviderParts {
 }
 
 function toProviderParts(id: string): ProviderParts {
-  return { written: id, id, label: undefined, isById: true, entries: new Map() };
+  return { writtenId: id, id, label: undefined, isById: true, entries: new Map() };
 }
 
 export function readProviderParts(item: YamlValue): ProviderParts {
   const entries = readMergedValues(item, 'a provider');
-  const [only] = entries;
-  const isById = entries.size !== 1 || !only || only[0] === 'id';
-  const providerEntries = isById ? entries : readMergedValues(only[1], only[0]);
+  const [onlyEntry] = entries;
+  const isById = entries.size !== 1 || !onlyEntry || onlyEntry[0] === 'id';
+  const providerEntries = isById ? entries : readMergedValues(onlyEntry[1], onlyEntry[0]);
   const ownId = providerEntries.get('id')?.text('id');
-  const writtenId = isById ? ownId : only[0];
+  const writtenId = isById ? ownId : onlyEntry[0];
   if (writtenId === undefined) throw faultAt(item, 'a provider needs `id`');
 
   providerEntries.delete('id');
   return {
-    written: writtenId,
+    writtenId,
     id: ownId ?? writtenId,
     label: providerEntries.get('label')?.scalar,
     isById,

@@ -3,7 +3,7 @@ import { TAG } from '../nunjucks/split-nunjucks.ts';
 import { convertBody } from './entry-placeholders.ts';
 
 /** Headers that are made from the address and the body. */
-const MADE_HEADERS = new Set(['host', 'content-length', 'connection']);
+const DERIVED_HEADERS = new Set(['host', 'content-length', 'connection']);
 
 /**
  * Returns the settings of an HTTP provider for a request in the form in which it is sent. Returns
@@ -35,7 +35,7 @@ export function parseRawRequest(request: string, scheme: 'http' | 'https'): Json
   return {
     url: `${scheme}://${host}${target}`,
     method,
-    headers: Object.fromEntries([...headers].filter(([name]) => !MADE_HEADERS.has(name))),
+    headers: Object.fromEntries([...headers].filter(([name]) => !DERIVED_HEADERS.has(name))),
     ...(body !== '' && { body }),
   };
 }

@@ -3,12 +3,12 @@ import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import { parsesAnswers } from './answer-format.ts';
 import { convertSettings } from './convert-settings.ts';
-import { callsTransform } from './convert-tools.ts';
+import { buildCallsTransform } from './convert-tools.ts';
 import { declareProvider } from './declare-provider.ts';
 import { ENVIRONMENT_TAG } from './entry-placeholders.ts';
 import { findModelName } from './model-names.ts';
 import type { DeclaredProvider, PromptfooProvider } from './promptfoo-provider.ts';
-import { findOwnAddress } from './provider-base-url.ts';
+import { findProviderAddress } from './provider-base-url.ts';
 import { KEEPS_ID, readProviderParts } from './provider-parts.ts';
 import { withDefaults } from './sent-settings.ts';
 
@@ -25,26 +25,26 @@ const PROVIDER_KEYS: KnownKeys = {
 export function readPromptfooProvider(
   item: YamlValue,
   conversion: ConversionContext,
-  use: ProviderUse = {},
+  role: ProviderRole = {},
 ): PromptfooProvider | undefined {
   const { scalar } = item;
-  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...use }, conversion);
-  const { written: id, entries } = readProviderParts(item);
+  if (scalar !== undefined) return convertProvider({ id: scalar, at: item, ...role }, conversion);
+  const { writtenId: id, entries } = readProviderParts(item);
   conversion.reportKeys(entries, PROVIDER_KEYS, ' of a provider');
   const [label, transform] = ['label', 'transform'].map(key => entries.get(key)?.scalar);
-  const provider = { id, at: item, ...use, config: entries.get('config'), label, transform };
+  const provider = { id, at: item, ...role, config: entries.get('config'), label, transform };
   return convertProvider(provider, conversion);
 }
 
 /** The way in which a configuration uses a provider. */
-interface ProviderUse {
+interface ProviderRole {
   /** The settings of the prompt and of all tests. */
   readonly promptConfig?: ReadonlyMap<string, YamlValue> | undefined;
   /** True if it judges answers. */
   readonly isJudge?: boolean;
 }
 
-interface NamedProvider extends ProviderUse {
+interface NamedProvider extends ProviderRole {
   readonly id: string;
   readonly at: YamlValue;
   readonly config?: YamlValue | undefined;
@@ -58,7 +58,7 @@ function convertProvider(
 ): PromptfooProvider | undefined {
   const omissionsBefore = conversion.omissionCount;
   const provider = conversion.isForTest
-    ? withModelOfEnvironment(namedProvider, conversion)
+    ? fillModelVariables(namedProvider, conversion)
     : namedProvider;
   conversion.reportNodeOnlyCode(provider.transform, provider.at);
 
@@ -104,14 +104,11 @@ function asPromptfooProvider(
  * Returns a provider with the environment variables in the id of its model filled in, which have to
  * be named as such.
  */
-function withModelOfEnvironment(
-  provider: NamedProvider,
-  conversion: ConversionContext,
-): NamedProvider {
+function fillModelVariables(provider: NamedProvider, conversion: ConversionContext): NamedProvider {
   if (/^(?:https?|file|exec|python):/u.test(provider.id)) return provider;
 
   const id = provider.id.replaceAll(ENVIRONMENT_TAG, (tag, name: string) =>
-    NAMES_MODEL.test(name) && Object.hasOwn(conversion.env, name)
+    MODEL_VARIABLE.test(name) && Object.hasOwn(conversion.env, name)
       ? conversion.env[name] || tag
       : tag,
   );
@@ -127,7 +124,7 @@ function withModelOfEnvironment(
 }
 
 /** Matches variables whose value may be shown: no key is named so. */
-const NAMES_MODEL =
+const MODEL_VARIABLE =
   /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
 
 /** Converts a provider that is a model; undefined with a note if we have no such model. */
@@ -154,7 +151,9 @@ function convertModel(
   const promptSettings = convertSettings({ id }, promptConfig, conversion);
   const output = promptSettings.output ?? ownSettings.output;
   const settings = { ...ownSettings.settings, ...promptSettings.settings };
-  const answerTransform = parsesAnswers(id, output) ? PARSED : callsTransform(id, settings);
+  const answerTransform = parsesAnswers(id, output)
+    ? PARSE_ANSWER_CODE
+    : buildCallsTransform(id, settings);
   const provider = {
     names: listTestedNames(namedProvider),
     usesResponses: conversion.isForTest && id.startsWith('openai:responses:'),
@@ -164,7 +163,7 @@ function convertModel(
     at,
   };
 
-  const address = findOwnAddress(id, config, conversion);
+  const address = findProviderAddress(id, config, conversion);
   if (!address) return { model, ...provider };
 
   const isLeftOut = conversion.omitUnlessAllowed(
@@ -175,7 +174,7 @@ function convertModel(
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
 
-const PARSED = `try { return JSON.parse(output); } catch {}
+const PARSE_ANSWER_CODE = `try { return JSON.parse(output); } catch {}
 return output;`;
 
 /** Returns code that runs the transforms that there are one after the other. */
@@ -202,7 +201,7 @@ function listTestedNames({ id, label, at }: NamedProvider): string[] {
   const [, script, name = 'default'] =
     /^(?:file:\/\/|python:)(.+?\.py)(?::(\w+))?$/u.exec(id) ?? [];
   const isPython = script !== undefined;
-  const own = isPython && !at.isMap ? `python:${script}:${name}` : id;
+  const ownName = isPython && !at.isMap ? `python:${script}:${name}` : id;
   const isKnown = isPython || KEEPS_ID.test(id);
-  return [...(label === undefined ? [] : [label]), ...(isKnown ? [own] : [])];
+  return [...(label === undefined ? [] : [label]), ...(isKnown ? [ownName] : [])];
 }

@@ -24,12 +24,12 @@ export function readPromptfooProviders(
   if (!node || node.isEmpty) return [];
 
   const items = listProviderItems(node, conversion);
-  const listedPrompts = groupPromptsByProvider(items);
+  const referencesByProvider = groupReferencesByProvider(items);
   const providersByKey = new Map<string, PromptfooProvider>();
   for (const item of items) {
     const provider = readPromptfooProvider(item, conversion, { promptConfig });
     const isAsked = includesPrompt(
-      listReferences(item, listedPrompts, prompts.all, conversion),
+      listReferences(item, referencesByProvider, prompts.all, conversion),
       prompts.chosen,
     );
     if (!conversion.isForTest) reportListedPrompts(item, conversion);
@@ -95,12 +95,12 @@ export const OTHER_OUTPUT =
 
 /** Reports that a test file can't list the prompts of a provider, because it is for one prompt. */
 function reportListedPrompts(item: YamlValue, conversion: ConversionContext): void {
-  const listedPrompts =
+  const referencesByProvider =
     item.scalar === undefined ? readProviderParts(item).entries.get('prompts') : undefined;
-  if (listedPrompts === undefined) return;
+  if (referencesByProvider === undefined) return;
   const { id } = readProviderParts(item);
   conversion.reportHarmless(
-    listedPrompts,
+    referencesByProvider,
     `\`prompts\` of the provider \`${id}\` has no equivalent: the test file names the models that are asked with its prompt`,
   );
 }
@@ -109,18 +109,18 @@ function reportListedPrompts(item: YamlValue, conversion: ConversionContext): vo
  * Returns the references to prompts by the provider's id and label. promptfoo takes the last of
  * equal names.
  */
-function groupPromptsByProvider(
+function groupReferencesByProvider(
   items: readonly YamlValue[],
 ): Map<string, readonly string[] | undefined> {
-  const listedPrompts = new Map<string, readonly string[] | undefined>();
+  const referencesByProvider = new Map<string, readonly string[] | undefined>();
   for (const item of items) {
     if (item.scalar !== undefined) continue;
     const { id, label, isById, entries } = readProviderParts(item);
     const references = readReferences(entries.get('prompts'));
-    listedPrompts.set(id, references);
-    if (label !== undefined && isById) listedPrompts.set(label, references);
+    referencesByProvider.set(id, references);
+    if (label !== undefined && isById) referencesByProvider.set(label, references);
   }
-  return listedPrompts;
+  return referencesByProvider;
 }
 
 /**
@@ -129,15 +129,15 @@ function groupPromptsByProvider(
  */
 function listReferences(
   item: YamlValue,
-  listedPrompts: ReadonlyMap<string, readonly string[] | undefined>,
+  referencesByProvider: ReadonlyMap<string, readonly string[] | undefined>,
   prompts: readonly PromptNames[],
   conversion: ConversionContext,
 ): readonly string[] | undefined {
-  const { id, written, label } = readWrittenParts(item);
-  const references = listedPrompts.get(label ?? id);
+  const { id, writtenId, label } = readWrittenParts(item);
+  const references = referencesByProvider.get(label ?? id);
   if (references === undefined) return undefined;
 
-  if (label === undefined && !KEEPS_ID.test(written)) {
+  if (label === undefined && !KEEPS_ID.test(writtenId)) {
     conversion.reportOmission(
       item,
       `\`prompts\` of the provider \`${id}\` has no equivalent: it has no \`label\``,

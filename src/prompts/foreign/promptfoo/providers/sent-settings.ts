@@ -29,14 +29,14 @@ const SENDS_DEFAULTS =
   /^(?:openai:|anthropic:|azure|openrouter:|groq:|mistral:|deepseek:|xai:(?!responses:)|togetherai:|fireworks:|cerebras:|github:|perplexity:|(?:huggingface|hf):chat:)/u;
 
 /** Matches reasoning models, which get no defaults. */
-const THINKS = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5|codex-mini)/u;
+const REASONING_MODEL = /(?:^|[/:])(?:o[134](?:-|$)|gpt-5|codex-mini)/u;
 
 /** Matches the deployments of Azure that promptfoo takes for reasoning models. */
-export const AZURE_THINKS =
+export const AZURE_REASONING_MODEL =
   /^(?:o[134]|gpt-5)|-(?:o[134]|gpt-5)|deepseek[-_]r1|phi-4-(?:mini-)?reasoning|mai-(?:thinking|ds-r1|reasoning)|^grok-.{0,99}reasoning/iu;
 
 /** Matches reasoning models that promptfoo sends a temperature, but no `max_tokens`. */
-const THINKS_WITH_TEMPERATURE =
+const REASONING_WITH_TEMPERATURE =
   /^(?:groq:(?!responses:).*(?:gpt-oss|qwen)|xai:grok-(?:3-mini|(?:4|build|code-fast|latest)(?!.*non-reasoning)))/u;
 
 /** Matches models for which Messages refuses a temperature. */
@@ -44,13 +44,13 @@ const TAKES_NO_TEMPERATURE = /^claude-(?:opus-4-[7-9]|opus-[5-9]|sonnet-[5-9]|fa
 
 function getDefaultSettings(id: string, model: string): JsonObject {
   const azure = parseAzureDeployment(id);
-  if (azure && AZURE_THINKS.test(azure.deployment)) {
+  if (azure && AZURE_REASONING_MODEL.test(azure.deployment)) {
     return azure.isResponses ? {} : AZURE_REASONING_DEFAULTS;
   }
 
-  if (!SENDS_DEFAULTS.test(id) || THINKS.test(model)) return {};
+  if (!SENDS_DEFAULTS.test(id) || REASONING_MODEL.test(model)) return {};
   if (id.startsWith('mistral:')) return MISTRAL_DEFAULTS;
-  if (THINKS_WITH_TEMPERATURE.test(id)) return DEFAULT_TEMPERATURE;
+  if (REASONING_WITH_TEMPERATURE.test(id)) return DEFAULT_TEMPERATURE;
 
   const takesTemperature = !TAKES_NO_TEMPERATURE.test(model.replace(/^.*\//u, ''));
   return takesTemperature ? { ...DEFAULT_TEMPERATURE, ...DEFAULT_BOUND } : DEFAULT_BOUND;
@@ -106,7 +106,7 @@ const SETTINGS_BY_PROVIDER: readonly (readonly [prefix: string, settings: readon
 ];
 
 /** Matches providers that promptfoo asks as it asks OpenAI's Chat Completions. */
-const LIKE_CHAT =
+const ASKED_LIKE_CHAT =
   /^(?:openrouter|groq|deepseek|xai|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
 
 /**
@@ -117,13 +117,13 @@ function listSentSettings(id: string): readonly string[] | undefined {
   const [, settings] = SETTINGS_BY_PROVIDER.find(([prefix]) => id.startsWith(prefix)) ?? [];
   if (settings) return settings;
 
-  if (THINKS_WITH_TEMPERATURE.test(id)) {
+  if (REASONING_WITH_TEMPERATURE.test(id)) {
     const chatSettings = [...CHAT_SETTINGS, ...REASONING_SETTINGS];
     return chatSettings.filter(key => key !== 'max_tokens' && !isDroppedByGrok(id, key));
   }
 
   const azure = parseAzureDeployment(id);
-  if (!azure && !id.startsWith('openai:') && !LIKE_CHAT.test(id)) return undefined;
+  if (!azure && !id.startsWith('openai:') && !ASKED_LIKE_CHAT.test(id)) return undefined;
 
   const isResponses = azure?.isResponses ?? id.startsWith('openai:responses:');
   const huggingFaceSettings = /^(?:huggingface|hf):/u.test(id) ? ['max_new_tokens'] : [];
@@ -141,7 +141,8 @@ function listSentSettings(id: string): readonly string[] | undefined {
  * @param deployment that of Azure
  */
 function listUnsentSettings(id: string, deployment: string | undefined): readonly string[] {
-  const isReasoning = deployment === undefined ? THINKS.test(id) : AZURE_THINKS.test(deployment);
+  const isReasoning =
+    deployment === undefined ? REASONING_MODEL.test(id) : AZURE_REASONING_MODEL.test(deployment);
   if (isReasoning) {
     return deployment === undefined ? ['temperature', 'max_tokens'] : ['temperature'];
   }

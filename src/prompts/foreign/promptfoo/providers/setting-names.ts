@@ -25,7 +25,7 @@ const RENAMED_SETTINGS: Readonly<Record<string, string>> = {
  * Keys of a `config` about addresses, credentials, retries or costs, which don't change the
  * request.
  */
-export const HARMLESS = [
+export const HARMLESS_KEYS = [
   'apiKey',
   'apiKeyEnvar',
   'apiKeyRequired',
@@ -58,7 +58,7 @@ export const HARMLESS = [
 ];
 
 /** Keys of a `config` that promptfoo sends, and that change the answer. */
-export const CHANGES_ANSWER = new Set([
+export const ANSWER_KEYS = new Set([
   'tools',
   'tool_choice',
   'tool_resources',
@@ -164,7 +164,7 @@ export function isAnswerSetting(key: string, conversion: ConversionContext): boo
   return (
     Object.hasOwn(RENAMED_SETTINGS, key) ||
     conversion.isSetting(key) ||
-    CHANGES_ANSWER.has(key) ||
+    ANSWER_KEYS.has(key) ||
     RESPONSE_FORMAT_KEYS.includes(key)
   );
 }

@@ -14,7 +14,7 @@ interface TestedProviders {
 }
 
 /** The providers of a configuration. */
-interface AskedProviders {
+interface ConfiguredProviders {
   readonly listed: readonly PromptfooProvider[];
   /** Those that get the prompt. */
   readonly asked: readonly PromptfooProvider[];
@@ -27,7 +27,7 @@ interface AskedProviders {
  */
 export function withTestedProviders(
   tests: ConfiguredTests,
-  providers: AskedProviders,
+  providers: ConfiguredProviders,
   settings: ReadonlyMap<string, YamlValue>,
   conversion: ConversionContext,
 ): TestedProviders {
@@ -50,7 +50,7 @@ export function withTestedProviders(
 /** Returns a test with the indices of its models. Adds its own provider to `providersByKey`. */
 function chooseModels(
   test: ConfiguredTest,
-  { listed, asked }: AskedProviders,
+  { listed, asked }: ConfiguredProviders,
   {
     providersByKey,
     settings,

@@ -8,7 +8,11 @@ import {
   parseJson,
 } from '../../../../files/formats/json.ts';
 import type { RenderedTemplate } from '../../converted-prompt.ts';
-import { isUnclosed, mentionsUnknown, resolveVariables } from '../nunjucks/resolve-variables.ts';
+import {
+  hasUnclosedTag,
+  mentionsUnknownVariable,
+  resolveVariables,
+} from '../nunjucks/resolve-variables.ts';
 
 type NunjucksVariables = JsonObject;
 
@@ -21,73 +25,62 @@ export type RenderedInSandbox =
   | { readonly fault: string };
 
 /**
- * Renders templates as promptfoo does: of a JSON prompt each string, of any other first its
- * variables.
+ * Renders templates as promptfoo does. If a prompt is JSON, each of its strings is rendered; any
+ * other prompt gets variables that are rendered first.
  */
 export function renderPrompts(templates: readonly RenderedTemplate[]): RenderedInSandbox[] {
   const environment = new nunjucks.Environment(null, { autoescape: false });
   environment.addFilter('load', (text: string): unknown => JSON.parse(text));
-  return templates.map(({ template, vars, isPlain = false }) => {
+  const render: Render = (template, vars) => environment.renderString(template, vars);
+
+  return templates.map(({ template, vars, isAssertionValue = false }) => {
     try {
-      if (isPlain) return { text: environment.renderString(template, vars), vars };
-      return renderPromptTemplate(
-        environment,
-        template,
-        resolveVariables(dropFinalLineBreaks(vars)),
-      );
+      // promptfoo has rendered the variables of an assertion already.
+      if (isAssertionValue) return { text: render(template, vars), vars };
+      return renderPromptTemplate(template, resolveVariables(dropFinalLineBreaks(vars)), render);
     } catch (error) {
       return { fault: String(error) };
     }
   });
 }
 
+/** Renders a template by Nunjucks. */
+type Render = (template: string, vars: NunjucksVariables) => string;
+
 function renderPromptTemplate(
-  environment: nunjucks.Environment,
   template: string,
   vars: NunjucksVariables,
+  render: Render,
 ): RenderedInSandbox {
   const json = parseJson(template);
   if (json !== undefined) {
     try {
-      return { text: JSON.stringify(renderStrings(environment, json, vars), null, 2), vars };
+      const rendered = renderStrings(json, text => render(text, vars));
+      return { text: JSON.stringify(rendered, null, 2), vars };
     } catch {
       // promptfoo renders it as text then.
     }
   }
-  return {
-    text: renderUnlessUnclosed(environment, template, renderVariables(environment, vars)),
-    vars,
-  };
-}
 
-function renderStrings(
-  environment: nunjucks.Environment,
-  value: JsonValue,
-  vars: NunjucksVariables,
-): JsonValue {
-  if (typeof value === 'string') return environment.renderString(value, vars);
-  if (isJsonList(value)) return value.map(item => renderStrings(environment, item, vars));
-  if (typeof value !== 'object' || value === null) return value;
-  return mapVariables(value, item => renderStrings(environment, item, vars));
-}
-
-function renderVariables(
-  environment: nunjucks.Environment,
-  vars: NunjucksVariables,
-): NunjucksVariables {
-  return mapVariables(vars, value =>
-    typeof value === 'string' && !mentionsUnknown(value, vars)
-      ? renderUnlessUnclosed(environment, value, vars)
+  const renderedVars = mapVariables(vars, value =>
+    typeof value === 'string' && !mentionsUnknownVariable(value, vars)
+      ? render(keepIfUnclosed(value), vars)
       : value,
   );
+  return { text: render(keepIfUnclosed(template), renderedVars), vars };
 }
 
-function renderUnlessUnclosed(
-  environment: nunjucks.Environment,
-  text: string,
-  vars: NunjucksVariables,
-): string {
-  return environment.renderString(isUnclosed(text) ? `{% raw %}${text}{% endraw %}` : text, vars);
+/** Returns a value with each of its strings rendered. */
+function renderStrings(value: JsonValue, renderText: (text: string) => string): JsonValue {
+  if (typeof value === 'string') return renderText(value);
+  if (isJsonList(value)) return value.map(item => renderStrings(item, renderText));
+  if (typeof value !== 'object' || value === null) return value;
+  return mapVariables(value, item => renderStrings(item, renderText));
+}
+
+/** Returns a template that Nunjucks renders as it stands if a tag in it is not closed. */
+function keepIfUnclosed(template: string): string {
+  return hasUnclosedTag(template) ? `{% raw %}${template}{% endraw %}` : template;
 }
 
 function dropFinalLineBreaks(vars: NunjucksVariables): NunjucksVariables {
@@ -98,7 +91,7 @@ function dropFinalLineBreaks(vars: NunjucksVariables): NunjucksVariables {
 
 function mapVariables(
   values: NunjucksVariables,
-  make: (value: JsonValue) => JsonValue,
+  convert: (value: JsonValue) => JsonValue,
 ): NunjucksVariables {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value)]));
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, convert(value)]));
 }

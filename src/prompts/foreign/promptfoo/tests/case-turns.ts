@@ -14,7 +14,7 @@ export class CaseAnswers {
   readonly #cases = new Map<string, number>();
 
   /** Returns true if a turn takes the answer of a case that is left out. */
-  isMissingFor(turn: WrittenTurn | undefined): boolean {
+  lacksAnswerFor(turn: WrittenTurn | undefined): boolean {
     return turn !== undefined && this.#findPrecedingCases(turn).includes(LEFT_OUT);
   }
 

@@ -7,7 +7,7 @@ import { type Assertion, isCheckedByCode } from '../assertions/assertion.ts';
 import { convertAssertion } from '../assertions/convert-assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
-import { fillVariables, isUnreadableNunjucks, renderVariable } from '../nunjucks/fill-variables.ts';
+import { fillVariables, hasUnreadableTag, renderVariable } from '../nunjucks/fill-variables.ts';
 import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
 import { CaseAnswers, findTurn, mentionsVariable, type WrittenTurn } from './case-turns.ts';
 import type { ConfiguredTests } from './configured-test.ts';
@@ -63,16 +63,18 @@ export function buildCases(
     const turn = findTurn(test, index, needs, conversion);
 
     // Without the answer of a test that is left out, another prompt would be asked.
-    const isLeftOut = isDropped || (hasModels && cases.isAnswerMissingFor(turn));
+    const isLeftOut = isDropped || (hasModels && cases.lacksAnswerFor(turn));
     if (isLeftOut) cases.leaveOut(countCombinations(test.vars), hasModels ? turn : undefined);
     if (!hasModels) continue;
 
-    const possibleCases = generateCases(test, index + 1, needs, conversion);
-    if (isDropped) reportFaults(possibleCases, conversion);
+    const generatedCases = generateCases(test, index + 1, needs, conversion);
+    if (isDropped) reportFaultsOfFirstCase(generatedCases, conversion);
     if (isLeftOut) continue;
 
-    const line = (test.at && conversion.findOwnLine(test.at)) ?? at.line;
-    for (const possibleCase of possibleCases) cases.add(possibleCase, { line, test, turn, repeat });
+    const line = (test.at && conversion.findConfigurationLine(test.at)) ?? at.line;
+    for (const generatedCase of generatedCases) {
+      cases.add(generatedCase, { line, test, turn, repeat });
+    }
   }
   return cases;
 }
@@ -91,8 +93,8 @@ class CaseList implements CasesForPrompt {
   }
 
   /** Returns true if a turn takes the answer of a case that is left out. */
-  isAnswerMissingFor(turn: WrittenTurn | undefined): boolean {
-    return this.#answers.isMissingFor(turn);
+  lacksAnswerFor(turn: WrittenTurn | undefined): boolean {
+    return this.#answers.lacksAnswerFor(turn);
   }
 
   leaveOut(count: number, turn: WrittenTurn | undefined): void {
@@ -106,7 +108,7 @@ class CaseList implements CasesForPrompt {
    * @param repeat the repetitions of a test that doesn't set its own
    */
   add(
-    { isLeftOut, text, ...facts }: PossibleCase,
+    { isLeftOut, text, ...fields }: GeneratedCase,
     {
       line,
       test,
@@ -128,7 +130,7 @@ class CaseList implements CasesForPrompt {
 
     this.#size.add(text.inputs);
     this.cases.push({
-      ...facts,
+      ...fields,
       line,
       models: test.models,
       ...(turn && { turn: this.#answers.add(turn, this.cases.length) }),
@@ -150,7 +152,10 @@ function countRepetitions(
 }
 
 /** Reports the other faults of a test that is left out, which its first case shows. */
-function reportFaults(cases: Iterator<PossibleCase>, { budget }: ConversionContext): void {
+function reportFaultsOfFirstCase(
+  cases: Iterator<GeneratedCase>,
+  { budget }: ConversionContext,
+): void {
   cases.next();
   budget.step();
 }
@@ -173,15 +178,15 @@ class InputSize {
   }
 }
 
-type PossibleCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
+type GeneratedCase = Omit<LocatedCase, 'line'> & { readonly isLeftOut: boolean };
 
 /** Makes a case for each combination of the values of a test's variables. */
 function* generateCases(
   test: ConfiguredTest,
-  number: number,
+  testNumber: number,
   needs: PromptNeeds,
   conversion: ConversionContext,
-): Generator<PossibleCase> {
+): Generator<GeneratedCase> {
   const count = countCombinations(test.vars);
   const hasCode = needs.hasCode || usesCode(test);
 
@@ -191,7 +196,7 @@ function* generateCases(
   for (let index = 0; index < count; index += 1) {
     const combination = chooseCombination(test.vars, index);
     const { texts, values } = combination;
-    const name = test.name === undefined ? `case ${number}` : fillVariables(test.name, texts);
+    const name = test.name === undefined ? `case ${testNumber}` : fillVariables(test.name, texts);
     const expectationLists = test.asserts.map(assertion =>
       toExpectations(assertion, combination, conversion),
     );
@@ -336,7 +341,7 @@ function reportUnreadableVariables(
   conversion: ConversionContext,
 ): void {
   for (const [key, { at }] of Object.entries(chosen)) {
-    if (renderedInputs.includes(key) || !at || !isUnreadableNunjucks(texts[key] ?? '', texts)) {
+    if (renderedInputs.includes(key) || !at || !hasUnreadableTag(texts[key] ?? '', texts)) {
       continue;
     }
     conversion.reportOmission(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);

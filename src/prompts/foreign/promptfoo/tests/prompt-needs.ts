@@ -13,7 +13,7 @@ interface ConvertedParts {
   readonly prompt: ConfiguredPrompt;
   readonly body: PromptBody;
   readonly models: ConfiguredModels;
-  readonly json: JsonVariables;
+  readonly jsonVariables: JsonVariables;
 }
 
 /**
@@ -21,9 +21,9 @@ interface ConvertedParts {
  * values they can't distinguish.
  */
 export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionContext): PromptNeeds {
-  const { prompt, body: promptBody, models } = parts;
-  const { body, template } = promptBody;
-  const promptInputs = [...new Set([...listInputs(body), ...listTestedInputs(body)])];
+  const { prompt, body, models } = parts;
+  const { pieces, template } = body;
+  const promptInputs = [...new Set([...listInputs(pieces), ...listTestedInputs(pieces)])];
   const jsonInputs = findJsonInputs(parts, conversion);
   const inputs = [
     ...new Set([
@@ -36,16 +36,16 @@ export function findPromptNeeds(parts: ConvertedParts, conversion: ConversionCon
 
   const hasProgram = prompt.program !== undefined;
   const isEachRendered = hasProgram || readPromptJson(prompt, conversion) === undefined;
-  const bodyInputs = isEachRendered && template === undefined ? promptInputs : [];
+  const renderedPromptInputs = isEachRendered && template === undefined ? promptInputs : [];
 
   return {
     prompt,
     template,
     inputs,
     jsonInputs,
-    renderedInputs: hasProgram ? inputs : bodyInputs,
+    renderedInputs: hasProgram ? inputs : renderedPromptInputs,
     isEachRendered,
-    plainPrompt: findPlainPrompt(prompt, promptBody),
+    plainPrompt: findPlainPrompt(prompt, body),
     hasCode: models.askedProviders.some(({ transform }) => transform !== undefined),
   };
 }
@@ -60,46 +60,46 @@ function mayUseAnyVariable({ prompt, body, models }: ConvertedParts): boolean {
 }
 
 /**
- * Returns the inputs that programs read as JSON. Reports those that texts and other values could be
- * mistaken in.
+ * Returns the inputs that programs read as JSON. Reports variables with texts and other values that
+ * a program can't tell apart.
  */
 function findJsonInputs(
-  { prompt, body: { body }, models, json }: ConvertedParts,
+  { prompt, body: { pieces }, models, jsonVariables }: ConvertedParts,
   conversion: ConversionContext,
 ): string[] {
   const { allProviders, tests } = models;
   const readsJson = allProviders.some(({ entry }) =>
-    isProgramWith(JSON.stringify(json.names), entry),
+    isProgramWith(JSON.stringify(jsonVariables.names), entry),
   );
   if (!readsJson) return [];
 
   const isInText = (name: string): boolean =>
     prompt.program !== undefined ||
-    listInputs(body).includes(name) ||
+    listInputs(pieces).includes(name) ||
     allProviders.some(({ entry }) => entry && 'address' in entry);
 
-  for (const name of json.mixed.filter(isInText)) {
+  for (const name of jsonVariables.mixed.filter(isInText)) {
     conversion.reportOmission(
       tests.at,
       `\`${name}\` has texts and other values, which its programs can't tell apart: it has no equivalent`,
     );
   }
 
-  return json.names.filter(name => !isInText(name));
+  return jsonVariables.names.filter(name => !isInText(name));
 }
 
 /** Returns the parts of a prompt that is a text with variables; undefined for any other. */
 function findPlainPrompt(
   { text, program }: ConfiguredPrompt,
-  { body, template }: PromptBody,
+  { pieces, template }: PromptBody,
 ): PromptNeeds['plainPrompt'] {
   const [, variable] = /^\{\{ ?(\w+) ?\}\}$/u.exec(text) ?? [];
   if (variable !== undefined) return [{ input: variable }];
 
   if (program !== undefined || template !== undefined) return undefined;
 
-  const plainPieces = body.filter(piece => 'text' in piece || 'input' in piece);
-  return plainPieces.length === body.length ? plainPieces : undefined;
+  const plainPieces = pieces.filter(piece => 'text' in piece || 'input' in piece);
+  return plainPieces.length === pieces.length ? plainPieces : undefined;
 }
 
 function isProgramWith(word: string, entry: JsonObject | undefined): boolean {

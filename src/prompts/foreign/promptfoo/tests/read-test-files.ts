@@ -3,10 +3,10 @@ import { isJsonList } from '../../../../files/formats/json.ts';
 import { parseYaml, type YamlValue } from '../../../../files/formats/yaml.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
-import { isUnreadable, NEEDS_TYPES } from '../files/program-files.ts';
+import { isUnloadableTypeScript, NEEDS_TYPESCRIPT_LOADER } from '../files/program-files.ts';
 import type { SourceText } from '../files/source-files.ts';
 import { parseWithReferences } from '../files/yaml-references.ts';
-import { testGenerator } from '../programs/test-generators.ts';
+import { buildTestGenerator } from '../programs/test-generators.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 import { readTest } from './read-test.ts';
 import { readTestTable } from './read-test-table.ts';
@@ -68,10 +68,10 @@ async function readListedTests(
  */
 function skipIfMissing(name: string, at: YamlValue, conversion: ConversionContext): boolean {
   if (!conversion.isForTest || !TESTS_FILE.test(name) || isHttpAddress(name)) return false;
-  const isThere = isPattern(name)
+  const exists = isPattern(name)
     ? conversion.files.listMatching(name, at).length > 0
     : conversion.files.has(name.replace(/^file:\/\//u, ''));
-  if (isThere) return false;
+  if (exists) return false;
   conversion.warn(at, `${name} doesn't exist: it adds no tests, as in promptfoo`);
   return true;
 }
@@ -120,16 +120,19 @@ async function generateTests(
   const { file = '', name: exportName = '' } = TESTS_PROGRAM.exec(name)?.groups ?? {};
   conversion.files.read(file, at);
 
-  if (isUnreadable(file, conversion)) {
-    conversion.reportOmission(at, `the tests in ${name} are TypeScript, which ${NEEDS_TYPES}`);
+  if (isUnloadableTypeScript(file, conversion)) {
+    conversion.reportOmission(
+      at,
+      `the tests in ${name} are TypeScript, which ${NEEDS_TYPESCRIPT_LOADER}`,
+    );
     return [];
   }
 
   if (conversion.omitUnlessAllowed(at, `the tests in ${name} come from a program`)) return [];
 
   const configText = JSON.stringify(config?.json() ?? null);
-  const argv = testGenerator(conversion.directory, file, exportName, configText);
-  const line = conversion.findOwnLine(at) ?? 1;
+  const argv = buildTestGenerator(conversion.directory, file, exportName, configText);
+  const line = conversion.findConfigurationLine(at) ?? 1;
   const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });
 
   return output === undefined ? [] : await readTestList(parseYaml(output, 1, file), conversion);

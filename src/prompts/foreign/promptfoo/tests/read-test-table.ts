@@ -50,18 +50,18 @@ async function parseTable(text: string): Promise<TestTableRow[]> {
 
 /** Columns that change a test unless their cell is empty, and have no equivalent. */
 const UNSUPPORTED_COLUMNS = ['__prefix', '__suffix', '__providerOutput', '__threshold'];
-const EXPECTED = '__expected';
+const EXPECTED_PREFIX = '__expected';
 const METADATA_PREFIX = '__metadata:';
 
 /** Matches the column with the threshold of an expectation. */
-const THRESHOLD = /^__config:__expected(?<number>\d*):threshold$/u;
+const THRESHOLD_COLUMN = /^__config:__expected(?<number>\d*):threshold$/u;
 
 /** Returns true for a column that is not a variable. */
 function isReserved(key: string): boolean {
   return (
     UNSUPPORTED_COLUMNS.includes(key) ||
     ['__description', '__metric', '__metadata'].includes(key) ||
-    [EXPECTED, METADATA_PREFIX, '__config:'].some(beginning => key.startsWith(beginning))
+    [EXPECTED_PREFIX, METADATA_PREFIX, '__config:'].some(beginning => key.startsWith(beginning))
   );
 }
 
@@ -106,11 +106,11 @@ function readRowTest(
  */
 function readRowAssertions(cells: readonly TableCell[], at: FilePosition): Assertion[] {
   const expectedCells = cells.filter(
-    ([key, cell]) => key.startsWith(EXPECTED) && cell.trim() !== '',
+    ([key, cell]) => key.startsWith(EXPECTED_PREFIX) && cell.trim() !== '',
   );
   const thresholds = new Map(
     cells.flatMap(([key, cell]) => {
-      const { number } = THRESHOLD.exec(key)?.groups ?? {};
+      const { number } = THRESHOLD_COLUMN.exec(key)?.groups ?? {};
       if (number === undefined) return [];
       const threshold = parseNumberCell(cell);
       if (threshold === undefined) {

@@ -6,6 +6,7 @@ import type { ConversionContext, KnownKeys } from '../conversion-context.ts';
 import { readMergedValues } from '../files/merged-values.ts';
 import { readReferences } from '../prompts/prompt-references.ts';
 import { isAnswerSetting } from '../providers/setting-names.ts';
+import { isPositiveCount } from '../run-settings.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 import { readVariables } from './read-variables.ts';
 
@@ -85,7 +86,7 @@ export function readTest(
     provider: findProviderNode('provider'),
     providers: readProviderReferences(findProviderNode('providers')),
     isLeftOut,
-    isInvalid: isInvalid(entries),
+    isInvalid: lacksRequiredKeys(entries),
   };
 }
 
@@ -107,10 +108,10 @@ function reportTestKeys(
   const providerKeys = TESTED_PROVIDER_KEYS.filter(key =>
     takesProviders(key, isDefault, conversion),
   );
-  const known = [...TEST_KEYS.known, ...providerKeys];
+  const knownKeys = [...TEST_KEYS.known, ...providerKeys];
   conversion.reportKeys(
     entries,
-    { known, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
+    { known: knownKeys, unsupported: [...TEST_KEYS.unsupported, ...TESTED_PROVIDER_KEYS] },
     ' of a test',
   );
 }
@@ -124,9 +125,9 @@ function reportOptionKeys(
   const settings = [...options.keys()].filter(key => isTestSetting(key, conversion));
   const testKeys = isForTest ? UNWRITTEN_KEYS : [];
   const settingKeys = isForTest && isDefault ? settings : [];
-  const known = [...OPTION_KEYS.known, ...testKeys, ...settingKeys];
+  const knownKeys = [...OPTION_KEYS.known, ...testKeys, ...settingKeys];
   const unsupported = [...OPTION_KEYS.unsupported, ...UNWRITTEN_KEYS, ...settings];
-  conversion.reportKeys(options, { known, unsupported }, " of a test's options");
+  conversion.reportKeys(options, { known: knownKeys, unsupported }, " of a test's options");
 }
 
 function readVariablesOfTest(
@@ -144,10 +145,9 @@ function readBoolean(entries: ReadonlyMap<string, YamlValue>, key: string): bool
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** Returns a whole number above 0; promptfoo ignores any other value. */
 function readCount(entries: ReadonlyMap<string, YamlValue>, key: string): number | undefined {
   const value = entries.get(key)?.json();
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined;
+  return isPositiveCount(value) ? value : undefined;
 }
 
 function readTestMetadata(entries: ReadonlyMap<string, YamlValue>): JsonObject {
@@ -167,7 +167,7 @@ export const REQUIRED_KEYS = [
 ];
 
 /** Returns true if promptfoo would not accept this as a test. */
-function isInvalid(entries: ReadonlyMap<string, YamlValue>): boolean {
+function lacksRequiredKeys(entries: ReadonlyMap<string, YamlValue>): boolean {
   return !REQUIRED_KEYS.some(key => {
     const value = entries.get(key)?.json();
     return key === 'threshold' ? typeof value === 'number' : Boolean(value);

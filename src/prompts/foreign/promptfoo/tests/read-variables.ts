@@ -110,7 +110,7 @@ export function readVariableText(text: string, at: Located, conversion: Conversi
   if (!text.startsWith('file://')) {
     // promptfoo fills these in as it reads the configuration itself, for assertions and programs
     // too.
-    if (conversion.findOwnLine(at) !== undefined && mentionsEnvironment(text)) {
+    if (conversion.findConfigurationLine(at) !== undefined && mentionsEnvironment(text)) {
       conversion.reportOmission(at, 'a variable with `{{env.…}}` has no equivalent');
     }
     return text;

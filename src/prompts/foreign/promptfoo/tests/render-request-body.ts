@@ -43,7 +43,7 @@ function renderBodyTemplate(
     name,
     template,
     vars,
-    line: conversion.findOwnLine(at) ?? 1,
+    line: conversion.findConfigurationLine(at) ?? 1,
   });
   const result = parseJson(output ?? '') ?? null;
   const [text, fault] = ['text', 'fault'].map(key => findOwnValue(result, key));

@@ -22,9 +22,9 @@ export function withTransformedVars(
   tests: readonly ConfiguredTest[],
   conversion: ConversionContext,
 ): ConfiguredTest[] {
-  const codes = new Set(tests.map(findTransformCode).filter(code => code !== undefined));
+  const transformCodes = new Set(tests.map(findTransformCode).filter(code => code !== undefined));
   const transformedTests = new Map(
-    [...codes].flatMap(code => {
+    [...transformCodes].flatMap(code => {
       const testsWithCode = tests.filter(test => findTransformCode(test) === code);
       return transformTests(code, testsWithCode, conversion);
     }),
@@ -101,7 +101,7 @@ function requestTransformResults(
   const program = {
     code: buildTransformCode(code),
     input,
-    line: conversion.findOwnLine(at) ?? 1,
+    line: conversion.findConfigurationLine(at) ?? 1,
   };
   const output = conversion.requestOutput({ name: JSON.stringify(program), ...program });
   const results = parseJson(output ?? '');

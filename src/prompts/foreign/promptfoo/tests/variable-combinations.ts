@@ -36,10 +36,10 @@ function chooseValues(
   vars: ConfiguredTest['vars'],
   number: number,
 ): Readonly<Record<string, Variable>> {
-  let rest = number;
+  let remainder = number;
   const chosenPairs = [...vars].toReversed().map(([key, values]) => {
-    const value = values[rest % values.length] ?? NO_VALUE;
-    rest = Math.floor(rest / values.length);
+    const value = values[remainder % values.length] ?? NO_VALUE;
+    remainder = Math.floor(remainder / values.length);
     return [key, value] as const;
   });
   return Object.fromEntries(chosenPairs.toReversed());

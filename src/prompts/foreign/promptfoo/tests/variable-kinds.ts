@@ -17,11 +17,17 @@ export function listVariablesOfKind(
  * Returns true if a test has a value that equals a text in Nunjucks but not as a text, or the other
  * way round.
  */
-export function hasOtherEquality({ all }: ConfiguredTests, name: string, text: string): boolean {
+export function comparesOtherwiseInNunjucks(
+  { all }: ConfiguredTests,
+  name: string,
+  text: string,
+): boolean {
   return all.some(({ vars }) => {
     // A missing variable is undefined in Nunjucks, and an empty text here.
     const values = vars.get(name) ?? [{ text: '', json: null }];
-    return values.some(({ json, text: own }) => compareInNunjucks(json, text) !== (own === text));
+    return values.some(
+      ({ json, text: ownText }) => compareInNunjucks(json, text) !== (ownText === text),
+    );
   });
 }
 
@@ -43,13 +49,16 @@ export function listStoredVariables({ all }: ConfiguredTests): string[] {
 /**
  * Returns true if a variable takes more of Nunjucks than names of variables.
  *
- * @param used the variables of the prompt
+ * @param usedNames the variables of the prompt
  */
-export function takesNunjucks({ all, names }: ConfiguredTests, used: readonly string[]): boolean {
-  const known = Object.fromEntries(names.map(name => [name, '']));
-  const values = all.flatMap(({ vars }) => used.flatMap(name => vars.get(name) ?? []));
+export function needNunjucks(
+  { all, names }: ConfiguredTests,
+  usedNames: readonly string[],
+): boolean {
+  const emptyVariables = Object.fromEntries(names.map(name => [name, '']));
+  const values = all.flatMap(({ vars }) => usedNames.flatMap(name => vars.get(name) ?? []));
   return values.some(
-    ({ text, at }) => at !== undefined && renderVariable(text, known) === undefined,
+    ({ text, at }) => at !== undefined && renderVariable(text, emptyVariables) === undefined,
   );
 }
 
@@ -63,12 +72,12 @@ export interface JsonVariables {
 /**
  * Returns the variables that are not a text in every test: programs get another value, or none.
  *
- * @param missable those that a program doesn't get if a test lacks them; it gets any other as an
+ * @param omissibleNames those that a program doesn't get if a test lacks them; it gets any other as an
  * empty text
  */
 export function collectJsonVariables(
   { all }: ConfiguredTests,
-  missable: readonly string[],
+  omissibleNames: readonly string[],
 ): JsonVariables {
   const kinds = new Map<string, { hasJson: boolean; isAmbiguous: boolean }>();
   for (const [name, values] of all.flatMap(({ vars }) => [...vars])) {
@@ -88,7 +97,7 @@ export function collectJsonVariables(
   }
 
   const json = [...kinds].filter(([, { hasJson }]) => hasJson);
-  const missingNames = missable.filter(name => {
+  const missingNames = omissibleNames.filter(name => {
     const { hasJson = false, isAmbiguous = false } = kinds.get(name) ?? {};
     return !hasJson && !isAmbiguous && all.some(({ vars }) => !vars.has(name));
   });
