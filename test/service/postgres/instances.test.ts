@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../../src/service/index.ts';
 import type { Run, RunPage } from '../../../src/wire/index.ts';
 import { temporaryDirectory } from '../../support/context.ts';
@@ -29,50 +29,53 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
   });
   afterAll(() => cluster?.remove());
 
-  const start = (database: string, options: Parameters<typeof TestService.start>[0] = {}) =>
-    TestService.start({ dataDir: temporaryDataDir(), database, ...options });
+  const start = (database: string, options: Parameters<typeof TestService.forTest>[0] = {}) =>
+    TestService.forTest({ dataDir: temporaryDataDir(), database, ...options });
 
   test('start at once on a fresh one: one makes it and prints the key, all know the key', async () => {
     const database = await makeDatabase(cluster.url, 'fresh');
-    const all = await Promise.all([start(database), start(database), start(database)]);
-    const keys = all.flatMap(({ service }) => service.newKey ?? []);
+    const services = await Promise.all([start(database), start(database), start(database)]);
+    const keys = services.flatMap(({ service }) => service.newKey ?? []);
     expect(keys).toHaveLength(1);
-    for (const service of all) expect((await service.get('/me', { key: keys[0] })).http).toBe(200);
-    await Promise.all(all.map(service => service.close()));
+
+    const accounts = services.map(service => service.get('/me', { key: keys[0] }));
+    expect((await Promise.all(accounts)).map(({ http }) => http)).toEqual([200, 200, 200]);
   });
 
-  test('share prompts, runs, media, credits and idempotency keys', async () => {
-    const database = await makeDatabase(cluster.url, 'shared');
-    const one = await start(database);
-    const { key } = one;
-    const two = await start(database);
-    const postcard = await one.versionOf('postcard');
-    const headers = { 'idempotency-key': 'k' };
-    const body = { promptVersionId: postcard, inputs: { textInputs: { place: 'Oslo' } } };
-    const [first, second] = await Promise.all([
-      one.post<Run>('/runs', body, { key, headers }),
-      two.post<Run>('/runs', body, { key, headers }),
-    ]);
-    const made = first.data.runId;
+  describe('with the same prompts, users and runs', () => {
+    test('make one run of two creations with the same idempotency key', async () => {
+      const database = await makeDatabase(cluster.url, 'idempotency');
+      const serviceA = await start(database);
+      const serviceB = await start(database);
+      const body = await postcardRun(serviceA);
+      const options = { key: serviceA.key, headers: { 'idempotency-key': 'k' } };
+      const [runA, runB] = await Promise.all([
+        serviceA.post<Run>('/runs', body, options),
+        serviceB.post<Run>('/runs', body, options),
+      ]);
+      expect(runB.data.runId).toBe(runA.data.runId);
+      expect(await serviceB.data('/me/credits', options)).toEqual({ credits: 1_000_000 - 4 });
+    });
 
-    expect(second.data.runId).toBe(made);
+    test('show a run of any of them, each with its own address of the same picture', async () => {
+      const database = await makeDatabase(cluster.url, 'shared');
+      const serviceA = await start(database);
+      const serviceB = await start(database);
+      const { key } = serviceA;
+      const { runId } = (await serviceA.post<Run>('/runs', await postcardRun(serviceA), { key }))
+        .data;
+      const urlFromA = await pictureUrl(serviceA, runId, key);
+      const urlFromB = await pictureUrl(serviceB, runId, key);
+      expect(urlFromB.origin).toBe(new URL(serviceB.service.url).origin);
+      expect(urlFromB.pathname).toBe(urlFromA.pathname);
 
-    const [here, there] = await Promise.all(
-      [one, two].map(at => at.data<Run>(`/runs/${made}`, { key })),
-    );
-    const url = new URL(there?.outputs[0]?.data ?? '');
-
-    expect(url.origin).toBe(new URL(two.service.url).origin);
-
-    const picture = await fetch(url);
-    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
-    expect((await picture.arrayBuffer()).byteLength).toBe(
-      Number(picture.headers.get('content-length')),
-    );
-    expect(url.pathname).toBe(new URL(here?.outputs[0]?.data ?? '').pathname);
-    expect(await two.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - 4 });
-
-    await Promise.all([one.close(), two.close()]);
+      const picture = await fetch(urlFromB);
+      expect(picture.status).toBe(200);
+      expect(picture.headers.get('content-type')).toBe('image/png');
+      expect((await picture.arrayBuffer()).byteLength).toBe(
+        Number(picture.headers.get('content-length')),
+      );
+    });
   });
 
   describe('creations of several users at once', () => {
@@ -83,23 +86,25 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const service = await start(database);
       const body = { promptVersionId: await service.versionOf('hello'), ...HELLO };
       const keys = await createUserKeys(database, { rich: 100, scant: 3, poor: 0 });
-      const users = [keys.rich, keys.scant, keys.poor].flatMap(key => Array<string>(8).fill(key));
-      const answers = await Promise.all(
-        users.map(key => service.post<Run>('/runs', body, { key })),
-      );
-      const made = (from: number): number =>
-        answers.slice(from, from + 8).filter(({ http }) => http === 200).length;
+      const createEightRuns = async (key: string): Promise<number[]> => {
+        const answers = Array.from({ length: 8 }, () => service.post<Run>('/runs', body, { key }));
+        return (await Promise.all(answers)).map(({ http }) => http).sort();
+      };
+      const readAccount = async (key: string) => ({
+        ...(await service.data<{ credits: number }>('/me/credits', { key })),
+        runCount: (await service.data<RunPage>('/runs', { key })).rows.length,
+      });
 
-      expect([made(0), made(8), made(16)]).toEqual([8, 3, 0]);
-      expect(new Set(answers.map(({ http }) => http))).toEqual(new Set([200, 402]));
-
-      for (const [key, credits] of [[keys.rich, 92] as const, [keys.scant, 0] as const]) {
-        expect(await service.data('/me/credits', { key })).toEqual({ credits });
-        const { rows } = await service.data<RunPage>('/runs', { key });
-        expect(rows.length).toBe(key === keys.rich ? 8 : 3);
-      }
-
-      await service.close();
+      const [ofRich, ofScant, ofPoor] = await Promise.all([
+        createEightRuns(keys.rich),
+        createEightRuns(keys.scant),
+        createEightRuns(keys.poor),
+      ]);
+      expect(ofRich).toEqual(Array(8).fill(200));
+      expect(ofScant).toEqual([200, 200, 200, 402, 402, 402, 402, 402]);
+      expect(ofPoor).toEqual(Array(8).fill(402));
+      expect(await readAccount(keys.rich)).toEqual({ credits: 92, runCount: 8 });
+      expect(await readAccount(keys.scant)).toEqual({ credits: 0, runCount: 3 });
     });
 
     test('do not wait for a user whom somebody has locked in the database', async () => {
@@ -109,18 +114,16 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
       const { ada, bob } = await createUserKeys(database, { ada: 10, bob: 10 });
       const client = new pg.Client(database);
       await client.connect();
+      onTestFinished(() => client.end());
       await client.query(`begin; select from users where name = 'bob' for update`);
-      const [locked, free] = [bob, ada].map(key => service.post<Run>('/runs', body, { key }));
-      const late = free?.then(() => service.post<Run>('/runs', body, { key: ada }));
 
-      expect([(await free)?.http, (await late)?.http]).toEqual([200, 200]);
+      const runOfBob = service.post<Run>('/runs', body, { key: bob });
+      expect((await service.post<Run>('/runs', body, { key: ada })).http).toBe(200);
+      expect((await service.post<Run>('/runs', body, { key: ada })).http).toBe(200);
       expect((await service.data<RunPage>('/runs', { key: bob })).rows).toEqual([]);
 
       await client.query('commit');
-      expect((await locked)?.http).toBe(200);
-
-      await client.end();
-      await service.close();
+      expect((await runOfBob).http).toBe(200);
     });
   });
 
@@ -129,118 +132,113 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
     const busy = await start(database, { parallel: 1 });
     const { key } = busy;
     const sandbox = await busy.versionOf('sandbox');
-    const first = await keepBusy(busy, key);
-    const free = await start(database, { parallel: 4 });
-    const second = await busy.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+    const longRun = await keepBusy(busy, key);
+    await start(database, { parallel: 4 });
+    const queued = await busy.post<Run>('/runs', slowRun(sandbox, '0'), { key });
 
-    expect(second.data.runStatus).toBe('succeeded');
+    expect(queued.data.runStatus).toBe('succeeded');
     expect(await countRuns(busy, key, 'running')).toBe(1);
 
-    await first.cancel();
-    await Promise.all([busy.close(), free.close()]);
+    await longRun.cancel();
   });
 
-  test('keep media and inputs in a directory that they share, and find what the database kept before', async () => {
-    const database = await makeDatabase(cluster.url, 'files');
-    const before = await start(database);
-    const { key } = before;
-    const card = {
-      promptVersionId: await before.versionOf('postcard'),
-      inputs: { textInputs: { place: 'Oslo' } },
-    };
-    const early = await before.post<Run>('/runs', card, { key });
-    await before.close();
+  describe('with a media directory that they share', () => {
+    test('show pictures that the database kept before', async () => {
+      const database = await makeDatabase(cluster.url, 'before');
+      const withoutDirectory = await start(database);
+      const { key } = withoutDirectory;
+      const body = await postcardRun(withoutDirectory);
+      const { runId } = (await withoutDirectory.post<Run>('/runs', body, { key })).data;
+      await withoutDirectory.close();
 
-    const mediaDir = temporaryDirectory();
-    const one = await start(database, { mediaDir, parallel: 1 });
-    const busy = await keepBusy(one, key);
+      const service = await start(database, { mediaDir: temporaryDirectory() });
+      expect(await fetchContentType(await pictureUrl(service, runId, key))).toBe('image/png');
+    });
 
-    // Taken up by the other, which has the picture from the directory.
-    const images = [{ type: 'base64', base64: png(3, 2).toString('base64') }];
-    const seen = {
-      promptVersionId: await one.versionOf('describe'),
-      inputs: { imageInputs: images },
-    };
-    const described = one.post<Run>('/runs', seen, { key });
+    test('show pictures that another of them has put there', async () => {
+      const database = await makeDatabase(cluster.url, 'directory');
+      const mediaDir = temporaryDirectory();
+      const serviceA = await start(database, { mediaDir });
+      const serviceB = await start(database, { mediaDir });
+      const { key } = serviceA;
+      const body = await postcardRun(serviceB);
+      const { runId } = (await serviceB.post<Run>('/runs', body, { key })).data;
+      expect(readdirSync(path.join(mediaDir, 'media'))).toHaveLength(1);
+      expect(await fetchContentType(await pictureUrl(serviceA, runId, key))).toBe('image/png');
+    });
 
-    await expect.poll(() => readdirSync(path.join(mediaDir, 'inputs'))).toHaveLength(1);
-
-    const two = await start(database, { mediaDir, parallel: 4 });
-    expect((await described).data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
-
-    const late = await two.post<Run>('/runs', card, { key });
-    expect(readdirSync(path.join(mediaDir, 'media'))).toHaveLength(1);
-
-    for (const { data } of [early, late]) {
-      const shown = await one.data<Run>(`/runs/${data.runId}`, { key });
-      expect((await fetch(shown.outputs[0]?.data ?? '')).headers.get('content-type')).toBe(
-        'image/png',
+    test('carry out a run whose input picture another of them has put there', async () => {
+      const database = await makeDatabase(cluster.url, 'inputs');
+      const mediaDir = temporaryDirectory();
+      const busy = await start(database, { mediaDir, parallel: 1 });
+      const { key } = busy;
+      const longRun = await keepBusy(busy, key);
+      const images = [{ type: 'base64', base64: png(3, 2).toString('base64') }];
+      const queued = busy.post<Run>(
+        '/runs',
+        { promptVersionId: await busy.versionOf('describe'), inputs: { imageInputs: images } },
+        { key },
       );
-    }
+      await expect.poll(() => readdirSync(path.join(mediaDir, 'inputs'))).toHaveLength(1);
 
-    await busy.cancel();
-    await Promise.all([one.close(), two.close()]);
-  });
+      await start(database, { mediaDir, parallel: 4 });
+      expect((await queued).data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
 
-  test('start only with the media directory of their database, which others may not write', async () => {
-    const database = await makeDatabase(cluster.url, 'directory');
-    const mediaDir = temporaryDirectory();
-    await (await start(database, { mediaDir })).close();
+      await longRun.cancel();
+    });
 
-    await expect(start(database)).rejects.toThrow('give it to this one too, with --media-dir');
-    await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow(
-      'is not the one',
-    );
+    test('start only with that directory', async () => {
+      const database = await makeDatabase(cluster.url, 'other_directory');
+      await start(database, { mediaDir: temporaryDirectory() });
 
-    const open = temporaryDirectory();
-    chmodSync(open, 0o777);
-
-    await expect(start(database, { mediaDir: open })).rejects.toThrow(`chmod o-w ${open}`);
-  });
-
-  test('count the requests of a key together', async () => {
-    const database = await makeDatabase(cluster.url, 'rates');
-    const options = { rateLimit: 0.01 };
-    const one = await start(database, options);
-    const two = await start(database, options);
-
-    expect((await one.get('/me', { key: one.key })).http).toBe(200);
-
-    const refused = await two.get('/me', { key: one.key });
-    expect(refused.http).toBe(429);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
-
-    await Promise.all([one.close(), two.close()]);
-  });
-
-  test('grant a key as much together as one of them would', async () => {
-    const database = await makeDatabase(cluster.url, 'granted');
-    const perSecond = 4;
-    const both = [
-      await start(database, { rateLimit: perSecond }),
-      await start(database, { rateLimit: perSecond }),
-    ];
-    const [{ key }] = both as [TestService];
-    const statuses = new Map(both.map(service => [service, [] as number[]]));
-    const granted = () => [...statuses.values()].flat().filter(status => status === 200).length;
-    const since = performance.now();
-
-    // Many at once, so that a slow machine asks for more than is granted as well.
-    const tries = Array.from({ length: 10 });
-    while (granted() < 1.5 * perSecond) {
-      const asked = [...statuses].flatMap(([service, answers]) =>
-        tries.map(async () => answers.push((await service.get('/me', { key })).http)),
+      await expect(start(database)).rejects.toThrow('give it to this one too, with --media-dir');
+      await expect(start(database, { mediaDir: temporaryDirectory() })).rejects.toThrow(
+        'is not the one',
       );
-      await Promise.all(asked);
-    }
+    });
 
-    // A burst is what a second grants.
-    const seconds = (performance.now() - since) / 1000 + 1;
-    expect(granted()).toBeLessThanOrEqual(1.2 * perSecond * seconds);
-    expect(new Set([...statuses.values()].flat())).toEqual(new Set([200, 429]));
+    test('do not start if others may write to it', async () => {
+      const database = await makeDatabase(cluster.url, 'open_directory');
+      const mediaDir = temporaryDirectory();
+      chmodSync(mediaDir, 0o777);
 
-    for (const answers of statuses.values()) expect(answers).toContain(429);
-    await Promise.all(both.map(service => service.close()));
+      await expect(start(database, { mediaDir })).rejects.toThrow(`chmod o-w ${mediaDir}`);
+    });
+  });
+
+  describe('with a limit of one request in 100 seconds', () => {
+    const RATE_LIMIT = 0.01;
+
+    test('count the requests of a key together', async () => {
+      const database = await makeDatabase(cluster.url, 'rates');
+      const serviceA = await start(database, { rateLimit: RATE_LIMIT });
+      const serviceB = await start(database, { rateLimit: RATE_LIMIT });
+      const { key } = serviceA;
+      expect((await serviceA.get('/me', { key })).http).toBe(200);
+
+      const refused = await serviceB.get('/me', { key });
+      expect(refused.http).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(60);
+    });
+
+    test('grant one request each time, however many arrive at once', async () => {
+      const database = await makeDatabase(cluster.url, 'granted');
+      const services = [
+        await start(database, { rateLimit: RATE_LIMIT }),
+        await start(database, { rateLimit: RATE_LIMIT }),
+      ] as const;
+      const [{ key }] = services;
+      const countGranted = async (): Promise<number> => {
+        const requests = services.flatMap(service =>
+          Array.from({ length: 10 }, () => service.get('/me', { key })),
+        );
+        return (await Promise.all(requests)).filter(({ http }) => http === 200).length;
+      };
+      expect(await countGranted()).toBe(1);
+
+      await letRequestsWait(database, '100 s');
+      expect(await countGranted()).toBe(1);
+    });
   });
 
   test('carry out the runs of one that is killed, each once, and paid for once', async () => {
@@ -277,29 +275,50 @@ describe.skipIf(postgresPrograms() === undefined)('several instances on one data
 
     // No program is started twice, and the heir doesn't even have it.
     const botRun = await heir.data<Run>(`/runs/${botRunId}`, { key });
-    expect([botRun.runStatus, botRun.outputs[0]?.data]).toEqual([
-      'failed',
-      expect.stringContaining('stopped by the end of its service'),
-    ]);
+    expect(botRun.runStatus).toBe('failed');
+    expect(botRun.outputs[0]?.data).toContain('stopped by the end of its service');
     expect(await heir.data('/me/credits', { key })).toEqual({ credits: 999_999 });
-
-    await heir.close();
   });
 
-  test("can't start without the database, and the error names the host, not the password", async () => {
-    const dataDir = temporaryDataDir();
-    const at = (database: string) => startService({ dataDir, env: {}, database });
-    const refused = at('postgres://ann:sekret@127.0.0.1:1/team');
-
-    await expect(refused).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
-    await expect(refused).rejects.toThrow("the database 127.0.0.1:1/team can't be used");
-    await expect(refused).rejects.not.toThrow('sekret');
-
-    const wrong = at('mysql://ann:sekret@127.0.0.1/team');
-    await expect(wrong).rejects.toMatchObject({ code: 'INVALID_DATABASE_URL' });
-    await expect(wrong).rejects.not.toThrow('sekret');
-  });
+  test.each([
+    ['postgres://ann:sekret@127.0.0.1:1/team', 'DATABASE_UNAVAILABLE', '127.0.0.1:1/team'],
+    ['mysql://ann:sekret@127.0.0.1/team', 'INVALID_DATABASE_URL', 'is not a PostgreSQL URL'],
+  ])(
+    "can't start with %s, and the error does not show the password",
+    async (database, code, named) => {
+      const started = startService({ dataDir: temporaryDataDir(), env: {}, database });
+      await expect(started).rejects.toMatchObject({ code });
+      await expect(started).rejects.toThrow(named);
+      await expect(started).rejects.not.toThrow('sekret');
+    },
+  );
 });
+
+/** Returns the body that creates a run with one picture as its output. */
+async function postcardRun(service: TestService): Promise<object> {
+  return {
+    promptVersionId: await service.versionOf('postcard'),
+    inputs: { textInputs: { place: 'Oslo' } },
+  };
+}
+
+/** Returns the address at which a service offers the picture of a run. */
+async function pictureUrl(service: TestService, runId: string, key: string): Promise<URL> {
+  const run = await service.data<Run>(`/runs/${runId}`, { key });
+  return new URL(run.outputs[0]?.data ?? '');
+}
+
+async function fetchContentType(url: URL): Promise<string | null> {
+  return (await fetch(url)).headers.get('content-type');
+}
+
+/** Makes the database believe that so much time has passed since the last requests of its keys. */
+async function letRequestsWait(database: string, interval: string): Promise<void> {
+  const client = new pg.Client(database);
+  await client.connect();
+  await client.query(`update "requestRates" set "nextAt" = "nextAt" - interval '${interval}'`);
+  await client.end();
+}
 
 /** Has a service carry out a run that lasts until it is cancelled. */
 async function keepBusy(
