@@ -67,7 +67,7 @@ describe('the same key with the same body', () => {
 
   test('is answered 504 with the id while the run continues, and as ended afterwards', async () => {
     const first = create(slow(), 'a');
-    await clock.sleeping(130_000);
+    await clock.waitForSleep(130_000);
     const during = await create(slow(), 'a');
 
     expect(during).toMatchObject({ http: 504, status: 'GATEWAY_TIMEOUT_ERROR' });

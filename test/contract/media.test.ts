@@ -137,7 +137,7 @@ describe('the URL of an image output, which is public and expires after 24 hours
   test.skipIf(inject('postgres'))('what has expired is deleted within the hour', async () => {
     const files = () => readdirSync(path.join(dataDir, 'media'));
     expect(files()).toHaveLength(1);
-    await clock.sleeping(HOUR);
+    await clock.waitForSleep(HOUR);
     clock.advance(HOUR);
     await expect.poll(files).toEqual([]);
   });

@@ -34,7 +34,7 @@ describe('POST /runs/:runId/cancel', () => {
   test('ends a run that is running, and one that is queued; neither costs anything', async () => {
     const before = await service.data('/me/credits');
     const [running, queued] = [await start('130'), await start('130')];
-    await clock.sleeping(DELAY);
+    await clock.waitForSleep(DELAY);
 
     for (const runId of [queued, running]) {
       const cancelled = await service.post<Run>(`/runs/${runId}/cancel`, undefined);
@@ -47,7 +47,7 @@ describe('POST /runs/:runId/cancel', () => {
 
     // Its place is free again.
     const next = await start('5');
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
     clock.advance(5000);
 
     await expect
@@ -179,7 +179,7 @@ describe('GET /runs/:runId/request', () => {
 
   test('is gone with a run that was cancelled in the queue', async () => {
     const [running, queued] = [await start('130'), await start('130')];
-    await clock.sleeping(DELAY);
+    await clock.waitForSleep(DELAY);
     for (const runId of [queued, running]) await service.post(`/runs/${runId}/cancel`, undefined);
     expect((await service.get(`/runs/${queued}/request`)).http).toBe(404);
     expect((await service.get(`/runs/${running}/request`)).http).toBe(200);

@@ -42,7 +42,7 @@ test("a user's runs beyond the limit of the queue are refused until some have en
   const ben = await createKeyIn(service.dataDir, { user: 'ben' });
   expect((await slow(ben)).http).toBe(504);
 
-  await clock.sleeping(DELAY, 2);
+  await clock.waitForSleep(DELAY, 2);
   clock.advance(DELAY);
 
   // The next one starts a moment after this one has ended.
@@ -66,7 +66,7 @@ test("users take turns, and each one's runs go in order", async () => {
 
   expect(await statuses(ben)).toEqual(['queued', 'queued', 'running']);
 
-  await clock.sleeping(DELAY, 3);
+  await clock.waitForSleep(DELAY, 3);
   clock.advance(DELAY);
 
   await expect.poll(() => statuses(ben)).toEqual(['queued', 'running', 'succeeded']);
@@ -144,7 +144,7 @@ test('the texts of unfinished runs count until the runs end, in the queue too', 
   expect(await service.data('/me/credits')).toEqual({ credits: 999_998 });
   expect((await note(90, await createKeyIn(service.dataDir, { user: 'ben' }))).http).toBe(504);
 
-  await clock.sleeping(DELAY, 2);
+  await clock.waitForSleep(DELAY, 2);
   clock.advance(DELAY);
 
   await expect.poll(() => statuses()).toContain('succeeded');

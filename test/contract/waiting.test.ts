@@ -24,8 +24,8 @@ describe('a run that takes longer than the window', () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });
     const creation = service.post<RunReference>('/runs', await slowRun('130'));
-    await clock.sleeping(130_000);
-    await clock.sleeping(WINDOW);
+    await clock.waitForSleep(130_000);
+    await clock.waitForSleep(WINDOW);
     clock.advance(WINDOW);
     const answer = await creation;
 
@@ -60,8 +60,8 @@ describe('a run that takes longer than the window', () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW });
     const creation = service.post<Run>('/runs', await slowRun('30'));
-    await clock.sleeping(30_000);
-    await clock.sleeping(WINDOW);
+    await clock.waitForSleep(30_000);
+    await clock.waitForSleep(WINDOW);
     clock.advance(30_000);
     expect((await creation).data.runStatus).toBe('succeeded');
   });
@@ -70,9 +70,9 @@ describe('a run that takes longer than the window', () => {
     const clock = new HandClock();
     service = await TestService.start({ clock, syncWindowMs: WINDOW, parallel: 1 });
     const first = service.post<Run>('/runs', await slowRun('30'));
-    await clock.sleeping(30_000);
+    await clock.waitForSleep(30_000);
     const second = service.post<Run>('/runs', await slowRun('5'));
-    await clock.sleeping(WINDOW, 2);
+    await clock.waitForSleep(WINDOW, 2);
     const statuses = (await service.data<RunPage>('/runs')).rows.map(row => row.runStatus);
 
     expect(statuses).toEqual(['queued', 'running']);
@@ -85,7 +85,7 @@ describe('a run that takes longer than the window', () => {
     });
 
     clock.advance(30_000);
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
     clock.advance(5000);
 
     expect((await first).data.runStatus).toBe('succeeded');
@@ -103,7 +103,7 @@ describe('a run that takes longer than the window', () => {
       signal: gone.signal,
     });
 
-    await clock.sleeping(30_000);
+    await clock.waitForSleep(30_000);
     gone.abort();
 
     await expect(creation).rejects.toThrow();
@@ -119,7 +119,7 @@ describe('credits are reserved when a run is created and settled when it finishe
     service = await TestService.start({ clock });
     const before = await service.data<{ credits: number }>('/me/credits');
     const creation = service.post<Run>('/runs', await slowRun('5'));
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
 
     expect(await service.data('/me/credits')).toEqual({ credits: before.credits - 1 });
 

@@ -63,7 +63,7 @@ describe('a process that dies while a run is running', () => {
     const runId = await createIn(first);
     await first.kill();
     const service = await look();
-    await clock.sleeping(DELAY);
+    await clock.waitForSleep(DELAY);
 
     expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running', outputs: [] }]);
 
@@ -95,9 +95,9 @@ describe('a process that dies while a run is running', () => {
     const first = await serveInProcess(dataDir, '--sync-window', '0s');
     const runId = await createIn(first);
     await first.kill();
-    await clock.sleeping(LOOK_AROUND);
+    await clock.waitForSleep(LOOK_AROUND);
     clock.advance(LOOK_AROUND);
-    await clock.sleeping(DELAY);
+    await clock.waitForSleep(DELAY);
     clock.advance(DELAY);
 
     await expect.poll(() => rows(service)).toMatchObject([{ runId, runStatus: 'succeeded' }]);
@@ -111,7 +111,7 @@ test('with --no-rerun what was begun fails immediately, and what was queued stil
   const queued = await createIn(first);
   await first.kill();
   witness = await TestService.start({ dataDir, clock, rerun: false });
-  await clock.sleeping(DELAY);
+  await clock.waitForSleep(DELAY);
   const { rows: shown } = await witness.data<RunPage>('/runs?limit=50', { key });
 
   expect(shown).toHaveLength(PARALLEL + 1);
@@ -147,13 +147,13 @@ test('a process never takes over runs of another that is alive', async () => {
   const service = await look();
 
   for (let round = 0; round < 5; round += 1) {
-    await clock.sleeping(LOOK_AROUND);
+    await clock.waitForSleep(LOOK_AROUND);
     clock.advance(LOOK_AROUND);
   }
 
-  await clock.sleeping(LOOK_AROUND);
+  await clock.waitForSleep(LOOK_AROUND);
   clock.advance(DELAY);
-  await clock.sleeping(LOOK_AROUND);
+  await clock.waitForSleep(LOOK_AROUND);
 
   expect(await rows(service)).toMatchObject([{ runId, runStatus: 'running' }]);
 });

@@ -123,13 +123,13 @@ test('stops a run whose end cannot be stored, and names it', async () => {
     body: JSON.stringify(body),
   });
 
-  await clock.sleeping(5000);
+  await clock.waitForSleep(5000);
   const database = await openSqlite(path.join(dataDir, 'promptrun.db'));
   database.exec(
     "create trigger full before update on runs begin select raise(abort, 'database or disk is full'); end",
   );
   clock.advance(5000);
-  await clock.sleeping(250);
+  await clock.waitForSleep(250);
   const stopped = await service.runsHere.stop('mine', 'Ctrl-C');
 
   expect(stopped).toEqual({ runId: expect.any(String) as string, stopped: true });
@@ -149,7 +149,7 @@ test('ends the request of a caller that leaves, and the run continues', async ()
   const enough = new AbortController();
   const body = await creation('sandbox', {}, { delaySeconds: '130' });
   const answer = call<RunReference>('POST', '/runs', { body, signal: enough.signal });
-  await clock.sleeping(130_000);
+  await clock.waitForSleep(130_000);
   enough.abort(new Error('enough'));
 
   await expect(answer).rejects.toThrow('enough');

@@ -187,10 +187,10 @@ describe('a disk that is full while the service runs', () => {
       runOptions: { delaySeconds: '5' },
     });
 
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
     const empty = await fill(service.dataDir);
     clock.advance(5000);
-    await clock.sleeping(250);
+    await clock.waitForSleep(250);
     empty();
     clock.advance(250);
 
@@ -260,13 +260,13 @@ test('a run whose pictures were lost fails and says so', async () => {
     runOptions: { delaySeconds: '5' },
   });
 
-  await clock.sleeping(5000);
+  await clock.waitForSleep(5000);
   const image = { type: 'base64', base64: png(2, 2).toString('base64') };
   const second = service.post<Run>('/runs', {
     promptVersionId: describePicture,
     inputs: { imageInputs: [image] },
   });
-  await clock.sleeping(120_000, 2);
+  await clock.waitForSleep(120_000, 2);
   rmSync(path.join(dataDir, 'inputs'), { recursive: true });
   clock.advance(5000);
   await first;

@@ -70,7 +70,7 @@ describe('the bodies of requests, over all connections', () => {
       runOptions: { delaySeconds: '5' },
     });
     const long = service.post<Run>('/runs', body.padEnd(1500));
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
 
     expect(await create(1500)).toBe(200);
 

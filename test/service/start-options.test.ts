@@ -64,12 +64,12 @@ describe('a directory of prompts', () => {
       "create trigger full before insert on prompts begin select raise(abort, 'database or disk is full'); end",
     );
     put(promptsDir, 'tide.prompt', 'The tide');
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
 
     await expect.poll(() => service.notices.at(-1)).toBe('not published: database or disk is full');
 
     clock.advance(5000);
-    await clock.sleeping(5000);
+    await clock.waitForSleep(5000);
     database.exec('drop trigger full');
     database.close();
     clock.advance(5000);

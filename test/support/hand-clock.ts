@@ -13,7 +13,7 @@ interface Sleeper {
 export class HandClock implements Clock {
   #now: number;
   #sleepers: Sleeper[] = [];
-  #watchers: { readonly ms: number; readonly count: number; readonly seen: () => void }[] = [];
+  #watchers: { readonly ms: number; readonly count: number; readonly resolve: () => void }[] = [];
 
   constructor(now = Date.UTC(2026, 0, 2, 3, 4, 5)) {
     this.#now = now;
@@ -40,23 +40,23 @@ export class HandClock implements Clock {
 
       signal?.addEventListener('abort', stop, { once: true });
       this.#sleepers.push(sleeper);
-      this.#tellWatchers();
+      this.#resolveWatchers();
     });
   };
 
-  /** Moves on, and wakes whoever has slept long enough. */
+  /** Moves the time on, and wakes whoever has slept long enough. */
   advance(ms: number): void {
     this.set(this.#now + ms);
   }
 
   /**
-   * Lets time pass, waking each sleeper at its moment: what it does may take no time, and may sleep
-   * again.
+   * Lets time pass, and wakes each sleeper at its time. A sleeper may then do what takes no time, and
+   * sleep again.
    */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
     for (;;) {
-      await settled();
+      await settle();
       const next = Math.min(...this.#sleepers.map(({ until }) => until));
       if (next > end) return this.set(end);
       this.set(Math.max(this.#now, next));
@@ -71,25 +71,25 @@ export class HandClock implements Clock {
     for (const sleeper of awake) sleeper.wake();
   }
 
-  /** Resolves once somebody (or so many) sleeps for exactly `ms`. */
-  async sleeping(ms: number, count = 1): Promise<void> {
-    await new Promise<void>(seen => {
-      this.#watchers.push({ ms, count, seen });
-      this.#tellWatchers();
+  /** Waits until somebody sleeps for exactly `ms`; with a count, until so many do. */
+  async waitForSleep(ms: number, count = 1): Promise<void> {
+    await new Promise<void>(resolve => {
+      this.#watchers.push({ ms, count, resolve });
+      this.#resolveWatchers();
     });
   }
 
-  #tellWatchers(): void {
+  #resolveWatchers(): void {
     const fulfilled = this.#watchers.filter(
       ({ ms, count }) => this.#sleepers.filter(sleeper => sleeper.ms === ms).length >= count,
     );
     this.#watchers = this.#watchers.filter(watcher => !fulfilled.includes(watcher));
-    for (const { seen } of fulfilled) seen();
+    for (const { resolve } of fulfilled) resolve();
   }
 }
 
-/** Resolves once everything is done that needs no time to pass. */
-export async function settled(): Promise<void> {
+/** Waits until everything is done that needs no time to pass. */
+export async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) {
     await new Promise(resolve => setImmediate(resolve));
   }

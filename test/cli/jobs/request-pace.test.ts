@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { RequestPace } from '../../../src/cli/jobs/request-pace.ts';
-import { HandClock, settled } from '../../support/hand-clock.ts';
+import { HandClock, settle } from '../../support/hand-clock.ts';
 
 /**
  * Returns a pace on a clock that stands still, a function that asks it for turns, and the times at
@@ -67,13 +67,13 @@ describe('the rate', () => {
     const next = pace.turn(undefined);
     await hand.pass(200);
 
-    await expect(Promise.race([next, settled().then(() => 'late')])).resolves.toBeUndefined();
+    await expect(Promise.race([next, settle().then(() => 'late')])).resolves.toBeUndefined();
   });
 
   test('of 0 means unlimited', async () => {
     const { times, ask } = createPace(0);
     ask(50);
-    await settled();
+    await settle();
     expect(times).toHaveLength(50);
   });
 });

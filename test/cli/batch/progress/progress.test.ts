@@ -7,7 +7,7 @@ import {
 } from '../../../../src/cli/batch/progress/progress-line.ts';
 import { Tally } from '../../../../src/cli/batch/progress/row-tally.ts';
 import { testContext } from '../../../support/context.ts';
-import { HandClock, settled } from '../../../support/hand-clock.ts';
+import { HandClock, settle } from '../../../support/hand-clock.ts';
 
 function createTally(
   total: number | undefined,
@@ -99,7 +99,7 @@ describe('progress while a batch runs', () => {
       { terminal: { stderr: true }, globals: { quiet: true } },
       async clock => {
         await clock.pass(60_000);
-        await settled();
+        await settle();
       },
     );
     expect(text).toBe('');
