@@ -132,11 +132,11 @@ async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
   const { REFERENCE_LOOP_MESSAGE, findReferenceLoop } = await import(
     '../../prompts/schemas/reference-loop.ts'
   );
-  const { newCompiler, compile } = await loadSchemaCompilers();
+  const { newCompiler: createCompiler, compile } = await loadSchemaCompilers();
 
   // Optimising the code of a dialect takes longer than the few checks that it makes.
   const createDialectCompiler = (name: SchemaDialect) =>
-    newCompiler(name, { code: { optimize: false } });
+    createCompiler(name, { code: { optimize: false } });
   const dialects = {
     'draft-07': createDialectCompiler('draft-07'),
     '2020-12': createDialectCompiler('2020-12'),

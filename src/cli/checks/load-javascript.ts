@@ -20,7 +20,7 @@ export interface JavaScript {
    */
   readonly isFile: boolean;
   /** The name of the exported function; default: the only export. */
-  readonly exported?: string;
+  readonly exportName?: string;
   /** The file's place, absolute, if only Node can run it. */
   readonly file?: string;
   /** The value that the code sees as `context.config`. */
@@ -121,7 +121,7 @@ function compileCode(vm: QuickJSContext, code: string): Callable {
 
 const MODULE = /^[ \t]*export\b/mu;
 
-function getExportedFunction(vm: QuickJSContext, { code, exported }: JavaScript): Callable {
+function getExportedFunction(vm: QuickJSContext, { code, exportName }: JavaScript): Callable {
   const isModule = MODULE.test(code);
   const text = isModule
     ? code
@@ -132,7 +132,7 @@ function getExportedFunction(vm: QuickJSContext, { code, exported }: JavaScript)
   vm.setProp(vm.global, '__loaded', loaded.value);
   loaded.value.dispose();
   const moduleExports = isModule ? '__loaded' : '(m => __loaded(m, m.exports))({ exports: {} })';
-  const name = exported === undefined ? undefined : JSON.stringify(exported);
+  const name = exportName === undefined ? undefined : JSON.stringify(exportName);
   const exportedValue = name === undefined ? 'e' : `(e[${name}] ?? e.default?.[${name}])`;
   const result = vm.evalCode(
     `(e => { const f = ${exportedValue}; return typeof f === 'function' ? f : f?.default; })(${moduleExports})`,
@@ -141,7 +141,7 @@ function getExportedFunction(vm: QuickJSContext, { code, exported }: JavaScript)
   if (vm.typeof(result.value) === 'function') return { handle: result.value };
 
   result.value.dispose();
-  return { fault: `it exports no function${exported === undefined ? '' : ` ${exported}`}` };
+  return { fault: `it exports no function${exportName === undefined ? '' : ` ${exportName}`}` };
 }
 
 /** Returns the value of a result, after its promise has settled. */

@@ -7,10 +7,13 @@ import type { JavaScript } from './load-javascript.ts';
  * question, and each line of its output a NodeVerdict. The same command checks all code that comes
  * from no file.
  */
-export function buildNodeArgv({ file, exported = '' }: JavaScript): readonly [string, ...string[]] {
+export function buildNodeArgv({
+  file,
+  exportName = '',
+}: JavaScript): readonly [string, ...string[]] {
   return file === undefined
     ? ['node', '-e', CODE_CHECK]
-    : ['node', '-e', buildFileCheck(), file, exported];
+    : ['node', '-e', buildFileCheck(), file, exportName];
 }
 
 /**

@@ -36,7 +36,7 @@ type CheckProgram = CaseProgram & { readonly output: OutputCollector };
  * next answers.
  */
 export class NodeChecks {
-  readonly #kept = new KeptPrograms<CheckProgram>();
+  readonly #keptNodes = new KeptPrograms<CheckProgram>();
   readonly #queue = new PQueue({ concurrency: MAX_NODES });
 
   /**
@@ -62,7 +62,7 @@ export class NodeChecks {
         },
         prepare: (program: CheckProgram) => program.writeCase(testCase),
       };
-      return readVerdict(await this.#queue.add(() => this.#kept.ask(question)));
+      return readVerdict(await this.#queue.add(() => this.#keptNodes.ask(question)));
     } catch (error) {
       options.signal.throwIfAborted();
       throw programStartError(argv, error);
@@ -71,7 +71,7 @@ export class NodeChecks {
 
   /** Ends the Nodes that wait; later checks start them again. */
   endIdle(): Promise<void> {
-    return this.#kept.endIdle();
+    return this.#keptNodes.endIdle();
   }
 }
 

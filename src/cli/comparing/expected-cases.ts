@@ -6,7 +6,7 @@ import { toFileFault } from '../inputs/read-text.ts';
 import { readTestFile } from '../testing/cases/read-test-file.ts';
 import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
 import { type Expectation, flattenExpectations } from '../testing/expectations/expectation.ts';
-import { needsJudge, refuseUncheckable } from '../testing/read-files.ts';
+import { checkProgramsAndJudges, needsJudge } from '../testing/read-files.ts';
 import type { Judge } from '../testing/run/judge.ts';
 import { type CheckedRow, computeCaseDigest, computeInputsDigest } from './checked-rows.ts';
 import type { Variant } from './create-variants.ts';
@@ -49,7 +49,7 @@ export async function readExpectedCases(
   });
   if (file === undefined) throw usageError(`--expect: ${name} has no tests`);
 
-  await refuseUncheckable(file, judge, { allowCommands });
+  await checkProgramsAndJudges(file, judge, { allowCommands });
   const [fault] = file.cases.flatMap(testCase => testCase.fault ?? []);
   if (fault !== undefined) throw fault;
 

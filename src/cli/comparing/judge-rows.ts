@@ -98,7 +98,7 @@ function createUnsavedJudgeLog(repetitionId: string): JudgeLog {
   return {
     repetitionId,
     repeatsFailed: false,
-    takeEarlier: () => undefined,
+    takeEarlierResult: () => undefined,
     begin: async () => {},
     end: async () => {},
   };

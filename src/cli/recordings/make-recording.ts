@@ -39,7 +39,7 @@ export interface RecordOptions {
 }
 
 /** Time limit for fetching the media of a run, in milliseconds. */
-const FETCH_TIMEOUT_MS = 120_000;
+const MEDIA_TIMEOUT_MS = 120_000;
 
 /** Makes the recording of a creation, with the media in its answer. */
 export async function makeRecording(
@@ -49,8 +49,8 @@ export async function makeRecording(
   options: RecordOptions,
 ): Promise<Recording> {
   const body = httpStatus === 200 ? { ...envelope, data: toTypedRun(envelope['data']) } : envelope;
-  const { media, notKept } = await withTimeout(FETCH_TIMEOUT_MS, options.signal, signal =>
-    keepMedia(directory, body, { ...options, signal }),
+  const { media, notKept } = await withTimeout(MEDIA_TIMEOUT_MS, options.signal, signal =>
+    recordMedia(directory, body, { ...options, signal }),
   );
   const runId = toTextOrEmpty(readValueAt(body['data'], 'runId'));
   const fault = options.findFault(runId);
@@ -86,7 +86,7 @@ function toTypedRun(data: unknown): unknown {
   };
 }
 
-async function keepMedia(
+async function recordMedia(
   directory: RecordingDirectory,
   { data }: UncheckedObject,
   { download, note, signal }: RecordOptions,

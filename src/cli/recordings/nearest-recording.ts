@@ -7,10 +7,10 @@ interface NearestRecording {
   readonly file: string;
   readonly differenceText: string;
   /** False if the prompt's content differs, or it is another prompt. */
-  readonly isOfVersion: boolean;
+  readonly isSameVersion: boolean;
 }
 
-const IMAGE = 'image ';
+const IMAGE_PREFIX = 'image ';
 const VERSION_FIELD = 'the prompt version';
 
 /**
@@ -36,7 +36,7 @@ export async function findNearestRecording(
       file,
       weight,
       differenceText: describeDifferences(names, recordingFields, requestFields),
-      isOfVersion: !names.includes(VERSION_FIELD),
+      isSameVersion: !names.includes(VERSION_FIELD),
     };
   }
 
@@ -63,7 +63,7 @@ function toRequestFields(request: RecordedRequest): Map<string, string | null> {
     ...Object.entries(runOptions).map(
       ([key, value]) => [`the option ${JSON.stringify(key)}`, value] as const,
     ),
-    ...imageInputs.map((image, index) => [`${IMAGE}${index + 1}`, image] as const),
+    ...imageInputs.map((image, index) => [`${IMAGE_PREFIX}${index + 1}`, image] as const),
     ['the model', model],
     ['the schema', schema],
     ['the repetition', String(repetition)],
@@ -101,7 +101,7 @@ function describeFieldDifference(
   recorded: string | null = null,
   requested: string | null = null,
 ): string {
-  if (!name.startsWith(IMAGE)) {
+  if (!name.startsWith(IMAGE_PREFIX)) {
     return `${shortenValue(recorded)} there, ${shortenValue(requested)} here`;
   }
   if (recorded === null) return 'none there';

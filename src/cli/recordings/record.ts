@@ -60,16 +60,16 @@ class ServiceRecorder implements Recorder {
   constructor(options: RecordOptions) {
     this.#options = options;
     this.#directory = new RecordingDirectory(options.directory);
-    for (const folder of RecordingDirectory.folders) this.#directory.check(folder);
+    for (const folder of RecordingDirectory.folders) this.#directory.checkLinks(folder);
   }
 
   async begin(idempotencyKey: string, request: UncountedRequest): Promise<void> {
-    this.#refuseLink(RecordingDirectory.getFileName(this.#counter.add(idempotencyKey, request)));
+    this.#checkLinks(RecordingDirectory.getFileName(this.#counter.add(idempotencyKey, request)));
   }
 
   adopt(runId: string, request: UncountedRequest): void {
     const creation = this.#counter.add(`run ${runId}`, request);
-    this.#refuseLink(RecordingDirectory.getFileName(creation));
+    this.#checkLinks(RecordingDirectory.getFileName(creation));
     this.#runningCreations.set(runId, creation);
   }
 
@@ -91,9 +91,9 @@ class ServiceRecorder implements Recorder {
 
     if (
       this.#findCreation(request, requestPath) === undefined &&
-      isKeptAsAnswer(request, requestPath)
+      isRecordedAsAnswer(request, requestPath)
     ) {
-      this.#refuseLink(RecordingDirectory.getAnswerFileName(requestPath));
+      this.#checkLinks(RecordingDirectory.getAnswerFileName(requestPath));
     }
 
     if (this.#pendingWrites.size >= MAX_PENDING_WRITES) await Promise.race(this.#pendingWrites);
@@ -114,9 +114,9 @@ class ServiceRecorder implements Recorder {
     }
   }
 
-  #refuseLink(file: string): void {
+  #checkLinks(file: string): void {
     try {
-      this.#directory.check(file);
+      this.#directory.checkLinks(file);
     } catch (error) {
       if (error instanceof LinkFault) this.#linkFault ??= error;
       throw toCliError(error);
@@ -155,7 +155,7 @@ class ServiceRecorder implements Recorder {
       } else {
         await this.#recordCreation(creation, answer, maskSecrets);
       }
-    } else if (isKeptAsAnswer(request, requestPath) && !isTemporaryFault(answer)) {
+    } else if (isRecordedAsAnswer(request, requestPath) && !isTemporaryFault(answer)) {
       const file = RecordingDirectory.getAnswerFileName(requestPath);
       await this.#directory.writeAnswer(file, maskSecrets(requestPath), maskSecrets(answer));
     }
@@ -218,7 +218,7 @@ function incompleteRecordingError(unwritten: number, directory: string): CliErro
  * Returns true if an answer that ends no creation is recorded in `answers/`: any but lists of runs,
  * which change.
  */
-function isKeptAsAnswer({ method }: TransportRequest, requestPath: string): boolean {
+function isRecordedAsAnswer({ method }: TransportRequest, requestPath: string): boolean {
   return method === 'GET' && !/^\/runs(?:\?|$)/u.test(requestPath);
 }
 

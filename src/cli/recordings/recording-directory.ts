@@ -85,7 +85,7 @@ export class RecordingDirectory {
   }
 
   /** Refuses a link in the path of a file to write. @throws {LinkFault} */
-  check(file: string): void {
+  checkLinks(file: string): void {
     checkBelow({ folder: this.directory, name: file });
   }
 

@@ -126,8 +126,8 @@ async function findRecordedFile(
 
 function describeNearest(nearest: Awaited<ReturnType<typeof findNearestRecording>>): string {
   if (nearest === undefined) return 'This prompt has no recording.';
-  const { file, isOfVersion, differenceText } = nearest;
-  if (isOfVersion) return `The nearest is ${file}; it differs in ${differenceText}.`;
+  const { file, isSameVersion, differenceText } = nearest;
+  if (isSameVersion) return `The nearest is ${file}; it differs in ${differenceText}.`;
   return `The nearest is ${file}, of another version: the prompt file has changed since, or it is another model or prompt; it differs in ${differenceText}.`;
 }
 

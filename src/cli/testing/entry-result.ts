@@ -31,7 +31,7 @@ export interface Repetition extends RequestResult {
   /** The expectations that were not met; a failed run counts as one. */
   readonly mismatches: readonly UnmetExpectation[];
   /** True if its run failed at the token limit, and the text that came was checked anyway. */
-  readonly isCut?: true;
+  readonly isTruncated?: true;
   /** True if its run had ended before the test was resumed. */
   readonly isEarlier?: boolean;
 }
@@ -141,8 +141,8 @@ export function hasPassed({ mismatches, fault }: Repetition): boolean {
 }
 
 /** Returns true if all checks of a case are left out. */
-export function isUnchecked({ leftOutChecks = 0, expect }: TestCase): boolean {
-  return leftOutChecks > 0 && expect.length === 0;
+export function isUnchecked({ leftOutCheckCount = 0, expect }: TestCase): boolean {
+  return leftOutCheckCount > 0 && expect.length === 0;
 }
 
 /** Returns the result of a case whose checks are all left out. */
@@ -176,7 +176,7 @@ export function countStatuses(results: readonly EntryResult[]) {
  * `2 passed now, 3 before, 1 failed`.
  */
 export function formatTotals(results: readonly EntryResult[]): string {
-  const notDone = results.filter(isUndoneByCap).length;
+  const notDone = results.filter(isCapped).length;
   const { undecided, unchecked, faults: allFaults } = countStatuses(results);
   const faults = allFaults - notDone;
 
@@ -200,6 +200,6 @@ function formatStatusCount(results: readonly EntryResult[], status: EntryStatus)
 }
 
 /** Returns true if a repetition was not run because of a cap. */
-export function isUndoneByCap({ repetitions }: EntryResult): boolean {
+export function isCapped({ repetitions }: EntryResult): boolean {
   return repetitions.some(({ fault }) => fault?.exitCode === EXIT.capReached);
 }

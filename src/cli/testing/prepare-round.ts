@@ -11,7 +11,7 @@ import { checkUpdatable } from './cases/update-test-file.ts';
 import { chooseEntries } from './choose-entries.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
-import { hasWords, needsJudge, readFiles } from './read-files.ts';
+import { hasWords, needsJudge, readTestFiles } from './read-files.ts';
 import { reportTestFault } from './report-end.ts';
 import { addEarlierTurns, withoutUncheckedTurns } from './run/earlier-turns.ts';
 import { Judge } from './run/judge.ts';
@@ -55,7 +55,7 @@ export async function prepareRound(
 
   const baseline = await readFilteredBaseline(ctx, options);
   const judge = new Judge(ctx, options.judge, budget);
-  const { files, faults: fileFaults } = await readFiles(ctx, foundTests, judge, options);
+  const { files, faults: fileFaults } = await readTestFiles(ctx, foundTests, judge, options);
 
   // Declared models may have changed since an earlier round.
   if (round !== undefined) await ctx.renewModels();

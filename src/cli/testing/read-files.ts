@@ -16,26 +16,28 @@ import type { Judge } from './run/judge.ts';
 import type { TestOptions } from './test-options.ts';
 
 /** Reads every test file. An invalid file is a fault of that file alone. */
-export async function readFiles(
+export async function readTestFiles(
   ctx: Context,
   foundTests: FoundTests,
   judge: Judge,
   options: TestOptions,
 ): Promise<{ files: TestFile[]; faults: FaultyTestFile[] }> {
   const files: TestFile[] = [];
-  const faulty = new FaultyFiles(ctx);
+  const faultyFiles = new FaultyFiles(ctx);
   const mayTarget = options.allowOutside ? () => true : createTargetCheck(ctx.cwd, foundTests);
   for (const file of foundTests.files) {
-    const testFiles = await faulty.collect(file, () => readSelected(ctx, file, mayTarget, options));
+    const testFiles = await faultyFiles.collect(file, () =>
+      readSelectedCases(ctx, file, mayTarget, options),
+    );
     files.push(...(testFiles ?? []));
   }
 
   // The models that any of the files declares are known by now.
   for (const file of files) {
-    await faulty.collect(file.file, () => refuseUncheckable(file, judge, options));
+    await faultyFiles.collect(file.file, () => checkProgramsAndJudges(file, judge, options));
   }
 
-  return { files: files.filter(({ file }) => !faulty.has(file)), faults: faulty.faults };
+  return { files: files.filter(({ file }) => !faultyFiles.has(file)), faults: faultyFiles.faults };
 }
 
 /** Returns the faults of files whose expectations have no judge that exists. */
@@ -45,7 +47,7 @@ export async function findJudgeFaults(
   judge: Judge,
 ): Promise<FaultyTestFile[]> {
   const faulty = new FaultyFiles(ctx);
-  for (const file of files) await faulty.collect(file.file, () => refuseWithoutJudge(file, judge));
+  for (const file of files) await faulty.collect(file.file, () => checkJudges(file, judge));
   return faulty.faults;
 }
 
@@ -84,7 +86,7 @@ class FaultyFiles {
  * Reads the cases of a test file that the flags select, with their repetitions and models; of
  * promptfoo's, one file for each prompt.
  */
-async function readSelected(
+async function readSelectedCases(
   ctx: Context,
   file: string,
   mayTarget: TargetCheck,
@@ -116,8 +118,9 @@ function withoutCommands(
     [...flattenExpectations([expectation])].some(({ isProgram }) => isProgram);
   const cases = file.cases.map(testCase => {
     const expect = testCase.expect.filter(expectation => !runsProgram(expectation));
-    const leftOutChecks = (testCase.leftOutChecks ?? 0) + testCase.expect.length - expect.length;
-    return { ...testCase, expect, leftOutChecks };
+    const leftOutCheckCount =
+      (testCase.leftOutCheckCount ?? 0) + testCase.expect.length - expect.length;
+    return { ...testCase, expect, leftOutCheckCount };
   });
   return { ...file, cases };
 }
@@ -146,7 +149,7 @@ export function hasWords(
  *
  * @throws {CliError} with file and line
  */
-export async function refuseUncheckable(
+export async function checkProgramsAndJudges(
   file: TestFile,
   judge: Judge,
   {
@@ -160,7 +163,7 @@ export async function refuseUncheckable(
   });
 }
 
-function refuseWithoutJudge(file: TestFile, judge: Judge): Promise<void> {
+function checkJudges(file: TestFile, judge: Judge): Promise<void> {
   return checkExpectations(file, async expectation => {
     if (needsJudge(expectation)) await judge.check(expectation);
   });

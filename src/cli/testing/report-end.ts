@@ -8,7 +8,7 @@ import { failsGate, type TestGate } from '../statistics/verdict-gate.ts';
 import { reportFailure } from '../terminal/report-failure.ts';
 import type { BaselineComparison } from './baseline/compare-with-baseline.ts';
 import type { TestFile } from './cases/test-case.ts';
-import { type EntryResult, type FaultyTestFile, isUndoneByCap } from './entry-result.ts';
+import { type EntryResult, type FaultyTestFile, isCapped } from './entry-result.ts';
 
 export function reportTestFault(ctx: Context, fault: FaultyTestFile['fault']): void {
   reportFailure(ctx.io, fault, {
@@ -25,7 +25,7 @@ export function reportCap(
   { message, data }: CliError,
   results: readonly EntryResult[],
 ): void {
-  const undone = results.filter(isUndoneByCap).length;
+  const undone = results.filter(isCapped).length;
   if (undone === 0) return;
 
   const hints = [formatResumeHint({ data })];
@@ -74,7 +74,9 @@ export function reportStoppedRuns(ctx: Context, results: readonly EntryResult[])
 
 /** Reports how many answers were checked although they were cut short. */
 export function reportTruncatedAnswers(ctx: Context, results: readonly EntryResult[]): void {
-  const cut = results.flatMap(({ repetitions }) => repetitions).filter(({ isCut }) => isCut).length;
+  const cut = results
+    .flatMap(({ repetitions }) => repetitions)
+    .filter(({ isTruncated }) => isTruncated).length;
   if (cut === 0) return;
   const how = cut === 1 ? 'it was checked as it came' : 'they were checked as they came';
   ctx.io.note(
@@ -88,10 +90,10 @@ export function reportOmissions(
   files: readonly TestFile[],
   results: readonly EntryResult[],
 ): void {
-  const cases = files.reduce((sum, { leftOutCases = 0 }) => sum + leftOutCases, 0);
+  const cases = files.reduce((sum, { leftOutCaseCount = 0 }) => sum + leftOutCaseCount, 0);
   const checks = files
     .flatMap(file => file.cases)
-    .reduce((sum, { leftOutChecks = 0 }) => sum + leftOutChecks, 0);
+    .reduce((sum, { leftOutCheckCount = 0 }) => sum + leftOutCheckCount, 0);
   if (cases + checks > 0) {
     ctx.io.note(`note: left out: ${pluralize(checks, 'check')}, ${pluralize(cases, 'case')}`);
   }

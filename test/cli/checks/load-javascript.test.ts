@@ -75,8 +75,8 @@ describe('code that looks at an answer', () => {
     ['export default async () => 7', undefined, 7],
     ['export function check() { return 4; }', 'check', 4],
     ['export default { check: () => 5 }', 'check', 5],
-  ])('may be a file: %s', (code, exported, value) => {
-    expect(file(code, exported === undefined ? {} : { exported })).toEqual({ value });
+  ])('may be a file: %s', (code, exportName, value) => {
+    expect(file(code, exportName === undefined ? {} : { exportName })).toEqual({ value });
   });
 
   it.each([

@@ -28,7 +28,7 @@ const MAX_BASELINE_BYTES = 512 * 1024 * 1024;
 
 /** Limits on a report, enough for 100,000 cases with many expectations each. */
 const BASELINE_LIMITS = { ...MAX_JSON, values: 20_000_000 };
-const HOW_TO_MAKE = 'Make one with: promptrun test --reporter json --out results.json';
+const BASELINE_HINT = 'Make one with: promptrun test --reporter json --out results.json';
 
 /**
  * Reads a report of `--reporter json`.
@@ -50,7 +50,7 @@ export async function readBaseline(
     throw notAReportError(file, 'it contains no cases');
   }
 
-  refuseOtherStops(file, report['sure'], repeatOptions);
+  checkStoppingRule(file, report['sure'], repeatOptions);
   return {
     cases: report['cases'].map((value, index) => parseCase(value, `cases[${index}]`, file)),
   };
@@ -60,7 +60,7 @@ export async function readBaseline(
  * Refuses a report with other stopping rules, because stopping early biases rates by an amount that
  * depends on the rule.
  */
-function refuseOtherStops(file: string, sure: unknown, repeatOptions: RepeatOptions): void {
+function checkStoppingRule(file: string, sure: unknown, repeatOptions: RepeatOptions): void {
   const maxRepeatBefore = isJsonObject(sure) ? Number(sure['maxRepeat']) : undefined;
   const maxRepeat = repeatOptions.sure ? repeatOptions.maxRepeat : undefined;
   if (maxRepeatBefore === maxRepeat) return;
@@ -105,5 +105,5 @@ function isCount(value: unknown): value is number {
 }
 
 function notAReportError(file: string, reason: string): CliError {
-  return usageError(`--baseline: ${file} is not a JSON report of tests: ${reason}`, HOW_TO_MAKE);
+  return usageError(`--baseline: ${file} is not a JSON report of tests: ${reason}`, BASELINE_HINT);
 }

@@ -22,7 +22,7 @@ export interface FoundTests {
   /** Absolute paths, sorted and unique. */
   readonly files: readonly string[];
   /** The files that the command line names. */
-  readonly named: ReadonlySet<string>;
+  readonly namedFiles: ReadonlySet<string>;
   /** The directories that were searched. */
   readonly directories: readonly string[];
 }
@@ -58,7 +58,7 @@ export async function findTestFiles(
     }
   }
 
-  if (files.size > 0) return { files: [...files], named: namedFiles, directories };
+  if (files.size > 0) return { files: [...files], namedFiles: namedFiles, directories };
 
   throw notFoundError(
     `no test file (*.test.yaml) in ${paths.length === 0 ? 'this directory' : paths.join(', ')}`,

@@ -10,7 +10,7 @@ import type { YamlNode } from '../../../files/formats/yaml-node.ts';
 import { NamedFileCount } from '../../../files/named-file.ts';
 import { formatNumber } from '../../../utils/grouped-digits.ts';
 import type { Context } from '../../context.ts';
-import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
+import type { ExpectationsContext } from '../expectations/read-expectations.ts';
 import { ALL_RUNS } from './pass-rule.ts';
 import { readCase } from './read-case.ts';
 import { readTarget } from './read-target.ts';

@@ -5,7 +5,7 @@ import { parseKeyValue } from '../../inputs/flag-values.ts';
 import { openImages, type UnplacedImage } from '../../inputs/images/place-images.ts';
 import { checkNamedFile, createNamedImageFinder } from '../../inputs/named-file.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { readExpectations } from '../expectations/expectation-kinds.ts';
+import { readExpectations } from '../expectations/read-expectations.ts';
 import type { ReadingContext } from './reading-context.ts';
 import { MAX_REPEAT } from './repetitions.ts';
 import { chooseJudge, readPass, readTransform } from './shared-fields.ts';

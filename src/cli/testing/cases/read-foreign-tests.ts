@@ -4,7 +4,8 @@ import { usageError } from '../../core/errors.ts';
 import { toSharedPath } from '../../core/paths.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
-import { createExpectation, KINDS } from '../expectations/expectation-kinds.ts';
+import type { UnplacedExpectation } from '../expectations/expectation-kind.ts';
+import { createExpectation, EXPECTATION_KINDS } from '../expectations/expectation-kinds.ts';
 import { ALL_RUNS } from './pass-rule.ts';
 import { runFileTask } from './run-file-task.ts';
 import type { TestCase, TestFile } from './test-case.ts';
@@ -53,13 +54,14 @@ export async function readForeignTests(ctx: Context, file: string): Promise<Test
 function toExpectation(
   expectation: ForeignTests['cases'][number]['expect'][number],
   { model }: ForeignTests,
-): ReturnType<typeof KINDS.equals.create> {
-  if (expectation.kind === 'llm') return KINDS.llm.create(expectation);
+): UnplacedExpectation {
+  const { llm, rubric, equals } = EXPECTATION_KINDS;
+  if (expectation.kind === 'llm') return llm.create(expectation);
+  if (expectation.kind === 'equals') return equals.create({ text: expectation.text });
   if (expectation.kind === 'rubric') {
-    return KINDS.rubric.create({ ...(model !== undefined && { model }), ...expectation });
+    return rubric.create({ ...(model !== undefined && { model }), ...expectation });
   }
-  if (expectation.kind === 'equals') return KINDS.equals.create({ text: expectation.text });
-  return KINDS[expectation.kind].create(expectation.text);
+  return EXPECTATION_KINDS[expectation.kind].create(expectation.text);
 }
 
 /**

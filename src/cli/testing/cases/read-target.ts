@@ -57,7 +57,8 @@ export function readTarget(
   }
 
   const note =
-    noteOnBackslashes(target) ?? (targetValue && noteOnCase(target, realpathSync.native(prompt)));
+    explainBackslashes(target) ??
+    (targetValue && explainCaseMismatch(target, realpathSync.native(prompt)));
   if (note !== undefined) ctx.io.note(`note: ${root.file}:${targetValue?.line}: ${note}`);
   return prompt;
 }
@@ -85,7 +86,7 @@ function missingPromptFileError(
 }
 
 /** Returns a note if other systems can't find the target; undefined otherwise. */
-export function noteOnBackslashes(
+export function explainBackslashes(
   target: string,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
@@ -97,7 +98,7 @@ export function noteOnBackslashes(
  * Returns a note if a target is found only because the file system ignores the case of letters;
  * undefined otherwise.
  */
-export function noteOnCase(
+export function explainCaseMismatch(
   target: string,
   real: string,
   platform: NodeJS.Platform = process.platform,

@@ -1,5 +1,5 @@
 import type { NamingFolder } from '../../inputs/named-file.ts';
-import type { ExpectationsContext } from '../expectations/expectation-kinds.ts';
+import type { ExpectationsContext } from '../expectations/read-expectations.ts';
 import type { TargetCheck } from './target-folders.ts';
 
 /** The options for reading test files. */

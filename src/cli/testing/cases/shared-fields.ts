@@ -1,5 +1,5 @@
 import type { YamlEntries } from '../../../files/formats/yaml.ts';
-import { type ExpectationsContext, readJudge } from '../expectations/expectation-kinds.ts';
+import { type ExpectationsContext, readJudge } from '../expectations/read-expectations.ts';
 import { readScript } from '../expectations/read-script.ts';
 import { readPassRule } from './pass-rule.ts';
 import type { TestCase } from './test-case.ts';
@@ -10,7 +10,7 @@ export async function readTransform(
   fields: YamlEntries,
 ): Promise<Pick<TestCase, 'transform'>> {
   const value = fields.get('transform')?.value;
-  return value ? { transform: await readScript(value, 'transform', ctx, ctx) } : {};
+  return value ? { transform: await readScript(value, 'transform', ctx) } : {};
 }
 
 /** Returns the judge that a file or case names, or else the inherited one. */

@@ -11,14 +11,17 @@ export type TargetCheck = (testFile: string, target: string) => boolean;
  * directory that `test` searched, or in the repository of either. A test file named on the command
  * line may have any target.
  */
-export function createTargetCheck(cwd: string, { named, directories }: FoundTests): TargetCheck {
+export function createTargetCheck(
+  cwd: string,
+  { namedFiles, directories }: FoundTests,
+): TargetCheck {
   const places = [cwd, ...directories];
   const folders = new Set([
     ...places,
     ...places.flatMap(place => findNearestRepository(place) ?? []),
   ]);
   return (testFile, target) =>
-    named.has(testFile) || [...folders].some(folder => isBelow(folder, target));
+    namedFiles.has(testFile) || [...folders].some(folder => isBelow(folder, target));
 }
 
 /** Returns the nearest parent folder with a `.git`. */

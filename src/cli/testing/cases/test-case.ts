@@ -11,7 +11,7 @@ import type { PassRule } from './pass-rule.ts';
 /** A case that runs after others, because its prompt may depend on their answers. */
 export interface TestTurn extends ConvertedTurn {
   /** The number of its prompt in the configuration. */
-  readonly prompt: number;
+  readonly promptNumber: number;
   /** The number of the case among those of its prompt. */
   readonly index: number;
   readonly template: PromptTemplate;
@@ -34,7 +34,7 @@ export interface TestFile {
   readonly cases: readonly TestCase[];
   /** The cases to run and those that are not chosen, in order; undefined if all are chosen. */
   readonly allCases?: readonly TestCase[];
-  readonly leftOutCases?: number;
+  readonly leftOutCaseCount?: number;
   /** Maximum number of open creations, unless `--concurrency` sets it. */
   readonly maxConcurrency?: number | undefined;
   /** True if code sees answers and contexts as in promptfoo. */
@@ -106,7 +106,7 @@ export interface TestCase {
    * unchanged case.
    */
   readonly sourceText?: string;
-  readonly leftOutChecks?: number;
+  readonly leftOutCheckCount?: number;
   /**
    * Set if its prompt may depend on the answers of earlier cases, or later prompts on its answer.
    */

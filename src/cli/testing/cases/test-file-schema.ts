@@ -1,5 +1,5 @@
 import { TEXT_SCHEMA } from '../expectations/expectation-kind.ts';
-import { KINDS } from '../expectations/expectation-kinds.ts';
+import { EXPECTATION_KINDS } from '../expectations/expectation-kinds.ts';
 
 const COUNT_SCHEMA = { type: 'integer', minimum: 1 };
 
@@ -103,7 +103,9 @@ export function buildTestFileSchema(): object {
       expectation: {
         type: 'object',
         properties: {
-          ...Object.fromEntries(Object.entries(KINDS).map(([name, { schema }]) => [name, schema])),
+          ...Object.fromEntries(
+            Object.entries(EXPECTATION_KINDS).map(([name, { schema }]) => [name, schema]),
+          ),
           threshold: {
             type: 'number',
             minimum: 0,

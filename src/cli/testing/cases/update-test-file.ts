@@ -12,7 +12,7 @@ import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { detectShell, quoteIfNeeded } from '../../terminal/shell-words.ts';
 import { computeEntryResult, type EntryResult, type Repetition } from '../entry-result.ts';
 import type { CheckedAnswer, UnmetExpectation, UnmetPart } from '../expectations/expectation.ts';
-import { KINDS } from '../expectations/expectation-kinds.ts';
+import { EXPECTATION_KINDS } from '../expectations/expectation-kinds.ts';
 import { changeExpectation, type NewValue } from './edit-expectation.ts';
 
 /** The result of updating a file. */
@@ -79,21 +79,21 @@ export async function updateTestFile(
   const newValues = new Map<number, NewValue>();
 
   // Starts at the end, so that a change does not move the places before it.
-  for (const { at, text } of listFailedAnswers(results)) {
-    const change = changeExpectation(source, at, text);
+  for (const { offset, text } of listFailedAnswers(results)) {
+    const change = changeExpectation(source, offset, text);
     if (change === undefined) continue;
     source = change.source;
-    newValues.set(at, change.expected);
+    newValues.set(offset, change.expected);
   }
 
   if (source !== sourceBefore) await replaceFile(toContainedPath(file), source);
-  const checkedResults = await Promise.all(results.map(result => checkAgain(result, newValues)));
+  const checkedResults = await Promise.all(results.map(result => recheckResult(result, newValues)));
   return { results: checkedResults, writtenCount: newValues.size };
 }
 
-/** An answer that did not meet the expectation at a place. */
+/** An answer that did not meet the expectation at an offset of the file. */
 interface FailedAnswer {
-  readonly at: number;
+  readonly offset: number;
   readonly text: string;
 }
 
@@ -109,8 +109,8 @@ function listFailedAnswers(results: readonly EntryResult[]): FailedAnswer[] {
     }
   }
 
-  const failed = [...answers].map(([at, text]) => ({ at, text }));
-  return failed.toSorted((one, other) => other.at - one.at);
+  const failedAnswers = [...answers].map(([offset, text]) => ({ offset, text }));
+  return failedAnswers.toSorted((one, other) => other.offset - one.offset);
 }
 
 /**
@@ -122,7 +122,7 @@ function findComparedAnswer({ expected, actual }: UnmetPart): string | undefined
 }
 
 /** Checks the answers against the updated file. */
-async function checkAgain(
+async function recheckResult(
   { entry, repetitions }: EntryResult,
   newValues: ReadonlyMap<number, NewValue>,
 ): Promise<EntryResult> {
@@ -132,8 +132,10 @@ async function checkAgain(
       const newValue = newValues.get(mismatch.at);
       const answer = findComparedAnswer(mismatch);
       const isWritten = newValue !== undefined && answer !== undefined;
-      const unmet = isWritten ? await compareWithNewValue(answer, newValue) : mismatch;
-      if (unmet !== undefined) mismatches.push({ ...unmet, line: mismatch.line, at: mismatch.at });
+      const newMismatch = isWritten ? await compareWithNewValue(answer, newValue) : mismatch;
+      if (newMismatch !== undefined) {
+        mismatches.push({ ...newMismatch, line: mismatch.line, at: mismatch.at });
+      }
     }
     return { ...repetition, mismatches };
   };
@@ -144,8 +146,10 @@ function compareWithNewValue(
   text: string,
   { kind, value }: NewValue,
 ): Promise<UnmetPart | undefined> {
-  const { unmet } =
-    kind === 'json' ? KINDS.json.create(value) : KINDS.equals.create({ text: String(value) });
+  const { findMismatch } =
+    kind === 'json'
+      ? EXPECTATION_KINDS.json.create(value)
+      : EXPECTATION_KINDS.equals.create({ text: String(value) });
   // `equals` and `json` need only the text.
-  return unmet({ text } as CheckedAnswer);
+  return findMismatch({ text } as CheckedAnswer);
 }

@@ -5,6 +5,9 @@ import type { Context } from '../../context.ts';
 import type { NamingFolder } from '../../inputs/named-file.ts';
 import type { CheckedAnswer, Expectation, JudgeRank, UnmetPart } from './expectation.ts';
 
+const MAX_EXCERPT_LENGTH = 80;
+
+/** The context in which the value of an expectation is read. */
 export interface ExpectationReading {
   readonly ctx: Context & NamingFolder;
   readonly key: string;
@@ -17,7 +20,7 @@ export interface ExpectationReading {
   /** The judge that the expectation, its case or its file names. */
   readonly judge?: NamedJudge | undefined;
   /** Reads the expectations of a map, one for each key. */
-  readonly inner: (value: YamlValue) => Promise<Expectation[]>;
+  readonly readInner: (value: YamlValue) => Promise<Expectation[]>;
 }
 
 /** A model that a test file names as the judge. */
@@ -34,7 +37,7 @@ type DerivedProperties = Partial<
 >;
 
 /** An expectation without its place in the file. */
-type Unplaced = Pick<Expectation, 'text' | 'unmet'> & DerivedProperties;
+export type UnplacedExpectation = Pick<Expectation, 'text' | 'findMismatch'> & DerivedProperties;
 
 /** A kind of expectation: the values that its key accepts, and the check of an answer. */
 interface KindParts<V> {
@@ -42,11 +45,11 @@ interface KindParts<V> {
   readonly schema: object;
   /** Reads the value. @throws {CliError} USAGE_ERROR with file and line if it is invalid */
   readonly read: (value: YamlValue, reading: ExpectationReading) => V | Promise<V>;
-  /** Returns the value as the file has it; in quotes by default. */
-  readonly text?: (value: V) => string;
-  readonly derived?: (value: V) => DerivedProperties;
+  /** Formats the value as the file has it; in quotes by default. */
+  readonly formatText?: (value: V) => string;
+  readonly deriveProperties?: (value: V) => DerivedProperties;
   /** Returns the part that an answer does not meet; undefined if it meets all. */
-  readonly unmet: (
+  readonly findMismatch: (
     value: V,
     answer: CheckedAnswer,
   ) => UnmetPart | undefined | Promise<UnmetPart | undefined>;
@@ -54,28 +57,28 @@ interface KindParts<V> {
 
 export interface ExpectationKind<V> {
   readonly schema: object;
-  readonly create: (value: V) => Unplaced;
-  readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<Unplaced>;
+  readonly create: (value: V) => UnplacedExpectation;
+  readonly read: (value: YamlValue, reading: ExpectationReading) => Promise<UnplacedExpectation>;
 }
 
 export function createExpectationKind<V>({
   schema,
   read,
-  text,
-  derived,
-  unmet,
+  formatText,
+  deriveProperties,
+  findMismatch,
 }: KindParts<V>): ExpectationKind<V> {
-  const create = (value: V): Unplaced => ({
-    text: text?.(value) ?? quoteExcerpt(String(value)),
-    unmet: async answer => unmet(value, answer),
-    ...derived?.(value),
+  const create = (value: V): UnplacedExpectation => ({
+    text: formatText?.(value) ?? quoteExcerpt(String(value)),
+    findMismatch: async answer => findMismatch(value, answer),
+    ...deriveProperties?.(value),
   });
   return { schema, create, read: async (value, reading) => create(await read(value, reading)) };
 }
 
 /** Returns a text in quotes, shortened if long. */
 export function quoteExcerpt(text: string): string {
-  return JSON.stringify(shorten(text, 80));
+  return JSON.stringify(shorten(text, MAX_EXCERPT_LENGTH));
 }
 
 export const TEXT_SCHEMA = { type: 'string', minLength: 1 };

@@ -1,38 +1,21 @@
-import type { YamlEntries, YamlValue } from '../../../files/formats/yaml.ts';
-import { isJsonObject } from '../../../utils/bounded-json.ts';
-import type { JavaScript } from '../../checks/load-javascript.ts';
-import type { Context } from '../../context.ts';
-import type { NamingFolder } from '../../inputs/named-file.ts';
-import {
-  readInputText,
-  readMapFields,
-  readNumber,
-  requireText,
-  testFileError,
-} from '../cases/test-values.ts';
-import {
-  type CheckedAnswer,
-  checkExpectation,
-  type Expectation,
-  type JudgeRank,
-} from './expectation.ts';
+import type { YamlValue } from '../../../files/formats/yaml.ts';
+import { readInputText, readNumber, requireText, testFileError } from '../cases/test-values.ts';
+import { type CheckedAnswer, checkExpectation, type Expectation } from './expectation.ts';
 import {
   createExpectationKind,
   type ExpectationKind,
-  type NamedJudge,
   quoteExcerpt,
   SCALAR_SCHEMA,
   TEXT_SCHEMA,
+  type UnplacedExpectation,
 } from './expectation-kind.ts';
-import { javascript } from './javascript-kind.ts';
+import { JAVASCRIPT_KIND } from './javascript-kind.ts';
 import { JSON_KINDS } from './json-kinds.ts';
 import { JUDGED_KINDS } from './judged-kinds.ts';
-import { readScript } from './read-script.ts';
 import { TEXT_KINDS } from './text-kinds.ts';
-import { transformOutput } from './transform-output.ts';
 
 /** A program that checks answers. */
-interface Command {
+interface CheckCommand {
   readonly argv: readonly [string, ...string[]];
   /** True if its input is the answer with promptfoo's context, as JSON. */
   readonly isAsPromptfoo: boolean | undefined;
@@ -41,22 +24,22 @@ interface Command {
 const ONE_EXPECTATION = { $ref: '#/$defs/expectation' };
 
 /** The keys that an expectation can have. */
-export const KINDS = {
+export const EXPECTATION_KINDS = {
   ...JSON_KINDS,
   ...TEXT_KINDS,
   not: createExpectationKind<Expectation>({
     schema: { ...ONE_EXPECTATION, description: 'an expectation that must not be met' },
-    read: async (value, { inner }) => {
-      const [only, ...others] = await inner(value);
-      if (only === undefined || others.length > 0) {
+    read: async (value, { readInner }) => {
+      const [expectation, ...furtherExpectations] = await readInner(value);
+      if (expectation === undefined || furtherExpectations.length > 0) {
         throw testFileError(value, 'not takes one expectation');
       }
-      return only;
+      return expectation;
     },
-    text: ({ text }) => text,
-    derived: expectation => ({ parts: [expectation] }),
-    unmet: async (expectation, answer) =>
-      (await expectation.unmet(answer)) === undefined
+    formatText: ({ text }) => text,
+    deriveProperties: expectation => ({ parts: [expectation] }),
+    findMismatch: async (expectation, answer) =>
+      (await expectation.findMismatch(answer)) === undefined
         ? { message: `matches, but must not: ${expectation.text}`, actual: answer.text }
         : undefined,
   }),
@@ -67,30 +50,30 @@ export const KINDS = {
       minItems: 1,
       description: 'expectations, at least one of which must be met',
     },
-    read: async (value, { inner }) => {
-      const options = value.isList ? await mapInOrder(value.items('any'), inner) : [];
+    read: async (value, { readInner }) => {
+      const options = value.isList ? await mapInOrder(value.items('any'), readInner) : [];
       if (options.length > 0) return options;
       throw testFileError(
         value,
         'any needs a list of expectations, at least one of which must be met',
       );
     },
-    text: options =>
+    formatText: options =>
       `of ${options
         .flat()
         .map(alternative => alternative.text)
         .join(', ')}`,
-    derived: options => ({ parts: options.flat() }),
+    deriveProperties: options => ({ parts: options.flat() }),
     // An option that takes too long counts as not met, because another may be met.
-    unmet: async (options, answer) => {
+    findMismatch: async (options, answer) => {
       const messages: string[] = [];
       for (const option of options) {
         const mismatches = await mapInOrder(option, alternative =>
           checkExpectation(alternative, answer),
         );
-        const unmet = mismatches.flatMap(mismatch => mismatch?.message ?? []);
-        if (unmet.length === 0) return undefined;
-        messages.push(...unmet);
+        const mismatchMessages = mismatches.flatMap(mismatch => mismatch?.message ?? []);
+        if (mismatchMessages.length === 0) return undefined;
+        messages.push(...mismatchMessages);
       }
       return { message: `matches none of these: ${messages.join('; ')}`, actual: answer.text };
     },
@@ -111,7 +94,7 @@ export const KINDS = {
       tokens <= maxTokens ? undefined : `took ${tokens} tokens, more than ${maxTokens}`,
   ),
   cost: createAmountKind('the maximum cost of the run, in US dollars', async (maxCost, answer) => {
-    const dollars = await answer.dollars();
+    const dollars = await answer.readDollars();
     if (dollars === undefined) {
       const advice = answer.isUnpriced() ? '; give the model a price in models.yaml' : '';
       return `the cost is unknown, so it may be more than $${formatDecimal(maxCost)}${advice}`;
@@ -121,8 +104,8 @@ export const KINDS = {
       : `cost $${formatDecimal(dollars)}, more than $${formatDecimal(maxCost)}`;
   }),
   ...JUDGED_KINDS,
-  javascript,
-  command: createExpectationKind<Command>({
+  javascript: JAVASCRIPT_KIND,
+  command: createExpectationKind<CheckCommand>({
     schema: {
       anyOf: [TEXT_SCHEMA, { type: 'array', items: SCALAR_SCHEMA, minItems: 1 }],
       description:
@@ -140,15 +123,18 @@ export const KINDS = {
 
       return { argv: [program, ...args], isAsPromptfoo };
     },
-    text: ({ argv }) => formatCommand(argv),
-    derived: () => ({ isProgram: true }),
-    unmet: async ({ argv, isAsPromptfoo }, { command, text, value: output, context }) => {
+    formatText: ({ argv }) => formatCommand(argv),
+    deriveProperties: () => ({ isProgram: true }),
+    findMismatch: async (
+      { argv, isAsPromptfoo },
+      { runCommand, text, value: output, buildContext },
+    ) => {
       const input = isAsPromptfoo
-        ? JSON.stringify({ output, context: await context({ wantsPrompt: true }) })
+        ? JSON.stringify({ output, context: await buildContext({ wantsPrompt: true }) })
         : text;
-      const failure = await command(argv, input);
+      const failure = await runCommand(argv, input);
       return (
-        failure && { message: `${formatCommand(argv)} ${failure.end}`, actual: failure.printed }
+        failure && { message: `${formatCommand(argv)} ${failure.end}`, actual: failure.output }
       );
     },
   }),
@@ -161,8 +147,8 @@ function createAmountKind(
   return createExpectationKind({
     schema: { type: 'number', minimum: 0, description },
     read: (value, { key }) => readNumber(value, key, 'a number of 0 or more'),
-    text: String,
-    unmet: async (maximum, answer) => {
+    formatText: String,
+    findMismatch: async (maximum, answer) => {
       const message = await explainExcess(maximum, answer);
       return message === undefined ? undefined : { message };
     },
@@ -183,31 +169,11 @@ function formatCommand(argv: readonly string[]): string {
 }
 
 export function createExpectation(
-  name: keyof typeof KINDS,
-  parts: ReturnType<(typeof KINDS.equals)['create']>,
-  place: Pick<Expectation, 'line' | 'at'>,
+  name: keyof typeof EXPECTATION_KINDS,
+  expectation: UnplacedExpectation,
+  { line, at }: Pick<Expectation, 'line' | 'at'>,
 ): Expectation {
-  return {
-    kind: name,
-    ...parts,
-    text: `${name} ${parts.text}`.trimEnd(),
-    line: place.line,
-    at: place.at,
-  };
-}
-
-/**
- * Reads the expectations under `expect`, a list or a single one, and checks everything that needs
- * no answer.
- *
- * @throws {CliError} USAGE_ERROR with file and line if an expectation is invalid
- */
-export async function readExpectations(
-  value: YamlValue,
-  ctx: ExpectationsContext,
-): Promise<Expectation[]> {
-  const items = value.isMap ? [value] : value.items('expect');
-  return (await mapInOrder(items, item => readExpectation(item, ctx))).flat();
+  return { kind: name, ...expectation, text: `${name} ${expectation.text}`.trimEnd(), line, at };
 }
 
 /** Formats an amount without an exponent. */
@@ -215,95 +181,12 @@ function formatDecimal(dollars: number): string {
   return dollars.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 12 });
 }
 
-/** Reads a map with one or more kinds of expectations, and with modifiers of all of them. */
-async function readExpectation(value: YamlValue, ctx: ExpectationsContext): Promise<Expectation[]> {
-  const names = Object.keys(KINDS);
-  const { isAsPromptfoo } = ctx;
-  const modifierKeys = [...MODIFIERS, ...(isAsPromptfoo ? [CONFIG_KEY] : [])];
-  const entries = readMapFields(value, 'an expectation', [...names, ...modifierKeys]);
-
-  const kindEntries = [...entries].filter(([key]) => !modifierKeys.includes(key));
-  if (kindEntries.length === 0) {
-    const hints = entries.has('judge') ? ['judge names a model; rubric says what it judges.'] : [];
-    throw testFileError(value, `an expectation needs one of ${names.join(', ')}`, ...hints);
-  }
-
-  const { judge, threshold, config, script } = await readModifiers(entries, ctx);
-  const inner = (part: YamlValue): Promise<Expectation[]> =>
-    readExpectation(part, { ...ctx, judge });
-
-  return mapInOrder(kindEntries, async ([key, entry]) => {
-    const name = key as keyof typeof KINDS;
-    const reading = { ctx, key, inner, threshold, config, judge, isAsPromptfoo };
-    const parts = await KINDS[name].read(entry.value, reading);
-    const expectation = createExpectation(name, parts, { line: entry.line, at: entry.offset });
-    return script ? onTransformed(expectation, script) : expectation;
-  });
-}
-
-/** Reads the keys that change the checks of the expectations next to them. */
-async function readModifiers(entries: YamlEntries, ctx: ExpectationsContext) {
-  const [thresholdEntry, transform, judge] = MODIFIERS.map(key => entries.get(key));
-  if (thresholdEntry && !entries.has('javascript') && !entries.has('rubric')) {
-    throw testFileError(
-      thresholdEntry,
-      'threshold needs an expectation with a score: javascript or rubric',
-    );
-  }
-  return {
-    judge: judge ? readJudge(judge.value, ctx) : ctx.judge,
-    threshold:
-      thresholdEntry && readNumber(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
-    config: entries.get(CONFIG_KEY)?.value.json(),
-    script: transform && (await readScript(transform.value, 'transform', ctx, ctx)),
-  };
-}
-
-/** Reads a judge: a model, which has its own config in a configuration of promptfoo. */
-export function readJudge(
-  value: YamlValue,
-  { judgeRank: rank, isAsPromptfoo }: Pick<ExpectationsContext, 'judgeRank' | 'isAsPromptfoo'>,
-): NamedJudge {
-  if (!isAsPromptfoo || !value.isMap) return { model: requireText(value, 'judge'), rank };
-  const fields = readMapFields(value, 'a judge', ['model', 'config']);
-  const [model = value, config] = [fields.get('model')?.value, fields.get('config')?.value.json()];
-
-  return {
-    model: requireText(model, 'judge'),
-    rank,
-    ...(isJsonObject(config) && { judgeConfig: config }),
-  };
-}
-
-/** Keys next to an expectation's own that change its check. */
-const MODIFIERS: readonly string[] = ['threshold', 'transform', 'judge'];
-
-/** A key of promptfoo's assertions: the value that code sees as `context.config`. */
-const CONFIG_KEY = 'config';
-
-export interface ExpectationsContext extends Context, NamingFolder {
-  /** The judge of expectations that name none. */
-  readonly judge?: NamedJudge | undefined;
-  /** True to treat results of code as promptfoo does. */
-  readonly isAsPromptfoo?: boolean | undefined;
-  /** The precedence of judges that are named next to an expectation. */
-  readonly judgeRank?: JudgeRank | undefined;
-}
-
-/** Returns the expectation applied to the answer that the code transforms. */
-function onTransformed(expectation: Expectation, script: JavaScript): Expectation {
-  return {
-    ...expectation,
-    unmet: async answer => {
-      const result = await transformOutput(answer, script);
-      return 'unmet' in result ? result.unmet : await expectation.unmet(result.answer);
-    },
-  };
-}
-
 /** Maps items one after the other. */
-async function mapInOrder<T, R>(items: readonly T[], make: (item: T) => Promise<R>): Promise<R[]> {
+export async function mapInOrder<T, R>(
+  items: readonly T[],
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
-  for (const item of items) results.push(await make(item));
+  for (const item of items) results.push(await map(item));
   return results;
 }

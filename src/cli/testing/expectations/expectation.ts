@@ -18,7 +18,7 @@ export interface Expectation {
   /** The offset of its key, unique in the file. */
   readonly at: number;
   /** Returns the part that was not met; undefined if all was met. */
-  readonly unmet: (answer: CheckedAnswer) => Promise<UnmetPart | undefined>;
+  readonly findMismatch: (answer: CheckedAnswer) => Promise<UnmetPart | undefined>;
   readonly parts?: readonly Expectation[];
   /** The judge, unless another is named for all. */
   readonly model?: string | undefined;
@@ -46,11 +46,11 @@ export function* flattenExpectations(expectations: readonly Expectation[]): Gene
  * @throws the errors of a judge, a service or a program that gives no verdict
  */
 export async function checkExpectation(
-  { line, at, text, unmet }: Expectation,
+  { line, at, text, findMismatch }: Expectation,
   answer: CheckedAnswer,
 ): Promise<UnmetExpectation | undefined> {
   try {
-    const mismatch = await unmet(answer);
+    const mismatch = await findMismatch(answer);
     return mismatch && { line, at, ...mismatch };
   } catch (error) {
     if (error instanceof BrokenCheck) {
@@ -74,7 +74,7 @@ export interface CheckedAnswer {
   /** Service tokens. */
   readonly tokens: number;
   /** Returns the cost in US dollars; undefined if unknown. */
-  readonly dollars: () => Promise<number | undefined>;
+  readonly readDollars: () => Promise<number | undefined>;
   /** Returns true if the cost is unknown only because the model has no price. */
   readonly isUnpriced: () => boolean;
   /** Runs checks of foreign rules on a foreign text, which may never end, in a separate process. */
@@ -82,15 +82,15 @@ export interface CheckedAnswer {
   /** Returns the reply of the judge, or of the question's own model. */
   readonly ask: (question: ModelQuestion) => Promise<string>;
   /** Returns the context for code; contains the prompt only if requested. */
-  readonly context: (options: {
+  readonly buildContext: (options: {
     readonly wantsPrompt: boolean;
   }) => Promise<JavaScriptInput['context']>;
   /** Runs code on the answer, or on a transformed answer. */
-  readonly javascript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
+  readonly runJavaScript: (script: JavaScript, output: JsonValue) => Promise<JavaScriptResult>;
   /** Lets Node check the answer, or a transformed answer, with code that only Node can run. */
-  readonly node: (script: JavaScript, input: NodeCheckInput) => Promise<NodeVerdict>;
+  readonly checkWithNode: (script: JavaScript, input: NodeCheckInput) => Promise<NodeVerdict>;
   /** Runs a program on the answer or a transformed answer; undefined if it exited with 0. */
-  readonly command: (
+  readonly runCommand: (
     argv: readonly [string, ...string[]],
     output: string,
   ) => Promise<CommandFailure | undefined>;
@@ -129,5 +129,5 @@ export interface CommandFailure {
   /** The end as text, such as `ended with 1`. */
   readonly end: string;
   /** The beginning of its output. */
-  readonly printed: string;
+  readonly output: string;
 }

@@ -24,7 +24,7 @@ interface Scoring {
 }
 
 /** Code that accepts an answer with true, a score, or `{pass, score, reason}`. */
-export const javascript = createExpectationKind<Scoring>({
+export const JAVASCRIPT_KIND = createExpectationKind<Scoring>({
   schema: {
     ...TEXT_SCHEMA,
     description:
@@ -32,7 +32,7 @@ export const javascript = createExpectationKind<Scoring>({
   },
   read: async (value, { ctx, key, threshold, config, isAsPromptfoo = false }) => ({
     script: {
-      ...(await readScript(value, key, ctx, { isAsPromptfoo })),
+      ...(await readScript(value, key, { ...ctx, isAsPromptfoo })),
       ...(config !== undefined && { config }),
     },
     sourceText: requireText(value, key),
@@ -43,14 +43,14 @@ export const javascript = createExpectationKind<Scoring>({
       !isFileName(value) &&
       findNodeOnlyName(requireText(value, key)) !== undefined,
   }),
-  text: ({ sourceText }) => quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
-  unmet: async (scoring, answer) => {
-    if (startsNode(scoring)) return await checkWithNode(scoring, answer);
-    const result = await answer.javascript(scoring.script, answer.value);
+  formatText: ({ sourceText }) => quoteExcerpt(sourceText.trim().replace(/\s+/gu, ' ')),
+  findMismatch: async (scoring, answer) => {
+    if (startsNode(scoring)) return await checkScoringWithNode(scoring, answer);
+    const result = await answer.runJavaScript(scoring.script, answer.value);
     const fault = findResultFault(result, scoring);
     return fault === undefined ? undefined : { message: fault, actual: answer.text };
   },
-  derived: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
+  deriveProperties: scoring => ({ ...(startsNode(scoring) && { isProgram: true }) }),
 });
 
 function startsNode({ script, isForNode }: Scoring): boolean {
@@ -62,15 +62,15 @@ function isFileName(value: YamlValue): boolean {
 }
 
 /** Lets Node check an answer. */
-async function checkWithNode(
+async function checkScoringWithNode(
   { script, sourceText, threshold, isAsPromptfoo }: Scoring,
   answer: CheckedAnswer,
 ): Promise<UnmetPart | undefined> {
   const context = {
-    ...(await answer.context({ wantsPrompt: true })),
+    ...(await answer.buildContext({ wantsPrompt: true })),
     ...(script.config !== undefined && { config: script.config }),
   };
-  const verdict = await answer.node(script, {
+  const verdict = await answer.checkWithNode(script, {
     output: answer.value,
     context,
     isAsPromptfoo,

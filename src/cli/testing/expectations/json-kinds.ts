@@ -26,8 +26,8 @@ export const JSON_KINDS = {
   json: createExpectationKind<unknown>({
     schema: { description: 'JSON; every field here must be equal; other fields are ignored' },
     read: value => value.json(),
-    text: value => JSON.stringify(value),
-    unmet: (expected, { text }) => {
+    formatText: value => JSON.stringify(value),
+    findMismatch: (expected, { text }) => {
       const json = parseAnswerJson(text);
       if ('fault' in json) {
         return { message: json.fault, expected: formatIndentedJson(expected), actual: text };
@@ -59,7 +59,7 @@ export const JSON_KINDS = {
 
       return expression;
     },
-    unmet: async (expression, { text, checks }) => {
+    findMismatch: async (expression, { text, checks }) => {
       const json = parseAnswerJson(text);
       if ('fault' in json) {
         return {
@@ -93,8 +93,8 @@ export const JSON_KINDS = {
       description: 'a JSON Schema that the answer must match, or the file that contains it',
     },
     read: readExpectedSchema,
-    text: ({ file = '' }) => file,
-    unmet: async ({ file = 'the schema', check }, { text }) => {
+    formatText: ({ file = '' }) => file,
+    findMismatch: async ({ file = 'the schema', check }, { text }) => {
       const json = parseAnswerJson(text);
       const mismatch =
         'fault' in json ? { pointer: '', message: json.fault } : await check(json.value);
@@ -115,8 +115,8 @@ export const JSON_KINDS = {
       schema: value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,
       isLoose: reading.isAsPromptfoo === true,
     }),
-    text: () => '',
-    unmet: async ({ schema, isLoose }, { text, checks }) => {
+    formatText: () => '',
+    findMismatch: async ({ schema, isLoose }, { text, checks }) => {
       if (await checks.perform(isLoose ? 'containsLooseJson' : 'containsJson', text, schema)) {
         return undefined;
       }

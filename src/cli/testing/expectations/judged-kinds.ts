@@ -40,9 +40,9 @@ export const JUDGED_KINDS = {
       ...judge,
       threshold,
     }),
-    text: ({ text }) => quoteExcerpt(text),
-    derived: ({ model, rank, judgeConfig }) => ({ model, rank, judgeConfig }),
-    unmet: async ({ text: rubric, threshold, ...judge }, { text, ask }) => {
+    formatText: ({ text }) => quoteExcerpt(text),
+    deriveProperties: ({ model, rank, judgeConfig }) => ({ model, rank, judgeConfig }),
+    findMismatch: async ({ text: rubric, threshold, ...judge }, { text, ask }) => {
       const prompt = buildJudgePrompt(rubric, text, { wantsScore: threshold !== undefined });
       const reply = await ask({ prompt, ...judge });
       const { passes, reason } = parseRubricVerdict(reply);
@@ -78,9 +78,9 @@ export const JUDGED_KINDS = {
       additionalProperties: false,
     },
     read: readLlmQuestion,
-    text: ({ prompt }) => quoteExcerpt(prompt),
-    derived: ({ model }) => ({ model }),
-    unmet: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
+    formatText: ({ prompt }) => quoteExcerpt(prompt),
+    deriveProperties: ({ model }) => ({ model }),
+    findMismatch: async ({ prompt, systemPrompt, model, choices }, { text, ask, values }) => {
       const fill = (template: string): string => fillPlaceholders(template, values, text);
       const system = systemPrompt === undefined ? undefined : fill(systemPrompt);
       const reply = await ask({ prompt: fill(prompt), system, model });

@@ -8,6 +8,15 @@ import { checkNamedFile, type NamingFolder } from '../../inputs/named-file.ts';
 import { readTextFile } from '../../inputs/read-text.ts';
 import { requireText, testFileError, withValuePlace } from '../cases/test-values.ts';
 
+/** The folder of the file that names code, and whose code it is. */
+interface ScriptContext extends Context, NamingFolder {
+  /** True for code of a promptfoo configuration; default false. */
+  readonly isAsPromptfoo?: boolean | undefined;
+}
+
+/** Matches `file://check.js`, or `file://check.js:name` for one of its exports. */
+const SCRIPT_REFERENCE = /^file:\/\/(?<name>.+?\.[cm]?[jt]s)(?::(?<exportName>\w+))?$/iu;
+
 /**
  * Reads code: an expression, lines that return, or the name of a file that exports a function.
  *
@@ -17,30 +26,25 @@ import { requireText, testFileError, withValuePlace } from '../cases/test-values
 export async function readScript(
   value: YamlValue,
   key: string,
-  ctx: Context & NamingFolder,
-  { isAsPromptfoo = false }: { readonly isAsPromptfoo?: boolean | undefined },
+  ctx: ScriptContext,
 ): Promise<JavaScript> {
   const scriptText = requireText(value, key);
-  if (scriptText.startsWith('file://')) {
-    return readScriptFile(value, scriptText, key, ctx, { isAsPromptfoo });
-  }
+  if (scriptText.startsWith('file://')) return await readScriptFile(value, key, ctx);
 
   // Reported before the answer is paid for. promptfoo reports it with the case.
-  const fault = isAsPromptfoo ? undefined : findJavaScriptFault(scriptText);
+  const fault = ctx.isAsPromptfoo ? undefined : findJavaScriptFault(scriptText);
   if (fault !== undefined) throw testFileError(value, `${key}: ${fault}`);
   return { code: scriptText, isFile: false };
 }
 
 async function readScriptFile(
   value: YamlValue,
-  scriptText: string,
   key: string,
-  ctx: Context & NamingFolder,
-  { isAsPromptfoo }: { readonly isAsPromptfoo: boolean },
+  ctx: ScriptContext,
 ): Promise<JavaScript> {
-  const [, name = '', exported] =
-    /^file:\/\/(.+?\.[cm]?[jt]s)(?::(\w+))?$/iu.exec(scriptText) ?? [];
-  if (name === '') {
+  const scriptText = requireText(value, key);
+  const { name, exportName } = SCRIPT_REFERENCE.exec(scriptText)?.groups ?? {};
+  if (name === undefined) {
     throw testFileError(
       value,
       `${key}: ${scriptText} is not a JavaScript file, such as file://check.js`,
@@ -50,9 +54,9 @@ async function readScriptFile(
     checkNamedFile(ctx, name);
     const file = path.resolve(ctx.cwd, name);
     const code = await readTextFile(file, ctx.cwd, key);
-    const script = { code, isFile: true, ...(exported !== undefined && { exported }) };
+    const script = { code, isFile: true, ...(exportName !== undefined && { exportName }) };
     const isTypeScript = /ts$/iu.test(name);
-    const needsProcess = isTypeScript || (isAsPromptfoo ? needsNode(code) : hasImports(code));
+    const needsProcess = isTypeScript || (ctx.isAsPromptfoo ? needsNode(code) : hasImports(code));
     if (!needsProcess) return script;
     if (key !== 'transform') return { ...script, file };
 

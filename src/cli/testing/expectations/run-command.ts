@@ -44,19 +44,24 @@ export async function runCommand(
 
 async function awaitVerdict(
   { tree }: CaseProgram,
-  output: string,
+  answer: string,
   signal: AbortSignal,
 ): Promise<CommandFailure | undefined> {
   const { child, ended, closed } = tree;
-  const printed = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
-  child.stdin.end(output);
-  const end = await withTimeout(CHECK_PROGRAM_LIMIT_MS, signal, over => awaitEndText(ended, over));
+  const output = new OutputBeginning([child.stdout, child.stderr], MAX_SHOWN_VERDICT);
+  child.stdin.end(answer);
+  const end = await withTimeout(CHECK_PROGRAM_LIMIT_MS, signal, limitSignal =>
+    awaitEndText(ended, limitSignal),
+  );
   signal.throwIfAborted();
   if (end === 'ended with 0') return undefined;
 
   await tree.end();
   await Promise.race([closed, delay(VERDICT_GRACE_MS)]);
-  return { end: end ?? `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`, printed: printed.text };
+  return {
+    end: end ?? `took more than ${CHECK_PROGRAM_LIMIT_MS / 1000} s`,
+    output: output.text,
+  };
 }
 
 /**
@@ -65,10 +70,10 @@ async function awaitVerdict(
  * @throws the error of starting it
  */
 async function awaitEndText(
-  ended: Promise<ProgramEnd>,
-  over: AbortSignal,
+  programEnd: Promise<ProgramEnd>,
+  limitSignal: AbortSignal,
 ): Promise<string | undefined> {
-  const end = await waitUnlessAborted(ended, over);
+  const end = await waitUnlessAborted(programEnd, limitSignal);
   if (end === undefined) return undefined;
   return end.signal === null ? `ended with ${end.code}` : `was ended by ${end.signal}`;
 }

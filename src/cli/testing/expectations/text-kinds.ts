@@ -52,9 +52,9 @@ export const TEXT_KINDS = {
       text: readInputText(value, key),
       isExact: isAsPromptfoo,
     }),
-    text: ({ text }) => quoteExcerpt(text),
+    formatText: ({ text }) => quoteExcerpt(text),
     // Files and YAML blocks end in a line break that the author did not mean.
-    unmet: ({ text: expected, isExact }, { text }) =>
+    findMismatch: ({ text: expected, isExact }, { text }) =>
       (isExact ? text === expected : withoutLastBreak(text) === withoutLastBreak(expected))
         ? undefined
         : { message: 'is not equal', expected, actual: text },
@@ -70,8 +70,8 @@ export const TEXT_KINDS = {
         throw testFileError(value, `matches: ${getErrorMessage(error)}`);
       }
     },
-    text: ({ source }) => `/${source}/`,
-    unmet: async ({ source, flags }, { text, checks }) =>
+    formatText: ({ source }) => `/${source}/`,
+    findMismatch: async ({ source, flags }, { text, checks }) =>
       (await checks.perform('matches', source, flags, text))
         ? undefined
         : { message: `does not match /${source}/`, actual: text },
@@ -86,7 +86,7 @@ function createTextKind(
   return createExpectationKind({
     schema: { ...SCALAR_SCHEMA, description },
     read: (value, { key }) => readWord(value, key),
-    unmet: (expected, { text }) =>
+    findMismatch: (expected, { text }) =>
       meets(text, expected)
         ? undefined
         : { message: `${fault} ${quoteExcerpt(expected)}`, actual: text },

@@ -8,16 +8,16 @@ import { quoteExcerpt } from './expectation-kind.ts';
 export async function transformOutput(
   answer: CheckedAnswer,
   script: JavaScript,
-): Promise<{ readonly answer: CheckedAnswer } | { readonly unmet: UnmetPart }> {
-  const result = await answer.javascript(script, answer.value);
+): Promise<{ readonly answer: CheckedAnswer } | { readonly mismatch: UnmetPart }> {
+  const result = await answer.runJavaScript(script, answer.value);
   const value = 'fault' in result ? undefined : result.value;
 
   // promptfoo treats null as no value.
   if (value === undefined || (answer.isAsPromptfoo && value === null)) {
-    const why = 'fault' in result ? result.fault : 'it returns nothing';
+    const reason = 'fault' in result ? result.fault : 'it returns nothing';
     return {
-      unmet: {
-        message: `transform ${quoteExcerpt(script.code.trim())}: ${why}`,
+      mismatch: {
+        message: `transform ${quoteExcerpt(script.code.trim())}: ${reason}`,
         actual: answer.text,
       },
     };

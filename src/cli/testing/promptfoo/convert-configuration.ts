@@ -35,7 +35,7 @@ export interface ConvertedTests {
   /** The facts about each case of the test file. */
   readonly cases: readonly ConvertedCase[];
   /** The indices of the cases for this prompt; all if undefined. */
-  readonly only?: ReadonlySet<number>;
+  readonly caseIndices?: ReadonlySet<number>;
   /** The index of the model to run these cases with, instead of their own. */
   readonly model?: number;
   /** The template that makes the prompt of each case, if there is one. */
@@ -80,7 +80,7 @@ export async function convertTestedConfiguration(
   forgetDeclaredModels(ctx, file);
   const converter = await createConverter(ctx, configuration);
   const convertedPrompts = await convertAllPrompts(ctx, configuration, converter);
-  reportUnsupported(ctx, convertedPrompts, skipUnsupported);
+  checkSupported(ctx, convertedPrompts, skipUnsupported);
   const [first] = convertedPrompts;
   const warnings = first?.notes.filter(({ isWarning }) => isWarning === true) ?? [];
   for (const warning of warnings) ctx.io.noteOnce(`note: ${formatNote(warning)}`);
@@ -109,7 +109,7 @@ export async function convertTestedConfiguration(
 
   return {
     prompts,
-    judge: await findDefaultJudges(ctx),
+    judge: await findDefaultJudge(ctx),
     leftOutCount,
     maxConcurrency: first?.maxConcurrency,
   };
@@ -210,7 +210,7 @@ async function convertFirstPrompt(
       throw usageError(`${name}: the programs that make its tests name ever more programs`);
     }
     // No program starts if the rest of the configuration can't be run.
-    reportUnsupported(ctx, [firstPrompt], skipUnsupported);
+    checkSupported(ctx, [firstPrompt], skipUnsupported);
     await runTestPrograms(ctx, firstPrompt.testPrograms, programOutputs, { file, name });
     firstPrompt = await converter.convertFirst(programOutputs);
   }
@@ -253,7 +253,7 @@ function pickNamedEnvironment(text: string, { env }: Context): Record<string, st
 }
 
 /** Returns promptfoo's default judge for the keys that are set; undefined if none is. */
-async function findDefaultJudges({ env }: Context): Promise<NamedJudge | undefined> {
+async function findDefaultJudge({ env }: Context): Promise<NamedJudge | undefined> {
   const { DEFAULT_JUDGES } = await import(
     '../../../prompts/foreign/promptfoo/providers/default-judges.ts'
   );
@@ -291,7 +291,7 @@ async function readConvertedTests(
  *
  * @throws {CliError} USAGE_ERROR that names each, unless `--skip-unsupported` skips them
  */
-function reportUnsupported(
+function checkSupported(
   ctx: Context,
   convertedPrompts: readonly ConvertedPrompt[],
   skips: boolean,

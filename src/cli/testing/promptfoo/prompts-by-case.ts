@@ -12,7 +12,7 @@ import { runProgramOnInputs } from './run-program.ts';
 /** A prompt that was made for some cases. */
 interface CasePrompt {
   readonly prompt: string;
-  readonly only: ReadonlySet<number>;
+  readonly caseIndices: ReadonlySet<number>;
   /** The index of the model that it was made for, if it is for one model only. */
   readonly model?: number;
   readonly line: number;
@@ -102,17 +102,17 @@ async function groupCasesByPrompt(
     convertRenderedPrompt(text, promptSource, name),
   );
 
-  const prompts: (CasePrompt & { readonly key: string; readonly only: Set<number> })[] = [];
+  const prompts: (CasePrompt & { readonly key: string; readonly caseIndices: Set<number> })[] = [];
   for (const [index, promptOfCase] of texts.entries()) {
     if (promptOfCase === undefined) continue;
     const key = JSON.stringify(promptOfCase);
     const last = prompts.at(-1);
     if (last?.key === key) {
-      last.only.add(index);
+      last.caseIndices.add(index);
     } else {
       prompts.push({
         key,
-        only: new Set([index]),
+        caseIndices: new Set([index]),
         line: promptSource.line,
         ...makePromptFile(promptOfCase),
       });

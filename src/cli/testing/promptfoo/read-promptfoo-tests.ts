@@ -53,7 +53,7 @@ export async function readPromptfooTests(
 
   const [first, ...others] = files;
   noteDefaultJudge(ctx, files, options.judge);
-  return first ? [{ ...first, leftOutCases: leftOutCount }, ...others] : [];
+  return first ? [{ ...first, leftOutCaseCount: leftOutCount }, ...others] : [];
 }
 
 /**
@@ -77,7 +77,7 @@ type CaseOfModels = TestCase & Pick<ConvertedCase, 'models'>;
  * converted text.
  */
 function placePromptCases(
-  { cases: places, only, model, number, template, fault: promptFault }: ConvertedTests,
+  { cases: places, caseIndices, model, number, template, fault: promptFault }: ConvertedTests,
   cases: readonly TestCase[],
   { hasOnePrompt, file }: { readonly hasOnePrompt: boolean; readonly file: string },
 ): CaseOfModels[] {
@@ -97,14 +97,14 @@ function placePromptCases(
       ...testCase,
       name: hasOnePrompt ? testCase.name : `${testCase.name} (prompt ${number})`,
       line,
-      leftOutChecks: leftOutCheckCount,
+      leftOutCheckCount: leftOutCheckCount,
       expect: testCase.expect.map(expectation => ({ ...expectation, line })),
       ...(fault && { fault }),
       ...(models && { models }),
-      ...(turn && template && { turn: { ...turn, index, template, vars, prompt: number } }),
+      ...(turn && template && { turn: { ...turn, index, template, vars, promptNumber: number } }),
     };
   });
-  return placedCases.filter((_, index) => only?.has(index) !== false);
+  return placedCases.filter((_, index) => caseIndices?.has(index) !== false);
 }
 
 /** Groups cases that run with the same models, in order. */

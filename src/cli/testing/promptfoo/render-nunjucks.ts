@@ -47,7 +47,7 @@ export async function renderNunjucks(
     const context = { vars: {}, prompt: null, test: null };
     const result = await checks.perform(
       'rendering',
-      { code, isFile: true, exported: 'renderPrompts' },
+      { code, isFile: true, exportName: 'renderPrompts' },
       { output, context },
     );
     if ('fault' in result) throw new Error(result.fault);

@@ -117,12 +117,12 @@ export function listFailureDetails({
   ];
 }
 
-const DIFFERENCE_MARKS = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
+const DIFFERENCE_PREFIXES = { same: '  ', removed: '- ', added: '+ ', note: '' } as const;
 
 function toPartLines(part: GridPart): DetailLine[] {
   if (part.kind === 'difference') {
     const lines = part.parts.flatMap(({ kind, text }) =>
-      toDetailLines(text, DIFFERENCE_MARKS[kind]),
+      toDetailLines(text, DIFFERENCE_PREFIXES[kind]),
     );
     return part.parts[0]?.kind === 'note' ? lines : cutDetailLines(lines);
   }

@@ -41,13 +41,13 @@ export async function checkRun(
   if (run === undefined) return { ...result, ...withRetryHint(result), mismatches: [] };
 
   const { testCase, file, tested } = checkedEntry.entry;
-  const isCut = file.isAsPromptfoo === true && isCutShort(run);
-  if (run.runStatus === 'failed' && !isCut) {
+  const isTruncated = file.isAsPromptfoo === true && isCutAtTokenLimit(run);
+  if (run.runStatus === 'failed' && !isTruncated) {
     return { ...result, mismatches: [toFailedRunMismatch(run, testCase)] };
   }
 
   const answeredRun: AnsweredRun = tested?.givesResults ? readProviderResult(run) : { run };
-  const shownResult = { ...result, run: answeredRun.run, ...(isCut && { isCut }) };
+  const shownResult = { ...result, run: answeredRun.run, ...(isTruncated && { isTruncated }) };
   if (hasNoOutput(answeredRun)) {
     const mismatch = toCaseMismatch(testCase, { message: 'the provider returned no output' });
     return { ...shownResult, mismatches: [mismatch] };
@@ -58,10 +58,10 @@ export async function checkRun(
     const endedRun = { ...shownResult, response: answeredRun.response };
     const answer = await createCheckedAnswer(ctx, checkedEntry, endedRun, tools);
     const { output, transformed } = await transformAnswer(answer, checkedEntry);
-    tools.onAnswer?.(output, 'unmet' in transformed ? undefined : transformed.answer.value);
+    tools.onAnswer?.(output, 'mismatch' in transformed ? undefined : transformed.answer.value);
 
-    if ('unmet' in transformed) {
-      mismatches.push(toCaseMismatch(testCase, transformed.unmet));
+    if ('mismatch' in transformed) {
+      mismatches.push(toCaseMismatch(testCase, transformed.mismatch));
     } else {
       await checkAnswer(testCase, transformed.answer, tools, mismatches);
     }
@@ -135,7 +135,7 @@ async function transformAnswer(
   let output = answer.value;
   let transformed: Awaited<ReturnType<typeof transformOutput>> = { answer };
   for (const script of [tested?.transform, testCase.transform]) {
-    if (script === undefined || 'unmet' in transformed) continue;
+    if (script === undefined || 'mismatch' in transformed) continue;
 
     transformed = await transformOutput(transformed.answer, script);
     // In promptfoo, taking the output out of an address's response is part of the provider.
@@ -152,15 +152,15 @@ function isAddress({ declaration }: CheckedEntry): boolean {
 }
 
 /** Returns a mismatch of a whole case, before its expectations were checked. */
-function toCaseMismatch({ line }: TestCase, unmet: UnmetPart): UnmetExpectation {
-  return { line, at: -1, ...unmet };
+function toCaseMismatch({ line }: TestCase, mismatch: UnmetPart): UnmetExpectation {
+  return { line, at: -1, ...mismatch };
 }
 
 /**
  * Returns true if a model gave text up to its token limit, which promptfoo judges like any other
  * answer.
  */
-function isCutShort(run: Run): boolean {
+function isCutAtTokenLimit(run: Run): boolean {
   const errors = listErrorTexts(run);
   const [, message = ''] = /^\S+ (.*)$/su.exec(errors[0] ?? '') ?? [];
   const hasText = joinTextOutputs(run.outputs) !== '';

@@ -55,7 +55,7 @@ export async function createCheckedAnswer(
     isAsPromptfoo: file.isAsPromptfoo ?? false,
     seconds,
     tokens: run.tokens,
-    dollars: () => findRunCost(checkedEntry, run, budget),
+    readDollars: () => findRunCost(checkedEntry, run, budget),
     isUnpriced: () => isUnpriced(run, budget),
     checks: await ctx.checks(),
     ask: question => judge.ask(question, log, rounds),
@@ -93,27 +93,27 @@ function createCodeRunners(
     text,
   }: Pick<EndedRun, 'response'> & { readonly output: string; readonly text: string },
   rounds: QuestionRounds | undefined,
-): Pick<CheckedAnswer, 'context' | 'javascript' | 'node' | 'command'> {
-  const buildContext: CheckedAnswer['context'] = ({ wantsPrompt }) =>
+): Pick<CheckedAnswer, 'buildContext' | 'runJavaScript' | 'checkWithNode' | 'runCommand'> {
+  const buildContext: CheckedAnswer['buildContext'] = ({ wantsPrompt }) =>
     buildCodeContext(ctx, checkedEntry, { response, output, wantsPrompt });
   const runInRound = <T>(runProgram: () => Promise<T>): Promise<T> =>
     rounds ? rounds.runProgram(runProgram) : runProgram();
 
   return {
-    context: buildContext,
-    javascript: async (script, value) => {
+    buildContext,
+    runJavaScript: async (script, value) => {
       const checks = await ctx.checks();
       const { code, config } = script;
       const caseContext = await buildContext({ wantsPrompt: /\bprompt\b/u.test(code) });
       const context = { ...caseContext, ...(config !== undefined && { config }) };
       return await checks.perform('javascript', script, { output: value, context });
     },
-    node: async (script, input) => {
+    checkWithNode: async (script, input) => {
       const { testCase, options } = await prepareProgramCase(ctx, checkedEntry, text);
       const checks = await ctx.nodeChecks();
       return await runInRound(() => checks.check(script, input, testCase, options));
     },
-    command: async (argv, input) => {
+    runCommand: async (argv, input) => {
       const { testCase, options } = await prepareProgramCase(ctx, checkedEntry, input);
       return await runInRound(() => runCommand(argv, testCase, options));
     },

@@ -17,7 +17,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
   for (const caseOfFile of allCases) {
     const { turn } = caseOfFile.testCase;
     if (!turn) continue;
-    const key = getTurnKey(caseOfFile, turn.prompt, turn.index);
+    const key = getTurnKey(caseOfFile, turn.promptNumber, turn.index);
     casesByTurn.set(key, [...(casesByTurn.get(key) ?? []), caseOfFile]);
   }
 
@@ -25,7 +25,7 @@ export function withEarlierTurns<T extends CaseOfFile>(
     const { turn } = laterCase.testCase;
     if (!turn) return [];
     return turn.after
-      .flatMap(index => casesByTurn.get(getTurnKey(laterCase, turn.prompt, index)) ?? [])
+      .flatMap(index => casesByTurn.get(getTurnKey(laterCase, turn.promptNumber, index)) ?? [])
       .filter(earlierCase => mayUseAnswer(laterCase, earlierCase));
   };
 

@@ -44,10 +44,10 @@ export class JudgeJournal implements JudgeLog {
     return this.#hasBegun;
   }
 
-  takeEarlier(
+  takeEarlierResult(
     { promptVersionId, digest }: CreationRequest,
     declarationDigest: string | undefined,
-  ): ReturnType<JudgeLog['takeEarlier']> {
+  ): ReturnType<JudgeLog['takeEarlierResult']> {
     const index = this.#earlier.findLastIndex(
       ({ entry, declarationDigest: before }) =>
         entry.promptVersionId === promptVersionId &&

@@ -57,7 +57,7 @@ export interface JudgeLog {
    * @param declarationDigest a digest of how a configuration declares the judge
    * @throws {CliError} if a creation may have made a run of unknown id
    */
-  takeEarlier(
+  takeEarlierResult(
     request: CreationRequest,
     declarationDigest: string | undefined,
   ): { readonly runId?: string; readonly entry?: JournalEntry } | undefined;
@@ -150,7 +150,7 @@ export class Judge {
     const preparedQuestion = await this.prepare(question);
     const body = buildRunBody(preparedQuestion.request);
     const askedQuestion = { ...preparedQuestion, body };
-    const { runId, entry } = log.takeEarlier(body, preparedQuestion.declarationDigest) ?? {};
+    const { runId, entry } = log.takeEarlierResult(body, preparedQuestion.declarationDigest) ?? {};
     const earlierRun =
       runId === undefined ? undefined : await this.#readEarlierRun(runId, askedQuestion, log);
     if (earlierRun !== undefined) return getJudgeReply(earlierRun);

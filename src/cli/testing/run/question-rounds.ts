@@ -34,8 +34,8 @@ export class QuestionRounds {
   readonly #askAll: (questions: readonly PendingQuestion[]) => Promise<void>;
   readonly #programs = new PQueue({ concurrency: MAX_PROGRAMS });
   /** Number of parts of checks that don't wait for an answer. */
-  #working = 0;
-  #waiting: WaitingQuestion[] = [];
+  #runningCount = 0;
+  #waitingQuestions: WaitingQuestion[] = [];
   #fault: Error | undefined;
 
   /** @param askAll settles each question, or throws an error that ends all questions */
@@ -50,7 +50,7 @@ export class QuestionRounds {
 
   /** Runs a check that may ask questions. */
   async runCheck<T>(work: () => Promise<T>): Promise<T> {
-    this.#working += 1;
+    this.#runningCount += 1;
     try {
       return await work();
     } finally {
@@ -60,16 +60,16 @@ export class QuestionRounds {
 
   /** Runs the parts of a check concurrently, so that their questions share a round. */
   async runParts(parts: readonly (() => Promise<void>)[]): Promise<void> {
-    this.#working += Math.max(0, parts.length - 1);
-    let runningParts = parts.length;
+    this.#runningCount += Math.max(0, parts.length - 1);
+    let runningPartCount = parts.length;
     const outcomes = await Promise.allSettled(
       parts.map(async part => {
         try {
           return await part();
         } finally {
-          runningParts -= 1;
+          runningPartCount -= 1;
           // After the last part the check itself continues.
-          if (runningParts > 0) this.#pause();
+          if (runningPartCount > 0) this.#pause();
         }
       }),
     );
@@ -81,16 +81,16 @@ export class QuestionRounds {
     if (this.#fault !== undefined) return Promise.reject(this.#fault);
     return new Promise((resolve, reject) => {
       const settle = (result: RequestResult): void => {
-        this.#working += 1;
+        this.#runningCount += 1;
         resolve(result);
       };
 
       const fail = (error: Error): void => {
-        this.#working += 1;
+        this.#runningCount += 1;
         reject(error);
       };
 
-      this.#waiting.push({ question: { ...question, settle }, fail });
+      this.#waitingQuestions.push({ question: { ...question, settle }, fail });
       this.#pause();
     });
   }
@@ -101,10 +101,11 @@ export class QuestionRounds {
   }
 
   #pause(): void {
-    this.#working -= 1;
+    this.#runningCount -= 1;
     // Other checks may be about to start.
     queueMicrotask(() => {
-      if (this.#working === 0 && this.#waiting.length > 0) void this.#ask(this.#waiting.splice(0));
+      const canAsk = this.#runningCount === 0 && this.#waitingQuestions.length > 0;
+      if (canAsk) void this.#ask(this.#waitingQuestions.splice(0));
     });
   }
 

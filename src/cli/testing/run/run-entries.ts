@@ -182,20 +182,20 @@ async function runTurns(
     const { prepared } = job;
     const { fault } = prepared.entry.testCase;
     if (fault !== undefined) {
-      turns.settle(prepared, turn, toNotRunResult(fault), { hasAnswer: false });
+      turns.recordEnd(prepared, turn, toNotRunResult(fault), { hasAnswer: false });
       continue;
     }
 
-    const refusal = turns.findRefusal(prepared, turn);
+    const refusal = turns.findNotRunResult(prepared, turn);
     const preparedTurn = refusal ?? (await turns.prepareTurn(prepared, turn).catch(toNotRunResult));
     ctx.signal.throwIfAborted();
 
     if ('fault' in preparedTurn) {
       const repetition = await checks.check({ job, result: preparedTurn, isEarlier: false });
-      turns.settle(prepared, turn, repetition, { hasAnswer: false });
+      turns.recordEnd(prepared, turn, repetition, { hasAnswer: false });
     } else {
       const { repetition, hasAnswer } = await runTurn(job, preparedTurn, requests, checks);
-      if (repetition) turns.settle(prepared, turn, repetition, { hasAnswer });
+      if (repetition) turns.recordEnd(prepared, turn, repetition, { hasAnswer });
     }
   }
 }

@@ -21,7 +21,7 @@ import type { PreparedEntry } from './prepare-entries.ts';
 import { resolveText } from './tested-version.ts';
 
 /** The beginning of the keys of answers that are kept in variables. */
-const STORED = 'stored:';
+const STORED_KEY_PREFIX = 'stored:';
 
 /** A repetition of a case. */
 interface TurnEntry {
@@ -49,7 +49,7 @@ export function sortJobsByTurn<J extends TurnEntry>(
     if (!turn) return [];
     const model = models.indexOf(getTestedModelKey(job.prepared.entry));
     const repetition = job.repetition - job.prepared.firstRepetition;
-    return [{ job, turn, order: [turn.test, repetition, turn.index, model, turn.prompt] }];
+    return [{ job, turn, order: [turn.test, repetition, turn.index, model, turn.promptNumber] }];
   });
   return jobsOfTurns.toSorted((one, other) => compareLists(one.order, other.order));
 }
@@ -85,7 +85,7 @@ export class TurnAnswers {
    * Returns the result of a turn that an earlier one without an answer keeps from being asked;
    * undefined if none does.
    */
-  findRefusal({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
+  findNotRunResult({ entry }: PreparedEntry, turn: TestTurn): RequestResult | undefined {
     const keys = [findConversationKey(entry, turn), ...turn.takes.map(getStoreKey)];
     const [unansweredTurn] = keys.flatMap(key =>
       key === undefined ? [] : (this.#unanswered.get(key) ?? []),
@@ -160,7 +160,7 @@ export class TurnAnswers {
   }
 
   /** Remembers that a turn has no answer, or that a later one has one. */
-  settle(
+  recordEnd(
     { entry }: PreparedEntry,
     turn: TestTurn,
     repetition: Pick<RequestResult, 'fault' | 'isPostponed'>,
@@ -172,7 +172,7 @@ export class TurnAnswers {
     ];
     for (const key of keys) {
       if (key === undefined) continue;
-      if (hasAnswer && key.startsWith(STORED)) {
+      if (hasAnswer && key.startsWith(STORED_KEY_PREFIX)) {
         this.#unanswered.delete(key);
       } else if (!hasAnswer && !this.#unanswered.has(key)) {
         this.#unanswered.set(key, { name: entry.testCase.name, repetition });
@@ -214,14 +214,14 @@ export class TurnAnswers {
 /** Returns the key of the conversation that a turn continues; undefined if it continues none. */
 function findConversationKey(
   entry: TestEntry,
-  { prompt, conversation }: TestTurn,
+  { promptNumber, conversation }: TestTurn,
 ): string | undefined {
   if (conversation === undefined) return undefined;
-  return JSON.stringify([getTestedModelKey(entry), prompt, conversation]);
+  return JSON.stringify([getTestedModelKey(entry), promptNumber, conversation]);
 }
 
 function getStoreKey(name: string): string {
-  return `${STORED}${name}`;
+  return `${STORED_KEY_PREFIX}${name}`;
 }
 
 /** Returns true for a value that JavaScript counts as true. */

@@ -155,6 +155,6 @@ export function createDependencyCheck(
  * Finds the present test files, which may be none. The round before has reported the skipped ones.
  */
 export async function findPresentTests(ctx: Context, options: TestOptions): Promise<FoundTests> {
-  const none = { files: [], named: new Set<string>(), directories: [] };
-  return findTestFiles(ctx, options.paths, () => {}).catch(() => none);
+  const noTests = { files: [], namedFiles: new Set<string>(), directories: [] };
+  return findTestFiles(ctx, options.paths, () => {}).catch(() => noTests);
 }

@@ -45,7 +45,7 @@ async function runRounds(
       continue;
     }
 
-    const change = changed ?? (await events.waitForNext(() => tests.takeChanges()));
+    const change = changed ?? (await events.waitForNext(() => tests.readChanges()));
     if (change === 'q') return code;
     next = change;
   }
@@ -68,7 +68,7 @@ async function runUntilChange(
   round: NextRound,
 ): Promise<RoundEnd> {
   const change = new RoundEndingChange(over =>
-    events.waitForChange(() => tests.takeChanges(), over),
+    events.waitForChange(() => tests.readChanges(), over),
   );
   const signal = AbortSignal.any([ctx.signal, change.signal]);
   let code: ExitCode | undefined;

@@ -6,7 +6,7 @@ import { pluralize } from '../../core/pluralize.ts';
 import type { Budget } from '../../creation/budget.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { TestFile } from '../cases/test-case.ts';
-import { readFiles } from '../read-files.ts';
+import { readTestFiles } from '../read-files.ts';
 import { Judge } from '../run/judge.ts';
 import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
@@ -70,10 +70,10 @@ export class WatchedTests {
     { signal, onNoCost }: { readonly signal: AbortSignal; readonly onNoCost: () => void },
   ): Promise<ExitCode> {
     const { update } = this.#options;
-    const onlyFailed = this.#options.failed || wantedRound === 'f';
+    const runsOnlyFailed = this.#options.failed || wantedRound === 'f';
     const { code, files } = await runRound(
       { ...this.#ctx, signal },
-      { ...this.#options, failed: onlyFailed },
+      { ...this.#options, failed: runsOnlyFailed },
       this.#budget,
       {
         isChosen:
@@ -84,10 +84,10 @@ export class WatchedTests {
         onNoCost: update ? () => {} : onNoCost,
       },
     );
-    this.#files = withFormer(files, this.#files);
+    this.#files = withUnreadableFiles(files, this.#files);
 
     // A round of failed cases does not run the changed ones.
-    if (!onlyFailed) this.#runCases = groupCasesByFile(files);
+    if (!runsOnlyFailed) this.#runCases = groupCasesByFile(files);
     if (update) this.#snapshot = await this.#takeSnapshot();
     return code;
   }
@@ -95,12 +95,12 @@ export class WatchedTests {
   /**
    * Returns the files that have changed since the last call, if any concerns a case; notes them.
    */
-  async takeChanges(): Promise<ReadonlySet<string> | undefined> {
+  async readChanges(): Promise<ReadonlySet<string> | undefined> {
     const changedPaths = await this.#waitForChanges();
     if (changedPaths.size === 0) return undefined;
 
     const readableFiles = await this.#readFiles();
-    this.#files = withFormer(readableFiles, this.#files);
+    this.#files = withUnreadableFiles(readableFiles, this.#files);
     const hasFault = [...changedPaths].some(
       file =>
         isYaml(file) && existsSync(file) && !readableFiles.some(testFile => testFile.file === file),
@@ -136,7 +136,7 @@ export class WatchedTests {
   async #readFiles(): Promise<readonly TestFile[]> {
     const judge = new Judge(this.#ctx, this.#options.judge, this.#budget);
     const foundTests = await findPresentTests(this.#ctx, this.#options);
-    return (await readFiles(this.#ctx, foundTests, judge, this.#options)).files;
+    return (await readTestFiles(this.#ctx, foundTests, judge, this.#options)).files;
   }
 
   async #takeSnapshot(): Promise<Snapshot> {
@@ -148,7 +148,10 @@ export class WatchedTests {
  * Returns the test files; for those that can't be read now, their former state, so that their
  * prompts stay watched.
  */
-function withFormer(readableFiles: readonly TestFile[], former: readonly TestFile[]): TestFile[] {
+function withUnreadableFiles(
+  readableFiles: readonly TestFile[],
+  former: readonly TestFile[],
+): TestFile[] {
   const isLost = ({ file }: TestFile): boolean =>
     !readableFiles.some(testFile => testFile.file === file) && existsSync(file);
   return [...readableFiles, ...former.filter(isLost)];

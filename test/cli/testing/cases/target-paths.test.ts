@@ -1,7 +1,10 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toSharedPath } from '../../../../src/cli/core/paths.ts';
-import { noteOnBackslashes, noteOnCase } from '../../../../src/cli/testing/cases/read-target.ts';
+import {
+  explainBackslashes,
+  explainCaseMismatch,
+} from '../../../../src/cli/testing/cases/read-target.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { ECHO, Project } from '../../../support/project.ts';
@@ -26,10 +29,10 @@ describe('a target with a backslash', () => {
   });
 
   it('gets the note on Windows only', () => {
-    expect(noteOnBackslashes(TARGET, 'win32')).toContain('write sub/echo.prompt');
+    expect(explainBackslashes(TARGET, 'win32')).toContain('write sub/echo.prompt');
     expect([
-      noteOnBackslashes(TARGET, 'linux'),
-      noteOnBackslashes('sub/echo.prompt', 'win32'),
+      explainBackslashes(TARGET, 'linux'),
+      explainBackslashes('sub/echo.prompt', 'win32'),
     ]).toEqual([undefined, undefined]);
   });
 });
@@ -39,7 +42,7 @@ describe('a target in another case', () => {
     ['./Note.prompt', '/home/ada/note.prompt', 'is note.prompt on disk'],
     ['..\\Sub\\note.prompt', 'C:\\work\\sub\\note.prompt', 'is sub/note.prompt on disk'],
   ])('gets a note: %s', (target, real, note) => {
-    expect(noteOnCase(target, real, 'darwin')).toContain(`the target ${target} ${note}`);
+    expect(explainCaseMismatch(target, real, 'darwin')).toContain(`the target ${target} ${note}`);
   });
 
   it.each([
@@ -47,8 +50,8 @@ describe('a target in another case', () => {
     ['../sub/gr\u00fcn.prompt', '/home/Ada/sub/gru\u0308n.prompt'],
     ['./link.prompt', '/home/ada/note.prompt'],
   ])('gets none: %s', (target, real) => {
-    expect(noteOnCase(target, real, 'darwin')).toBeUndefined();
-    expect(noteOnCase('./Note.prompt', '/home/ada/note.prompt', 'linux')).toBeUndefined();
+    expect(explainCaseMismatch(target, real, 'darwin')).toBeUndefined();
+    expect(explainCaseMismatch('./Note.prompt', '/home/ada/note.prompt', 'linux')).toBeUndefined();
   });
 });
 
