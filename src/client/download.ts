@@ -102,7 +102,7 @@ async function followMediaRedirects(
       throw new ProtocolError(`${shownUrl} is redirected too many times`);
     }
 
-    target = checkMediaUrl(location, { ...urlContext, from: target });
+    target = checkMediaUrl(location, { ...urlContext, redirectedFrom: target });
   }
 }
 

@@ -10,10 +10,10 @@ const SECOND_MS = 1000;
  * Seconds that the search adds at its start while the service's clock is unknown, so that rounding
  * needs no second search.
  */
-const MARGIN_S = 2;
+const CLOCK_MARGIN_S = 2;
 
 /** A run created later than this after its request was sent belongs to another request. */
-const WINDOW_S = 600;
+const CREATION_WINDOW_S = 600;
 const MAX_SEARCHED_PAGES = 100;
 
 /** The part of a client that the search needs; `PromptService` has it. */
@@ -122,7 +122,7 @@ async function fetchRowsAround(
 
   // Without an answer from the service yet, start from the local clock; the answer may prove it
   // wrong.
-  const guess = computeEarliestStart(client, creations) - MARGIN_S;
+  const guess = computeEarliestStart(client, creations) - CLOCK_MARGIN_S;
   const { rows, hasMore } = await client.runs.list(
     { since: guess, limit: MAX_LIST_LIMIT },
     options,
@@ -189,7 +189,7 @@ function computeCreationWindow(
   { sentAt, clockOffsetMs }: LostCreation,
 ): TimeSpan {
   const since = Math.floor((sentAt + (clockOffsetMs ?? clock.offsetMs ?? 0)) / SECOND_MS);
-  return { since, until: since + WINDOW_S };
+  return { since, until: since + CREATION_WINDOW_S };
 }
 
 function mayBeLostRun(

@@ -6,7 +6,7 @@ interface MediaUrlSource {
   /** The base URL of the service that named it. */
   readonly baseUrl: string;
   /** The URL that redirected to it; undefined for the first URL. */
-  readonly from?: URL;
+  readonly redirectedFrom?: URL;
   /** Returns true if the transport itself serves the URL, such as files of the embedded service. */
   readonly owns?: ((url: URL) => boolean) | undefined;
   /** Masks the key in text to be shown. */
@@ -21,16 +21,16 @@ interface MediaUrlSource {
  * @throws {ProtocolError} for any other URL, naming it
  */
 export function checkMediaUrl(address: string, source: MediaUrlSource): URL {
-  const { baseUrl, from, owns, redact = text => text } = source;
-  if (!URL.canParse(address, from?.href)) {
+  const { baseUrl, redirectedFrom, owns, redact = text => text } = source;
+  if (!URL.canParse(address, redirectedFrom?.href)) {
     throw new ProtocolError(`${JSON.stringify(redact(address))} is not a URL of media`);
   }
 
-  const url = new URL(address, from);
-  if (from === undefined && owns?.(url)) return url;
+  const url = new URL(address, redirectedFrom);
+  if (redirectedFrom === undefined && owns?.(url)) return url;
 
   const service = new URL(baseUrl);
-  const fault = findMediaUrlFault(url, service, from);
+  const fault = findMediaUrlFault(url, service, redirectedFrom);
   if (fault !== undefined) {
     throw new ProtocolError(
       `${redact(`${url.protocol}//${url.host}${url.pathname}`)} is not fetched: ${fault}`,
@@ -49,10 +49,10 @@ function findMediaUrlFault(url: URL, service: URL, from: URL | undefined): strin
 
   if (url.origin === service.origin && url.origin !== 'null') return undefined;
 
-  const hosts = [url.hostname, service.hostname];
-  if (url.protocol === 'http:' && hosts.every(isLoopbackHost)) return undefined;
+  const isWithinLoopback = isLoopbackHost(url.hostname) && isLoopbackHost(service.hostname);
+  if (url.protocol === 'http:' && isWithinLoopback) return undefined;
   if (url.protocol !== 'https:') return 'media are fetched over https only';
 
-  const [isPrivate, serviceIsPrivate] = hosts.map(isPrivateHost);
-  return isPrivate && !serviceIsPrivate ? 'it leads into a private network' : undefined;
+  const entersPrivateNetwork = isPrivateHost(url.hostname) && !isPrivateHost(service.hostname);
+  return entersPrivateNetwork ? 'it leads into a private network' : undefined;
 }

@@ -76,8 +76,9 @@ async function createForTarget(
  * decides.
  */
 function toRunInputs(inputs: RunInputs | Readonly<Record<string, string>>): RunInputs {
-  const isWhole = typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
-  return isWhole ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };
+  const isRunInputs =
+    typeof inputs['textInputs'] === 'object' || Array.isArray(inputs['imageInputs']);
+  return isRunInputs ? inputs : { textInputs: { ...(inputs as Record<string, string>) } };
 }
 
 async function requireLatestVersion(

@@ -21,10 +21,11 @@ export interface GroupUsage {
   readonly estimated: boolean;
 }
 
-export function groupUsage(key: string, runs: readonly RunRow[]): GroupUsage {
-  const sum = new UsageTotal();
-  for (const run of runs) sum.add(run);
-  return sum.toGroupUsage(key);
+/** Adds up the usage of the runs of a group. */
+export function sumUsage(key: string, runs: readonly RunRow[]): GroupUsage {
+  const total = new UsageTotal();
+  for (const run of runs) total.add(run);
+  return total.toGroupUsage(key);
 }
 
 /** Adds up the usage of a group of runs without holding them. */
@@ -35,11 +36,11 @@ export class UsageTotal {
   #cost: number | null = null;
   #tokens: { input: number; output: number; cached: number } | null = null;
   #estimated = false;
-  #unpriced = 0;
+  #unpricedRuns = 0;
 
   /** The number of ended runs whose cost is unknown. */
-  get unpriced(): number {
-    return this.#unpriced;
+  get unpricedRuns(): number {
+    return this.#unpricedRuns;
   }
 
   add({ runStatus, credits, usage }: RunRow): void {
@@ -57,13 +58,13 @@ export class UsageTotal {
     }
 
     const hasEnded = runStatus === 'succeeded' || runStatus === 'failed';
-    if (cost === null && hasEnded) this.#unpriced += 1;
+    if (cost === null && hasEnded) this.#unpricedRuns += 1;
     if (cost !== null) this.#cost = (this.#cost ?? 0) + toMoney(cost);
     if (estimated) this.#estimated = true;
   }
 
   toGroupUsage(key: string): GroupUsage {
-    const isUnknown = this.#cost === null || (this.#cost === 0 && this.#unpriced > 0);
+    const isCostUnknown = this.#cost === null || (this.#cost === 0 && this.#unpricedRuns > 0);
     return {
       key,
       runs: this.#runs,
@@ -71,7 +72,7 @@ export class UsageTotal {
       // To eight decimals, so that sums of cents don't drift.
       credits: toDollars(this.#credits),
       tokens: this.#tokens && { ...this.#tokens },
-      cost: isUnknown ? null : toDollars(this.#cost ?? 0),
+      cost: isCostUnknown ? null : toDollars(this.#cost ?? 0),
       estimated: this.#estimated,
     };
   }

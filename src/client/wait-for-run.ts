@@ -6,7 +6,7 @@ import type { Pace, ReadOptions } from './request-options.ts';
 
 const FIRST_INTERVAL_MS = 1000;
 const LAST_INTERVAL_MS = 9000;
-const GROWTH = 1.5;
+const INTERVAL_GROWTH = 1.5;
 
 // Each interval grows by up to this share, so that many waiting clients don't poll in step.
 const JITTER = 0.1;
@@ -15,7 +15,7 @@ const JITTER = 0.1;
  * Time for which a run that the service itself named may be missing, because a replica may lag
  * behind.
  */
-const MISSING_MS = 60_000;
+const MAX_RUN_MISSING_MS = 60_000;
 
 /** The part of a client that `waitForRun` needs; `PromptService` has it. */
 export interface PollingClient {
@@ -132,14 +132,14 @@ class RunWait {
   #mayPass(error: PromptServiceError): boolean {
     if (error.httpStatus !== 404) return isPassingFault(error);
     const missingSince = this.#failingPolls?.missingSince ?? this.#startedAt;
-    return this.#options.idFromService === true && this.#now() - missingSince < MISSING_MS;
+    return this.#options.idFromService === true && this.#now() - missingSince < MAX_RUN_MISSING_MS;
   }
 
   async #pause(ms: number): Promise<void> {
     const { signal, sleep = this.#client.sleep } = this.#options;
-    const left = this.#getTimeLeft();
-    await sleep(Math.max(0, Math.min(ms, left)), signal);
-    if (ms >= left) throw this.#timeoutError();
+    const leftMs = this.#getTimeLeft();
+    await sleep(Math.max(0, Math.min(ms, leftMs)), signal);
+    if (ms >= leftMs) throw this.#timeoutError();
   }
 
   #getTimeLeft(): number {
@@ -185,19 +185,19 @@ interface FailingPolls {
 }
 
 function withFailure(
-  failing: FailingPolls | undefined,
+  pollsBefore: FailingPolls | undefined,
   error: PromptServiceError,
   askedAt: number,
 ): FailingPolls {
   const isMissing = error.httpStatus === 404;
   return {
-    since: failing?.since ?? askedAt,
-    missingSince: failing?.missingSince ?? (isMissing ? askedAt : undefined),
+    since: pollsBefore?.since ?? askedAt,
+    missingSince: pollsBefore?.missingSince ?? (isMissing ? askedAt : undefined),
   };
 }
 
 function computeGrowingInterval(step: number, random: () => number): number {
-  const ms = Math.min(FIRST_INTERVAL_MS * GROWTH ** step, LAST_INTERVAL_MS);
+  const ms = Math.min(FIRST_INTERVAL_MS * INTERVAL_GROWTH ** step, LAST_INTERVAL_MS);
   return ms * (1 + JITTER * random());
 }
 

@@ -16,6 +16,11 @@ export class DataDirectoryError extends Error {
 /** The database's file name in the data directory. */
 export const DATABASE_FILE = 'promptrun.db';
 
+/** Files that a data directory may hold before the first start. */
+const USER_FILES = ['models.yaml'];
+
+const WRITABLE_BY_OTHERS = 0o022;
+
 /**
  * Creates the data directory (0700) if it is missing; returns the path of the database in it.
  *
@@ -27,8 +32,6 @@ export async function prepareDataDirectory(dataDir: string): Promise<string> {
   await closeToOthers(dataDir);
   return path.join(dataDir, DATABASE_FILE);
 }
-
-const WRITABLE_BY_OTHERS = 0o022;
 
 function checkOwner(dataDir: string, { uid, mode }: Stats): void {
   if (process.platform === 'win32') return;
@@ -49,14 +52,12 @@ function belongsToAnother(uid: number): boolean {
   return uid !== 0 && process.getuid !== undefined && uid !== process.getuid();
 }
 
-/** Files that a data directory may hold before the first start. */
-const USER_FILES = ['models.yaml'];
-
 /** Closes the directory to others, unless it holds files of other programs too. */
 async function closeToOthers(dataDir: string): Promise<void> {
   const entries = await readdir(dataDir);
-  const ours = entries.includes(DATABASE_FILE) || entries.every(name => USER_FILES.includes(name));
-  if (ours) await chmod(dataDir, 0o700).catch(ignoreNotPermitted);
+  const isOurs =
+    entries.includes(DATABASE_FILE) || entries.every(name => USER_FILES.includes(name));
+  if (isOurs) await chmod(dataDir, 0o700).catch(ignoreNotPermitted);
 }
 
 /** Ignores EPERM: a mounted volume may belong to root, who alone may change its mode. */

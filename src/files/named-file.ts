@@ -8,7 +8,9 @@ import { isLink } from './writing/write-below.ts';
  * The reason not to open a named file. `file count` and `total size` mean that the files exceed a
  * maximum together.
  */
-export type NamedFileFault = 'outside' | 'irregular' | 'large' | 'file count' | 'total size';
+export type NamedFileFault = 'outside' | 'irregular' | 'large' | NamedFilesExcess;
+
+type NamedFilesExcess = 'file count' | 'total size';
 
 /** Maximum number and total size of the files that one file names. */
 const MAX_NAMED_FILES = 1000;
@@ -20,7 +22,7 @@ export class NamedFileCount {
   #bytes = 0;
 
   /** Counts a file once; returns the maximum that it exceeds. */
-  add(realPath: string, bytes: number): 'file count' | 'total size' | undefined {
+  add(realPath: string, bytes: number): NamedFilesExcess | undefined {
     if (this.#seen.has(realPath)) return undefined;
     if (this.#seen.size >= MAX_NAMED_FILES) return 'file count';
     if (this.#bytes + bytes > MAX_NAMED_BYTES) return 'total size';
@@ -35,7 +37,7 @@ export class NamedFileCount {
  *
  * @param namer the file that names it, such as `a configuration`
  */
-export function explainExcess(fault: 'file count' | 'total size', namer: string): string {
+export function explainExcess(fault: NamedFilesExcess, namer: string): string {
   const limit =
     fault === 'file count'
       ? `${namer} may name ${formatNumber(MAX_NAMED_FILES)} different ones`
@@ -45,7 +47,7 @@ export function explainExcess(fault: 'file count' | 'total size', namer: string)
 
 /** The real path of a file that another file names, with the reason not to open it. */
 export interface NamedFile {
-  readonly real: string;
+  readonly realPath: string;
   readonly fault: NamedFileFault | undefined;
 }
 
@@ -65,16 +67,16 @@ export function inspectNamedFile(
   countedFiles?: NamedFileCount,
 ): NamedFile {
   const root = folder === undefined ? undefined : resolveRealPath(folder);
-  const real = resolvePathUnlessLoop(file, root);
-  if (real === undefined) return { real: file, fault: 'irregular' };
-  if (root !== undefined && !isInFolder(root, real)) return { real, fault: 'outside' };
+  const realPath = resolvePathUnlessLoop(file, root);
+  if (realPath === undefined) return { realPath: file, fault: 'irregular' };
+  if (root !== undefined && !isInFolder(root, realPath)) return { realPath, fault: 'outside' };
 
-  const stats = statSync(real);
-  if (!stats.isFile()) return { real, fault: 'irregular' };
-  if (stats.size > maxBytes) return { real, fault: 'large' };
+  const stats = statSync(realPath);
+  if (!stats.isFile()) return { realPath, fault: 'irregular' };
+  if (stats.size > maxBytes) return { realPath, fault: 'large' };
 
-  const fault = countedFiles?.add(real, stats.size);
-  return { real, fault };
+  const fault = countedFiles?.add(realPath, stats.size);
+  return { realPath, fault };
 }
 
 /**

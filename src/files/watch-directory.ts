@@ -26,10 +26,10 @@ export function watchDirectory(
   { isWatched, onChange, onError }: WatchOptions,
 ): DirectoryWatcher {
   let timer: NodeJS.Timeout | undefined;
-  let last: Promise<void> = Promise.resolve();
+  let lastCall: Promise<void> = Promise.resolve();
   const changeNow = (): Promise<void> => {
-    last = last.then(onChange).catch((error: unknown) => onError(toError(error)));
-    return last;
+    lastCall = lastCall.then(onChange).catch((error: unknown) => onError(toError(error)));
+    return lastCall;
   };
 
   const onEvent = (_: string, name: string | null): void => {

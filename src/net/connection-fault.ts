@@ -1,5 +1,5 @@
 /** Messages for codes of Node and undici whose own messages say too little. */
-const CAUSES: Readonly<Record<string, string>> = {
+const CAUSE_MESSAGES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   ENOTFOUND: 'host not found',
@@ -19,7 +19,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 };
 
 /** Codes for a certificate that this machine does not trust, which a retry can't change. */
-const UNTRUSTED = new Set([
+const UNTRUSTED_CODES = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
@@ -29,7 +29,7 @@ const UNTRUSTED = new Set([
 ]);
 
 /** Codes for other certificate faults that a retry can't change. */
-const WRONG_CERTIFICATE = new Set([
+const INVALID_CERTIFICATE_CODES = new Set([
   'CERT_HAS_EXPIRED',
   'CERT_NOT_YET_VALID',
   'CERT_REVOKED',
@@ -54,19 +54,19 @@ export class ProxyFault extends Error {
 }
 
 /** Returns true if a connection failed because of a certificate, so that a retry can't succeed. */
-export function isAboutCertificate(error: unknown): boolean {
+export function isCertificateFault(error: unknown): boolean {
   const code = findFaultCode(error) ?? '';
-  return UNTRUSTED.has(code) || WRONG_CERTIFICATE.has(code);
+  return UNTRUSTED_CODES.has(code) || INVALID_CERTIFICATE_CODES.has(code);
 }
 
 /** Explains why a connection failed, with the system's error code, which users can search for. */
 export function explainConnectionFailure(error: unknown): string {
   const code = findFaultCode(error);
   if (code === undefined) return getFaultMessage(error);
-  if (UNTRUSTED.has(code)) {
+  if (UNTRUSTED_CODES.has(code)) {
     return `its certificate is not trusted (${code}); set NODE_EXTRA_CA_CERTS to the file of its CA`;
   }
-  const cause = CAUSES[code] ?? getFaultMessage(error);
+  const cause = CAUSE_MESSAGES[code] ?? getFaultMessage(error);
   return isUndiciCode(code) ? cause : `${cause} (${code})`;
 }
 
@@ -76,7 +76,7 @@ export function explainConnectionFailure(error: unknown): string {
  */
 export function explainCauseWithoutAddress(error: unknown): string {
   const code = findFaultCode(error);
-  const isKnown = code !== undefined && (UNTRUSTED.has(code) || code in CAUSES);
+  const isKnown = code !== undefined && (UNTRUSTED_CODES.has(code) || code in CAUSE_MESSAGES);
   return isKnown ? explainConnectionFailure(error) : (code ?? 'connection failed');
 }
 

@@ -82,6 +82,6 @@ async function createDecoder(name: string, firstPiece: Uint8Array): Promise<Tran
     );
   }
 
-  // Some servers send raw deflate data under this name.
+  // Some servers send raw deflate data under this name, without zlib's header, which begins with 8.
   return ((firstPiece[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw();
 }

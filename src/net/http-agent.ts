@@ -4,7 +4,7 @@ import type openTunnel from 'undici/lib/api/api-connect.js';
 import {
   explainConnectionFailure,
   findFaultCode,
-  isAboutCertificate,
+  isCertificateFault,
   ProxyFault,
 } from './connection-fault.ts';
 
@@ -19,7 +19,7 @@ export interface AgentOptions {
     'keepAliveTimeout' | 'keepAliveMaxTimeout' | 'keepAliveTimeoutThreshold'
   >;
   /** Maximum number of connections to a server at once; default unlimited. Unused with a proxy. */
-  readonly connections?: number;
+  readonly maxConnections?: number;
   /** Closes all connections when aborted, including those that are being made. */
   readonly signal?: AbortSignal;
   /**
@@ -35,7 +35,15 @@ type TunnelOptions = Parameters<typeof openTunnel>[0];
 
 /** Loads undici and returns a dispatcher for connections of this kind. */
 export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
-  const { proxy, keepAlive, connections, connectTimeoutMs: timeout, lookup, ca, signal } = options;
+  const {
+    proxy,
+    keepAlive,
+    maxConnections,
+    connectTimeoutMs: timeout,
+    lookup,
+    ca,
+    signal,
+  } = options;
   const tls = { timeout, ...(ca !== undefined && { ca }) };
   if (proxy) return await createTunnelAgent(proxy, tls, options);
 
@@ -47,7 +55,7 @@ export async function openAgent(options: AgentOptions): Promise<Dispatcher> {
 
   return new Agent({
     ...keepAlive,
-    ...(connections !== undefined && { connections }),
+    ...(maxConnections !== undefined && { connections: maxConnections }),
     connect: createAbortableConnector(signal, connect),
   });
 }
@@ -70,9 +78,9 @@ async function createTunnelAgent(
     );
     // undici itself would retry forever if the proxy closes the connection, and hides the proxy's
     // answer.
-    const open = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
+    const openCheckedTunnel = (target: TunnelOptions): Promise<Dispatcher.ConnectData> =>
       checkTunnel(proxy, openTunnel.call(pool, { ...target, headersTimeout: tls.timeout }));
-    return Object.assign(pool, { connect: open });
+    return Object.assign(pool, { connect: openCheckedTunnel });
   };
 
   const token = buildProxyAuthorization(proxy);
@@ -91,14 +99,11 @@ async function checkTunnel(
   tunnel: Promise<Dispatcher.ConnectData>,
 ): Promise<Dispatcher.ConnectData> {
   const { statusCode, socket, ...rest } = await tunnel.catch((error: unknown) => {
-    const closed = findFaultCode(error) === 'UND_ERR_SOCKET';
+    const isClosed = findFaultCode(error) === 'UND_ERR_SOCKET';
     throw new ProxyFault(
       proxy.host,
-      closed ? 'it closed the connection' : explainConnectionFailure(error),
-      {
-        mayPass: !isAboutCertificate(error),
-        cause: error,
-      },
+      isClosed ? 'it closed the connection' : explainConnectionFailure(error),
+      { mayPass: !isCertificateFault(error), cause: error },
     );
   });
   if (statusCode === 200) return { statusCode, socket, ...rest };

@@ -74,16 +74,17 @@ function parseProxyUrl(name: string, value = ''): URL | undefined {
  * domains.
  */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
-  const ownPort = port || (protocol === 'https:' ? '443' : '80');
+  const targetPort = port || (protocol === 'https:' ? '443' : '80');
   const host = hostname.toLowerCase();
   return list
     .toLowerCase()
     .split(/[\s,]+/)
     .filter(entry => entry !== '')
     .some(entry => {
-      const [, name = '', wantedPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
+      // A host or `[IPv6]`, and perhaps a port.
+      const [, name = '', entryPort] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
       const domain = name.replace(/^\*?\./, '');
-      if (wantedPort !== undefined && wantedPort !== ownPort) return false;
+      if (entryPort !== undefined && entryPort !== targetPort) return false;
       return domain === '*' || (domain !== '' && (host === domain || host.endsWith(`.${domain}`)));
     });
 }

@@ -40,19 +40,20 @@ export const PROVIDER_RETRIES: RetryPolicy = {
 /** Maximum wait that an answer may ask for; beyond it the request is not retried. */
 export const MAX_RETRY_AFTER_MS = 60_000;
 
+export interface FailedAttempt {
+  /** The number of the attempt, from 1. */
+  readonly attempt: number;
+  /** The wait that its answer asked for, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
+}
+
 /**
  * Returns the wait before the next attempt, in milliseconds; undefined to give up. The caller
  * decides if the request may be sent again at all.
- *
- * @param attempt the number of the failed attempt, from 1
- * @param retryAfterMs the wait that its answer asked for
  */
-export function waitBeforeRetry(
+export function computeBackoff(
   { attempts, firstWaitMs, maxWaitMs, backoffIsMinimum }: RetryPolicy,
-  {
-    attempt,
-    retryAfterMs,
-  }: { readonly attempt: number; readonly retryAfterMs?: number | undefined },
+  { attempt, retryAfterMs }: FailedAttempt,
   random: () => number = Math.random,
 ): number | undefined {
   if (attempt >= attempts) return undefined;

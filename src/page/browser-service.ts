@@ -1,7 +1,7 @@
 import { GatewayTimeoutError, NetworkError } from '../client/errors.ts';
 import { type AttemptOutcome, parseResponse } from '../client/http/parse-response.ts';
 import { Redaction } from '../client/http/redaction.ts';
-import { retryDelay, retryPolicy } from '../client/http/retry.ts';
+import { computeRetryDelay, createRetryPolicy } from '../client/http/retry.ts';
 import { AccountApi } from '../client/nouns/account.ts';
 import { Prompts, Versions } from '../client/nouns/prompts.ts';
 import { ResourcesApi } from '../client/nouns/resources.ts';
@@ -63,9 +63,11 @@ export class BrowserService implements Requester {
 
       const repeatable = options.idempotencyKey === undefined ? method : 'GET';
       const failed = { method: repeatable, attempt, error, retryAfterMs };
-      const policy = retryPolicy(options.retries);
+      const policy = createRetryPolicy(options.retries);
       const waitMs =
-        error instanceof GatewayTimeoutError ? undefined : retryDelay(failed, this.random, policy);
+        error instanceof GatewayTimeoutError
+          ? undefined
+          : computeRetryDelay(failed, this.random, policy);
       if (error && waitMs === undefined) throw error;
 
       await pause(waitMs ?? 0, options.signal);

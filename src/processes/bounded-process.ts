@@ -16,7 +16,7 @@ export interface OrderLimits {
   /** Maximum time in milliseconds, from the start of the work. */
   readonly timeMs: number;
   /** The subject of messages about limits. */
-  readonly what: string;
+  readonly subject: string;
   readonly signal?: AbortSignal;
 }
 
@@ -51,7 +51,7 @@ export class BoundedProcess {
   async perform(order: object, limits: OrderLimits): Promise<unknown> {
     limits.signal?.throwIfAborted();
     this.#child ??= this.#start();
-    const reply = await this.#askFor(this.#child, order, limits);
+    const reply = await this.#sendOrder(this.#child, order, limits);
     if (reply.state === 'done') return reply.result;
 
     const error = restoreError(reply.fault, this.#options.errors ?? new Map());
@@ -65,7 +65,7 @@ export class BoundedProcess {
    * Sends an order and returns its reply; kills the process if none comes. Keeps this process alive
    * meanwhile.
    */
-  async #askFor(child: ChildProcess, order: object, limits: OrderLimits): Promise<FinalReply> {
+  async #sendOrder(child: ChildProcess, order: object, limits: OrderLimits): Promise<FinalReply> {
     let stopWatching = (): void => {};
     child.ref();
     child.channel?.ref();
@@ -121,11 +121,11 @@ function watchOrder(
   resolve: (reply: FinalReply) => void,
   reject: (error: Error) => void,
 ): () => void {
-  const { timeMs, what, signal } = limits;
+  const { timeMs, subject, signal } = limits;
   let timer: NodeJS.Timeout | undefined;
 
   // After a busy period, timers fire before replies that have arrived already.
-  const onTimeUp = (): void => void setImmediate(() => reject(pastTimeError(what, timeMs)));
+  const onTimeUp = (): void => void setImmediate(() => reject(pastTimeError(subject, timeMs)));
 
   const onReply = (reply: ProcessReply): void => {
     if (reply.state === 'begun') {
@@ -153,12 +153,12 @@ function watchOrder(
  * runs out.
  */
 function exitError(
-  { what, memoryMiB }: WatchedLimits,
+  { subject, memoryMiB }: WatchedLimits,
   code: number | null,
   killedBy: NodeJS.Signals | null,
 ): Error {
   if (killedBy !== null || code === ABORTED_ON_WINDOWS) {
-    return new LimitExceeded(`${what} takes more than ${memoryMiB} MiB of memory`);
+    return new LimitExceeded(`${subject} takes more than ${memoryMiB} MiB of memory`);
   }
-  return new Error(`${what} failed: its process ended with exit code ${code}`);
+  return new Error(`${subject} failed: its process ended with exit code ${code}`);
 }

@@ -3,7 +3,14 @@ import path from 'node:path';
 import { isLink } from '../files/writing/write-below.ts';
 import type { Env } from '../utils/env.ts';
 import { getErrorCode } from '../utils/error-utils.ts';
+import { findDefined } from '../utils/first-defined.ts';
 import { readVariable } from './program-environment.ts';
+
+/**
+ * Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need
+ * other programs.
+ */
+const STARTABLE_EXTENSIONS = ['.com', '.exe', '.bat', '.cmd'];
 
 /**
  * Finds a program by its bare name in the absolute directories of PATH. Skips entries such as `.`,
@@ -16,9 +23,9 @@ export function findProgram(
   env: Env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  return listPathDirectories(env, platform)
-    .map(directory => findProgramAt(path.join(directory, name), env, platform))
-    .find(file => file !== undefined);
+  return findDefined(listPathDirectories(env, platform), directory =>
+    findProgramAt(path.join(directory, name), env, platform),
+  );
 }
 
 /**
@@ -28,14 +35,14 @@ export function findProgram(
  * @returns the absolute path; undefined if there is none
  */
 export function resolveProgram(
-  typed: string,
+  program: string,
   directory: string,
   env: Env,
   platform: NodeJS.Platform = process.platform,
 ): string | undefined {
-  const isPath = typed.includes('/') || (platform === 'win32' && /[\\:]/u.test(typed));
-  if (!isPath) return findProgram(typed, env, platform);
-  return findProgramAt(path.resolve(directory, typed), env, platform);
+  const isPath = program.includes('/') || (platform === 'win32' && /[\\:]/u.test(program));
+  if (!isPath) return findProgram(program, env, platform);
+  return findProgramAt(path.resolve(directory, program), env, platform);
 }
 
 /** Returns true if a program is a Windows batch file, which cmd.exe runs. */
@@ -52,26 +59,23 @@ function listPathDirectories(env: Env, platform: NodeJS.Platform): string[] {
 }
 
 /**
- * Extensions that can be started: programs, and batch files by cmd.exe. The others in PATHEXT need
- * other programs.
- */
-const STARTABLE = ['.com', '.exe', '.bat', '.cmd'];
-
-/**
  * Returns the file of that name, on Windows also with an extension of PATHEXT; undefined if there
  * is none.
  */
 function findProgramAt(file: string, env: Env, platform: NodeJS.Platform): string | undefined {
-  const endings = platform === 'win32' ? listWindowsEndings(file, env) : [''];
-  return endings.map(ending => file + ending).find(whole => isProgram(whole, platform));
+  const extensions = platform === 'win32' ? listWindowsExtensions(file, env) : [''];
+  return extensions
+    .map(extension => file + extension)
+    .find(candidate => isProgram(candidate, platform));
 }
 
-function listWindowsEndings(file: string, env: Env): string[] {
-  const preferred = (readVariable(env, 'PATHEXT', 'win32') ?? STARTABLE.join(';'))
+function listWindowsExtensions(file: string, env: Env): string[] {
+  const preferred = (readVariable(env, 'PATHEXT', 'win32') ?? STARTABLE_EXTENSIONS.join(';'))
     .toLowerCase()
     .split(';');
-  const endings = preferred.filter(ending => STARTABLE.includes(ending));
-  return STARTABLE.includes(path.extname(file).toLowerCase()) ? ['', ...endings] : endings;
+  const extensions = preferred.filter(extension => STARTABLE_EXTENSIONS.includes(extension));
+  const hasExtension = STARTABLE_EXTENSIONS.includes(path.extname(file).toLowerCase());
+  return hasExtension ? ['', ...extensions] : extensions;
 }
 
 /**

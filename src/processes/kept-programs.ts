@@ -7,6 +7,12 @@ import {
   type ProgramOutput,
 } from './program-output.ts';
 
+/**
+ * Time after which a question that waits for a program starts another one, in milliseconds: about
+ * what a start takes.
+ */
+const START_ANOTHER_AFTER_MS = 100;
+
 /** A started program, with what belongs to it. */
 export interface StartedProgram {
   readonly tree: ProcessTree;
@@ -52,12 +58,6 @@ export class KeptPrograms<P extends StartedProgram> {
 }
 
 /**
- * Time after which a question that waits for a program starts another one, in milliseconds: about
- * what a start takes.
- */
-const GROWTH_MS = 100;
-
-/**
  * The programs for questions with the same key: few if they answer at once, up to one for each
  * question if they don't.
  */
@@ -70,10 +70,11 @@ class ProgramPool<P extends StartedProgram> {
 
   /** Asks a program, which stays if it answers. */
   async ask(question: ProgramQuestion<P>): Promise<ProgramOutput> {
-    const free = this.#takeIdle() ?? (this.#busy === 0 ? undefined : await this.#waitForFree());
+    const idleProgram =
+      this.#takeIdle() ?? (this.#busy === 0 ? undefined : await this.#waitForFree());
     this.#busy += 1;
 
-    let kept = free;
+    let kept = idleProgram;
     let hasAnswered = false;
     try {
       kept ??= new KeptProgram(await question.start());
@@ -83,7 +84,7 @@ class ProgramPool<P extends StartedProgram> {
     } finally {
       this.#busy -= 1;
       if (kept && hasAnswered && kept.isRunning) {
-        this.#release(kept);
+        this.#passOn(kept);
       } else {
         await kept?.end();
       }
@@ -95,30 +96,30 @@ class ProgramPool<P extends StartedProgram> {
   }
 
   #takeIdle(): KeptProgram<P> | undefined {
-    const at = this.#idle.findIndex(({ isRunning }) => isRunning);
-    return at === -1 ? undefined : this.#idle.splice(at, 1)[0];
+    const index = this.#idle.findIndex(({ isRunning }) => isRunning);
+    return index === -1 ? undefined : this.#idle.splice(index, 1)[0];
   }
 
   /** Returns the next program that has answered; undefined if it is time to start one. */
   #waitForFree(): Promise<KeptProgram<P> | undefined> {
     return new Promise(resolve => {
       const startAnother = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(take), 1);
+        this.#waiting.splice(this.#waiting.indexOf(resolveWith), 1);
         resolve(undefined);
       };
 
       // One after the other, so that programs which take long to start are not all started at once.
-      const timer = setTimeout(startAnother, GROWTH_MS * (this.#waiting.length + 1));
-      const take = (kept: KeptProgram<P>): void => {
+      const timer = setTimeout(startAnother, START_ANOTHER_AFTER_MS * (this.#waiting.length + 1));
+      const resolveWith = (kept: KeptProgram<P>): void => {
         clearTimeout(timer);
         resolve(kept);
       };
 
-      this.#waiting.push(take);
+      this.#waiting.push(resolveWith);
     });
   }
 
-  #release(kept: KeptProgram<P>): void {
+  #passOn(kept: KeptProgram<P>): void {
     const next = this.#waiting.shift();
     if (next) {
       next(kept);

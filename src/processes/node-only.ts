@@ -2,8 +2,22 @@
 const IMPORTS = /\brequire[ \t]*\(|^[ \t]*import\b/mu;
 
 /** Matches names that Node has, but not an engine without files, network, languages and timers. */
-const NODE_ONLY =
-  /\b(?<name>process)(?:\.(?:env|mainModule|cwd|argv|platform|version|hrtime|memoryUsage|std|arch|uptime|nextTick)|\[)|\}\s*=\s*(?<whole>process)\b|\b(?<part>Intl|Buffer|URL|crypto|performance|global|WebAssembly)\.[A-Za-z]|\bnew (?<made>URL|URLSearchParams|TextEncoder|TextDecoder|AbortController|Headers|Request|Response|Blob|FormData)\(|(?:(?<![.\w$])|globalThis\.)(?<called>fetch|setTimeout|setInterval|setImmediate|atob|btoa)\(|\.(?<method>toLocaleString|toLocaleDateString|toLocaleTimeString|localeCompare)\(/u;
+const NODE_ONLY = new RegExp(
+  [
+    // process.env, process['env'], const { env } = process
+    String.raw`\b(?<name>process)(?:\.(?:env|mainModule|cwd|argv|platform|version|hrtime|memoryUsage|std|arch|uptime|nextTick)|\[)`,
+    String.raw`\}\s*=\s*(?<whole>process)\b`,
+    // Buffer.from
+    String.raw`\b(?<object>Intl|Buffer|URL|crypto|performance|global|WebAssembly)\.[A-Za-z]`,
+    // new URL(
+    String.raw`\bnew (?<class>URL|URLSearchParams|TextEncoder|TextDecoder|AbortController|Headers|Request|Response|Blob|FormData)\(`,
+    // fetch(, globalThis.fetch(
+    String.raw`(?:(?<![.\w$])|globalThis\.)(?<function>fetch|setTimeout|setInterval|setImmediate|atob|btoa)\(`,
+    // .toLocaleString(
+    String.raw`\.(?<method>toLocaleString|toLocaleDateString|toLocaleTimeString|localeCompare)\(`,
+  ].join('|'),
+  'u',
+);
 
 /** Returns the first name in code that only Node has; undefined if there is none. */
 export function findNodeOnlyName(code: string): string | undefined {

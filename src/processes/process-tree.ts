@@ -6,6 +6,12 @@ import { endProcessGroup } from './process-groups.ts';
 import { buildProgramLine, type ProgramStart } from './program-line.ts';
 import { endOrphans, endTree, type Lifetime } from './windows-processes.ts';
 
+/** Maximum time to wait for the output of a program that has ended. */
+const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
+
+const MAX_SCANS = 6;
+const BETWEEN_SCANS_MS = 20;
+
 /** The end of a program; one of the two is null. */
 export interface ProgramEnd {
   readonly code: number | null;
@@ -134,8 +140,6 @@ export class ProcessTree {
   }
 }
 
-const OUTPUT_GRACE = { waits: 10, ms: 100 } as const;
-
 /** A tree whose process was killed before it could end it. */
 export interface OrphanedTree {
   /** The environment variable that marks its processes, as `NAME=value`. */
@@ -168,16 +172,13 @@ export async function endOrphanedTree(
  */
 async function endMarked(mark: string): Promise<void> {
   // A starting process shows no environment yet, so only two empty scans in a row count.
-  for (let scans = 0, quiet = 0; scans < MAX_SCANS && quiet < 2; scans += 1) {
+  for (let scans = 0, emptyScans = 0; scans < MAX_SCANS && emptyScans < 2; scans += 1) {
     if (scans > 0) await delay(BETWEEN_SCANS_MS);
-    const left = await listProcessesWith(mark);
-    quiet = left.length === 0 ? quiet + 1 : 0;
-    for (const pid of left) kill(pid);
+    const pids = await listProcessesWith(mark);
+    emptyScans = pids.length === 0 ? emptyScans + 1 : 0;
+    for (const pid of pids) kill(pid);
   }
 }
-
-const MAX_SCANS = 6;
-const BETWEEN_SCANS_MS = 20;
 
 function kill(pid: number): void {
   try {
@@ -189,7 +190,7 @@ function kill(pid: number): void {
 
 async function listProcessesWith(variable: string): Promise<number[]> {
   const names = process.platform === 'linux' ? await readdir('/proc').catch(() => []) : [];
-  const holders = await Promise.all(
+  const pids = await Promise.all(
     names
       .filter(name => /^\d+$/u.test(name))
       .map(async name => {
@@ -197,5 +198,5 @@ async function listProcessesWith(variable: string): Promise<number[]> {
         return environ.split('\0').includes(variable) ? [Number(name)] : [];
       }),
   );
-  return holders.flat();
+  return pids.flat();
 }

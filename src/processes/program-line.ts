@@ -2,11 +2,19 @@ import type { Env } from '../utils/env.ts';
 import { isBatchFile, resolveProgram } from './find-program.ts';
 import { getWindowsProgram } from './system-programs.ts';
 
+const LINE_BREAK = /[\0\r\n]/u;
+
+/**
+ * Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file
+ * parses its line again.
+ */
+const UNSAFE_IF_FILLED = /[%!"&|<>^\0\r\n]/u;
+
 export interface ProgramStart {
   /** The program and its arguments, without a shell. */
   readonly argv: readonly [string, ...string[]];
   /** Indices in `argv` of words with filled-in, untrusted values. */
-  readonly filled?: ReadonlySet<number> | undefined;
+  readonly filledIndexes?: ReadonlySet<number> | undefined;
   /** The working directory, absolute. */
   readonly directory: string;
   readonly env: Env;
@@ -34,7 +42,7 @@ export class UnsafeArgument extends Error {
  * @throws {Error} if the program doesn't exist
  */
 export function buildProgramLine(
-  { argv: [typed, ...args], filled, directory, env }: ProgramStart,
+  { argv: [typed, ...args], filledIndexes, directory, env }: ProgramStart,
   platform: NodeJS.Platform = process.platform,
 ): ProgramLine {
   const program = resolveProgram(typed, directory, env, platform);
@@ -50,10 +58,9 @@ export function buildProgramLine(
   if (!isBatchFile(program, platform)) return { file: program, args, isQuoted: false };
 
   for (const [index, argument] of args.entries()) {
-    const unsafe = (filled?.has(index + 1) === true ? UNSAFE_IF_FILLED : LINE_BREAK).exec(
-      argument,
-    )?.[0];
-    if (unsafe !== undefined) throw unsafeArgumentError(typed, unsafe);
+    const isFilled = filledIndexes?.has(index + 1) === true;
+    const [unsafeCharacter] = (isFilled ? UNSAFE_IF_FILLED : LINE_BREAK).exec(argument) ?? [];
+    if (unsafeCharacter !== undefined) throw unsafeArgumentError(typed, unsafeCharacter);
   }
 
   const line = [program, ...args].map(escapeForCmd).join(' ');
@@ -64,18 +71,10 @@ export function buildProgramLine(
   };
 }
 
-const LINE_BREAK = /[\0\r\n]/u;
-
-/**
- * Characters that quotes don't protect: cmd.exe expands `%NAME%` within quotes, and a batch file
- * parses its line again.
- */
-const UNSAFE_IF_FILLED = /[%!"&|<>^\0\r\n]/u;
-
-function unsafeArgumentError(program: string, unsafe: string): UnsafeArgument {
-  const named = LINE_BREAK.test(unsafe) ? 'a line break' : unsafe;
+function unsafeArgumentError(program: string, unsafeCharacter: string): UnsafeArgument {
+  const shownCharacter = LINE_BREAK.test(unsafeCharacter) ? 'a line break' : unsafeCharacter;
   return new UnsafeArgument(
-    `an argument of ${program} contains ${named}, which cmd.exe could read differently; pass the text on standard input instead`,
+    `an argument of ${program} contains ${shownCharacter}, which cmd.exe could read differently; pass the text on standard input instead`,
   );
 }
 

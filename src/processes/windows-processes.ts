@@ -6,6 +6,18 @@ import { getWindowsProgram } from './system-programs.ts';
 /** Maximum time for listing or ending processes, in milliseconds. */
 const PROCESS_LIST_TIMEOUT_MS = 10_000;
 
+const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
+
+const LIST_PROCESSES = [
+  '-NoProfile',
+  '-NonInteractive',
+  '-Command',
+  'Get-CimInstance Win32_Process | Where-Object CreationDate | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) $($_.CreationDate.ToFileTimeUtc())" }',
+];
+
+/** Milliseconds from 1601, when file times of Windows begin, to 1970. */
+const FILE_TIME_OF_1970_MS = 11_644_473_600_000;
+
 /** The lifetime of a process, in milliseconds since 1970. */
 export interface Lifetime {
   readonly pid: number;
@@ -28,30 +40,17 @@ export async function endTree(pid: number, env: Env): Promise<void> {
  * Ends the processes that a process left running, which taskkill no longer finds. Never rejects.
  */
 export async function endOrphans(root: Lifetime, env: Env): Promise<void> {
-  const orphans = findOrphans(
-    root,
-    parseProcesses(await runSystemProgram(POWERSHELL, LIST_PROCESSES, env)),
-  );
+  const listing = await runSystemProgram(POWERSHELL, LIST_PROCESSES, env);
+  const orphans = findOrphans(root, parseProcesses(listing));
   await Promise.all(orphans.map(pid => endTree(pid, env)));
 }
-
-const POWERSHELL = String.raw`WindowsPowerShell\v1.0\powershell.exe`;
-
-const LIST_PROCESSES = [
-  '-NoProfile',
-  '-NonInteractive',
-  '-Command',
-  'Get-CimInstance Win32_Process | Where-Object CreationDate | ForEach-Object { "$($_.ProcessId) $($_.ParentProcessId) $($_.CreationDate.ToFileTimeUtc())" }',
-];
-
-const FILE_TIME_OF_1970 = 11_644_473_600_000;
 
 /** Parses lines with a process id, its parent's id, and a time in units of 100 ns since 1601. */
 export function parseProcesses(listing: string): ListedProcess[] {
   return [...listing.matchAll(/^(\d+) (\d+) (\d+)\r?$/gmu)].map(([, pid, parent, time]) => ({
     pid: Number(pid),
     parent: Number(parent),
-    began: Number(time) / 10_000 - FILE_TIME_OF_1970,
+    began: Number(time) / 10_000 - FILE_TIME_OF_1970_MS,
   }));
 }
 

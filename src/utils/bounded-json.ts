@@ -13,6 +13,10 @@ export interface JsonLimits {
 /** Bounds that no honest answer approaches. Serialising a value recurses for each level. */
 export const MAX_JSON = { levels: 500, values: 1_000_000 } as const satisfies JsonLimits;
 
+const EMPTY_JSON: ReadonlySet<string> = new Set(['[]', '{}']);
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
 /** JSON exceeds a limit. The message is a predicate, such as "has more than 500 levels". */
 export class JsonLimitExceeded extends Error {
   override readonly name = 'JsonLimitExceeded';
@@ -25,8 +29,9 @@ export class JsonLimitExceeded extends Error {
  * @throws {SyntaxError} for text that is not JSON
  * @throws {JsonLimitExceeded} that names the limit
  */
-export function parseBoundedJson(text: string, bounds: JsonLimits): unknown {
-  const { values, levels = Number.POSITIVE_INFINITY } = bounds;
+export function parseBoundedJson(text: string, limits: JsonLimits): unknown {
+  const { values, levels = Number.POSITIVE_INFINITY } = limits;
+  // Each value takes at least a character and a separator, each level two brackets.
   const isShort = text.length <= 2 * Math.min(values, levels);
   if (!isShort) countWithin(text, { values, levels });
   return JSON.parse(text) as unknown;
@@ -41,20 +46,20 @@ function forgetLastMatch(): void {
 }
 
 function countWithin(json: string, { values, levels }: Required<JsonLimits>): void {
-  const marks = /["[\]{},]/g;
+  const punctuation = /["[\]{},]/g;
   let separators = 0;
-
   let strings = 0;
   let depth = 0;
-  for (let match = marks.exec(json); match; match = marks.exec(json)) {
-    const [mark] = match;
-    if (mark === '"') {
+
+  for (let match = punctuation.exec(json); match; match = punctuation.exec(json)) {
+    const [character] = match;
+    if (character === '"') {
       strings += 1;
-      marks.lastIndex = findStringEnd(json, match.index) + 1;
-    } else if (mark === ']' || mark === '}') {
+      punctuation.lastIndex = findStringEnd(json, match.index) + 1;
+    } else if (character === ']' || character === '}') {
       depth -= 1;
     } else {
-      if (mark !== ',') depth += 1;
+      if (character !== ',') depth += 1;
       if (!EMPTY_JSON.has(json.slice(match.index, match.index + 2))) separators += 1;
     }
 
@@ -84,10 +89,6 @@ export function replaceOutsideStrings(
     .join('"');
 }
 
-const EMPTY_JSON: ReadonlySet<string> = new Set(['[]', '{}']);
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
 /**
  * Returns the index of the quote that ends the string starting at `start`; the first quote usually
  * does.
@@ -97,10 +98,10 @@ function findStringEnd(json: string, start: number): number {
   if (next < 0) return json.length;
   if (json.charCodeAt(next - 1) !== BACKSLASH) return next;
 
-  for (let at = start + 1; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (code === QUOTE) return at;
-    if (code === BACKSLASH) at += 1;
+  for (let index = start + 1; index < json.length; index++) {
+    const code = json.charCodeAt(index);
+    if (code === QUOTE) return index;
+    if (code === BACKSLASH) index += 1;
   }
 
   return json.length;

@@ -14,12 +14,12 @@ const JMESPATH_OPTIONS = { enable_legacy_literals: true };
 export interface ExpressionFault {
   readonly message: string;
   /** The index of the character; undefined for the whole expression. */
-  readonly at: number | undefined;
+  readonly index: number | undefined;
 }
 
 /** Returns the fault in an expression; undefined if it can be evaluated. */
 export function findExpressionFault(expression: string): ExpressionFault | undefined {
-  return findJmespathFault(expression) ?? functionFault(expression);
+  return findJmespathFault(expression) ?? findFunctionFault(expression);
 }
 
 /**
@@ -29,7 +29,7 @@ export function findExpressionFault(expression: string): ExpressionFault | undef
 export interface SelectedText {
   readonly json: string;
   /** The value itself, if it is a string. */
-  readonly bare?: string;
+  readonly text?: string;
   /** True unless the value is false, null or empty. */
   readonly isTrue: boolean;
 }
@@ -48,7 +48,7 @@ export function evaluateExpression(
   const selection = search(copyOwnFields(value), expression, JMESPATH_OPTIONS) ?? null;
   return {
     json: JSON.stringify(selection, undefined, indent),
-    ...(typeof selection === 'string' && { bare: selection }),
+    ...(typeof selection === 'string' && { text: selection }),
     isTrue: isTrue(selection),
   };
 }
@@ -72,21 +72,21 @@ function copyOwnFields(value: unknown): JSONValue {
 function findJmespathFault(expression: string): ExpressionFault | undefined {
   const message = catchMessage(() => compile(expression, JMESPATH_OPTIONS));
   if (message === undefined) return undefined;
-  if (expression.trim() === '') return { message: 'the expression is empty', at: undefined };
+  if (expression.trim() === '') return { message: 'the expression is empty', index: undefined };
 
   if (catchMessage(() => tokenize(expression, JMESPATH_OPTIONS)) !== undefined) {
     return {
       message: 'unfinished quote or unknown character',
-      at: computeTokenizableLength(expression),
+      index: computeTokenizableLength(expression),
     };
   }
 
-  const at = findFirstWrongToken(expression);
-  return at === expression.length
-    ? { message: 'the expression is not finished', at }
+  const index = findFirstWrongToken(expression);
+  return index === expression.length
+    ? { message: 'the expression is not finished', index }
     : {
-        message: `unexpected \`${expression.slice(at).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``,
-        at,
+        message: `unexpected \`${expression.slice(index).replace(/\s+/gu, ' ').trim().slice(0, 20)}\``,
+        index,
       };
 }
 
@@ -120,7 +120,7 @@ function findFirstWrongToken(expression: string): number {
  * Returns the fault of an unknown function, which the library reports only once it is applied to a
  * value.
  */
-function functionFault(expression: string): ExpressionFault | undefined {
+function findFunctionFault(expression: string): ExpressionFault | undefined {
   const functions = new Set(getRegisteredFunctions());
   const name = collectFunctionNames(compile(expression, JMESPATH_OPTIONS)).find(
     called => !functions.has(called),
@@ -129,7 +129,7 @@ function functionFault(expression: string): ExpressionFault | undefined {
     ? undefined
     : {
         message: `unknown function \`${name}\``,
-        at: expression.search(new RegExp(`\\b${name}\\s*\\(`, 'u')),
+        index: expression.search(new RegExp(`\\b${name}\\s*\\(`, 'u')),
       };
 }
 

@@ -12,12 +12,12 @@ const timedAction: { run?: () => void } = {};
  * Runs an action that V8 itself stops at a time limit: counting steps can't stop a regular
  * expression.
  *
- * @param what the subject of the message
+ * @param subject the subject of the message
  * @param leftMs the rest of the limit, in milliseconds; default all of it
  * @throws {LimitExceeded} if it takes longer
  */
 export function runWithinTime<T>(
-  what: string,
+  subject: string,
   limitMs: number,
   action: () => T,
   leftMs = limitMs,
@@ -33,7 +33,7 @@ export function runWithinTime<T>(
   } catch (error) {
     // The error is from the other context, so `instanceof Error` is false.
     if ((error as { code?: unknown } | null)?.code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
-    throw pastTimeError(what, limitMs);
+    throw pastTimeError(subject, limitMs);
   } finally {
     delete timedAction.run;
   }
@@ -41,6 +41,6 @@ export function runWithinTime<T>(
   return result.value as T;
 }
 
-export function pastTimeError(what: string, limitMs: number): LimitExceeded {
-  return new LimitExceeded(`${what} takes longer than ${limitMs / 1000} s`);
+export function pastTimeError(subject: string, limitMs: number): LimitExceeded {
+  return new LimitExceeded(`${subject} takes longer than ${limitMs / 1000} s`);
 }

@@ -1,6 +1,6 @@
 /**
- * Returns the name nearest to the typed one, or the only one that it begins; undefined if more than
- * a third of the letters differ.
+ * Returns the name nearest to the typed one; undefined if more than a third of the letters differ.
+ * Then returns the only name that begins with the typed one, if that is longer than 3 letters.
  */
 export function findNearest(typed: string, names: readonly string[]): string | undefined {
   const { length } = typed;
@@ -9,20 +9,20 @@ export function findNearest(typed: string, names: readonly string[]): string | u
     .map(name => ({ name, distance: editDistance(typed.toLowerCase(), name.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit)
     .sort((one, other) => one.distance - other.distance);
-  const [begun, ...others] = names.filter(name => name.startsWith(typed));
+  const [extended, ...otherExtended] = names.filter(name => name.startsWith(typed));
 
-  return best?.name ?? (length > 3 && others.length === 0 ? begun : undefined);
+  return best?.name ?? (length > 3 && otherExtended.length === 0 ? extended : undefined);
 }
 
 /**
  * Returns a suffix for the refusal of a name that suggests the nearest one; empty if none is near.
  */
 export function didYouMean(typed: string, names: readonly string[]): string {
-  return suggest(findNearest(typed, names));
+  return formatSuggestion(findNearest(typed, names));
 }
 
 /** Returns the suffix that suggests a name; empty for none. */
-export function suggest(meant: string | undefined): string {
+export function formatSuggestion(meant: string | undefined): string {
   return meant === undefined ? '' : `; did you mean ${meant}?`;
 }
 
@@ -47,15 +47,15 @@ function editDistance(from: string, to: string, limit: number): number {
   for (let i = 1; i <= from.length; i += 1) {
     const nextRow = [i];
     for (let j = 1; j <= to.length; j += 1) {
-      const same = from[i - 1] === to[j - 1];
+      const isSame = from[i - 1] === to[j - 1];
       const costs = [
         getCell(row, j) + 1,
         getCell(nextRow, j - 1) + 1,
-        getCell(row, j - 1) + (same ? 0 : 1),
+        getCell(row, j - 1) + (isSame ? 0 : 1),
       ];
 
-      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      if (swapped) costs.push(getCell(rowBefore, j - 2) + 1);
+      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      if (isSwap) costs.push(getCell(rowBefore, j - 2) + 1);
       nextRow.push(Math.min(...costs));
     }
 

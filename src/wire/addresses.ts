@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** IPv4 blocks that are private, local, shared, reserved or multicast (RFC 6890 and later). */
-const CLOSED_V4 = [
+const NON_PUBLIC_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -23,21 +23,20 @@ const CLOSED_V4 = [
  * The block of public IPv6 addresses, and the parts of it that are not public: Teredo, 6to4,
  * documentation.
  */
-const OPEN_V6 = '2000::/3';
-const CLOSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
+const PUBLIC_V6 = '2000::/3';
+const NON_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const LOOPBACK_V4 = /^127(?:\.\d{1,3}){3}$/;
 
 /** Returns true only for the plain IP address of a host on the public internet. */
 export function isPublicAddress(address: string): boolean {
-  switch (address.includes('%') ? 0 : isIP(address)) {
-    case 4:
-      return !isInBlocks(CLOSED_V4, address, 'ipv4');
-    case 6:
-      return isInBlocks([OPEN_V6], address, 'ipv6') && !isInBlocks(CLOSED_V6, address, 'ipv6');
-    default:
-      return false;
-  }
+  // A zone, as in fe80::1%eth0, means a network of this machine.
+  if (address.includes('%')) return false;
+
+  const version = isIP(address);
+  if (version === 4) return !isInBlocks(NON_PUBLIC_V4, address, 'ipv4');
+  if (version !== 6) return false;
+  return isInBlocks([PUBLIC_V6], address, 'ipv6') && !isInBlocks(NON_PUBLIC_V6, address, 'ipv6');
 }
 
 /**

@@ -18,7 +18,7 @@ export interface LabelMove {
 
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 const UUID_LENGTH = 36;
-const HYPHENS: ReadonlySet<number> = new Set([8, 13, 18, 23]);
+const HYPHEN_INDEXES: ReadonlySet<number> = new Set([8, 13, 18, 23]);
 
 /** Explains why a text can't be a label; undefined if it can. */
 export function findLabelFault(label: string): string | undefined {
@@ -32,6 +32,6 @@ export function findLabelFault(label: string): string | undefined {
 function canBeginUuid(text: string): boolean {
   if (text.length > UUID_LENGTH) return false;
   return Array.from(text).every((character, index) =>
-    HYPHENS.has(index) ? character === '-' : /[0-9a-f]/.test(character),
+    HYPHEN_INDEXES.has(index) ? character === '-' : /[0-9a-f]/.test(character),
   );
 }

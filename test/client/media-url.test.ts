@@ -18,7 +18,9 @@ describe('checkedMediaUrl', () => {
     expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL })).toThrow(ProtocolError);
 
     const from = new URL('http://127.0.0.1:8787/b.png');
-    expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL, owns, from })).toThrow(ProtocolError);
+    expect(() => checkMediaUrl(ownFile, { baseUrl: LOCAL, owns, redirectedFrom: from })).toThrow(
+      ProtocolError,
+    );
   });
 
   it.each([
@@ -78,16 +80,16 @@ describe('checkedMediaUrl', () => {
 
   it('resolves a redirect against the URL that it came from', () => {
     const from = new URL('https://cdn.example/a/b.png');
-    expect(checkMediaUrl('../c.png', { baseUrl: PUBLIC, from }).href).toBe(
+    expect(checkMediaUrl('../c.png', { baseUrl: PUBLIC, redirectedFrom: from }).href).toBe(
       'https://cdn.example/c.png',
     );
   });
 
   it('never lets a redirect leave https', () => {
     const from = new URL('https://localhost:1/a.png');
-    expect(() => checkMediaUrl('http://127.0.0.1:8787/a.png', { baseUrl: LOCAL, from })).toThrow(
-      /plain http/,
-    );
+    expect(() =>
+      checkMediaUrl('http://127.0.0.1:8787/a.png', { baseUrl: LOCAL, redirectedFrom: from }),
+    ).toThrow(/plain http/);
   });
 
   it('names a refused URL without its query, which may hold a signature', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chooseMeasure, getUsageKey, groupUsage, UsageTotal } from '../../src/client/usage.ts';
+import { chooseMeasure, getUsageKey, sumUsage, UsageTotal } from '../../src/client/usage.ts';
 import type { RunRow } from '../../src/wire/index.ts';
 
 const row = (more: Partial<RunRow> = {}): RunRow => ({
@@ -23,7 +23,7 @@ it('adds up what runs took, without drift, and leaves out what nobody knows', ()
     row({ credits: 0.2, ...usage(0.2), runStatus: 'failed' }),
     row({ credits: 'many' as unknown as number, ...usage(null) }),
   ];
-  expect(groupUsage('hello', rows)).toEqual({
+  expect(sumUsage('hello', rows)).toEqual({
     key: 'hello',
     runs: 3,
     failed: 1,
@@ -32,7 +32,7 @@ it('adds up what runs took, without drift, and leaves out what nobody knows', ()
     cost: 0.3,
     estimated: false,
   });
-  expect(groupUsage('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
+  expect(sumUsage('hello', [row()])).toMatchObject({ credits: 0, tokens: null, cost: null });
 });
 
 it('counts a run of unknown cost as unknown beside runs that cost nothing', () => {
@@ -40,8 +40,8 @@ it('counts a run of unknown cost as unknown beside runs that cost nothing', () =
     runStatus: 'failed',
     usage: { model: 'clever', tokens: null, cost: 0, estimated: false },
   });
-  expect(groupUsage('clever', [refused]).cost).toBe(0);
-  expect(groupUsage('clever', [refused, row(usage(null))]).cost).toBeNull();
+  expect(sumUsage('clever', [refused]).cost).toBe(0);
+  expect(sumUsage('clever', [refused, row(usage(null))]).cost).toBeNull();
 });
 
 it('counts a run that broke off as one of unknown cost, and leaves out runs that have not ended', () => {
@@ -50,18 +50,15 @@ it('counts a run that broke off as one of unknown cost, and leaves out runs that
   for (const runStatus of ['failed', 'running'] as const) {
     sum.add(row({ runStatus, usage: broken }));
   }
-  expect([sum.unpriced, sum.toGroupUsage('clever').cost]).toEqual([1, null]);
+  expect([sum.unpricedRuns, sum.toGroupUsage('clever').cost]).toEqual([1, null]);
 });
 
 it('draws bars of money if any was spent, else of credits, else of runs', () => {
   expect(
-    chooseMeasure([
-      groupUsage('a', [row()]),
-      groupUsage('b', [row({ credits: 1, ...usage(0.1) })]),
-    ]),
+    chooseMeasure([sumUsage('a', [row()]), sumUsage('b', [row({ credits: 1, ...usage(0.1) })])]),
   ).toBe('cost');
-  expect(chooseMeasure([groupUsage('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
-  expect(chooseMeasure([groupUsage('a', [row()])])).toBe('runs');
+  expect(chooseMeasure([sumUsage('a', [row({ credits: 1, ...usage(0) })])])).toBe('credits');
+  expect(chooseMeasure([sumUsage('a', [row()])])).toBe('runs');
 });
 
 it('counts a run under its status, its model or its day', () => {

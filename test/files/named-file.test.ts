@@ -40,7 +40,7 @@ describe('a file that another one names', () => {
       path.join(home, 'linked/in/../way/file'),
     ]) {
       for (const base of [folder, path.join(home, 'linked')]) {
-        expect(inspectNamedFile(file, base, 10)).toEqual({ real, fault: undefined });
+        expect(inspectNamedFile(file, base, 10)).toEqual({ realPath: real, fault: undefined });
       }
     }
   });

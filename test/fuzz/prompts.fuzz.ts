@@ -276,7 +276,7 @@ export default [
   fuzzed('what is nearly YAML is read, or refused with its line', head, async text => {
     await withDeadline(() => {
       try {
-        JSON.stringify(parseYaml(text).json());
+        JSON.stringify(parseYaml(text).toJson());
       } catch (error) {
         if (!(error instanceof FileFault)) throw error;
       }

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   CREATION_RETRIES,
+  computeBackoff,
   MAX_RETRY_AFTER_MS,
   PROVIDER_RETRIES,
   parseRetryAfter,
   type RetryPolicy,
   SERVICE_RETRIES,
-  waitBeforeRetry,
 } from '../../src/net/retry-policy.ts';
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
@@ -16,7 +16,7 @@ const NOW = Date.parse('2026-01-02T03:04:05Z');
 function waits(policy: RetryPolicy, retryAfterMs?: number): number[] {
   const found: number[] = [];
   for (let attempt = 1; ; attempt += 1) {
-    const wait = waitBeforeRetry(policy, { attempt, retryAfterMs }, () => 1);
+    const wait = computeBackoff(policy, { attempt, retryAfterMs }, () => 1);
     if (wait === undefined) return found;
     found.push(wait);
   }
@@ -45,7 +45,7 @@ describe('waitBeforeRetry', () => {
   it('spreads the waits over the upper half', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), random => {
-        const wait = waitBeforeRetry(SERVICE_RETRIES, { attempt: 3 }, () => random) ?? 0;
+        const wait = computeBackoff(SERVICE_RETRIES, { attempt: 3 }, () => random) ?? 0;
         return wait >= 1000 && wait <= 2000;
       }),
     );

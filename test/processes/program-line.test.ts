@@ -14,7 +14,7 @@ beforeEach(() => {
 function windowsLine(argv: readonly [string, ...string[]], filled: readonly number[] = []): string {
   const env = { Path: home, SystemRoot: 'C:\\Windows' };
   const { file, args } = buildProgramLine(
-    { argv, filled: new Set(filled), directory: '/', env },
+    { argv, filledIndexes: new Set(filled), directory: '/', env },
     'win32',
   );
   return [file, ...args].join(' ').replaceAll(home + path.sep, 'HOME/');

@@ -68,8 +68,8 @@ const CHECK_TIMEOUT_MS = 2000;
 
 /** Loading a template engine alone takes a second on a busy machine. */
 const RENDERING_MS = 20_000;
-const CHECK = { what: 'the check', timeMs: CHECK_TIMEOUT_MS, isExpression: false };
-const EXPRESSION = { what: 'the expression', timeMs: CHECK_TIMEOUT_MS, isExpression: true };
+const CHECK = { subject: 'the check', timeMs: CHECK_TIMEOUT_MS, isExpression: false };
+const EXPRESSION = { subject: 'the expression', timeMs: CHECK_TIMEOUT_MS, isExpression: true };
 
 /** The limits of each task, and the beginning of the message if they are exceeded. */
 export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
@@ -78,11 +78,11 @@ export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   containsJson: CHECK,
   containsLooseJson: CHECK,
   matches: CHECK,
-  differences: { ...CHECK, what: 'the comparison' },
+  differences: { ...CHECK, subject: 'the comparison' },
   expressionFault: EXPRESSION,
   select: EXPRESSION,
-  javascript: { ...CHECK, what: 'the JavaScript' },
-  rendering: { ...CHECK, what: 'rendering', timeMs: RENDERING_MS },
+  javascript: { ...CHECK, subject: 'the JavaScript' },
+  rendering: { ...CHECK, subject: 'rendering', timeMs: RENDERING_MS },
 };
 
 /** Loads each task with its dependencies, so that loading doesn't count against its time. */

@@ -12,11 +12,11 @@ performOrders(async ({ name, args }: CheckWork, begun) => {
     ((await loadTask[name]()) as (...args: readonly unknown[]) => unknown);
   loadedChecks.set(name, task);
   await begun();
-  const { what, timeMs } = CHECK_LIMITS[name];
+  const { subject, timeMs } = CHECK_LIMITS[name];
 
   // The process exits by itself if the command is gone.
   try {
-    return runWithinTime(what, timeMs, () => task(...args));
+    return runWithinTime(subject, timeMs, () => task(...args));
   } catch (error) {
     // A task that was stopped midway may be broken, so the next one loads it again.
     loadedChecks.delete(name);

@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { asCount, formatOutputData, toTextOrEmpty } from '../../files/formats/json-fields.ts';
+import { formatOutputData, toCount, toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import { toDollars } from '../../wire/money.ts';
 import { EXIT } from '../core/exit-codes.ts';
@@ -104,7 +104,7 @@ export function measureRun(
   budget: Budget,
 ): Pick<RunSpend, 'credits' | 'cost'> & { readonly tokens: number | undefined } {
   const spent = budget.getRunSpend(run?.runId ?? '');
-  const tokens = getFailedRunTokens(run, spent) ?? asCount(run?.tokens);
+  const tokens = getFailedRunTokens(run, spent) ?? toCount(run?.tokens);
   return { tokens, credits: spent.credits, cost: spent.cost };
 }
 

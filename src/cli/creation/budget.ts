@@ -1,5 +1,5 @@
 import type { ReadOptions } from '../../client/request-options.ts';
-import { asCount } from '../../files/formats/json-fields.ts';
+import { toCount } from '../../files/formats/json-fields.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Money } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
@@ -301,7 +301,7 @@ export class Budget {
     { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
     expected: Pick<MadeRun, 'costKey' | 'estimate'> = {},
   ): Promise<void> {
-    this.#spending.add({ runId, connection, tokens: asCount(tokens), ...expected });
+    this.#spending.add({ runId, connection, tokens: toCount(tokens), ...expected });
     await this.#spending.readCosts().catch(() => {});
   }
 

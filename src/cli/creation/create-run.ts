@@ -5,7 +5,7 @@ import {
   requireData,
   withoutSavedTo,
 } from '../../client/nouns/answer-data.ts';
-import { LOST_ANSWER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
+import { computeBackoff, LOST_ANSWER_RETRIES } from '../../net/retry-policy.ts';
 import { withTimeout } from '../../utils/abort-signals.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import { isOver, type Run } from '../../wire/index.ts';
@@ -197,7 +197,7 @@ class RunCreation {
   /** Returns the milliseconds to wait before the next attempt; undefined after the last one. */
   #waitAfter(attempt: number): number | undefined {
     const { clock } = this.#parts.ctx;
-    return waitBeforeRetry(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
+    return computeBackoff(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
   }
 
   /**

@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { asCount, firstText, formatScalar } from '../../files/formats/json-fields.ts';
+import { findFirstText, formatScalar, toCount } from '../../files/formats/json-fields.ts';
 import {
   isJsonObject,
   readListAt,
@@ -95,10 +95,10 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
   return buildTextField(key, {
     required: isRequired && readValueAt(input, 'optional') !== true,
     choiceValues: choices,
-    description: firstText(input, 'description', 'title', 'label'),
+    description: findFirstText(input, 'description', 'title', 'label'),
     default: readOptional(readValueAt(input, 'default'), readDefaultText),
     type: FIELD_TYPES[type ?? ''],
-    items: FIELD_TYPES[firstText(readValueAt(input, 'items'), 'type') ?? ''],
+    items: FIELD_TYPES[findFirstText(readValueAt(input, 'items'), 'type') ?? ''],
     multiple: isMultiple ? {} : undefined,
   });
 }
@@ -117,11 +117,11 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
 
   // Such keys only number the variables; the names are inside.
   const name =
-    /^\d+$/u.test(key) || isUuid(key) ? (firstText(variable, 'name', 'key') ?? key) : key;
+    /^\d+$/u.test(key) || isUuid(key) ? (findFirstText(variable, 'name', 'key') ?? key) : key;
   return buildTextField(name, {
     required: readValueAt(variable, 'allowEmpty') !== true,
     choiceValues: readValueAt(variable, 'options'),
-    description: firstText(variable, 'description', 'label', 'title'),
+    description: findFirstText(variable, 'description', 'label', 'title'),
     // A list of empty texts is a form to fill in, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
     multiple: isMultiple ? readBounds(several) : undefined,
@@ -130,8 +130,8 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
 
 function readBounds(multiple: unknown): TextField['multiple'] {
   return withoutUndefined({
-    min: asCount(readValueAt(multiple, 'min')),
-    max: asCount(readValueAt(multiple, 'max')),
+    min: toCount(readValueAt(multiple, 'min')),
+    max: toCount(readValueAt(multiple, 'max')),
   });
 }
 
@@ -201,10 +201,11 @@ function describeProperty(
     required,
     choiceValues: readValueAt(elements ?? property, 'enum'),
     description:
-      firstText(metadata, 'description', 'title', 'label') ?? firstText(property, 'description'),
+      findFirstText(metadata, 'description', 'title', 'label') ??
+      findFirstText(property, 'description'),
     default: readOptional(readValueAt(metadata, 'default'), readDefaultText),
     type: elements === undefined ? scalar : 'array',
-    items: FIELD_TYPES[firstText(elements, 'type') ?? ''],
+    items: FIELD_TYPES[findFirstText(elements, 'type') ?? ''],
     multiple: elements !== undefined ? {} : undefined,
   });
 }
@@ -244,14 +245,14 @@ function findImageFields(config: unknown, jtd: unknown): readonly ImageField[] |
 }
 
 function buildUnnamedImages(count: unknown): readonly UncheckedObject[] {
-  const length = asCount(count);
+  const length = toCount(count);
   if (length === undefined || length > MAX_IMAGES) throw new UnknownShape();
   return Array.from({ length }, () => ({}));
 }
 
 function readImageField(image: unknown): ImageField {
   return withoutUndefined({
-    name: firstText(requireObject(image), 'name', 'key'),
-    description: firstText(image, 'description', 'title', 'label'),
+    name: findFirstText(requireObject(image), 'name', 'key'),
+    description: findFirstText(image, 'description', 'title', 'label'),
   });
 }

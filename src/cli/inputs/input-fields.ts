@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../../files/formats/json.ts';
-import { firstText, formatScalar } from '../../files/formats/json-fields.ts';
+import { findFirstText, formatScalar } from '../../files/formats/json-fields.ts';
 import { isJsonObject, readListAt, type UncheckedObject } from '../../utils/bounded-json.ts';
 
 /** A text input of a prompt; on the wire every value is text. */
@@ -121,7 +121,8 @@ function readFieldChoices(
         ([key, label]) => [key, formatScalar(label) ?? readOptionLabel(label) ?? key] as const,
       )
     : readListAt(choiceValues).map(option => {
-        const value = formatScalar(option) ?? firstText(option, 'value', 'key', 'name', 'label');
+        const value =
+          formatScalar(option) ?? findFirstText(option, 'value', 'key', 'name', 'label');
         if (value === undefined) throw new UnknownShape();
         return [value, readOptionLabel(option) ?? value] as const;
       });
@@ -132,7 +133,7 @@ function readFieldChoices(
 }
 
 function readOptionLabel(option: unknown): string | undefined {
-  return firstText(option, 'label', 'name', 'title');
+  return findFirstText(option, 'label', 'name', 'title');
 }
 
 export function readDefaultText(value: unknown): string | undefined {

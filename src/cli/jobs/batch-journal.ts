@@ -79,7 +79,7 @@ export class BatchJournal implements JobJournal {
     this.#hasJobs = journal.states.size + journal.handovers.size > 0;
     this.#states = journal.states;
     this.#handovers = journal.handovers;
-    this.#lines = AppendLog.on(handle);
+    this.#lines = AppendLog.forHandle(handle);
   }
 
   /**
@@ -174,7 +174,7 @@ export class BatchJournal implements JobJournal {
     const lines = allEvents.map(event => `${JSON.stringify(toJournalLine(event))}\n`);
     await this.close();
     await replaceFile(this.#place, lines.join(''), 0o600);
-    this.#lines = AppendLog.on(await openForLines(this.#place));
+    this.#lines = AppendLog.forHandle(await openForLines(this.#place));
   }
 
   /** Writes an event. By default resolves once the event would survive a power cut. */

@@ -1,4 +1,4 @@
-import { asCount } from '../../files/formats/json-fields.ts';
+import { toCount } from '../../files/formats/json-fields.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { type CliError, usageError } from '../core/errors.ts';
@@ -238,7 +238,7 @@ function listEndedJobRuns(
     const run = parseEndedResult(result)?.run;
     if (run === undefined) continue;
     const { runId, tokens } = run;
-    runs.push({ runId, tokens: asCount(tokens), promptVersionId: entry?.promptVersionId });
+    runs.push({ runId, tokens: toCount(tokens), promptVersionId: entry?.promptVersionId });
   }
 
   return runs;

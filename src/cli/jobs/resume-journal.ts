@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { DYING_MS, type Release, waitForLock } from '../../files/writing/lock.ts';
-import { type ContainedPath, makeFolderBelow, PathFault } from '../../files/writing/write-below.ts';
+import {
+  type ContainedPath,
+  makeContainedFolder,
+  PathFault,
+} from '../../files/writing/write-below.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError, unwritableError, usageError } from '../core/errors.ts';
@@ -45,7 +49,7 @@ async function lockJournal(
   clock: Context['clock'],
 ): Promise<Release | undefined> {
   try {
-    makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
+    makeContainedFolder({ ...file, name: path.dirname(file.name) }, 0o700);
     return await waitForLock(file, clock, DYING_MS);
   } catch (error) {
     if (error instanceof PathFault) throw error;

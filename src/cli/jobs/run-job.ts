@@ -1,5 +1,5 @@
 import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors.ts';
-import { retryDelay } from '../../client/http/retry.ts';
+import { computeRetryDelay } from '../../client/http/retry.ts';
 import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, findTimeIsUp, NoMoreWanted } from '../core/errors.ts';
@@ -184,7 +184,7 @@ class RunningJob {
     const policy = isLimited ? CREATION_RETRIES : SERVICE_RETRIES;
     const retryAfterMs = isLimited ? error.retryAfterMs : undefined;
 
-    return retryDelay(
+    return computeRetryDelay(
       { method: 'POST', attempt, error, retryAfterMs },
       () => ctx.clock.random(),
       policy,

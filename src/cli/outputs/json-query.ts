@@ -58,7 +58,11 @@ function queryError(error: unknown): Error {
 }
 
 /** Returns hints that show the place of an expression's fault. */
-export function pointAt(expression: string, { at }: ExpressionFault): string[] {
-  if (expression === '' || at === undefined) return [HINT];
-  return [toOneLine(expression), `${' '.repeat(toOneLine(expression.slice(0, at)).length)}^`, HINT];
+export function pointAt(expression: string, { index }: ExpressionFault): string[] {
+  if (expression === '' || index === undefined) return [HINT];
+  return [
+    toOneLine(expression),
+    `${' '.repeat(toOneLine(expression.slice(0, index)).length)}^`,
+    HINT,
+  ];
 }

@@ -19,8 +19,8 @@ async function formatJson(ctx: PrintContext, value: unknown, indent: number): Pr
   const { isTerminal } = ctx.io.stdout;
   if (query === undefined) return `${await toJson(value, { isTerminal, indent })}\n`;
   const { applyQuery } = await import('./json-query.ts');
-  const { bare, json } = await applyQuery(ctx, query, value, indent);
-  if (bare !== undefined) return `${isTerminal ? escapeControls(bare) : bare}\n`;
+  const { text, json } = await applyQuery(ctx, query, value, indent);
+  if (text !== undefined) return `${isTerminal ? escapeControls(text) : text}\n`;
   return `${isTerminal ? withoutHiddenControls(json) : json}\n`;
 }
 

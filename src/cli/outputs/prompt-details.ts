@@ -1,4 +1,4 @@
-import { firstText, toTextOrEmpty } from '../../files/formats/json-fields.ts';
+import { findFirstText, toTextOrEmpty } from '../../files/formats/json-fields.ts';
 import type { PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { formatIsoAge } from '../core/durations.ts';
@@ -29,7 +29,7 @@ export function presentPromptVersion(
   target = toTextOrEmpty(version.promptVersionId),
 ): Promise<void> {
   const fields = describeConfig(version.config);
-  const template = firstText(version, 'template')?.trim() ?? '';
+  const template = findFirstText(version, 'template')?.trim() ?? '';
   return present(ctx, version, {
     terminal: async () => {
       const example = buildExampleCommand(formatCommand, target, fields);

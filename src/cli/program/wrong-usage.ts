@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { findNearest, suggest } from '../../utils/nearest-name.ts';
+import { findNearest, formatSuggestion } from '../../utils/nearest-name.ts';
 import { type CliError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { quoteIfNeeded } from '../terminal/shell-words.ts';
@@ -82,7 +82,7 @@ function isGroup(command: Command): boolean {
 function suggestName(word: string, candidates: readonly string[]): string {
   const byBareName = new Map(candidates.map(name => [name.replace(/^-+/, ''), name]));
   const bareName = findNearest(word.replace(/^-+/, ''), [...byBareName.keys()]);
-  return suggest(bareName && byBareName.get(bareName));
+  return formatSuggestion(bareName && byBareName.get(bareName));
 }
 
 /** Returns the names that an unknown command or flag may be a typo of. */

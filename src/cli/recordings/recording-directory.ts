@@ -3,7 +3,7 @@ import { createReadStream, existsSync } from 'node:fs';
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readJson } from '../../files/formats/json.ts';
-import { checkBelow, LinkFault } from '../../files/writing/write-below.ts';
+import { LinkFault, resolveContainedPath } from '../../files/writing/write-below.ts';
 import { replaceFile, writeUnderFreeName } from '../../files/writing/write-file.ts';
 import type { EngineFault } from '../../models/engine.ts';
 import { MAX_JSON, type UncheckedObject } from '../../utils/bounded-json.ts';
@@ -86,7 +86,7 @@ export class RecordingDirectory {
 
   /** Refuses a link in the path of a file to write. @throws {LinkFault} */
   checkLinks(file: string): void {
-    checkBelow({ folder: this.directory, name: file });
+    resolveContainedPath({ folder: this.directory, name: file });
   }
 
   /**

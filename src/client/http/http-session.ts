@@ -33,7 +33,7 @@ import {
 } from './parse-response.ts';
 import { Redaction } from './redaction.ts';
 import { buildEventDetails, type EventFacts } from './request-events.ts';
-import { retryDelay, retryPolicy } from './retry.ts';
+import { computeRetryDelay, createRetryPolicy } from './retry.ts';
 import { createTransport } from './undici-transport.ts';
 
 /** Maximum silence before the headers of an answer. A creation may take two minutes to answer. */
@@ -48,6 +48,7 @@ const WHOLE_BODY_TIMEOUT_MS = 300_000;
 /** Largest answer, after decompression. */
 const MAX_SERVICE_ANSWER_BYTES = 64 * 1024 * 1024;
 
+/** The characters that a key and the hash of resources may have. */
 const HEADER_VALUE = /^[\x21-\x7e]+$/;
 
 /** A request, the same at every attempt. */
@@ -68,6 +69,12 @@ interface RepeatableRequest
   extends Pick<RequestOptions, 'signal' | 'unsentSignal' | 'retries' | 'pace'> {
   readonly method: string;
   readonly onRetry?: (attempt: number, waitMs: number) => Promise<void>;
+}
+
+/** A step of a request, of which an event tells. */
+interface RequestStep extends Pick<RequestEvent, 'kind' | 'attempt'> {
+  readonly request: SessionRequest;
+  readonly body?: RequestBody | string | undefined;
 }
 
 /**
@@ -109,7 +116,7 @@ export class HttpSession {
    */
   send(request: SessionRequest): Promise<AttemptOutcome> {
     const onRetry = async (attempt: number, waitMs: number): Promise<void> => {
-      await this.#report('retry', request, attempt, { waitMs });
+      await this.#report({ kind: 'retry', request, attempt }, { waitMs });
       request.onRetry?.();
     };
     return this.repeat({ ...request, onRetry }, async attempt => {
@@ -134,7 +141,8 @@ export class HttpSession {
       const { error, retryAfterMs, policy } = outcome;
       pace?.answered({ limited: error instanceof RateLimitError, retryAfterMs, policy });
       const failedAttempt = { method, attempt, error, retryAfterMs };
-      const waitMs = error && retryDelay(failedAttempt, this.random, retryPolicy(retries));
+      const waitMs =
+        error && computeRetryDelay(failedAttempt, this.random, createRetryPolicy(retries));
       if (waitMs === undefined || this.#closing.signal.aborted) return outcome;
 
       await onRetry?.(attempt, waitMs);
@@ -173,14 +181,14 @@ export class HttpSession {
   async #attempt(request: SessionRequest, attempt: number): Promise<AttemptOutcome> {
     const startedAt = this.now();
     const headers = this.#buildHeaders(request);
-    await this.#report('request', request, attempt, { headers }, request.body);
+    await this.#report({ kind: 'request', request, attempt, body: request.body }, { headers });
 
     try {
       const response = await this.#receive(request, headers);
       const { httpStatus: status, text } = response;
       const ms = this.now() - startedAt;
       const facts = { ms, status, headers: response.headers };
-      await this.#report('answer', request, attempt, facts, text);
+      await this.#report({ kind: 'answer', request, attempt, body: text }, facts);
 
       const numberParser = await loadNumberParser(text);
       const outcome = parseResponse(response, this.redaction, numberParser);
@@ -190,7 +198,8 @@ export class HttpSession {
       if (request.signal?.aborted) throw request.signal.reason;
       if (!(error instanceof PromptServiceError)) throw error;
       const message = this.redaction.redactText(error.message);
-      await this.#report('failure', request, attempt, { ms: this.now() - startedAt, message });
+      const facts = { ms: this.now() - startedAt, message };
+      await this.#report({ kind: 'failure', request, attempt }, facts);
       return { error };
     }
   }
@@ -209,14 +218,14 @@ export class HttpSession {
       request.onSent?.();
     };
 
-    const createLateError = (): NetworkError => {
+    const createTimeoutError = (): NetworkError => {
       const shownUrl = this.redaction.redactText(url);
       const message = `no complete answer to ${method} ${shownUrl} in time`;
       return new NetworkError(message, { nothingSent: !isSent });
     };
 
     const deadline = new Deadline(signal);
-    deadline.limit(timeoutMs, createLateError);
+    deadline.limit(timeoutMs, createTimeoutError);
 
     try {
       const transport = await this.getTransport();
@@ -228,7 +237,7 @@ export class HttpSession {
         onSent,
       });
 
-      deadline.limit(WHOLE_BODY_TIMEOUT_MS, createLateError);
+      deadline.limit(WHOLE_BODY_TIMEOUT_MS, createTimeoutError);
       const receivedAt = this.now();
       this.#applyHeaders(request, response);
       const safeHeaders = this.redaction.redactValue(response.headers);
@@ -282,18 +291,12 @@ export class HttpSession {
     }
   }
 
-  async #report(
-    kind: RequestEvent['kind'],
-    { method, path }: SessionRequest,
-    attempt: number,
-    facts: EventFacts,
-    body?: RequestBody | string,
-  ): Promise<void> {
+  async #report({ kind, request, attempt, body }: RequestStep, facts: EventFacts): Promise<void> {
     const { onEvent, eventBodies } = this.#options;
     if (onEvent === undefined) return;
-    const url = this.redaction.redactText(this.baseUrl + path);
-    const shown = await buildEventDetails(facts, eventBodies ? body : undefined, this.redaction);
-    onEvent({ kind, method, url, attempt, ...shown });
+    const url = this.redaction.redactText(this.baseUrl + request.path);
+    const details = await buildEventDetails(facts, eventBodies ? body : undefined, this.redaction);
+    onEvent({ kind, method: request.method, url, attempt, ...details });
   }
 }
 

@@ -26,6 +26,29 @@ import type { Redaction } from './redaction.ts';
 
 const RESPONSE_EXCERPT_LENGTH = 80;
 
+/** HTTP statuses whose meaning is the same if an intermediary refuses a request. */
+const REFUSAL_STATUSES: Readonly<Record<number, ErrorStatus>> = {
+  401: 'UNAUTHORIZED_ERROR',
+  403: 'FORBIDDEN_ERROR',
+  429: 'TOO_MANY_REQUESTS_ERROR',
+};
+
+const ERROR_CLASSES: Readonly<Record<number, typeof ServiceError>> = {
+  400: ValidationError,
+  401: UnauthorizedError,
+  402: PaymentRequiredError,
+  403: UnauthorizedError,
+  404: NotFoundError,
+  410: NotFoundError,
+  413: ValidationError,
+  422: ValidationError,
+  429: RateLimitError,
+  431: ValidationError,
+};
+
+/** A number of 16 digits or more, such as 12345678901234567, or a very large one, such as 1e400. */
+const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
+
 /** An answer whose body has been read, and the request that it answers. */
 export interface ReceivedResponse {
   readonly method: string;
@@ -94,8 +117,8 @@ export function parseEnvelope(
     throw unexpectedAnswerError(response, redaction, 'JSON without an envelope');
   }
 
-  const succeeded = response.httpStatus >= 200 && response.httpStatus < 300;
-  if (value.status === SUCCESS_STATUS && !succeeded) {
+  const isOk = response.httpStatus >= 200 && response.httpStatus < 300;
+  if (value.status === SUCCESS_STATUS && !isOk) {
     throw unexpectedAnswerError(response, redaction, 'an envelope that says SUCCESS');
   }
 
@@ -155,15 +178,18 @@ function describeContentKind({ headers }: ReceivedResponse, redaction: Redaction
 function unexpectedAnswerError(
   { method, url, httpStatus, text }: ReceivedResponse,
   redaction: Redaction,
-  what: string,
+  content: string,
 ): ProtocolError {
   // A web page is of no use in a one-line message.
   const shown = /^\s*</.test(text) ? '' : formatExcerpt(redaction.redactText(text));
   const quoted = shown === '' ? '' : `: ${shown}`;
   const request = `${method} ${redaction.redactText(url)}`;
-  return new ProtocolError(`${request} was answered with HTTP ${httpStatus} and ${what}${quoted}`, {
-    httpStatus,
-  });
+  return new ProtocolError(
+    `${request} was answered with HTTP ${httpStatus} and ${content}${quoted}`,
+    {
+      httpStatus,
+    },
+  );
 }
 
 /** Returns a text on one line, cut short, for messages. */
@@ -214,17 +240,11 @@ function toIntermediaryError(
     });
   }
 
-  const status = REFUSALS[httpStatus];
+  const status = REFUSAL_STATUSES[httpStatus];
   return status === undefined
     ? error
     : createServiceError(status, message, { httpStatus, retryAfterMs, cause: error });
 }
-
-const REFUSALS: Readonly<Record<number, ErrorStatus>> = {
-  401: 'UNAUTHORIZED_ERROR',
-  403: 'FORBIDDEN_ERROR',
-  429: 'TOO_MANY_REQUESTS_ERROR',
-};
 
 /** Returns the error that an envelope reports. */
 function toServiceError(
@@ -243,19 +263,6 @@ function toServiceError(
     : createServiceError(status, text, options);
 }
 
-const ERRORS: Readonly<Record<number, typeof ServiceError>> = {
-  400: ValidationError,
-  401: UnauthorizedError,
-  402: PaymentRequiredError,
-  403: UnauthorizedError,
-  404: NotFoundError,
-  410: NotFoundError,
-  413: ValidationError,
-  422: ValidationError,
-  429: RateLimitError,
-  431: ValidationError,
-};
-
 /**
  * Returns an error of the class for its status code or, if the code is unknown, for its HTTP
  * status.
@@ -265,8 +272,8 @@ export function createServiceError(
   message: string,
   options: ConstructorParameters<typeof RateLimitError>[2],
 ): ServiceError {
-  const Kind = ERRORS[getEffectiveStatus(status, options.httpStatus)] ?? ServiceError;
-  return new Kind(status, message, options);
+  const ErrorClass = ERROR_CLASSES[getEffectiveStatus(status, options.httpStatus)] ?? ServiceError;
+  return new ErrorClass(status, message, options);
 }
 
 function getEffectiveStatus(status: string, httpStatus: number): number {
@@ -285,9 +292,6 @@ export function findHeader(headers: AnswerHeaders, name: string): string | undef
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 }
-
-/** A number of more digits than JavaScript keeps, or a very large one. */
-const MAY_BE_INEXACT = /[\d.]{16}|[[:,] ?-?\d[\d.]*[eE]\+?\d{3}/;
 
 /** Returns a parser that keeps every digit, if the text needs one. */
 export async function loadNumberParser(text: string): Promise<typeof parseBoundedJson> {

@@ -1,27 +1,28 @@
-import { type RetryPolicy, SERVICE_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
+import {
+  computeBackoff,
+  type FailedAttempt,
+  type RetryPolicy,
+  SERVICE_RETRIES,
+} from '../../net/retry-policy.ts';
 import { NetworkError, ProtocolError, RateLimitError, ServiceError } from '../errors.ts';
 
 /** A failed attempt to send a request. */
-export interface FailedAttempt {
+export interface FailedRequest extends FailedAttempt {
   readonly method: string;
-  /** The number of the attempt, from 1. */
-  readonly attempt: number;
   readonly error: unknown;
-  /** The wait that the answer asked for, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
 }
 
 /** Returns the wait before the next attempt, in milliseconds; undefined to give up. */
-export function retryDelay(
-  { method, error, ...failed }: FailedAttempt,
+export function computeRetryDelay(
+  { method, error, ...failed }: FailedRequest,
   random: () => number,
   policy: RetryPolicy = SERVICE_RETRIES,
 ): number | undefined {
-  return mayRepeat(method, error) ? waitBeforeRetry(policy, failed, random) : undefined;
+  return mayRepeat(method, error) ? computeBackoff(policy, failed, random) : undefined;
 }
 
 /** Returns the usual policy with another number of retries; undefined leaves it unchanged. */
-export function retryPolicy(retries: number | undefined): RetryPolicy {
+export function createRetryPolicy(retries: number | undefined): RetryPolicy {
   return retries === undefined ? SERVICE_RETRIES : { ...SERVICE_RETRIES, attempts: retries + 1 };
 }
 

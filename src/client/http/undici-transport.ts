@@ -5,7 +5,7 @@ import {
   explainConnectionFailure,
   findFaultCode,
   getFaultMessage,
-  isAboutCertificate,
+  isCertificateFault,
   ProxyFault,
 } from '../../net/connection-fault.ts';
 import { type AgentOptions, openAgent } from '../../net/http-agent.ts';
@@ -32,7 +32,7 @@ const SERVICE_CONNECT_TIMEOUT_MS = 10_000;
  * request in doubt. A connection used within the last second, and kept for at least one more second
  * by its server, is as good as new.
  */
-const FRESH = {
+const FRESH_CONNECTIONS = {
   keepAliveTimeout: 1000,
   keepAliveMaxTimeout: 1000,
   keepAliveTimeoutThreshold: 1000,
@@ -49,7 +49,7 @@ export async function createTransport(options: TransportOptions = {}): Promise<T
   const { default: request } = await import('undici/lib/api/api-request.js');
   const endBaseline = options.shortLived ? useBaselineWebAssembly() : () => {};
   const reused = new AgentPool(proxy, { connectTimeoutMs });
-  const fresh = new AgentPool(proxy, { connectTimeoutMs, keepAlive: FRESH });
+  const fresh = new AgentPool(proxy, { connectTimeoutMs, keepAlive: FRESH_CONNECTIONS });
   return new UndiciTransport(request, reused, fresh, endBaseline);
 }
 
@@ -62,12 +62,12 @@ class UndiciTransport implements Transport {
   readonly #onClose: () => void;
 
   constructor(
-    request: typeof send,
+    sendRequest: typeof send,
     reusedAgents: AgentPool,
     freshAgents: AgentPool,
     onClose: () => void,
   ) {
-    this.#send = request;
+    this.#send = sendRequest;
     this.#reused = reusedAgents;
     this.#fresh = freshAgents;
     this.#onClose = onClose;
@@ -77,16 +77,12 @@ class UndiciTransport implements Transport {
     request.signal?.throwIfAborted();
     const inFlight = new RequestInFlight(request);
     try {
-      const agent = await (request.repeatable ? this.#reused : this.#fresh).open(
-        new URL(request.url),
-      );
-      const answering = this.#send.call(
-        inFlight.watchDispatch(agent),
-        inFlight.buildUndiciOptions(),
-      );
+      const pool = request.repeatable ? this.#reused : this.#fresh;
+      const agent = await pool.open(new URL(request.url));
+      const answer = this.#send.call(inFlight.watchDispatch(agent), inFlight.buildUndiciOptions());
 
       // undici itself notices an abort only once it is connected.
-      const { statusCode, headers, body } = await unlessAborted(answering, request.signal, late => {
+      const { statusCode, headers, body } = await unlessAborted(answer, request.signal, late => {
         late.body.on('error', () => {}).destroy();
       });
       return { status: statusCode, headers, body: inFlight.readBody(body) };
@@ -154,7 +150,7 @@ class RequestInFlight {
   #sent = false;
   #abort: ((reason: Error) => void) | undefined;
   /** Started by the first informational answer, which undici takes for a sign of life. */
-  #silence: NodeJS.Timeout | undefined;
+  #silenceTimer: NodeJS.Timeout | undefined;
   #bodyFault: { readonly error: unknown } | undefined;
 
   constructor(request: TransportRequest) {
@@ -177,14 +173,17 @@ class RequestInFlight {
       bodyTimeout: bodyTimeoutMs,
       signal: withoutListenerLimit(signal),
       onInfo: () => {
-        this.#silence ??= setTimeout(() => this.#abort?.(noAnswerError(url)), headersTimeoutMs);
+        this.#silenceTimer ??= setTimeout(
+          () => this.#abort?.(noAnswerError(url)),
+          headersTimeoutMs,
+        );
       },
     };
   }
 
   /** Ends the wait for the answer, which has come or failed. */
   stopWaiting(): void {
-    clearTimeout(this.#silence);
+    clearTimeout(this.#silenceTimer);
   }
 
   /** Wraps the dispatcher to notice when the request is about to be written to a connection. */
@@ -215,12 +214,12 @@ class RequestInFlight {
       }
     };
 
-    const leave = (): Promise<IteratorResult<Uint8Array>> => {
+    const close = (): Promise<IteratorResult<Uint8Array>> => {
       body.destroy();
       return Promise.resolve({ done: true, value: undefined });
     };
 
-    return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+    return { [Symbol.asyncIterator]: () => ({ next, return: close }) };
   }
 
   toError(error: unknown): unknown {
@@ -305,7 +304,7 @@ function toNetworkError(
   const what = nothingSent ? `can't connect to ${origin}` : `no complete answer from ${origin}`;
   return new NetworkError(`${what}: ${explainConnectionFailure(error)}`, {
     nothingSent,
-    mayPass: !isAboutCertificate(error),
+    mayPass: !isCertificateFault(error),
     cause: error,
   });
 }

@@ -27,8 +27,8 @@ export function requireData<T>(
 export function withoutSavedTo(run: Run): Run {
   if (!run.outputs.some(output => isJsonObject(output) && 'savedTo' in output)) return run;
   const outputs = run.outputs.map((output: Run['outputs'][number] & { savedTo?: unknown }) => {
-    const { savedTo: _, ...own } = output;
-    return own;
+    const { savedTo: _, ...fields } = output;
+    return fields;
   });
   return { ...run, outputs };
 }

@@ -1,6 +1,9 @@
 import { MAX_LIST_LIMIT } from '../../wire/index.ts';
 import { ProtocolError } from '../errors.ts';
 
+/** Maximum number of pages of one list: a service could send them without end. */
+const MAX_LISTED_PAGES = 10_000;
+
 /** A list query whose `limit` counts the rows of all pages together; undefined lists every row. */
 export interface PagedQuery {
   readonly limit?: number;
@@ -37,35 +40,35 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
   list: PagedList<Q, P>,
   query: Q,
 ): AsyncGenerator<P> {
-  const backwards = query.endingBefore !== undefined;
+  const isBackwards = query.endingBefore !== undefined;
   const cursors = new Set<string>();
 
   let remainingRows = query.limit ?? Number.POSITIVE_INFINITY;
-  let cursor = backwards ? query.endingBefore : query.startingAfter;
-  for (let count = 1; remainingRows > 0; count += 1) {
-    checkPageCount(list.noun, count);
+  let cursor = isBackwards ? query.endingBefore : query.startingAfter;
+  for (let pageNumber = 1; remainingRows > 0; pageNumber += 1) {
+    checkPageCount(list.noun, pageNumber);
     if (cursor !== undefined) cursors.add(cursor);
-    const from =
-      cursor === undefined ? {} : { [backwards ? 'endingBefore' : 'startingAfter']: cursor };
+    const position =
+      cursor === undefined ? {} : { [isBackwards ? 'endingBefore' : 'startingAfter']: cursor };
     const page = await list.fetch({
       ...query,
-      ...from,
+      ...position,
       limit: Math.min(remainingRows, MAX_LIST_LIMIT),
     });
-    const { rows, hasMore } = filterByPeriod(list, page, backwards);
+    const { rows, hasMore } = filterByPeriod(list, page, isBackwards);
 
     // A service may send more than requested; the rows next to the cursor are the wanted ones.
     yield {
       ...page,
-      rows: backwards ? rows.slice(-remainingRows) : rows.slice(0, remainingRows),
+      rows: isBackwards ? rows.slice(-remainingRows) : rows.slice(0, remainingRows),
       hasMore,
     };
 
     remainingRows -= rows.length;
-    const next = backwards ? page.rows[0] : page.rows.at(-1);
-    if (!hasMore || next === undefined) return;
+    const lastRow = isBackwards ? page.rows[0] : page.rows.at(-1);
+    if (!hasMore || lastRow === undefined) return;
 
-    cursor = list.rowCursor(next);
+    cursor = list.rowCursor(lastRow);
 
     if (cursors.has(cursor)) {
       throw new ProtocolError(`the service returns the same page of ${list.noun} again and again`);
@@ -80,21 +83,18 @@ export async function* iteratePages<Q extends PagedQuery, P extends Page<unknown
 function filterByPeriod<Q extends PagedQuery, P extends Page<unknown>>(
   { comparePeriod }: PagedList<Q, P>,
   page: P,
-  backwards: boolean,
+  isBackwards: boolean,
 ): Page<unknown> {
   const times = page.rows.map(row => comparePeriod?.(row) ?? 'within');
   return {
     rows: page.rows.filter((_, index) => times[index] === 'within'),
-    hasMore: page.hasMore && !times.includes(backwards ? 'after' : 'before'),
+    hasMore: page.hasMore && !times.includes(isBackwards ? 'after' : 'before'),
   };
 }
 
-/** Maximum number of pages of one list: a service could send them without end. */
-const MAX_LISTED_PAGES = 10_000;
-
-/** @throws {ProtocolError} for a list that never ends */
-export function checkPageCount(noun: string, count: number): void {
-  if (count <= MAX_LISTED_PAGES) return;
+/** Refuses a page past the maximum. @throws {ProtocolError} */
+export function checkPageCount(noun: string, pageNumber: number): void {
+  if (pageNumber <= MAX_LISTED_PAGES) return;
   throw new ProtocolError(
     `the service's list of ${noun} did not end within ${MAX_LISTED_PAGES} pages`,
   );

@@ -1,7 +1,7 @@
 import { readTextAt } from '../../utils/bounded-json.ts';
 
 /** Returns the non-empty string under the first key that has one. */
-export function firstText(json: unknown, ...keys: readonly string[]): string | undefined {
+export function findFirstText(json: unknown, ...keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = readTextAt(json, key);
     if (text !== undefined && text !== '') return text;
@@ -10,7 +10,7 @@ export function firstText(json: unknown, ...keys: readonly string[]): string | u
 }
 
 /** Returns a whole number of at least 0; undefined for anything else. */
-export function asCount(value: unknown): number | undefined {
+export function toCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 

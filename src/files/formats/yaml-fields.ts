@@ -12,7 +12,7 @@ export interface FieldFormat {
 export class YamlFields {
   private constructor(
     /** The name of the map in faults. */
-    private readonly owner: string,
+    private readonly mapName: string,
     private readonly line: number,
     private readonly entries: ReadonlyMap<string, YamlEntry>,
   ) {}
@@ -27,20 +27,20 @@ export class YamlFields {
    */
   static read(
     value: YamlValue,
-    owner: string,
+    mapName: string,
     names: readonly string[],
     { line: ownLine = value.line, faults }: { line?: number; faults?: FileFault[] } = {},
   ): YamlFields {
-    const entries = value.entries(owner, faults);
+    const entries = value.readEntries(mapName, faults);
     for (const { key, line } of entries.filter(({ key }) => !names.includes(key))) {
       const fault = new FileFault(
         line,
-        `\`${key}\` is not a key of ${owner}, which takes ${names.join(', ')}${didYouMean(key, names)}`,
+        `\`${key}\` is not a key of ${mapName}, which takes ${names.join(', ')}${didYouMean(key, names)}`,
       );
       if (!faults) throw fault;
       faults.push(fault);
     }
-    return new YamlFields(owner, ownLine, new Map(entries.map(entry => [entry.key, entry])));
+    return new YamlFields(mapName, ownLine, new Map(entries.map(entry => [entry.key, entry])));
   }
 
   findValue(key: string): YamlValue | undefined {
@@ -48,9 +48,10 @@ export class YamlFields {
     return value?.isEmpty === false ? value : undefined;
   }
 
-  readText(key: string, form?: FieldFormat): string | undefined {
-    const text = this.findValue(key)?.text(key);
-    if (text !== undefined && form?.pattern.test(text) === false) throw this.fault(key, form.rule);
+  readText(key: string, format?: FieldFormat): string | undefined {
+    const text = this.findValue(key)?.readText(key);
+    if (text !== undefined && format?.pattern.test(text) === false)
+      throw this.createFault(key, format.rule);
     return text;
   }
 
@@ -63,17 +64,18 @@ export class YamlFields {
   readChoice<T extends string>(key: string, choices: readonly T[]): T | undefined {
     const text = this.readText(key);
     if (text === undefined) return undefined;
-    const chosen = choices.find(choice => choice === text);
-    if (chosen === undefined) throw this.fault(key, `must be ${formatAlternatives(choices)}`);
-    return chosen;
+    const choiceOfText = choices.find(choice => choice === text);
+    if (choiceOfText === undefined)
+      throw this.createFault(key, `must be ${formatAlternatives(choices)}`);
+    return choiceOfText;
   }
 
   refuseMissing(key: string): never {
-    throw new FileFault(this.line, `${this.owner} needs a \`${key}\``);
+    throw new FileFault(this.line, `${this.mapName} needs a \`${key}\``);
   }
 
   /** Returns a fault at the line of a field. @param what a sentence without the field's name */
-  fault(key: string, what: string): FileFault {
+  createFault(key: string, what: string): FileFault {
     return new FileFault(this.entries.get(key)?.line ?? this.line, `${key} ${what}`);
   }
 }

@@ -52,7 +52,12 @@ interface Position {
   readonly column: number | undefined;
 }
 
-const NOWHERE: Position = { line: undefined, column: undefined };
+const NO_POSITION: Position = { line: undefined, column: undefined };
+
+const NO_SCALAR: Pick<Scalar, 'value' | 'source' | 'type' | 'range'> = { value: null };
+
+/** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
+const MAX_LEVELS = 1000;
 
 export interface ParseYamlOptions {
   /**
@@ -101,9 +106,9 @@ export function parseYamlNode(
  * made from.
  */
 export function toYamlNode(value: JsonValue, line: number): YamlNode {
-  const place = { line, column: 1 };
+  const position = { line, column: 1 };
   if (isJsonList(value)) {
-    return { kind: 'list', items: value.map(item => toYamlNode(item, line)), ...place };
+    return { kind: 'list', items: value.map(item => toYamlNode(item, line)), ...position };
   }
 
   if (typeof value === 'object' && value !== null) {
@@ -117,7 +122,7 @@ export function toYamlNode(value: JsonValue, line: number): YamlNode {
     kind: 'scalar',
     value,
     source: typeof value === 'string' ? undefined : String(value),
-    ...place,
+    ...position,
   };
 }
 
@@ -126,9 +131,9 @@ export function toMapNode(
   nodes: readonly (readonly [key: string, YamlNode])[],
   line: number,
 ): YamlNode {
-  const place = { line, column: 1 };
-  const entries = nodes.map(([key, value], offset) => ({ key, offset, value, ...place }));
-  return { kind: 'map', entries, ...place };
+  const position = { line, column: 1 };
+  const entries = nodes.map(([key, value], offset) => ({ key, offset, value, ...position }));
+  return { kind: 'map', entries, ...position };
 }
 
 /** Describes an error of the parser; its words on a second document advise programmers. */
@@ -142,24 +147,28 @@ export function describeYamlError({ code, message }: YAMLParseError): string {
  */
 function convertNode(
   document: Document,
-  placeAt: (offset: number) => { line: number; column: number },
+  getPosition: (offset: number) => { line: number; column: number },
   openEnd: number | undefined,
 ) {
   // An alias means the last node before it with its anchor.
   const nodesByAnchor = new Map<string, YamlNode>();
-  const begin = (node: Exclude<Node, Alias>): YamlNode => {
+  const createNode = (node: Exclude<Node, Alias>): YamlNode => {
     const start = node.range?.[0];
-    const plain = withoutChildren(node, start === undefined ? NOWHERE : placeAt(start), openEnd);
+    const ownNode = withoutChildren(
+      node,
+      start === undefined ? NO_POSITION : getPosition(start),
+      openEnd,
+    );
     // Set before its children, because an alias among them may refer to it.
-    if (node.anchor) nodesByAnchor.set(node.anchor, plain);
-    return plain;
+    if (node.anchor) nodesByAnchor.set(node.anchor, ownNode);
+    return ownNode;
   };
 
   const convert = (node: Node | null): YamlNode | null => {
     if (isAlias(node)) return nodesByAnchor.get(node.source) ?? null;
     if (!node) return null;
 
-    const ownNode = begin(node);
+    const ownNode = createNode(node);
     if (isSeq<Node | null>(node) && ownNode.kind === 'list') {
       for (const item of node.items) ownNode.items.push(convert(item));
     }
@@ -167,7 +176,7 @@ function convertNode(
     // Other keys are errors with `stringKeys`.
     if (isMap<Scalar<string>, Node | null>(node) && ownNode.kind === 'map') {
       for (const { key, value } of node.items) {
-        const { line, column } = begin(key);
+        const { line, column } = createNode(key);
         const child = convert(value);
         ownNode.entries.push({
           key: key.value,
@@ -206,14 +215,12 @@ function withoutChildren(
   };
 }
 
-const NO_SCALAR: Pick<Scalar, 'value' | 'source' | 'type' | 'range'> = { value: null };
-
-/** Maximum nesting: the parser is recursive, and thousands of levels would overflow the stack. */
-const MAX_LEVELS = 1000;
-
 /** Returns true if a text is nested too deeply for the parser. The lexer is not recursive. */
 export function isNestedTooDeeply(text: string): boolean {
+  // Levels on one line, as in `- - - x`, or levels by indentation.
   if (/(?:[-?:][ \t]+){200}/.test(text) || /^[ \t]{1000}/m.test(text)) return true;
+
+  // Lists and maps in brackets. Most texts have too few brackets to need the lexer.
   if (text.split(/[[{]/).length <= MAX_LEVELS) return false;
 
   let level = 0;

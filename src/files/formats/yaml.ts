@@ -43,13 +43,13 @@ interface YamlSource {
 /** Returns the value of a node; an empty one has the position `otherwise`. */
 function createYamlValue(
   node: YamlNode | null,
-  otherwise: FilePosition,
+  defaultPosition: FilePosition,
   source: YamlSource,
 ): YamlValue {
-  const { line, column } = isEmptyNode(node) || node?.line === undefined ? otherwise : node;
+  const { line, column } = isEmptyNode(node) || node?.line === undefined ? defaultPosition : node;
   return new YamlValue(
     node,
-    { line: line ?? otherwise.line, column: column ?? otherwise.column },
+    { line: line ?? defaultPosition.line, column: column ?? defaultPosition.column },
     source,
   );
 }
@@ -98,7 +98,7 @@ export class YamlValue implements FilePosition {
    * @param faults collects duplicate keys, which are left out; default the first one throws
    * @throws {FileFault} if it is not a map, or has a duplicate key
    */
-  entries(name: string, faults?: FileFault[]): YamlEntry[] {
+  readEntries(name: string, faults?: FileFault[]): YamlEntry[] {
     if (this.isEmpty) return [];
     if (this.#node?.kind !== 'map') throw faultAt(this, `${name} must be a map of keys to values`);
 
@@ -117,20 +117,20 @@ export class YamlValue implements FilePosition {
   }
 
   /** Returns the values of a map by key, each with the position of its key. */
-  valuesByKey(name: string): Map<string, YamlValue> {
-    const entries = this.entries(name);
+  readValuesByKey(name: string): Map<string, YamlValue> {
+    const entries = this.readEntries(name);
     return new Map(
       entries.map(entry => [entry.key, new YamlValue(entry.value.#node, entry, this.#source)]),
     );
   }
 
-  items(name: string): YamlValue[] {
+  readItems(name: string): YamlValue[] {
     if (this.#node?.kind !== 'list') throw faultAt(this, `${name} must be a list`);
     return this.#node.items.map(item => createYamlValue(item, this, this.#source));
   }
 
   /** Returns a text; numbers and booleans as written. */
-  text(name: string): string {
+  readText(name: string): string {
     const text = this.scalar;
     if (text === undefined) throw faultAt(this, `${name} must be text`);
     return text;
@@ -141,8 +141,8 @@ export class YamlValue implements FilePosition {
    *
    * @throws {FileFault} if it holds NUL, which YAML writes as `"\0"`
    */
-  storableText(name: string): string {
-    const text = this.text(name);
+  readStorableText(name: string): string {
+    const text = this.readText(name);
     if (text.includes('\0')) {
       throw faultAt(this, `${name} can't hold the character NUL (U+0000): remove it`);
     }
@@ -157,7 +157,7 @@ export class YamlValue implements FilePosition {
   }
 
   /** Returns the value as JSON. @throws {FileFault} if its aliases make it too large */
-  json(): JsonValue {
+  toJson(): JsonValue {
     let values = 0;
     const convert = (value: YamlValue, depth: number): JsonValue => {
       values += 1;
@@ -170,14 +170,14 @@ export class YamlValue implements FilePosition {
       if (depth > MAX_YAML_DEPTH) throw faultAt(value, 'this is nested too deeply');
 
       if (value.#node?.kind === 'map') {
-        const entries = value.entries('this map');
+        const entries = value.readEntries('this map');
         return Object.fromEntries(
           entries.map(entry => [entry.key, convert(entry.value, depth + 1)]),
         );
       }
 
       if (value.#node?.kind === 'list') {
-        return value.items('this list').map(item => convert(item, depth + 1));
+        return value.readItems('this list').map(item => convert(item, depth + 1));
       }
 
       return scalarToJson(value.#node);
@@ -186,10 +186,10 @@ export class YamlValue implements FilePosition {
   }
 
   /** Returns the value at a JSON Pointer, or its nearest existing ancestor. */
-  at(pointer: string): YamlValue {
+  findAt(pointer: string): YamlValue {
     const [, step, ...rest] = pointer.split('/');
     const child = step === undefined ? undefined : this.#findChild(parsePointerStep(step));
-    return child ? child.at(['', ...rest].join('/')) : this;
+    return child ? child.findAt(['', ...rest].join('/')) : this;
   }
 
   #findChild(name: string): YamlValue | undefined {
@@ -207,8 +207,8 @@ export class YamlValue implements FilePosition {
     column = this.column,
     value: node,
   }: YamlPair): YamlEntry {
-    const place = { line, column, file: this.file };
-    return { key, offset, ...place, value: createYamlValue(node, place, this.#source) };
+    const position = { line, column, file: this.file };
+    return { key, offset, ...position, value: createYamlValue(node, position, this.#source) };
   }
 }
 

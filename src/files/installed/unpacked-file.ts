@@ -48,11 +48,11 @@ export function useUnpacked<T>(
   env: Env = process.env,
 ): T {
   const faults: string[] = [];
-  for (const place of listUnpackFolders(env)) {
+  for (const folder of listUnpackFolders(env)) {
     try {
-      return use(unpack(packedFile, path.join(place, packedFile.digest)));
+      return use(unpack(packedFile, path.join(folder, packedFile.digest)));
     } catch (error) {
-      faults.push(`${place}: ${getErrorMessage(error)}`);
+      faults.push(`${folder}: ${getErrorMessage(error)}`);
     }
   }
   throw new Error(
@@ -76,14 +76,14 @@ export function listUnpackFolders(env: Env): string[] {
  */
 function unpack(packedFile: PackedFile, folder: string): string {
   makeDirectory(folder, 0o700);
-  requireOwnFolder(path.dirname(folder));
+  checkOwnFolder(path.dirname(folder));
 
-  if ((requireOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') {
+  if ((checkOwnFolder(folder) & 0o777) !== 0o700 && process.platform !== 'win32') {
     chmodSync(folder, 0o700);
   }
 
   const file = path.join(folder, packedFile.name);
-  if (!isUnpacked(file, packedFile)) replace(file, packedFile);
+  if (!isUnpacked(file, packedFile)) replaceUnpacked(file, packedFile);
   return file;
 }
 
@@ -92,7 +92,7 @@ function unpack(packedFile: PackedFile, folder: string): string {
  *
  * @throws {Error} if it isn't this user's, or others may write to it
  */
-function requireOwnFolder(folder: string): number {
+function checkOwnFolder(folder: string): number {
   const { uid, mode, isDirectory } = statFolder(folder);
   if (!isDirectory) throw new Error(`${folder} is not a folder`);
   if (process.getuid === undefined) return mode;
@@ -117,24 +117,20 @@ function isUnpacked(file: string, { digest }: PackedFile): boolean {
 /**
  * Writes a temporary file and renames it, because another process may have the damaged one mapped.
  */
-function replace(file: string, packedFile: PackedFile): void {
-  const part = `${file}.${process.pid}`;
+function replaceUnpacked(file: string, packedFile: PackedFile): void {
+  const tempFile = `${file}.${process.pid}`;
   try {
-    rmSync(part, { force: true });
-    writeFileSync(part, packedFile.read(), { mode: 0o600, flag: 'wx', flush: true });
+    rmSync(tempFile, { force: true });
+    writeFileSync(tempFile, packedFile.read(), { mode: 0o600, flag: 'wx', flush: true });
     if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) {
       rmSync(file, { recursive: true });
     }
-    renameOverSync(part, file);
+    renameOverSync(tempFile, file);
   } catch (error) {
-    rmSync(part, { force: true });
+    rmSync(tempFile, { force: true });
     // Windows does not replace a file that another process has loaded. It serves if its content is
     // right.
-    if (
-      !['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(error) ?? '') ||
-      !isUnpacked(file, packedFile)
-    ) {
-      throw error;
-    }
+    const isLoaded = ['EACCES', 'EBUSY', 'EPERM'].includes(getErrorCode(error) ?? '');
+    if (!isLoaded || !isUnpacked(file, packedFile)) throw error;
   }
 }

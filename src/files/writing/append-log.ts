@@ -7,10 +7,10 @@ import { lockFile } from './lock.ts';
 import {
   type ContainedPath,
   flushData,
-  makeFolderBelow,
-  openBelow,
+  makeContainedFolder,
+  openContainedFile,
   syncDirectory,
-  truncateBelow,
+  truncateContainedFile,
 } from './write-below.ts';
 
 const NEWLINE = 0x0a;
@@ -42,13 +42,13 @@ export class AppendLog {
   readonly #reopenAfter: number;
   readonly #durable: boolean;
   #handle: FileHandle | undefined;
-  #written = 0;
-  #waiting: string[] = [];
+  #writtenLength = 0;
+  #waitingLines: string[] = [];
   /** True if a waiting line needs a flush. */
   #isFlushWanted = false;
   /** True if written lines have not been flushed. */
   #isUnflushed = false;
-  #group: Promise<void> | undefined;
+  #nextGroup: Promise<void> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -61,7 +61,7 @@ export class AppendLog {
   }
 
   /** Returns a log for an open file, which `close` closes. */
-  static on(handle: FileHandle, options: Pick<AppendLogOptions, 'durable'> = {}): AppendLog {
+  static forHandle(handle: FileHandle, options: Pick<AppendLogOptions, 'durable'> = {}): AppendLog {
     const lines = new AppendLog(() => Promise.reject(new Error('the file is closed')), options);
     lines.#handle = handle;
     return lines;
@@ -72,16 +72,16 @@ export class AppendLog {
    * other one fails.
    */
   append(value: object, { durable = this.#durable }: LineOptions = {}): Promise<void> {
-    this.#waiting.push(`${JSON.stringify(value)}\n`);
+    this.#waitingLines.push(`${JSON.stringify(value)}\n`);
     this.#isFlushWanted ||= durable;
 
-    if (this.#group === undefined) {
-      this.#group = this.#writing.then(waitForTurnEnd).then(() => this.#writeGroup());
-      this.#writing = this.#group;
+    if (this.#nextGroup === undefined) {
+      this.#nextGroup = this.#writing.then(waitForTurnEnd).then(() => this.#writeGroup());
+      this.#writing = this.#nextGroup;
       this.#writing.catch(() => {});
     }
 
-    return this.#group;
+    return this.#nextGroup;
   }
 
   /** Resolves once all lines are written. Never rejects. */
@@ -108,16 +108,16 @@ export class AppendLog {
   }
 
   async #writeGroup(): Promise<void> {
-    const text = this.#waiting.join('');
+    const text = this.#waitingLines.join('');
     const isFlushWanted = this.#isFlushWanted;
-    [this.#waiting, this.#isFlushWanted] = [[], false];
-    this.#group = undefined;
+    [this.#waitingLines, this.#isFlushWanted] = [[], false];
+    this.#nextGroup = undefined;
     const handle = await this.#openHandle();
 
     // A write only reaches the page cache, which is faster than a thread switch; the flush takes
     // time.
     appendFileSync(handle.fd, text);
-    this.#written += text.length;
+    this.#writtenLength += text.length;
     this.#isUnflushed = true;
     if (isFlushWanted) await this.#flushNow(handle);
   }
@@ -128,9 +128,9 @@ export class AppendLog {
   }
 
   async #openHandle(): Promise<FileHandle> {
-    if (this.#handle !== undefined && this.#written < this.#reopenAfter) return this.#handle;
+    if (this.#handle !== undefined && this.#writtenLength < this.#reopenAfter) return this.#handle;
     await this.#closeFile();
-    this.#written = 0;
+    this.#writtenLength = 0;
     this.#handle = await this.#open();
     return this.#handle;
   }
@@ -163,18 +163,19 @@ export async function openForAppend(file: ContainedPath): Promise<FileHandle> {
 
 async function openOrMake(file: ContainedPath, flags: number): Promise<FileHandle> {
   try {
-    return await openBelow(file, flags, 0o600);
+    return await openContainedFile(file, flags, 0o600);
   } catch (error) {
     if (getErrorCode(error) !== 'ENOENT') throw error;
-    const directory = makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
-    const opened = await openBelow(file, flags, 0o600);
+    const directory = makeContainedFolder({ ...file, name: path.dirname(file.name) }, 0o700);
+    const handle = await openContainedFile(file, flags, 0o600);
     await syncDirectory(directory);
-    return opened;
+    return handle;
   }
 }
 
 async function cutTornLine(handle: FileHandle, file: ContainedPath): Promise<void> {
-  for (;;) {
+  // Repeats, because another process may append meanwhile.
+  while (true) {
     const { size } = await handle.stat();
     const completeSize = await findLastLineEnd(handle, size);
     if (completeSize === size) return;
@@ -185,7 +186,8 @@ async function cutTornLine(handle: FileHandle, file: ContainedPath): Promise<voi
     if (release === undefined) continue;
 
     try {
-      if (!truncateBelow(file, handle, size, completeSize)) return;
+      const sizes = { expectedSize: size, newSize: completeSize };
+      if (!truncateContainedFile(file, handle, sizes)) return;
     } finally {
       release();
     }
@@ -198,8 +200,8 @@ async function findLastLineEnd(handle: FileHandle, size: number): Promise<number
     // The first read is the last byte: it is enough if the file ends with a newline.
     const start = end === size ? size - 1 : Math.max(0, end - LOG_PIECE_BYTES);
     const { buffer } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
-    const at = buffer.lastIndexOf(NEWLINE);
-    if (at !== -1) return start + at + 1;
+    const newlineIndex = buffer.lastIndexOf(NEWLINE);
+    if (newlineIndex !== -1) return start + newlineIndex + 1;
     end = start;
   }
   return 0;

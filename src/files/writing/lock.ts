@@ -12,7 +12,7 @@ import { hostname } from 'node:os';
 import { getErrorCode } from '../../utils/error-utils.ts';
 import { parseJson } from '../formats/json.ts';
 import { readIfReadable } from '../read-text.ts';
-import { type ContainedPath, checkBelow, PathFault } from './write-below.ts';
+import { type ContainedPath, PathFault, resolveContainedPath } from './write-below.ts';
 
 /** Interval at which the holder renews the lock, in milliseconds. */
 const BEAT_MS = 10_000;
@@ -30,8 +30,33 @@ export const DYING_MS = 1000;
 const HALF_WRITTEN_MS = 500;
 const LOCK_PAUSE_MS = 20;
 
+/** Attempts to take a lock, which other processes may break or take meanwhile. */
+const MAX_LOCK_TRIES = 3;
+
+/** Indices of facts about a process from its state on, the third in proc_pid_stat(5). */
+const STATE = 0;
+const THREAD_COUNT = 17;
+const START_TIME = 19;
+
 /** Maximum size of a lock, in bytes; a larger file is not one. */
 const MAX_LOCK_BYTES = 64 * 1024;
+
+/** The beginning of every lock; after a power cut it may consist of NULs. */
+const LOCK_BEGINNING = '{"host":';
+
+/** The content of a lock. */
+interface LockHolder {
+  readonly host?: unknown;
+  readonly space?: unknown;
+  readonly pid?: unknown;
+  readonly began?: unknown;
+}
+
+/**
+ * Returns the start time of a process, to recognise a reused id; null if the system doesn't report
+ * it.
+ */
+type ReadStartTime = (pid: number) => string | null;
 
 /** Releases a lock. */
 export type Release = () => void;
@@ -46,9 +71,9 @@ export type Release = () => void;
  */
 export function lockFile(
   { folder, name }: ContainedPath,
-  readStartTime: StartTimeOf = readProcessStart,
+  readStartTime: ReadStartTime = readProcessStart,
 ): Release | undefined {
-  const lock = checkBelow({ folder, name: `${name}.lock` });
+  const lock = resolveContainedPath({ folder, name: `${name}.lock` });
   const ownHolder = JSON.stringify({
     ...readPidNamespace(),
     pid: process.pid,
@@ -56,7 +81,7 @@ export function lockFile(
     id: randomUUID(),
   });
 
-  for (let tries = 0; tries < 3; tries++) {
+  for (let tries = 0; tries < MAX_LOCK_TRIES; tries += 1) {
     if (takeLock(lock, ownHolder)) return createRelease(lock, ownHolder);
     const holder = readHolder(lock);
     if (holder === ownHolder) return createRelease(lock, ownHolder);
@@ -93,7 +118,9 @@ export async function waitForLock(
  * Returns the latest time at which a dead holder can have been alive, in milliseconds since 1970.
  */
 export function getLastAliveTime({ folder, name }: ContainedPath): number {
-  return (readLockStats(checkBelow({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS;
+  return (
+    (readLockStats(resolveContainedPath({ folder, name: `${name}.lock` }))?.mtimeMs ?? 0) + BEAT_MS
+  );
 }
 
 function takeLock(lock: string, ownHolder: string): boolean {
@@ -186,13 +213,13 @@ function readLockStats(lock: string): Stats | undefined {
  * Returns true if the holder is dead. A reused process id is recognised by its start time, else by
  * the lock's age.
  */
-function isAbandoned(lock: string, holder: string, readStartTime: StartTimeOf): boolean {
-  const written = parseHolder(holder);
-  if (written === undefined) return measureLockAge(lock) > HALF_WRITTEN_MS;
+function isAbandoned(lock: string, holder: string, readStartTime: ReadStartTime): boolean {
+  const parsedHolder = parseHolder(holder);
+  if (parsedHolder === undefined) return measureLockAge(lock) > HALF_WRITTEN_MS;
 
-  const { host, space, pid, began } = written;
-  const own = readPidNamespace();
-  if (host === own.host && space === own.space && typeof pid === 'number') {
+  const { host, space, pid, began } = parsedHolder;
+  const ownNamespace = readPidNamespace();
+  if (host === ownNamespace.host && space === ownNamespace.space && typeof pid === 'number') {
     if (!isAlive(pid)) return true;
     if (typeof began === 'string') return readStartTime(pid) !== began;
   }
@@ -237,14 +264,8 @@ function readLinuxPidNamespace(): string {
   }
 }
 
-/**
- * Returns the start time of a process, to recognise a reused id; null if the system doesn't report
- * it.
- */
-type StartTimeOf = (pid: number) => string | null;
-
 function readProcessStart(pid: number): string | null {
-  return readProcessStat(pid)[19] ?? null;
+  return readProcessStat(pid)[START_TIME] ?? null;
 }
 
 /**
@@ -253,26 +274,17 @@ function readProcessStart(pid: number): string | null {
  */
 function isZombie(pid: number): boolean {
   const stat = readProcessStat(pid);
-  return stat[0] === 'Z' && Number(stat[17]) <= 1;
+  return stat[STATE] === 'Z' && Number(stat[THREAD_COUNT]) <= 1;
 }
 
 /**
- * Reads the facts about a process from its state on, the third in proc_pid_stat(5); none if the
- * system doesn't report them.
+ * Reads the facts about a process from its state on; none if the system doesn't report them.
  *
  * @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
  */
 function readProcessStat(pid: number): readonly string[] {
   const stat = readIfReadable(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
-}
-
-/** The content of a lock. */
-interface LockHolder {
-  readonly host?: unknown;
-  readonly space?: unknown;
-  readonly pid?: unknown;
-  readonly began?: unknown;
 }
 
 /** Parses a lock; undefined if it is incomplete. */
@@ -282,9 +294,6 @@ function parseHolder(holder: string): LockHolder | undefined {
     ? (value as LockHolder)
     : undefined;
 }
-
-/** The beginning of every lock; after a power cut it may consist of NULs. */
-const LOCK_BEGINNING = '{"host":';
 
 function mayBeLock(text: string): boolean {
   return LOCK_BEGINNING.startsWith(text) || text.startsWith(LOCK_BEGINNING) || /^\0+$/u.test(text);

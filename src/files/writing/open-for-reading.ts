@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { getErrorCode } from '../../utils/error-utils.ts';
-import { type ContainedPath, openBelow } from './write-below.ts';
+import { type ContainedPath, openContainedFile } from './write-below.ts';
 
 /**
  * Opens a regular file for reading; undefined if it is missing.
@@ -10,7 +10,7 @@ import { type ContainedPath, openBelow } from './write-below.ts';
  */
 export async function openForReading(file: ContainedPath): Promise<FileHandle | undefined> {
   try {
-    return await openBelow(file, constants.O_RDONLY);
+    return await openContainedFile(file, constants.O_RDONLY);
   } catch (error) {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;

@@ -38,13 +38,14 @@ export async function renameOver(
 
 /** Renames like `renameOver`, synchronously. */
 export function renameOverSync(from: string, to: string): void {
-  const clock = new Int32Array(new SharedArrayBuffer(4));
+  // Nothing notifies it: waiting for it is the only way to sleep synchronously.
+  const neverNotified = new Int32Array(new SharedArrayBuffer(4));
   for (let waitedMs = 0; ; waitedMs += RENAME_PAUSE_MS) {
     try {
       return renameSync(from, to);
     } catch (error) {
       if (!isWorthWaiting(error, waitedMs, process.platform)) throw error;
-      Atomics.wait(clock, 0, 0, RENAME_PAUSE_MS);
+      Atomics.wait(neverNotified, 0, 0, RENAME_PAUSE_MS);
     }
   }
 }

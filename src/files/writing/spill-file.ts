@@ -3,7 +3,7 @@ import { appendFileSync, constants, readSync } from 'node:fs';
 import { type FileHandle, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { openBelow } from './write-below.ts';
+import { openContainedFile } from './write-below.ts';
 
 /**
  * A file for values that would fill the memory. It loses its name at once, so that nothing of it
@@ -21,7 +21,7 @@ export class SpillFile {
   static async open(folder: string): Promise<SpillFile> {
     const name = `.promptrun-${randomUUID()}`;
     const { O_RDWR, O_CREAT, O_EXCL } = constants;
-    const handle = await openBelow({ folder, name }, O_RDWR | O_CREAT | O_EXCL, 0o600);
+    const handle = await openContainedFile({ folder, name }, O_RDWR | O_CREAT | O_EXCL, 0o600);
     await unlink(path.join(folder, name));
     return new SpillFile(handle);
   }

@@ -21,6 +21,9 @@ import { isDeviceName } from './device-name.ts';
 // Node has no `openat`, so each part of a path is checked just before its use. A program that swaps
 // a folder for a link in between runs as the same user, which SECURITY.md excludes.
 
+// Windows has neither; `|` treats undefined as 0.
+const { O_NOFOLLOW, O_NONBLOCK } = constants;
+
 /** A file to write: a folder that the user named, and a path below it that the program chose. */
 export interface ContainedPath {
   /** The folder, absolute. It and its parents may be links. */
@@ -66,12 +69,12 @@ export function toContainedPath(file: string): ContainedPath {
  *
  * @throws {PathFault}
  */
-export function checkBelow({ folder, name }: ContainedPath): string {
-  let place = folder;
-  for (const part of splitPathSegments(name)) {
-    place = path.join(place, part);
-    checkDeviceName(place);
-    if (isLink(place)) throw new LinkFault(place);
+export function resolveContainedPath({ folder, name }: ContainedPath): string {
+  let partialPath = folder;
+  for (const segment of splitPathSegments(name)) {
+    partialPath = path.join(partialPath, segment);
+    checkDeviceName(partialPath);
+    if (isLink(partialPath)) throw new LinkFault(partialPath);
   }
   return path.join(folder, name);
 }
@@ -89,22 +92,19 @@ export function isLink(file: string): boolean {
 }
 
 /**
- * Creates a folder below another, part by part; also the other one if it is missing.
+ * Creates a folder below another, segment by segment; also the other one if it is missing.
  *
  * @throws {LinkFault}
  */
-export function makeFolderBelow({ folder, name }: ContainedPath, mode?: number): string {
+export function makeContainedFolder({ folder, name }: ContainedPath, mode?: number): string {
   makeDirectory(folder, mode);
   let relative = '';
-  for (const part of splitPathSegments(name)) {
-    relative = path.join(relative, part);
-    makeDirectory(checkBelow({ folder, name: relative }), mode);
+  for (const segment of splitPathSegments(name)) {
+    relative = path.join(relative, segment);
+    makeDirectory(resolveContainedPath({ folder, name: relative }), mode);
   }
-  return checkBelow({ folder, name });
+  return resolveContainedPath({ folder, name });
 }
-
-// Windows has neither; `|` treats undefined as 0.
-const { O_NOFOLLOW, O_NONBLOCK } = constants;
 
 /**
  * Opens a regular file for writing. Never blocks on a pipe or a device of that name.
@@ -112,24 +112,24 @@ const { O_NOFOLLOW, O_NONBLOCK } = constants;
  * @param flags the numeric flags of `open`
  * @throws {PathFault} or file system errors
  */
-export async function openBelow(
+export async function openContainedFile(
   file: ContainedPath,
   flags: number,
   mode = 0o666,
 ): Promise<FileHandle> {
-  const place = checkBelow(file);
-  const handle = await open(place, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch(
+  const resolved = resolveContainedPath(file);
+  const handle = await open(resolved, flags | O_NOFOLLOW | O_NONBLOCK, mode).catch(
     (error: unknown) => {
       // The error code for a link differs between systems: ELOOP, EMLINK, EISDIR.
-      checkBelow(file);
+      resolveContainedPath(file);
       throw error;
     },
   );
   try {
     // Windows has no O_NOFOLLOW.
-    checkBelow(file);
+    resolveContainedPath(file);
     if ((await handle.stat()).isFile()) return handle;
-    throw new PathFault(`${place} is not a regular file`);
+    throw new PathFault(`${resolved} is not a regular file`);
   } catch (error) {
     await handle.close();
     throw error;
@@ -140,24 +140,21 @@ export async function openBelow(
  * Truncates a file that is open for appending. Opens it once more, because on Windows such a handle
  * can't truncate.
  *
- * @param size the expected size; a file of another size is left unchanged
+ * @param sizes a file of another size than the expected one is left unchanged
  * @returns false if another file has its name by now
  * @throws {PathFault} or file system errors
  */
-export function truncateBelow(
+export function truncateContainedFile(
   file: ContainedPath,
   { fd }: FileHandle,
-  size: number,
-  length: number,
+  { expectedSize, newSize }: { readonly expectedSize: number; readonly newSize: number },
 ): boolean {
-  const writable = openSync(checkBelow(file), constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  const writable = openSync(resolveContainedPath(file), constants.O_RDWR | O_NOFOLLOW | O_NONBLOCK);
   try {
-    const [named, opened] = [
-      fstatSync(writable, { bigint: true }),
-      fstatSync(fd, { bigint: true }),
-    ];
-    if (named.ino !== opened.ino || named.dev !== opened.dev) return false;
-    if (named.size === BigInt(size)) ftruncateSync(writable, length);
+    const namedFile = fstatSync(writable, { bigint: true });
+    const openFile = fstatSync(fd, { bigint: true });
+    if (namedFile.ino !== openFile.ino || namedFile.dev !== openFile.dev) return false;
+    if (namedFile.size === BigInt(expectedSize)) ftruncateSync(writable, newSize);
     return true;
   } finally {
     closeSync(writable);

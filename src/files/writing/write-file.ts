@@ -6,10 +6,10 @@ import { getErrorCode } from '../../utils/error-utils.ts';
 import { renameOver, renameOverSync } from './rename-over.ts';
 import {
   type ContainedPath,
-  checkBelow,
   flushHandle,
-  makeFolderBelow,
-  openBelow,
+  makeContainedFolder,
+  openContainedFile,
+  resolveContainedPath,
   syncDirectory,
   toContainedPath,
 } from './write-below.ts';
@@ -51,7 +51,7 @@ export async function replaceFile(
   content: FileContent,
   mode?: number,
 ): Promise<void> {
-  makeFolderBelow(getParentFolder(file));
+  makeContainedFolder(getParentFolder(file));
   await replaceCheckedFile(file, content, mode);
 }
 
@@ -72,7 +72,7 @@ export async function replaceNamedFile(file: string, content: FileContent): Prom
 export async function appendToNamedFile(file: string, text: string): Promise<void> {
   const handle = isSpecial(file)
     ? await openSpecial(file)
-    : await openBelow(toContainedPath(file), O_WRONLY | O_APPEND | O_CREAT);
+    : await openContainedFile(toContainedPath(file), O_WRONLY | O_APPEND | O_CREAT);
   await writeTo(handle, text);
 }
 
@@ -102,10 +102,10 @@ export async function createFile(
   content: FileContent,
   mode?: number,
 ): Promise<boolean> {
-  makeFolderBelow(getParentFolder(file));
-  const tempPath = buildTempPath(checkBelow(file));
+  makeContainedFolder(getParentFolder(file));
+  const tempPath = buildTempPath(resolveContainedPath(file));
   return await writeTempFile({ tempPath, content, mode }, () =>
-    placeNew(tempPath, checkBelow(file)),
+    placeNew(tempPath, resolveContainedPath(file)),
   );
 }
 
@@ -125,9 +125,9 @@ export async function writeUnderFreeName(
   content: FileContent,
   ifTaken: 'suffix' | 'replace',
 ): Promise<string> {
-  const directory = makeFolderBelow(folder);
+  const directory = makeContainedFolder(folder);
   const checkTarget = (name: string): string =>
-    checkBelow({ ...folder, name: path.join(folder.name, name) });
+    resolveContainedPath({ ...folder, name: path.join(folder.name, name) });
   const tempPath = buildTempPath(path.join(directory, 'new'));
   return await writeTempFile({ tempPath, content }, async () => {
     const name = await nameFor();
@@ -162,7 +162,7 @@ export async function placeNew(tempPath: string, file: string): Promise<boolean>
  * @throws {LinkFault}
  */
 export function checkNamedForWriting(file: string): void {
-  if (!isSpecial(file)) checkBelow(toContainedPath(file));
+  if (!isSpecial(file)) resolveContainedPath(toContainedPath(file));
 }
 
 /**
@@ -209,11 +209,11 @@ async function replaceCheckedFile(
   content: FileContent,
   mode?: number,
 ): Promise<void> {
-  const target = checkBelow(file);
+  const target = resolveContainedPath(file);
   const former = await lstat(target).catch(() => undefined);
   const tempPath = buildTempPath(target);
   await writeTempFile({ tempPath, content, mode: mode ?? former?.mode }, async () => {
-    await renameOver(tempPath, checkBelow(file));
+    await renameOver(tempPath, resolveContainedPath(file));
   });
 }
 

@@ -38,7 +38,7 @@ export async function readDescribedNames({
 
 function parseOrNull(text: string | undefined): JsonValue {
   try {
-    return text === undefined ? null : parseYaml(text).json();
+    return text === undefined ? null : parseYaml(text).toJson();
   } catch {
     return null;
   }

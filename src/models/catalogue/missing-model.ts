@@ -1,4 +1,4 @@
-import { didYouMean, findNearest, suggest } from '../../utils/nearest-name.ts';
+import { didYouMean, findNearest, formatSuggestion } from '../../utils/nearest-name.ts';
 import { resolveProviderName } from '../providers/providers.ts';
 import { MODELS_FILE, type ModelsFile } from './models-file.ts';
 
@@ -80,7 +80,7 @@ function explainMissingAtProvider(
 
   return withList(
     `${refusal}, and neither does a provider \`${prefix}\``,
-    suggest(meantProvider && [meantProvider, ...rest].join('/')),
+    formatSuggestion(meantProvider && [meantProvider, ...rest].join('/')),
     `providers are ${providers.join(', ')}; ${alias}`,
   );
 }

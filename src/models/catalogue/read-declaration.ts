@@ -41,7 +41,7 @@ const METHOD: FieldFormat = {
 /** Returns true if an item of `models` is a program or an address. */
 export function isDeclared(item: YamlValue): boolean {
   if (!item.isMap) return false;
-  return item.entries('a model', []).some(({ key }) => key === 'program' || key === 'address');
+  return item.readEntries('a model', []).some(({ key }) => key === 'program' || key === 'address');
 }
 
 /**
@@ -53,7 +53,7 @@ export function readDeclaration(
   item: YamlValue,
   folder: string,
 ): { readonly fields: YamlFields; readonly declared: DeclaredModel } {
-  const isProgram = item.entries('a model').some(({ key }) => key === 'program');
+  const isProgram = item.readEntries('a model').some(({ key }) => key === 'program');
   const fields = isProgram
     ? YamlFields.read(item, 'a model that is a program', PROGRAM_FIELDS)
     : YamlFields.read(item, 'a model that is an address', ADDRESS_FIELDS);
@@ -73,10 +73,10 @@ function readTimeout(fields: YamlFields): number {
 
   const ms = parseDurationMs(text);
   if (ms === undefined || ms === 0) {
-    throw fields.fault('timeout', 'must be a time such as 90s, 10m or 1h');
+    throw fields.createFault('timeout', 'must be a time such as 90s, 10m or 1h');
   }
 
-  if (ms > MAX_TIMER_MS) throw fields.fault('timeout', 'is longer than 24 days');
+  if (ms > MAX_TIMER_MS) throw fields.createFault('timeout', 'is longer than 24 days');
   return ms;
 }
 
@@ -106,7 +106,7 @@ function readTokens(value: YamlValue): NonNullable<AnswerFields['tokens']> {
 }
 
 function readExpression(value: YamlValue, name: string): string {
-  const expression = value.text(name);
+  const expression = value.readText(name);
   if (expression.length > MAX_EXPRESSION_LENGTH) {
     throw faultAt(value, `${name} is longer than 16 KiB`);
   }
@@ -114,22 +114,23 @@ function readExpression(value: YamlValue, name: string): string {
   const fault = findExpressionFault(expression);
   if (fault === undefined) return expression;
 
-  const place = fault.at === undefined ? '' : `, at character ${fault.at + 1}`;
+  const place = fault.index === undefined ? '' : `, at character ${fault.index + 1}`;
   throw faultAt(value, `${name} is not JMESPath: ${fault.message}${place}`);
 }
 
 type ProgramPart = Omit<DeclaredProgram, 'here' | 'timeoutMs' | keyof AnswerFields>;
 
 function readProgram(fields: YamlFields): ProgramPart {
-  const items = fields.findValue('program')?.items('program') ?? fields.refuseMissing('program');
-  const [program, ...args] = items.map(item => item.text('a word of `program`'));
-  if (program === undefined || program === '') throw fields.fault('program', 'is empty');
+  const items =
+    fields.findValue('program')?.readItems('program') ?? fields.refuseMissing('program');
+  const [program, ...args] = items.map(item => item.readText('a word of `program`'));
+  if (program === undefined || program === '') throw fields.createFault('program', 'is empty');
 
   // A prompt must not choose which program starts.
   const [first] = items;
   for (const { name } of first ? readPlaceholders(first) : []) {
     if (name !== 'here') {
-      throw fields.fault('program', `takes only \${here} in its first word, not \${${name}}`);
+      throw fields.createFault('program', `takes only \${here} in its first word, not \${${name}}`);
     }
   }
 
@@ -147,31 +148,31 @@ type AddressPart = Omit<DeclaredAddress, 'here' | 'timeoutMs' | keyof AnswerFiel
 function readAddress(fields: YamlFields): AddressPart {
   const address = fields.requireText('address');
   const fault = findAddressFault(address);
-  if (fault !== undefined) throw fields.fault('address', fault);
+  if (fault !== undefined) throw fields.createFault('address', fault);
 
   const url = fields.findValue('address');
   const headers = fields.findValue('headers');
   const body = fields.findValue('body');
   const method = fields.readText('method', METHOD) ?? 'POST';
-  if (method === 'GET' && body) throw fields.fault('body', "can't be sent with GET");
+  if (method === 'GET' && body) throw fields.createFault('body', "can't be sent with GET");
 
   const bodyPlaceholders = body ? readPlaceholders(body, 'body') : [];
   const addressPlaceholders = url ? readPlaceholders(url) : [];
   for (const { name } of addressPlaceholders) {
     if (name === 'images') {
-      throw fields.fault('address', "can't contain ${images}: put it into the body");
+      throw fields.createFault('address', "can't contain ${images}: put it into the body");
     }
   }
 
-  const entries = headers?.entries('headers') ?? [];
+  const entries = headers?.readEntries('headers') ?? [];
   return {
     kind: 'address',
     method,
     address,
     headers: Object.fromEntries(
-      entries.map(({ key, value }) => [readHeaderName(key, value), value.text(key)]),
+      entries.map(({ key, value }) => [readHeaderName(key, value), value.readText(key)]),
     ),
-    ...(body && { body: body.json() }),
+    ...(body && { body: body.toJson() }),
     placeholders: [
       ...addressPlaceholders,
       ...entries.flatMap(({ value }) => readPlaceholders(value)),
@@ -227,10 +228,11 @@ function findAddressFault(address: string): string | undefined {
  * @throws {FileFault} if one is unknown, or not allowed here
  */
 function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[] {
-  if (value.isList) return value.items('this list').flatMap(item => readPlaceholders(item, field));
+  if (value.isList)
+    return value.readItems('this list').flatMap(item => readPlaceholders(item, field));
 
   if (value.isMap) {
-    return value.entries('this map').flatMap(entry => {
+    return value.readEntries('this map').flatMap(entry => {
       if (parsePlaceholdersAt(entry, entry.key).length === 0) {
         return readPlaceholders(entry.value, field);
       }

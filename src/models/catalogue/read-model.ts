@@ -62,7 +62,10 @@ export function readModel(
   const provider = providers.get(providerName);
   if (!provider) {
     const meant = didYouMean(providerName, [...providers.keys()]);
-    throw fields.fault('provider', `\`${providerName}\` is not described under providers${meant}`);
+    throw fields.createFault(
+      'provider',
+      `\`${providerName}\` is not described under providers${meant}`,
+    );
   }
 
   const model = readName(fields);
@@ -95,8 +98,8 @@ export function readModel(
 }
 
 function readLeaveOut(value: YamlValue): OptionName[] {
-  return value.items('leaveOut').map(item => {
-    const text = item.text('an option of `leaveOut`');
+  return value.readItems('leaveOut').map(item => {
+    const text = item.readText('an option of `leaveOut`');
     const option = OPTION_NAMES.find(name => name === text);
     if (option) return option;
     throw new FileFault(item.line, `leaveOut takes ${OPTION_NAMES.join(', ')}, not \`${text}\``);
@@ -107,7 +110,7 @@ function readLeaveOut(value: YamlValue): OptionName[] {
 function readName(fields: YamlFields): string {
   const model = fields.requireText('model');
   if (RESERVED_NAMES.has(model)) {
-    throw fields.fault('model', `\`${model}\` is built in: choose another name`);
+    throw fields.createFault('model', `\`${model}\` is built in: choose another name`);
   }
   return model;
 }
@@ -129,11 +132,11 @@ function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
 }
 
 function readRunOptions(value: YamlValue | undefined): RunOption[] {
-  const entries = value ? value.entries('runOptions') : [];
+  const entries = value ? value.readEntries('runOptions') : [];
   return entries.map(({ key, value, line }) => {
-    const values = value.items(`the values of \`${key}\``);
+    const values = value.readItems(`the values of \`${key}\``);
     if (values.length === 0) throw new FileFault(line, `\`${key}\` has no values`);
-    const options = values.map(item => item.text(`a value of \`${key}\``));
+    const options = values.map(item => item.readText(`a value of \`${key}\``));
     return { key, options: [...new Set(options)] };
   });
 }

@@ -187,7 +187,7 @@ function readProviders(
   predefinedProviders: readonly Provider[],
   faults: FileFault[],
 ): { readonly providers: Provider[]; readonly brokenProviders: ReadonlySet<string> } {
-  const entries = readList(faults, value, list => list.entries('providers', faults));
+  const entries = readList(faults, value, list => list.readEntries('providers', faults));
   const predefinedByName = new Map(predefinedProviders.map(provider => [provider.name, provider]));
   const providers = entries.flatMap(
     entry => collectFault(faults, () => readProvider(entry, predefinedByName)) ?? [],
@@ -215,10 +215,10 @@ function readFileModels(
   };
 
   const readModelName = (item: YamlValue): string | undefined =>
-    item.valuesByKey('a model').get('model')?.text('model');
+    item.readValuesByKey('a model').get('model')?.readText('model');
 
   const brokenModels: string[] = [];
-  for (const item of readList(faults, value, list => list.items('models'))) {
+  for (const item of readList(faults, value, list => list.readItems('models'))) {
     const name =
       collectFault(faults, () => readItem(item)) ?? collectFault([], () => readModelName(item));
     if (name !== undefined && !models.has(name)) brokenModels.push(name);
@@ -248,7 +248,7 @@ function readAliases(
 
   const aliases = new Map<string, string>();
   const brokenAliases: string[] = [];
-  for (const entry of readList(faults, value, list => list.entries('modelAliases', faults))) {
+  for (const entry of readList(faults, value, list => list.readEntries('modelAliases', faults))) {
     const model = collectFault(faults, () => readAlias(entry, { names, isModel }));
     if (model !== undefined) {
       aliases.set(entry.key, model);
@@ -284,7 +284,7 @@ function readAlias(
   { key, line, value }: YamlEntry,
   { names, isModel }: { names: ReadonlySet<string>; isModel: (name: string) => boolean },
 ): string {
-  const model = value.text(`the alias \`${key}\``);
+  const model = value.readText(`the alias \`${key}\``);
 
   if (names.has(key)) {
     throw new FileFault(line, `\`${key}\` is a model already: an alias needs another name`);

@@ -56,7 +56,7 @@ export function readProvider(
 function readBaseUrl(fields: YamlFields, base: Provider | undefined): string | undefined {
   const baseUrl = base ? fields.readText('baseUrl') : fields.requireText('baseUrl');
   const fault = baseUrl === undefined ? undefined : findBaseUrlFault(baseUrl);
-  if (fault !== undefined) throw fields.fault('baseUrl', fault);
+  if (fault !== undefined) throw fields.createFault('baseUrl', fault);
   return baseUrl;
 }
 
@@ -107,8 +107,8 @@ export function isHeaderName(text: string): boolean {
 }
 
 function readHeaders(value: YamlValue): Record<string, string> {
-  const headers = value.entries('headers').map(({ key, line, value }) => {
-    const text = value.text(`the header \`${key}\``);
+  const headers = value.readEntries('headers').map(({ key, line, value }) => {
+    const text = value.readText(`the header \`${key}\``);
 
     if (!isHeaderName(key)) {
       throw new FileFault(line, `\`${key}\` is not a valid header name`);

@@ -64,7 +64,7 @@ export async function openHttp(request: HttpRequest): Promise<HttpAnswer> {
   const agent = await openAgent({
     proxy: isForwarded ? undefined : proxy,
     connectTimeoutMs: OUTGOING_CONNECT_TIMEOUT_MS,
-    connections: 1,
+    maxConnections: 1,
     lookup: addresses && !proxy ? createPinnedLookup(addresses) : undefined,
     signal,
     ca,

@@ -73,14 +73,14 @@ function buildProgramStart(
   { traceparent }: EngineJob,
   { env, directory }: ProgramOptions,
 ): ProgramStart {
-  const { argv, filled } = fillArguments(declared, values);
+  const { argv, filledIndexes } = fillArguments(declared, values);
   const [program, ...args] = argv;
 
   // A relative path is relative to the working directory, even if the program starts elsewhere.
   const isPath = /[\\/]/u.test(program) && declared.isTemporary;
   return {
     argv: [isPath ? path.resolve(directory, program) : program, ...args],
-    filled,
+    filledIndexes,
     directory: declared.isTemporary ? folder.folder : directory,
     env: {
       ...withoutKeys(env, []),
@@ -109,7 +109,7 @@ async function writePictures(job: EngineJob, folder: string): Promise<string[]> 
 function fillArguments(
   { argv }: DeclaredProgram,
   values: RunValues,
-): Pick<ProgramStart, 'argv' | 'filled'> {
+): Pick<ProgramStart, 'argv' | 'filledIndexes'> {
   const filledArguments: string[] = [];
   const filledIndexes = new Set<number>();
   for (const argument of argv) {
@@ -129,5 +129,5 @@ function fillArguments(
   }
 
   const [program = '', ...args] = filledArguments;
-  return { argv: [program, ...args], filled: filledIndexes };
+  return { argv: [program, ...args], filledIndexes };
 }

@@ -1,6 +1,6 @@
 import {
   explainConnectionFailure,
-  isAboutCertificate,
+  isCertificateFault,
   ProxyFault,
 } from '../../net/connection-fault.ts';
 import { ProxySettingError } from '../../net/proxy.ts';
@@ -71,7 +71,7 @@ export function providerNetworkFault(
 function wasNotSent(error: unknown, code: string | undefined): boolean {
   if (code !== undefined && code in ADVICE) return !CLOSED_CODES.has(code);
   const syscall = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
-  return syscall === 'connect' || syscall === 'getaddrinfo' || isAboutCertificate(error);
+  return syscall === 'connect' || syscall === 'getaddrinfo' || isCertificateFault(error);
 }
 
 /** Returns the innermost cause, which says most; if several addresses failed, that of the last. */

@@ -1,4 +1,4 @@
-import { PROVIDER_RETRIES, waitBeforeRetry } from '../../net/retry-policy.ts';
+import { computeBackoff, PROVIDER_RETRIES } from '../../net/retry-policy.ts';
 import type { EngineJob } from '../engine.ts';
 import { unwrapProviderFault } from './answers/provider-fault.ts';
 
@@ -18,7 +18,7 @@ export async function retryWhileBusy<T>(
     } catch (error) {
       const retryAfterMs = unwrapProviderFault(error)?.details.retryAfterMs;
       const waitMs = isRetryable(error, effect)
-        ? waitBeforeRetry(PROVIDER_RETRIES, { attempt, retryAfterMs })
+        ? computeBackoff(PROVIDER_RETRIES, { attempt, retryAfterMs })
         : undefined;
       if (waitMs === undefined) throw error;
       await sleep(waitMs, signal);

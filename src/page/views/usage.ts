@@ -1,4 +1,4 @@
-import { chooseMeasure, type GroupUsage, getUsageKey, groupUsage } from '../../client/usage.ts';
+import { chooseMeasure, type GroupUsage, getUsageKey, sumUsage } from '../../client/usage.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { formatCost, formatDollars, toMoney } from '../../wire/money.ts';
 import {
@@ -57,7 +57,7 @@ export async function showUsage({ service, main, signal, guard }: ViewContext): 
     }
 
     const isWanted = Number(times.value) === days && groups.value === group;
-    const usage = [...runsByGroup.values()].map(({ name, runs }) => groupUsage(name, runs));
+    const usage = [...runsByGroup.values()].map(({ name, runs }) => sumUsage(name, runs));
     if (isWanted) list.replaceChildren(renderUsageTable(group, usage));
   };
 

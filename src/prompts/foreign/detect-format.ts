@@ -152,7 +152,7 @@ function describeByEnding(file: string, text: string): string {
 function parseYamlOrFault(text: string): { root: YamlNode | null; whole: JsonValue } | FileFault {
   try {
     const root = parseYamlNode(text);
-    return { root, whole: toYamlValue(root).json() };
+    return { root, whole: toYamlValue(root).toJson() };
   } catch (error) {
     if (error instanceof FileFault) return error;
     throw error;

@@ -77,7 +77,7 @@ class GithubReader {
   constructor(root: YamlValue, findings: Findings) {
     this.#root = root;
     this.#findings = findings;
-    const entries = root.entries('a prompt of GitHub Models');
+    const entries = root.readEntries('a prompt of GitHub Models');
     this.#entries = new Map(entries.map(entry => [entry.key, entry]));
   }
 
@@ -126,12 +126,12 @@ class GithubReader {
   /** Returns a text; undefined if it is empty. */
   #readText(value: YamlValue | undefined, name: string): string | undefined {
     if (!value || value.isEmpty) return undefined;
-    return this.#findings.attempt(() => value.storableText(name));
+    return this.#findings.attempt(() => value.readStorableText(name));
   }
 
   #readParameters(): { key: string; value: JsonValue; place: FilePosition }[] {
     const value = this.#entries.get('modelParameters')?.value;
-    const entries = this.#findings.attempt(() => value?.entries('modelParameters'));
+    const entries = this.#findings.attempt(() => value?.readEntries('modelParameters'));
     const knownEntries = (entries ?? []).filter(entry => {
       const isKnown = PARAMETERS_READ.has(entry.key);
       if (!isKnown) {
@@ -142,7 +142,7 @@ class GithubReader {
 
     const parameters = knownEntries.map(({ key, value, ...place }) => ({
       key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
-      value: this.#findings.attempt(() => value.json()) ?? null,
+      value: this.#findings.attempt(() => value.toJson()) ?? null,
       place,
     }));
     for (const { key, value, place } of parameters) checkOption(key, value, place, this.#findings);
@@ -151,7 +151,7 @@ class GithubReader {
 
   #readMessages(): Piece[] {
     const entry = this.#entries.get('messages');
-    const items = this.#findings.attempt(() => entry?.value.items('messages') ?? []) ?? [];
+    const items = this.#findings.attempt(() => entry?.value.readItems('messages') ?? []) ?? [];
     const isFaulty = this.#findings.hasFaultAt(entry?.value ?? this.#root);
     if (items.length === 0 && !isFaulty) {
       this.#findings.addFault(entry ?? this.#root, '`messages` must be a list with a message');
@@ -172,7 +172,7 @@ class GithubReader {
   }
 
   #readMessage(item: YamlValue): Piece[] {
-    const entries = item.entries('a message');
+    const entries = item.readEntries('a message');
     const findValue = (name: string): YamlValue | undefined =>
       entries.find(({ key }) => key === name)?.value;
 
@@ -192,7 +192,7 @@ class GithubReader {
     }
 
     if (!content) this.#findings.addFault(item, 'a message needs `content`');
-    const text = content?.isEmpty === false ? content.storableText('content') : '';
+    const text = content?.isEmpty === false ? content.readStorableText('content') : '';
     return [{ tag: `{{role "${name ?? 'user'}"}}` }, ...splitAtInputs(text)];
   }
 
@@ -214,7 +214,7 @@ class GithubReader {
   /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */
   #jsonSchema(format: YamlValue): JsonObject {
     const schemaValue = this.#entries.get('jsonSchema')?.value;
-    const value = this.#findings.attempt(() => schemaValue?.json());
+    const value = this.#findings.attempt(() => schemaValue?.toJson());
 
     const schema = typeof value === 'string' ? parseJson(value) : value;
     if (!isJsonObject(schema)) {

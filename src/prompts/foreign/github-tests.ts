@@ -95,7 +95,7 @@ export function readGithubTests(
 function listItems(entries: YamlEntries, key: string, findings: Findings): YamlValue[] {
   const list = entries.get(key)?.value;
   if (!list || list.isEmpty) return [];
-  return findings.attempt(() => list.items(key)) ?? [];
+  return findings.attempt(() => list.readItems(key)) ?? [];
 }
 
 /** Returns a fault if there are too many pairs of rows and evaluators. */
@@ -114,7 +114,7 @@ function readRow(
     addNote,
   }: { evaluators: readonly Evaluator[]; inputs: readonly string[]; addNote: AddNote },
 ): ForeignCase {
-  const entries = item.entries('a row of testData');
+  const entries = item.readEntries('a row of testData');
   const empty = entries.find(({ value }) => value.isEmpty);
   if (empty) throw faultAt(empty, `\`${empty.key}\` is null: write "" for an empty text`);
 
@@ -141,7 +141,7 @@ function readRow(
 
 /** Returns a field as text: scalars as written, lists and maps as JSON. */
 function formatRowField(value: YamlValue): string {
-  return value.scalar ?? JSON.stringify(value.json());
+  return value.scalar ?? JSON.stringify(value.toJson());
 }
 
 /** The line of an evaluator, and its number among the evaluators of the file, from 1. */
@@ -153,7 +153,7 @@ interface EvaluatorPlace {
 const KNOWN_KINDS = 'the kinds are string, llm and uses';
 
 function readEvaluator(item: YamlValue, number: number, addNote: AddNote): Evaluator {
-  const entries = item.entries('an evaluator');
+  const entries = item.readEntries('an evaluator');
   const [kind, ...otherKinds] = entries.filter(({ key }) =>
     ['string', 'llm', 'uses'].includes(key),
   );
@@ -173,7 +173,7 @@ function readEvaluator(item: YamlValue, number: number, addNote: AddNote): Evalu
 }
 
 function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: AddNote): Evaluator {
-  const checks = entry.value.entries('string');
+  const checks = entry.value.readEntries('string');
   const unknownEntries = checks.filter(({ key }) => !Object.hasOwn(STRING_CHECKS, key));
   const [first, ...ignoredChecks] = Object.entries(STRING_CHECKS).flatMap(([name, kind]) => {
     const check = checks.find(({ key, value }) => key === name && !value.isEmpty);
@@ -203,12 +203,12 @@ function readStringEvaluator(entry: YamlEntry, place: EvaluatorPlace, addNote: A
     addNote(check, `\`${check.key}\` has no effect next to \`${first.check.key}\``);
   }
 
-  const text = first.check.value.text(first.check.key);
+  const text = first.check.value.readText(first.check.key);
   return ({ fields }) => ({ kind: first.kind, ...place, text: fillInputs(text, fields) });
 }
 
 function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
-  const entries = entry.value.entries('llm');
+  const entries = entry.value.readEntries('llm');
   const llmKeys = ['modelId', 'model', 'prompt', 'systemPrompt', 'choices'];
   const unknownEntry = entries.find(({ key }) => !llmKeys.includes(key));
   if (unknownEntry) throw faultAt(unknownEntry, `\`${unknownEntry.key}\` is not a key of llm`);
@@ -218,7 +218,7 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
 
   const readText = (name: string): string | undefined => {
     const value = findValue(name);
-    return value && !value.isEmpty ? value.text(name) : undefined;
+    return value && !value.isEmpty ? value.readText(name) : undefined;
   };
 
   const prompt = readText('prompt');
@@ -227,7 +227,7 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
     throw faultAt(entry, '`llm` needs a prompt and choices');
   }
 
-  const choices = choiceList.items('choices').map(readEvaluatorChoice);
+  const choices = choiceList.readItems('choices').map(readEvaluatorChoice);
   const question = withoutUndefined({
     model: readText('modelId') ?? readText('model'),
     systemPrompt: readText('systemPrompt'),
@@ -236,18 +236,18 @@ function readLlmEvaluator(entry: YamlEntry, place: EvaluatorPlace): Evaluator {
 }
 
 function readEvaluatorChoice(item: YamlValue): { choice: string; score: number } {
-  const entries = item.valuesByKey('a choice');
+  const entries = item.readValuesByKey('a choice');
   const choice = entries.get('choice');
-  const score = entries.get('score')?.json();
+  const score = entries.get('score')?.toJson();
   if (!choice || typeof score !== 'number') {
     throw faultAt(item, 'a choice needs `choice` and a `score`');
   }
 
-  return { choice: choice.text('choice'), score };
+  return { choice: choice.readText('choice'), score };
 }
 
 function readBuiltIn({ value: evaluatorValue }: YamlEntry, place: EvaluatorPlace): Evaluator {
-  const name = evaluatorValue.text('uses');
+  const name = evaluatorValue.readText('uses');
   const shortName = name.replace(/^github\//u, '');
 
   const evaluator =

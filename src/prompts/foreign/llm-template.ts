@@ -50,7 +50,7 @@ export const LLM_TEMPLATE: ForeignFormat = {
   name: 'a template of `llm`',
   read: ({ text }, findings) =>
     findings.attempt(() => {
-      const entries = parseLibyaml(text).entries('a template of `llm`');
+      const entries = parseLibyaml(text).readEntries('a template of `llm`');
       return readLlmTemplate(new Map(entries.map(entry => [entry.key, entry])), findings);
     }),
 };
@@ -114,7 +114,8 @@ const APPENDED_INPUT: readonly Piece[] = [
 function reportUnsupportedKey(entry: YamlEntry, findings: Findings): void {
   const { key, value } = entry;
   const refused = Object.hasOwn(LLM_REFUSED_KEYS, key) ? LLM_REFUSED_KEYS[key] : undefined;
-  const isEmpty = value.isEmpty || (isJsonList(value.json()) && value.items(key).length === 0);
+  const isEmpty =
+    value.isEmpty || (isJsonList(value.toJson()) && value.readItems(key).length === 0);
   if (refused === undefined || isEmpty) return;
   findings.addFault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
 }
@@ -128,7 +129,7 @@ const LLM_VARIABLE = /\$(?:(?<dollar>\$)|(?<named>[A-Za-z_]\w*)|\{(?<braced>[A-Z
 function parsePieces(entry: YamlEntry | undefined): Piece[] | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
 
-  const text = entry.value.text(entry.key);
+  const text = entry.value.readText(entry.key);
   const pieces: Piece[] = [];
   let at = 0;
   for (const { 0: variableText, index, groups } of text.matchAll(LLM_VARIABLE)) {
@@ -161,12 +162,12 @@ function joinAdjacent(pieces: readonly Piece[]): Piece[] {
 
 function readScalar(entries: YamlEntries, key: string): string | undefined {
   const entry = entries.get(key);
-  return entry && !entry.value.isEmpty ? entry.value.text(key) : undefined;
+  return entry && !entry.value.isEmpty ? entry.value.readText(key) : undefined;
 }
 
 function readDefaults(entries: YamlEntries): Record<string, string> {
-  const values = entries.get('defaults')?.value.entries('defaults') ?? [];
-  return Object.fromEntries(values.map(({ key, value }) => [key, toTextOrEmpty(value.json())]));
+  const values = entries.get('defaults')?.value.readEntries('defaults') ?? [];
+  return Object.fromEntries(values.map(({ key, value }) => [key, toTextOrEmpty(value.toJson())]));
 }
 
 /** Names of options in `llm`, if they differ from ours. */
@@ -188,14 +189,14 @@ interface Option {
 }
 
 function readModelOptions(entries: YamlEntries, findings: Findings): Option[] {
-  const optionEntries = entries.get('options')?.value.entries('options') ?? [];
+  const optionEntries = entries.get('options')?.value.readEntries('options') ?? [];
   const options = optionEntries
     .filter(({ key }) => key !== 'json_object')
     .map(place => {
       const key = Object.hasOwn(LLM_OPTIONS, place.key)
         ? (LLM_OPTIONS[place.key] ?? place.key)
         : place.key;
-      return { key, value: place.value.json(), place };
+      return { key, value: place.value.toJson(), place };
     });
   for (const { key, value, place } of options) checkOption(key, value, place, findings);
   return options;
@@ -203,7 +204,7 @@ function readModelOptions(entries: YamlEntries, findings: Findings): Option[] {
 
 /** Returns which code fence of the answer is extracted. */
 function readExtractedFence(entries: YamlEntries): 'first' | 'last' | undefined {
-  const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.json() === true);
+  const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.toJson() === true);
   if (last) return 'last';
   return first ? 'first' : undefined;
 }
@@ -212,13 +213,13 @@ function readLlmOutput(entries: YamlEntries, findings: Findings): JsonObject {
   const extract = readExtractedFence(entries);
   const entry = entries.get('schema_object');
 
-  const schema = entry?.value.json();
+  const schema = entry?.value.toJson();
   if (entry && schema !== null && !isJsonObject(schema)) {
     findings.addFault(entry, '`schema_object` must be a JSON Schema');
   }
 
-  const options = entries.get('options')?.value.entries('options') ?? [];
-  const isJson = options.some(({ key, value }) => key === 'json_object' && value.json() === true);
+  const options = entries.get('options')?.value.readEntries('options') ?? [];
+  const isJson = options.some(({ key, value }) => key === 'json_object' && value.toJson() === true);
   const output = {
     ...((isJsonObject(schema) || isJson) && { format: 'json' }),
     ...(isJsonObject(schema) && { schema }),

@@ -44,7 +44,7 @@ export function readMarkdown(
  */
 function parseFrontMatter(text: string): JsonObject {
   try {
-    const head = parseYaml(text).json();
+    const head = parseYaml(text).toJson();
     if (isJsonObject(head)) return head;
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;

@@ -104,7 +104,7 @@ function readKnownEntries(
   findings: Findings,
   knownKeys?: readonly string[],
 ): YamlEntries {
-  const entries = (value && findings.attempt(() => value.entries(name))) ?? [];
+  const entries = (value && findings.attempt(() => value.readEntries(name))) ?? [];
   for (const entry of entries) {
     if (!knownKeys || knownKeys.includes(entry.key)) continue;
 
@@ -160,10 +160,10 @@ function readPartEntries(
 function listSchemaFields(
   schema: YamlEntry | undefined,
 ): (FilePosition & { readonly name: string })[] {
-  const fields = schema?.value.at('/properties');
+  const fields = schema?.value.findAt('/properties');
   if (!fields?.isMap) return [];
 
-  return fields.entries('a schema', []).map(({ key, line, column }) => {
+  return fields.readEntries('a schema', []).map(({ key, line, column }) => {
     const [name = ''] = key.split('(');
     return { name: name.replace(/\?\s*$/, '').trim(), line, column };
   });
@@ -175,7 +175,7 @@ function readLocatedValues(
 ): Map<string, LocatedValue<JsonValue>> {
   const values = new Map<string, LocatedValue<JsonValue>>();
   for (const [key, entry] of entries) {
-    const value = findings.attempt(() => entry.value.json());
+    const value = findings.attempt(() => entry.value.toJson());
     if (value !== undefined) values.set(key, { value, place: entry });
   }
   return values;
@@ -189,7 +189,7 @@ function readOneLineText(
 ): string | undefined {
   if (!entry || entry.value.isEmpty) return undefined;
 
-  const text = findings.attempt(() => entry.value.storableText(name));
+  const text = findings.attempt(() => entry.value.readStorableText(name));
   return text?.replace(/\s+/g, ' ').trim() || undefined;
 }
 
@@ -227,7 +227,7 @@ function readNamedField(
   );
 
   const strictEntry = entries.get('strict');
-  const strict = strictEntry?.value.json();
+  const strict = strictEntry?.value.toJson();
   if (strictEntry && typeof strict !== 'boolean') {
     findings.addFault(strictEntry, 'output.named.strict must be true or false');
   }

@@ -30,7 +30,7 @@ function findNamedSchema(name: string, beside: ReadBeside): JsonValue | undefine
     for (const ending of ['json', 'yaml']) {
       const file = `${folder}${name}.schema.${ending}`;
       const text = beside(file);
-      if (text !== undefined) return parseYaml(text, 1, file).json();
+      if (text !== undefined) return parseYaml(text, 1, file).toJson();
     }
   }
   return undefined;

@@ -56,7 +56,7 @@ function readPartial(
   name: string,
   folder: string | undefined,
 ): ReturnType<PartialLookup> {
-  const { real, fault } = inspectNamedFile(file, folder, BOUNDS.fileBytes);
+  const { realPath, fault } = inspectNamedFile(file, folder, BOUNDS.fileBytes);
   if (fault === 'outside') {
     const what =
       'lies outside the folder of its prompt (--allow-outside allows runs and checks of it)';
@@ -69,7 +69,7 @@ function readPartial(
     return { fault: `the partial \`${name}\` is larger than ${BOUNDS.fileBytes / 1024} KiB` };
   }
 
-  const bytes = readFileSync(real);
+  const bytes = readFileSync(realPath);
   const text = decodeUtf8(bytes);
   if (text !== undefined) {
     return { file, text: text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n') };
@@ -96,13 +96,13 @@ export function createBesideReader(file: string, allowOutside = false): ReadBesi
   return name => {
     const place = path.join(folder, name);
     try {
-      const { real, fault } = inspectNamedFile(
+      const { realPath, fault } = inspectNamedFile(
         place,
         allowOutside ? undefined : folder,
         BOUNDS.fileBytes,
       );
       if (fault !== undefined) throw new InvalidPromptFile(place, 1, UNREAD_FILE_FAULTS[fault]);
-      return decodePrompt(place, readFileSync(real));
+      return decodePrompt(place, readFileSync(realPath));
     } catch (error) {
       if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(error) ?? '')) return undefined;
       throw error;

@@ -125,7 +125,7 @@ async function parseYamlText(text: string): Promise<JsonValue | undefined> {
   if (text.length > BOUNDS.yamlInput) return undefined;
   const { parseYaml } = await import('../../files/formats/yaml.ts');
   try {
-    return parseYaml(text).json();
+    return parseYaml(text).toJson();
   } catch (error) {
     if (error instanceof FileFault) return undefined;
     throw error;

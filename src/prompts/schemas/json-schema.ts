@@ -96,7 +96,7 @@ class SchemaCheck {
     if (!isJsonObject(map)) return this.#report(pointer, `\`${keyword}\` must be a map of schemas`);
     for (const [name, schema] of Object.entries(map)) {
       const at = pointer + encodePointerStep(name);
-      if (keyword === 'properties') this.#context.countField(this.#value.at(at));
+      if (keyword === 'properties') this.#context.countField(this.#value.findAt(at));
       if (keyword === 'patternProperties') this.#report(pointer, findPatternFault(name));
       this.#visit(schema, at);
     }
@@ -112,7 +112,7 @@ class SchemaCheck {
   }
 
   #report(pointer: string, fault: string | undefined): void {
-    if (fault !== undefined) this.#context.findings.addFault(this.#value.at(pointer), fault);
+    if (fault !== undefined) this.#context.findings.addFault(this.#value.findAt(pointer), fault);
   }
 }
 

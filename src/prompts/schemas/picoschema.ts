@@ -37,7 +37,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
   if (value.isEmpty) return undefined;
   return context.findings.attempt(() => {
     if (isUnknownName(value, context)) {
-      const name = value.text('schema');
+      const name = value.readText('schema');
       const files = `${name}.schema.json and ${name}.schema.yaml`;
       context.findings.addNote(
         value,
@@ -48,7 +48,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
 
     if (!isJsonSchema(value)) return readType(value, context);
 
-    const schema = withWrittenTypes(value.json()) as JsonObject;
+    const schema = withWrittenTypes(value.toJson()) as JsonObject;
     checkJsonSchema(schema, value, context);
     return 'type' in schema || !isJsonObject(schema['properties'])
       ? schema
@@ -59,7 +59,7 @@ export function readSchema(value: YamlValue, context: SchemaContext): JsonObject
 /** Returns true if a schema has `properties`, or a type of JSON Schema, at its top level. */
 function isJsonSchema(value: YamlValue): boolean {
   if (!value.isMap) return false;
-  const entries = new Map(value.entries('the schema').map(({ key, value }) => [key, value]));
+  const entries = new Map(value.readEntries('the schema').map(({ key, value }) => [key, value]));
   const type = entries.get('type');
   if ([...JSON_TYPES, 'any'].includes(type?.scalar ?? '')) return true;
   if (type?.isList || entries.get('properties')?.isMap) return true;
@@ -107,11 +107,11 @@ function formatImageAdvice(type: string): string {
 
 /** Reads a type: `type, description`, or a map of fields. */
 function readType(value: YamlValue, context: SchemaContext): JsonObject {
-  if (value.isMap) return readFields(value.entries('this object'), context);
+  if (value.isMap) return readFields(value.readEntries('this object'), context);
   if (value.isList) throw faultAt(value, `a list is not a type: ${PICOSCHEMA_FORMS}`);
 
   // YAML reads the type `null` as an empty value.
-  const typeText = value.isNull ? 'null' : value.text('a type');
+  const typeText = value.isNull ? 'null' : value.readText('a type');
   const { type, description } = splitDescription(typeText);
   const descriptionField = description === undefined ? {} : { description };
   if (type === 'any') return descriptionField;
@@ -204,7 +204,7 @@ function readFieldType(
 }
 
 function readChoices(entry: YamlEntry, name: string): JsonValue[] {
-  const choices = entry.value.items(`the values of \`${name}\``).map(item => item.json());
+  const choices = entry.value.readItems(`the values of \`${name}\``).map(item => item.toJson());
   if (choices.length === 0) throw faultAt(entry, `\`${name}\` has no values to choose from`);
   const seen = new Map(choices.map(choice => [JSON.stringify(choice), choice]));
   return [...seen.values()];

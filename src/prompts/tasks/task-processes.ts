@@ -86,7 +86,7 @@ export class TaskProcesses {
   }
 
   async #performInProcess(order: TaskOrder, signal: AbortSignal): Promise<unknown> {
-    const [what, timeMs, memories = 1] = TASK_LIMITS[order.name];
+    const [subject, timeMs, memories = 1] = TASK_LIMITS[order.name];
     const memoryMiB = memories * this.#memoryMiB;
     const idleProcesses = this.#idle.get(memoryMiB) ?? [];
     this.#idle.set(memoryMiB, idleProcesses);
@@ -96,7 +96,7 @@ export class TaskProcesses {
 
     let isReused = false;
     try {
-      const result = await taskProcess.perform(order, { timeMs, what, signal });
+      const result = await taskProcess.perform(order, { timeMs, subject, signal });
       isReused = this.#isForOneUser;
       return result;
     } finally {

@@ -7,7 +7,7 @@ import {
   RateLimitError,
   ServiceError,
 } from '../../../src/client/errors.ts';
-import { retryDelay } from '../../../src/client/http/retry.ts';
+import { computeRetryDelay } from '../../../src/client/http/retry.ts';
 
 const refused = new NetworkError('x', { nothingSent: true });
 const lost = new NetworkError('x', { nothingSent: false });
@@ -23,7 +23,10 @@ function delay(
   error: unknown,
   more: { attempt?: number; retryAfterMs?: number } = {},
 ): number | undefined {
-  return retryDelay({ method, error, attempt: 1, retryAfterMs: undefined, ...more }, () => 0);
+  return computeRetryDelay(
+    { method, error, attempt: 1, retryAfterMs: undefined, ...more },
+    () => 0,
+  );
 }
 
 describe('retryDelay', () => {
@@ -58,7 +61,7 @@ describe('retryDelay', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), random => {
         const options = { method: 'GET', error: failed, attempt: 3, retryAfterMs: undefined };
-        const wait = retryDelay(options, () => random) ?? 0;
+        const wait = computeRetryDelay(options, () => random) ?? 0;
         return wait >= 1000 && wait <= 2000;
       }),
     );

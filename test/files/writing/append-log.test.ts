@@ -21,7 +21,7 @@ describe('a file of lines', () => {
     'closes what was open already, %o',
     async options => {
       const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'a');
-      await AppendLog.on(handle, options).close();
+      await AppendLog.forHandle(handle, options).close();
       expect(handle.fd).toBe(-1);
     },
   );
@@ -53,7 +53,7 @@ describe('a file of lines', () => {
 
   it('writes no line after one that could not be written', async () => {
     const handle = await open(path.join(temporaryDirectory(), 'lines.jsonl'), 'wx');
-    const lines = AppendLog.on(handle);
+    const lines = AppendLog.forHandle(handle);
     await handle.close();
     await expect(lines.append({ n: 1 })).rejects.toThrow();
     await expect(lines.append({ n: 2 })).rejects.toThrow();

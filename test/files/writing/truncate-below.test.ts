@@ -2,9 +2,9 @@ import { constants, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import {
-  openBelow,
+  openContainedFile,
   toContainedPath,
-  truncateBelow,
+  truncateContainedFile,
 } from '../../../src/files/writing/write-below.ts';
 import { temporaryDirectory } from '../../support/context.ts';
 
@@ -17,17 +17,17 @@ it('shortens the file that is open, and no other that has its name by now', asyn
   const place = path.join(temporaryDirectory(), 'log.jsonl');
   writeFileSync(place, 'whole\ntorn');
   const file = toContainedPath(place);
-  const handle = await openBelow(file, O_RDWR | O_APPEND | O_CREAT);
+  const handle = await openContainedFile(file, O_RDWR | O_APPEND | O_CREAT);
 
-  expect(truncateBelow(file, handle, 99, 0)).toBe(true);
+  expect(truncateContainedFile(file, handle, { expectedSize: 99, newSize: 0 })).toBe(true);
   expect(readFileSync(place, 'utf8')).toBe('whole\ntorn');
-  expect(truncateBelow(file, handle, 10, 6)).toBe(true);
+  expect(truncateContainedFile(file, handle, { expectedSize: 10, newSize: 6 })).toBe(true);
   expect(readFileSync(place, 'utf8')).toBe('whole\n');
 
   renameSync(place, `${place}.old`);
   writeFileSync(place, 'other\n');
 
-  expect(truncateBelow(file, handle, 6, 0)).toBe(false);
+  expect(truncateContainedFile(file, handle, { expectedSize: 6, newSize: 0 })).toBe(false);
   expect(readFileSync(place, 'utf8')).toBe('other\n');
 
   await handle.close();

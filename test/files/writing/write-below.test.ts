@@ -15,9 +15,9 @@ import { lockFile } from '../../../src/files/writing/lock.ts';
 import {
   type ContainedPath,
   checkDeviceName,
+  makeContainedFolder,
   makeDirectory,
-  makeFolderBelow,
-  openBelow,
+  openContainedFile,
 } from '../../../src/files/writing/write-below.ts';
 import {
   createFile,
@@ -48,7 +48,7 @@ const WRITERS: Record<string, (file: ContainedPath) => unknown> = {
       'replace',
     ),
   openForAppend: async file => (await openForAppend(file)).close(),
-  openBelow: async file => (await openBelow(file, NEW_LOG)).close(),
+  openContainedFile: async file => (await openContainedFile(file, NEW_LOG)).close(),
   lockFile: async ({ folder, name }) =>
     lockFile({ folder, name: name.replace(/\.lock$/u, '') })?.(),
 };
@@ -133,14 +133,14 @@ describe('a file below a folder', () => {
     const { folder } = scene();
     await replaceFile({ folder: path.join(folder, 'made'), name: 'a/b/file' }, 'written');
     expect(readFileSync(path.join(folder, 'made/a/b/file'), 'utf8')).toBe('written');
-    expect(makeFolderBelow({ folder, name: 'made/a/c' })).toBe(path.join(folder, 'made/a/c'));
+    expect(makeContainedFolder({ folder, name: 'made/a/c' })).toBe(path.join(folder, 'made/a/c'));
   });
 
   it.runIf(isPosix)('must be a regular file to be opened', async () => {
     const { folder } = scene();
     execFileSync('mkfifo', [path.join(folder, 'pipe')]);
     for (const flags of [NEW_LOG, constants.O_RDONLY]) {
-      await expect(openBelow({ folder, name: 'pipe' }, flags)).rejects.toThrow(
+      await expect(openContainedFile({ folder, name: 'pipe' }, flags)).rejects.toThrow(
         'is not a regular file',
       );
     }

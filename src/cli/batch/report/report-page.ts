@@ -115,7 +115,7 @@ class SavedPictures {
   }
 
   async #read(file: string): Promise<string | undefined> {
-    const { real, fault } = inspectNamedFile(file, this.#folder, MAX_PAGE_MEDIA_BYTES);
-    return fault === undefined ? await readDataUrl(real) : undefined;
+    const { realPath, fault } = inspectNamedFile(file, this.#folder, MAX_PAGE_MEDIA_BYTES);
+    return fault === undefined ? await readDataUrl(realPath) : undefined;
   }
 }

@@ -28,7 +28,7 @@ export class JsonlResults implements ResultsFile {
   private constructor(file: string, handle: FileHandle, readResult: ReadStates) {
     this.#file = file;
     this.#handle = handle;
-    this.#lines = AppendLog.on(handle, { durable: false });
+    this.#lines = AppendLog.forHandle(handle, { durable: false });
     this.states = readResult.states;
     this.existed = readResult.existed;
     this.#hasTwins = readResult.hasTwins;

@@ -1,9 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { DYING_MS, type Release, waitForLock } from '../../../files/writing/lock.ts';
-import { checkBelow, makeDirectory, toContainedPath } from '../../../files/writing/write-below.ts';
+import {
+  makeDirectory,
+  resolveContainedPath,
+  toContainedPath,
+} from '../../../files/writing/write-below.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
-import { isTypo, suggest } from '../../../utils/nearest-name.ts';
+import { formatSuggestion, isTypo } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { unwritableFileError } from '../../jobs/batch-journal.ts';
@@ -31,7 +35,7 @@ export function checkOutputPaths(
   const file = path.resolve(cwd, out);
   const isThere = existsSync(file);
   checkWritableFile(cwd, out, '--out');
-  for (const suffix of ['.journal', '.lock']) checkBelow(toContainedPath(file + suffix));
+  for (const suffix of ['.journal', '.lock']) resolveContainedPath(toContainedPath(file + suffix));
 
   // Its journal and lock are created in the same directory, which `checkWritableFile` has tested
   // only for a new file.
@@ -69,7 +73,7 @@ function refuseMisspelt(file: string, name: string, source: string): void {
   if (existingName === undefined) return;
 
   throw usageError(
-    `--resume: ${name} does not exist${suggest(existingName)}`,
+    `--resume: ${name} does not exist${formatSuggestion(existingName)}`,
     'To begin a new batch, leave out --resume.',
   );
 }

@@ -1,4 +1,4 @@
-import { asCount } from '../../../files/formats/json-fields.ts';
+import { toCount } from '../../../files/formats/json-fields.ts';
 import { type Money, toMoney } from '../../../wire/money.ts';
 import { parseCredits } from '../../creation/credits.ts';
 import type { EarlierRun } from '../../creation/spending.ts';
@@ -46,7 +46,7 @@ function toEarlierRuns({
   cost,
 }: Pick<ResultsLine, 'runId'> & Partial<ResultsLine>): EarlierRun[] {
   if (runId === null) return [];
-  const spent = { tokens: asCount(tokens), credits: parseCredits(credits), cost: readCost(cost) };
+  const spent = { tokens: toCount(tokens), credits: parseCredits(credits), cost: readCost(cost) };
   return [{ runId, ...spent }];
 }
 

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat } from 'node:fs/promises';
 import path from 'node:path';
 import {
-  openBelow,
+  openContainedFile,
   PathFault,
   toContainedPath,
-  truncateBelow,
+  truncateContainedFile,
 } from '../../../files/writing/write-below.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import { CliError, usageError } from '../../core/errors.ts';
@@ -27,7 +27,7 @@ export async function openResultsFile(
 ): Promise<FileHandle> {
   const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants;
   try {
-    return await openBelow(
+    return await openContainedFile(
       toContainedPath(file),
       O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL),
     );
@@ -80,7 +80,7 @@ export async function refuseReplaced(file: string, handle: FileHandle): Promise<
  */
 export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
   const { size } = await handle.stat();
-  truncateBelow(toContainedPath(file), handle, size, length);
+  truncateContainedFile(toContainedPath(file), handle, { expectedSize: size, newSize: length });
 }
 
 /** The destination of a batch's results. */

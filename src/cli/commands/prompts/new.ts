@@ -1,6 +1,10 @@
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { checkBelow, PathFault, toContainedPath } from '../../../files/writing/write-below.ts';
+import {
+  PathFault,
+  resolveContainedPath,
+  toContainedPath,
+} from '../../../files/writing/write-below.ts';
 import { createFile, replaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
@@ -159,7 +163,7 @@ async function writeAll(
   files: readonly NewFile[],
   { force = false }: PromptsNewFlags,
 ): Promise<void> {
-  for (const { file } of files) checkBelow(toContainedPath(path.resolve(cwd, file)));
+  for (const { file } of files) resolveContainedPath(toContainedPath(path.resolve(cwd, file)));
 
   const writtenFiles: string[] = [];
   try {

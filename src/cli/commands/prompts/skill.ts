@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type ContainedPath, checkBelow } from '../../../files/writing/write-below.ts';
+import { type ContainedPath, resolveContainedPath } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import type { RunOption } from '../../../wire/index.ts';
 import { isUuid, type PromptSearchRow, type PromptVersion } from '../../../wire/index.ts';
@@ -31,7 +31,7 @@ export async function writeSkills(
   { to, force = false }: SkillFlags,
 ): Promise<void> {
   const { folder, name } = getSkillsFolder(ctx, to);
-  checkBelow({ folder, name });
+  resolveContainedPath({ folder, name });
   checkDirectory(folder, name, '--to');
 
   const { skills, clash } = await createSkills(ctx, prompts);
@@ -183,7 +183,7 @@ function toSkillName(slug: string): string {
  * @throws {LinkFault}
  */
 function refuseOverwriting(below: ContainedPath, text: string, force: boolean): void {
-  const file = checkBelow(below);
+  const file = resolveContainedPath(below);
   if (force || !existsSync(file)) return;
   if (!statSync(file).isFile() || readFileSync(file, 'utf8') !== text) {
     throw usageError(`${file} already exists and differs`, 'Add --force to replace it.');

@@ -49,7 +49,7 @@ export async function printUsage(ctx: Context, flags: UsageFlags): Promise<void>
     );
   }
 
-  const unpricedRuns = [...groups.values()].reduce((runs, total) => runs + total.unpriced, 0);
+  const unpricedRuns = [...groups.values()].reduce((runs, total) => runs + total.unpricedRuns, 0);
   if (unpricedRuns > 0) {
     ctx.io.note(
       `note: the cost of ${pluralize(unpricedRuns, 'run')} is unknown and not included: the model has no known price, or the answer was incomplete`,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { firstText, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
+import { findFirstText, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import type { PromptVersion, PromptVersionEntry } from '../../../wire/index.ts';
 import type { Connection, Context } from '../../context.ts';
@@ -77,7 +77,7 @@ async function readVersionSource(
   { embedded }: Connection,
   version: PromptVersion,
 ): Promise<string | undefined> {
-  if (!embedded) return firstText(version, 'template');
+  if (!embedded) return findFirstText(version, 'template');
   const { promptVersionId } = version;
   return (await findVersionDefinition(ctx, promptVersionId))?.source;
 }

@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { explainExclusion } from '../../../files/named-file.ts';
 import { getErrorCode } from '../../../utils/error-utils.ts';
-import { suggest } from '../../../utils/nearest-name.ts';
+import { formatSuggestion } from '../../../utils/nearest-name.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, notFoundError, usageError } from '../../core/errors.ts';
 import { hasForeignTests } from './read-foreign-tests.ts';
@@ -103,7 +103,7 @@ function unreadablePathError({ cwd }: Context, name: string, error: unknown): Cl
   const likelyName = ['.prompt', '.test.yaml']
     .map(ending => name + ending)
     .find(file => existsSync(path.resolve(cwd, file)));
-  return usageError(`${name} does not exist${suggest(likelyName)}`);
+  return usageError(`${name} does not exist${formatSuggestion(likelyName)}`);
 }
 
 /**

@@ -117,7 +117,7 @@ async function readContent(
 
 /** Returns the cases of a file, at least one. */
 function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
-  const items = casesEntry.value.items('cases');
+  const items = casesEntry.value.readItems('cases');
   if (items.length === 0) throw testFileError(casesEntry, 'cases is empty');
   if (items.length <= MAX_CASES) return items;
   throw testFileError(casesEntry, `there are more than ${formatNumber(MAX_CASES)} cases`);
@@ -129,14 +129,14 @@ function readCaseItems(casesEntry: YamlEntry): YamlValue[] {
  */
 function createCaseWriter(fields: YamlEntries): (value: YamlValue) => Pick<TestCase, 'sourceText'> {
   const others = [...fields].filter(([key]) => key !== 'cases');
-  const shared = others.map(([key, { value }]) => [key, value.json()]);
-  return value => ({ sourceText: JSON.stringify([shared, value.json()]) });
+  const shared = others.map(([key, { value }]) => [key, value.toJson()]);
+  return value => ({ sourceText: JSON.stringify([shared, value.toJson()]) });
 }
 
 function readTrim(fields: YamlEntries): boolean {
   const trim = fields.get('trim');
   if (trim === undefined) return false;
-  const value = trim.value.json();
+  const value = trim.value.toJson();
   if (typeof value === 'boolean') return value;
   throw testFileError(trim, 'trim must be true or false');
 }

@@ -18,7 +18,7 @@ export const ALL_RUNS: PassRule = { kind: 'all' };
  * @throws {CliError} USAGE_ERROR with file and line unless it is a count or a percentage
  */
 export function readPassRule(value: YamlValue): PassRule {
-  const count = value.json();
+  const count = value.toJson();
   if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 1) {
     return { kind: 'count', count };
   }

@@ -96,7 +96,7 @@ function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
   const entries = [...readFieldsUnder(fields, 'vars')].map(([key, { value }]) => ({ key, value }));
   if (entries.length === 0) return {};
   return {
-    vars: Object.fromEntries(entries.map(({ key, value }) => [key, value.json()])),
+    vars: Object.fromEntries(entries.map(({ key, value }) => [key, value.toJson()])),
     data: new Map(
       entries.map(({ key, value }) => [
         key,
@@ -108,7 +108,7 @@ function readCaseVars(fields: YamlEntries): Pick<TestCase, 'vars' | 'data'> {
 
 function readMetadata(fields: YamlEntries): Pick<TestCase, 'metadata'> {
   const entry = fields.get(METADATA);
-  return entry ? { metadata: entry.value.json() } : {};
+  return entry ? { metadata: entry.value.toJson() } : {};
 }
 
 function readRepeat(fields: YamlEntries): number {
@@ -136,7 +136,7 @@ async function readCaseInputs(
   }
 
   const images: UnplacedImage[] = [];
-  for (const value of fields.get('images')?.value.items('images') ?? []) {
+  for (const value of fields.get('images')?.value.readItems('images') ?? []) {
     const name = requireText(value, 'an image');
     if (name === '-') throw testFileError(value, NO_STANDARD_INPUT);
     const finder = createNamedImageFinder(ctx, ctx);

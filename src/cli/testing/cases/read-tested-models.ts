@@ -19,9 +19,9 @@ export async function readTestedModels(
   if (modelsField === undefined) return [{ model: undefined }];
 
   const models = new Map<string, TestedModel>();
-  for (const [index, value] of modelsField.value.items('models').entries()) {
+  for (const [index, value] of modelsField.value.readItems('models').entries()) {
     // In promptfoo, equal names with different interfaces are different models.
-    const key = JSON.stringify(ctx.isAsPromptfoo ? [value.json(), index] : value.json());
+    const key = JSON.stringify(ctx.isAsPromptfoo ? [value.toJson(), index] : value.toJson());
     models.set(key, await readTestedModel(ctx, value));
   }
 
@@ -45,7 +45,7 @@ async function readTestedModel(ctx: ReadingContext, value: YamlValue): Promise<T
   if (model === undefined) throw testFileError(value, 'a model needs `model`');
 
   const config = fields.get('config');
-  const settings = config?.value.json();
+  const settings = config?.value.toJson();
   if (config && !isJsonObject(settings)) {
     throw testFileError(config, 'config must be a map of keys to values');
   }

@@ -39,7 +39,7 @@ export function readMapFields(
   what: string,
   knownKeys?: readonly string[],
 ): YamlEntries {
-  const entries = value.entries(what);
+  const entries = value.readEntries(what);
   const unknownEntry = entries.find(({ key }) => knownKeys?.includes(key) === false);
   if (unknownEntry === undefined) return new Map(entries.map(entry => [entry.key, entry]));
 
@@ -52,7 +52,7 @@ export function readMapFields(
 }
 
 export function requireText(value: YamlValue, what: string): string {
-  const text = value.json();
+  const text = value.toJson();
   if (typeof text === 'string' && text !== '') return text;
   throw testFileError(value, `${what} must be text`);
 }
@@ -73,7 +73,7 @@ export function readNumber(
   what: string,
   form: keyof typeof NUMBER_RANGES,
 ): number {
-  const number = value.json();
+  const number = value.toJson();
   if (typeof number === 'number' && NUMBER_RANGES[form](number)) return number;
   throw testFileError(value, `${what} must be ${form}`);
 }
@@ -83,5 +83,5 @@ export function readInputText(value: YamlValue, what: string): string {
   if (value.isEmpty) {
     throw testFileError(value, `${what} is null; give a value, or leave the input out`);
   }
-  return value.scalar ?? JSON.stringify(value.json());
+  return value.scalar ?? JSON.stringify(value.toJson());
 }

@@ -1,7 +1,11 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { checkBelow, PathFault, toContainedPath } from '../../../files/writing/write-below.ts';
+import {
+  PathFault,
+  resolveContainedPath,
+  toContainedPath,
+} from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Context } from '../../context.ts';
@@ -30,7 +34,7 @@ interface UpdateResult {
  * @throws {LinkFault}
  */
 export function checkUpdatable(ctx: Context, file: string): void {
-  checkBelow(toContainedPath(file));
+  resolveContainedPath(toContainedPath(file));
 
   // This checks the mode, not if the user can write, because root always can.
   const isReadOnly = (statSync(file).mode & 0o222) === 0;

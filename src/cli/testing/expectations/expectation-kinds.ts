@@ -51,7 +51,7 @@ export const EXPECTATION_KINDS = {
       description: 'expectations, at least one of which must be met',
     },
     read: async (value, { readInner }) => {
-      const options = value.isList ? await mapInOrder(value.items('any'), readInner) : [];
+      const options = value.isList ? await mapInOrder(value.readItems('any'), readInner) : [];
       if (options.length > 0) return options;
       throw testFileError(
         value,
@@ -116,7 +116,7 @@ export const EXPECTATION_KINDS = {
         return { argv: toShellCommand(requireText(value, key), value), isAsPromptfoo };
       }
 
-      const [program, ...args] = value.items(key).map(item => readInputText(item, key));
+      const [program, ...args] = value.readItems(key).map(item => readInputText(item, key));
       if (program === undefined || program === '') {
         throw testFileError(value, 'command names no program');
       }

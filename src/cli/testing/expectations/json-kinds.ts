@@ -25,7 +25,7 @@ const SCHEMA = { type: ['string', 'object', 'boolean'] };
 export const JSON_KINDS = {
   json: createExpectationKind<unknown>({
     schema: { description: 'JSON; every field here must be equal; other fields are ignored' },
-    read: value => value.json(),
+    read: value => value.toJson(),
     formatText: value => JSON.stringify(value),
     findMismatch: (expected, { text }) => {
       const json = parseAnswerJson(text);
@@ -112,7 +112,7 @@ export const JSON_KINDS = {
       description: 'true, or the JSON Schema of a JSON value somewhere in the answer',
     },
     read: async (value, reading) => ({
-      schema: value.json() === true ? true : (await readExpectedSchema(value, reading)).schema,
+      schema: value.toJson() === true ? true : (await readExpectedSchema(value, reading)).schema,
       isLoose: reading.isAsPromptfoo === true,
     }),
     formatText: () => '',
@@ -146,7 +146,7 @@ async function readExpectedSchema(
   value: YamlValue,
   { ctx, key }: ExpectationReading,
 ): Promise<NamedSchema> {
-  const writtenValue = value.json();
+  const writtenValue = value.toJson();
   const file =
     value.isMap || typeof writtenValue === 'boolean' ? undefined : requireText(value, key);
   try {
@@ -160,7 +160,7 @@ async function readExpectedSchema(
     return { file, schema: schema as object | boolean, check };
   } catch (error) {
     if (error instanceof SchemaLoop && file === undefined) {
-      throw error.withPlace(formatPlace(value.at(error.pointer)));
+      throw error.withPlace(formatPlace(value.findAt(error.pointer)));
     }
     throw withValuePlace(
       value,

@@ -179,7 +179,7 @@ function readLlmQuestion(value: YamlValue): LlmQuestion {
     throw testFileError(value, 'llm needs prompt and choices');
   }
 
-  const scoredChoices = choices.value.items('choices').map(readScoredChoice);
+  const scoredChoices = choices.value.readItems('choices').map(readScoredChoice);
   if (scoredChoices.length === 0) throw testFileError(choices, 'choices is empty');
 
   return {
@@ -198,7 +198,7 @@ function readScoredChoice(value: YamlValue): LlmQuestion['choices'][number] {
     throw testFileError(value, 'a choice needs choice and score');
   }
 
-  const scoreValue = score.value.json();
+  const scoreValue = score.value.toJson();
   if (typeof scoreValue !== 'number') throw testFileError(score, 'score must be a number');
   return { choice: readWord(choice.value, 'choice'), score: scoreValue };
 }

@@ -35,7 +35,7 @@ export async function readExpectations(
   value: YamlValue,
   ctx: ExpectationsContext,
 ): Promise<Expectation[]> {
-  const items = value.isMap ? [value] : value.items('expect');
+  const items = value.isMap ? [value] : value.readItems('expect');
   return (await mapInOrder(items, item => readExpectation(item, ctx))).flat();
 }
 
@@ -80,7 +80,7 @@ async function readModifiers(entries: YamlEntries, ctx: ExpectationsContext) {
     judge: judge ? readJudge(judge.value, ctx) : ctx.judge,
     threshold:
       thresholdEntry && readNumber(thresholdEntry.value, 'threshold', 'a number of 0 or more'),
-    config: entries.get(CONFIG_KEY)?.value.json(),
+    config: entries.get(CONFIG_KEY)?.value.toJson(),
     script: transform && (await readScript(transform.value, 'transform', ctx)),
   };
 }
@@ -104,7 +104,7 @@ export function readJudge(
   if (!isAsPromptfoo || !value.isMap) return { model: requireText(value, 'judge'), rank };
   const fields = readMapFields(value, 'a judge', ['model', 'config']);
   const model = fields.get('model')?.value ?? value;
-  const config = fields.get('config')?.value.json();
+  const config = fields.get('config')?.value.toJson();
 
   return {
     model: requireText(model, 'judge'),

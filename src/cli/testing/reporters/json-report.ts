@@ -1,4 +1,4 @@
-import { asCount } from '../../../files/formats/json-fields.ts';
+import { toCount } from '../../../files/formats/json-fields.ts';
 import type { Totals } from '../../creation/totals.ts';
 import {
   type CaseRuns,
@@ -90,7 +90,7 @@ function toRepetitionData({ run, seconds, mismatches, fault }: Repetition): obje
   return {
     runId: run?.runId ?? null,
     runStatus: run?.runStatus ?? null,
-    tokens: asCount(run?.tokens) ?? null,
+    tokens: toCount(run?.tokens) ?? null,
     outputs: run?.outputs ?? [],
     seconds,
     mismatches,

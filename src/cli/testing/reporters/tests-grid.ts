@@ -1,4 +1,4 @@
-import { asCount, formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
+import { formatOutputData, toCount, toTextOrEmpty } from '../../../files/formats/json-fields.ts';
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
@@ -158,7 +158,7 @@ function buildGridCell(result: ReportedResult, material: ReportMaterial): GridCe
 
 /** Returns the sum of the runs' tokens, or each of them if one is not a count. */
 function formatTokens(tokens: readonly unknown[]): string[] {
-  const counts = tokens.map(asCount).filter(count => count !== undefined);
+  const counts = tokens.map(toCount).filter(count => count !== undefined);
   const isSum = counts.length > 0 && counts.length === tokens.length;
   const shownCounts = isSum ? [counts.reduce((sum, count) => sum + count)] : tokens;
   return shownCounts.map(count => pluralize(toTextOrEmpty(count), 'token'));

@@ -4,7 +4,7 @@ import { parseJson } from '../../../files/formats/json.ts';
 import { openForAppend } from '../../../files/writing/append-log.ts';
 import { waitForLock } from '../../../files/writing/lock.ts';
 import { openForReading } from '../../../files/writing/open-for-reading.ts';
-import { type ContainedPath, makeFolderBelow } from '../../../files/writing/write-below.ts';
+import { type ContainedPath, makeContainedFolder } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
@@ -73,7 +73,7 @@ async function appendVerdicts(
   file: ContainedPath,
   text: string,
 ): Promise<void> {
-  makeFolderBelow({ ...file, name: path.dirname(file.name) }, 0o700);
+  makeContainedFolder({ ...file, name: path.dirname(file.name) }, 0o700);
 
   // The file's own lock is taken where a torn line is cut off.
   const release = await waitForLock({ ...file, name: `${file.name}.writer` }, clock);

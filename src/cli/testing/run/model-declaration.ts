@@ -18,7 +18,7 @@ export async function findModelDeclaration(
 
   const [provider = ''] = model.split('/', 1);
   const entries = ctx.declaredModels.flatMap(({ text }) => {
-    const configuration = parseYaml(text).json();
+    const configuration = parseYaml(text).toJson();
     const models = findOwnValue(configuration, 'models');
     const entry = isJsonList(models)
       ? models.find(item => findOwnValue(item, 'model') === model)

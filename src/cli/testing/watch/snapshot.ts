@@ -98,8 +98,8 @@ async function findPartials(prompt: string): Promise<ReadonlySet<string>> {
 
 /** Reads a prompt or partial; returns an empty string for a file that is refused as one. */
 async function readPromptOrEmpty(file: string, folder: string): Promise<string> {
-  const { real, fault } = inspectNamedFile(file, folder, MAX_PROMPT_BYTES);
-  return fault === undefined ? await readFile(real, 'utf8') : '';
+  const { realPath, fault } = inspectNamedFile(file, folder, MAX_PROMPT_BYTES);
+  return fault === undefined ? await readFile(realPath, 'utf8') : '';
 }
 
 /** Maximum size of a prompt file, in bytes. */

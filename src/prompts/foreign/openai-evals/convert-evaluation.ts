@@ -72,18 +72,18 @@ function convertDefinition(
   rowsFile: ConvertOptions['items'],
   findings: Findings,
 ): ConvertedEvaluation {
-  const entries = root.valuesByKey(OPENAI_EVALS);
+  const entries = root.readValuesByKey(OPENAI_EVALS);
   const rows = rowsFile ? readEvaluationRows(rowsFile) : [];
-  const criterionNodes = entries.get('testing_criteria')?.items('testing_criteria') ?? [];
+  const criterionNodes = entries.get('testing_criteria')?.readItems('testing_criteria') ?? [];
   const criteria = criterionNodes
     .map(node => readCriterion(node, findings))
     .filter(criterion => criterion !== undefined);
   checkNumberOfChecks(rows, criteria, root);
 
-  const evaluation = root.json();
+  const evaluation = root.toJson();
   const run = readEvaluationRun(evaluation);
   const body =
-    readMessagePieces(run.messages, root.at(`${run.pointer}/input_messages`)) ??
+    readMessagePieces(run.messages, root.findAt(`${run.pointer}/input_messages`)) ??
     buildFieldsPrompt(listRowFields(evaluation, rows), criterionNodes, root);
   const schemas = collectNestedSchemas(body);
   const nestedNames = Object.keys(schemas);
@@ -256,7 +256,7 @@ function buildFieldsPrompt(
 /** Returns the names of the fields that reference answers use. */
 function listAnswerFields(criterionNodes: readonly YamlValue[]): ReadonlySet<string | undefined> {
   const parts = criterionNodes.flatMap(node => {
-    const reference = findOwnValue(node.json(), 'reference');
+    const reference = findOwnValue(node.toJson(), 'reference');
     return typeof reference === 'string' ? splitAtReferences(reference) : [];
   });
   return new Set(parts.filter(part => isReference(part, 'item')).map(({ path }) => path[0]));

@@ -35,7 +35,7 @@ const CRITERIA: { readonly [type: string]: ReadCriterion } = {
 
 /** Reads a criterion; undefined with a note if it has no equivalent. */
 export function readCriterion(node: YamlValue, findings: Findings): Criterion | undefined {
-  const entries = node.valuesByKey('a criterion');
+  const entries = node.readValuesByKey('a criterion');
   const type = entries.get('type')?.scalar ?? '';
   const name = entries.get('name')?.scalar ?? type;
   const note = (what: string): void => findings.addNote(node, `the criterion \`${name}\` ${what}`);
@@ -178,7 +178,7 @@ function readTextSimilarity(...[entries, note]: Parameters<ReadCriterion>): Crit
  */
 function readQuestion(...[entries, note]: Parameters<ReadCriterion>) {
   const node = entries.get('input');
-  const messages = node ? (readMessages(node.json(), node) ?? []) : [];
+  const messages = node ? (readMessages(node.toJson(), node) ?? []) : [];
   const answer = findAnswerPart(
     messages.flatMap(({ text }) => splitAtReferences(text)),
     note,
@@ -228,7 +228,7 @@ function readLabelModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
 }
 
 function readLabelTexts(entries: ReadonlyMap<string, YamlValue>, key: string): string[] {
-  return (entries.get(key)?.items(key) ?? []).map(label => label.text(key));
+  return (entries.get(key)?.readItems(key) ?? []).map(label => label.readText(key));
 }
 
 function isSystemMessage({ role }: TextMessage): boolean {
@@ -262,14 +262,14 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
   const question = readQuestion(entries, note);
   if (!question) return undefined;
 
-  const range = entries.get('range')?.json();
+  const range = entries.get('range')?.toJson();
   const [lowest, highest] = isJsonList(range) ? range : [0, 1];
   if (typeof lowest !== 'number' || typeof highest !== 'number' || lowest >= highest) {
     note('has a `range` that is not two numbers: it is left out');
     return undefined;
   }
 
-  const passThreshold = entries.get('pass_threshold')?.json();
+  const passThreshold = entries.get('pass_threshold')?.toJson();
   if (typeof passThreshold !== 'number') note('has no `pass_threshold`: half of its range is used');
   if (entries.has('sampling_params')) note('has `sampling_params`, which have no equivalent');
 
@@ -320,7 +320,7 @@ function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criter
     return undefined;
   }
 
-  const passThreshold = entries.get('pass_threshold')?.json();
+  const passThreshold = entries.get('pass_threshold')?.toJson();
   if (typeof passThreshold !== 'number') note('has no `pass_threshold`: 0.5 is used');
   note('is a program: `test` runs it with --allow-commands');
   const lowestPass = String(typeof passThreshold === 'number' ? passThreshold : 0.5);

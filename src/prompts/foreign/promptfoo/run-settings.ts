@@ -30,7 +30,8 @@ export function readRunSettings(
   }
 
   const readSetting = (key: string): number | undefined => {
-    const value = toNumber(commandLineOptions.get(key)?.json()) ?? evaluateOptions.get(key)?.json();
+    const value =
+      toNumber(commandLineOptions.get(key)?.toJson()) ?? evaluateOptions.get(key)?.toJson();
     return isPositiveCount(value) ? value : undefined;
   };
 

@@ -58,7 +58,7 @@ function reportEnvironment(env: YamlValue | undefined, conversion: ConversionCon
 /** Reports extensions, except those that promptfoo calls only after a verdict. */
 function reportExtensions(extensions: YamlValue | undefined, conversion: ConversionContext): void {
   if (!extensions || extensions.isEmpty) return;
-  for (const extension of extensions.isList ? extensions.items('extensions') : [extensions]) {
+  for (const extension of extensions.isList ? extensions.readItems('extensions') : [extensions]) {
     if (conversion.isForTest && /^file:\/\/.+:after(?:All|Each)$/u.test(extension.scalar ?? '')) {
       conversion.reportHarmless(
         extension,

@@ -1,6 +1,6 @@
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { makeFolderBelow } from '../../../files/writing/write-below.ts';
+import { makeContainedFolder } from '../../../files/writing/write-below.ts';
 import { replaceFile } from '../../../files/writing/write-file.ts';
 import { getErrorCode, hasNoSpace } from '../../../utils/error-utils.ts';
 import { DiskFullError } from '../store-errors.ts';
@@ -13,7 +13,7 @@ export function createBlobFiles(directory: string): Blobs {
     async write(name, bytes) {
       const file = { folder: directory, name };
       try {
-        makeFolderBelow({ folder: directory, name: path.dirname(name) }, 0o700);
+        makeContainedFolder({ folder: directory, name: path.dirname(name) }, 0o700);
         await replaceFile(file, bytes, 0o600);
       } catch (error) {
         throw hasNoSpace(error) ? new DiskFullError(directory, error) : error;

@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { type HttpAnswer, openHttp, USER_AGENT } from '../../../models/outgoing/open-http.ts';
 import { readBody } from '../../../models/outgoing/read-body.ts';
 import { explainCauseWithoutAddress } from '../../../net/connection-fault.ts';
-import { type RetryPolicy, waitBeforeRetry } from '../../../net/retry-policy.ts';
+import { computeBackoff, type RetryPolicy } from '../../../net/retry-policy.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ObjectStoreError } from '../store-errors.ts';
 import type { BucketLocation } from './bucket-location.ts';
@@ -60,7 +60,7 @@ export class Bucket {
     for (let attempt = 1; ; attempt += 1) {
       const answer = await this.#attempt(request);
       if (!(answer instanceof ObjectStoreError)) return answer;
-      const waitMs = answer.mayPassSoon ? waitBeforeRetry(RETRIES, { attempt }) : undefined;
+      const waitMs = answer.mayPassSoon ? computeBackoff(RETRIES, { attempt }) : undefined;
       if (waitMs === undefined) throw answer;
       await this.#clock.sleep(waitMs);
     }

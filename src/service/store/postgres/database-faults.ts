@@ -1,4 +1,4 @@
-import { isAboutCertificate } from '../../../net/connection-fault.ts';
+import { isCertificateFault } from '../../../net/connection-fault.ts';
 import { getErrorCode, getErrorMessage } from '../../../utils/error-utils.ts';
 import { DatabaseUnavailableError } from '../store-errors.ts';
 
@@ -19,7 +19,7 @@ const LOST =
 
 /** Returns true if an error means that the database is unavailable, not that it refused a query. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailableError || isAboutCertificate(error)) return true;
+  if (error instanceof DatabaseUnavailableError || isCertificateFault(error)) return true;
   const code = getErrorCode(error);
   if (code !== undefined) return UNAVAILABLE_CODE.test(code) || NETWORK.test(code);
   return LOST.test(getErrorMessage(error));
@@ -36,7 +36,7 @@ export function explainDatabaseFault(error: unknown): string {
 
   const code = getErrorCode(error);
   const reason = getErrorMessage(error) || code || 'no answer';
-  if (!isAboutCertificate(error)) return reason;
+  if (!isCertificateFault(error)) return reason;
   return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
     ? `${reason}; use a name that the certificate has, or sslmode=verify-ca with sslrootcert=<file>`
     : `${reason}; sslrootcert=<file> in the URL must name the CA to trust`;

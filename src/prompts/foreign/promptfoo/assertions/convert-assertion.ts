@@ -227,7 +227,7 @@ function readJsonSchema(value: JsonValue | undefined): JsonObject | 'invalid' | 
   if (typeof value !== 'string') return value ? 'invalid' : undefined;
 
   try {
-    const schema = parseYaml(value).json();
+    const schema = parseYaml(value).toJson();
     if (schema === null) return undefined;
     return isJsonObject(schema) ? schema : 'invalid';
   } catch (error) {

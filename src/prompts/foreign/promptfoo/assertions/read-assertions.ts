@@ -39,7 +39,7 @@ export function readAssertions(
   conversion: ConversionContext,
 ): (Assertion | undefined)[] {
   if (!node || node.isEmpty) return [];
-  const items = node.isList ? node.items('assert') : [node];
+  const items = node.isList ? node.readItems('assert') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
     if (scalar?.startsWith('file://')) {
@@ -54,7 +54,7 @@ function readAssertion(item: YamlValue, conversion: ConversionContext): Assertio
   const omissionsBefore = conversion.omissionCount;
   const entries = readMergedValues(item, 'an assertion');
 
-  const type = entries.get('type')?.text('type');
+  const type = entries.get('type')?.readText('type');
   if (type === undefined) {
     conversion.reportOmission(item, 'an assertion without `type` has no equivalent');
     return undefined;
@@ -77,11 +77,11 @@ function readAssertion(item: YamlValue, conversion: ConversionContext): Assertio
   return {
     at: item,
     type,
-    value: entries.get('value')?.json(),
-    threshold: entries.get('threshold')?.json(),
+    value: entries.get('value')?.toJson(),
+    threshold: entries.get('threshold')?.toJson(),
     transform: entries.get('transform')?.scalar?.trimEnd(),
     judge,
-    config: conversion.isForTest ? entries.get('config')?.json() : undefined,
+    config: conversion.isForTest ? entries.get('config')?.toJson() : undefined,
   };
 }
 
@@ -97,7 +97,7 @@ function reportAssertionKeys(
     ...(THRESHOLD_TYPE.test(type) ? ['threshold'] : []),
     ...(JUDGED_TYPE.test(type) ? ['provider'] : []),
     ...(usesConfig && conversion.isForTest ? ['config'] : []),
-    ...(entries.get('weight')?.json() === DEFAULT_WEIGHT ? ['weight'] : []),
+    ...(entries.get('weight')?.toJson() === DEFAULT_WEIGHT ? ['weight'] : []),
   ];
 
   // A key that promptfoo doesn't read for this type changes nothing.

@@ -51,7 +51,7 @@ export function renderAssertionValue(
     if (/^(?:not-)?(?:javascript|python)$/u.test(type)) return { value };
 
     const isYaml = /\.(?:json|ya?ml)$/iu.test(value);
-    return { value: isYaml ? conversion.files.readYaml(value, at).json() : renderText(value) };
+    return { value: isYaml ? conversion.files.readYaml(value, at).toJson() : renderText(value) };
   } catch (error) {
     if (error instanceof Unrendered) return error.result;
     throw error;

@@ -6,12 +6,12 @@ import type { YamlValue } from '../../../../files/formats/yaml.ts';
  * @param name the map in messages
  */
 export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<string, YamlValue> {
-  const values = node.valuesByKey(name);
+  const values = node.readValuesByKey(name);
   const merge = values.get('<<');
   if (!merge || depth > MAX_MERGE_DEPTH) return values;
 
   values.delete('<<');
-  const maps = merge.isList ? merge.items(name) : [merge];
+  const maps = merge.isList ? merge.readItems(name) : [merge];
 
   // The first map with a key counts.
   const inherited = maps.toReversed().flatMap(map => [...readMergedValues(map, name, depth + 1)]);

@@ -125,7 +125,7 @@ export class SourceFiles {
     try {
       const folder = allowOutside ? undefined : directory;
       const file = path.resolve(directory, relativeName);
-      const { real, fault } = inspectNamedFile(
+      const { realPath, fault } = inspectNamedFile(
         file,
         folder,
         MAX_CONVERTED_FILE_BYTES,
@@ -133,11 +133,11 @@ export class SourceFiles {
       );
       if (fault) throw createFault(FAULTS[fault]());
 
-      const key = `${encoding}:${real}`;
+      const key = `${encoding}:${realPath}`;
       const cachedContent = this.#contents.get(key);
       if (cachedContent !== undefined) return cachedContent;
 
-      const bytes = readFileSync(real);
+      const bytes = readFileSync(realPath);
       this.#budget.readFile(bytes.length);
 
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.

@@ -25,7 +25,7 @@ export function readPromptJson(
     conversion.findConfigurationLine(at) === undefined && /\.ya?ml$/iu.test(at.file ?? '');
   if (!isYamlFile) return parseJson(text);
   try {
-    return parseYaml(text).json();
+    return parseYaml(text).toJson();
   } catch (error) {
     if (error instanceof FileFault) return undefined;
     throw error;
@@ -130,7 +130,7 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
 
   let chat: JsonValue;
   try {
-    chat = parseYaml(text, at.line, at.file).json();
+    chat = parseYaml(text, at.line, at.file).toJson();
   } catch (error) {
     // Text that is not YAML is a message, unless it begins like a chat.
     if (!BEGINS_AS_CHAT.test(text)) return undefined;

@@ -36,7 +36,9 @@ export function includesName(
 /** Reads references to prompts. promptfoo takes anything but a list as every prompt. */
 export function readReferences(node: YamlValue | undefined): readonly string[] | undefined {
   if (!node || node.isEmpty) return undefined;
-  return node.isList ? node.items('prompts').map(item => item.text('a prompt')) : EVERY_PROMPT;
+  return node.isList
+    ? node.readItems('prompts').map(item => item.readText('a prompt'))
+    : EVERY_PROMPT;
 }
 
 const EVERY_PROMPT = ['*'];

@@ -21,8 +21,8 @@ const PROMPT_KEYS: KnownKeys = {
 
 /** Returns all prompts in order. Splits text files at `---`. */
 export function readPrompts(node: YamlValue, conversion: ConversionContext): ConfiguredPrompt[] {
-  if (isJsonList(node.json())) {
-    return withoutRepetitions(node.items('prompts')).flatMap(item =>
+  if (isJsonList(node.toJson())) {
+    return withoutRepetitions(node.readItems('prompts')).flatMap(item =>
       readListedPrompt(item, conversion),
     );
   }
@@ -69,7 +69,7 @@ function readListedPrompt(item: YamlValue, conversion: ConversionContext): Confi
 
   const config = conversion.isForTest ? entries.get('config') : undefined;
   const names = { label: entries.get('label')?.scalar, id: id?.scalar };
-  const prompts = readNamedPrompts(text.text(raw ? 'raw' : 'id'), text, conversion, names);
+  const prompts = readNamedPrompts(text.readText(raw ? 'raw' : 'id'), text, conversion, names);
   return config ? prompts.map(prompt => ({ ...prompt, config })) : prompts;
 }
 

@@ -97,14 +97,14 @@ export function readClaudeAgentCall(
   );
 
   const mcp = config.get('mcp');
-  const mcpServers = mcp ? toSdkServers(mcp.json()) : {};
+  const mcpServers = mcp ? toSdkServers(mcp.toJson()) : {};
   if (mcp && mcpServers === undefined) {
     conversion.reportOmission(mcp, "`mcp` of a provider's config has no equivalent");
   }
 
   if (conversion.omissionCount > omissionsBefore) return undefined;
 
-  const readValue = (key: string): JsonValue | undefined => config.get(key)?.json();
+  const readValue = (key: string): JsonValue | undefined => config.get(key)?.toJson();
   return {
     options: buildSdkOptions(readValue, mcpServers),
     ...withoutUndefined({

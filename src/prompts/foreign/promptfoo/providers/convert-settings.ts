@@ -34,7 +34,7 @@ export function convertSettings(
   const settingsOfKeys: JsonObject[] = [];
   let output: JsonObject | undefined;
   for (const [key, entry] of [...(config ?? [])].toSorted(comparePassthroughLast)) {
-    if (entry.json() === null) continue;
+    if (entry.toJson() === null) continue;
     const converted = convertSetting(source, key, entry, conversion);
     settingsOfKeys.push(converted.settings ?? {});
     output ??= converted.output;
@@ -78,14 +78,14 @@ function convertSetting(
   }
 
   const settings =
-    findOwnSettings(source.id, key, entry.json(), conversion) ??
+    findOwnSettings(source.id, key, entry.toJson(), conversion) ??
     convertTools(source.id, key, entry, conversion) ??
-    findRequestField(source, key, entry.json());
+    findRequestField(source, key, entry.toJson());
   if (settings) return { settings };
 
   const isFormat = RESPONSE_FORMAT_KEYS.includes(key) || (key === 'format' && source.isSentWhole);
   if (isFormat && (!conversion.isForTest || readsFormat(source.id, key))) {
-    const format = readAnswerFormat(entry.json());
+    const format = readAnswerFormat(entry.toJson());
     if (format === undefined) conversion.reportOmission(entry, `\`${key}\` has no equivalent`);
     return typeof format === 'object' ? { output: format } : {};
   }
@@ -137,7 +137,7 @@ function reportLostSetting(
 ): void {
   const setting = `\`${key}\` of a provider's config`;
   if (conversion.isForTest) {
-    if (isCoveredElsewhere(source.id, key, entry.json())) return;
+    if (isCoveredElsewhere(source.id, key, entry.toJson())) return;
     if (HARMLESS_KEYS.includes(key)) {
       conversion.reportHarmless(entry, `${setting} is left out`);
       return;

@@ -23,17 +23,17 @@ export function convertTools(
   conversion: ConversionContext,
 ): JsonObject | undefined {
   const isClaude = id.startsWith('anthropic:');
-  if (!TAKES_TOOLS.test(id) || TAG.test(JSON.stringify(entry.json()))) return undefined;
+  if (!TAKES_TOOLS.test(id) || TAG.test(JSON.stringify(entry.toJson()))) return undefined;
 
   if (key === 'tool_choice') {
-    return { [key]: isClaude ? toClaudeChoice(entry.json()) : entry.json() };
+    return { [key]: isClaude ? toClaudeChoice(entry.toJson()) : entry.toJson() };
   }
 
   if (isClaude ? key !== 'tools' : !['tools', 'functions', 'function_call'].includes(key)) {
     return undefined;
   }
 
-  if (key === 'function_call') return { [key]: entry.json() };
+  if (key === 'function_call') return { [key]: entry.toJson() };
 
   const tools = loadTools(entry, conversion);
   if (!isJsonList(tools) || TAG.test(JSON.stringify(tools))) return undefined;
@@ -70,10 +70,10 @@ return output;`;
 function loadTools(node: YamlValue, conversion: ConversionContext): JsonValue {
   const { scalar } = node;
   if (scalar !== undefined && /^file:\/\/.+\.(?:json|ya?ml)$/u.test(scalar)) {
-    return conversion.files.readYaml(scalar, node).json();
+    return conversion.files.readYaml(scalar, node).toJson();
   }
-  if (!node.isList) return node.json();
-  const items = node.items('tools').map(item => loadTools(item, conversion));
+  if (!node.isList) return node.toJson();
+  const items = node.readItems('tools').map(item => loadTools(item, conversion));
   return items.every(isJsonList) ? items.flat() : items;
 }
 

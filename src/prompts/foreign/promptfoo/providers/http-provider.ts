@@ -66,7 +66,7 @@ export function readAddressFields(
     const address = readUrl(provider, entries, conversion);
     const request = readRequestFields(provider, entries, conversion);
     const { output, transform } = readResponseFields(provider, entries, conversion);
-    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.json();
+    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.toJson();
     const fields = {
       address,
       ...request,
@@ -111,7 +111,7 @@ function mergeRawRequest(
   const text = scalar.startsWith('file://') ? conversion.files.read(scalar, request).text : scalar;
   const isSecure =
     (entries.get('url')?.scalar ?? id).startsWith('https') ||
-    entries.get('useHttps')?.json() === true;
+    entries.get('useHttps')?.toJson() === true;
   const settings = parseRawRequest(text, isSecure ? 'https' : 'http');
   if (!settings) {
     throw new NoEquivalent(
@@ -135,7 +135,7 @@ function readUrl(
 ): string {
   const urlPosition = entries.get('url') ?? at;
   const addressText = convertText(fillOriginVariable(entries.get('url')?.scalar ?? id, conversion));
-  const query = formatQuery(entries.get('queryParams')?.json() ?? {});
+  const query = formatQuery(entries.get('queryParams')?.toJson() ?? {});
   if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
     const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
     throw new NoEquivalent(
@@ -197,11 +197,11 @@ function readRequestFields(
   const { at } = provider;
   const fillIn = (value: JsonValue): JsonValue =>
     withDefaultInputs(withoutUnknownFields(value, conversion), provider, conversion);
-  const headers = convertPlaceholders(fillIn(entries.get('headers')?.json() ?? {}));
+  const headers = convertPlaceholders(fillIn(entries.get('headers')?.toJson() ?? {}));
   const bodyValue = entries.get('body');
   const body =
     bodyValue &&
-    (convertBody(fillIn(bodyValue.json())) ?? addRenderedBody(provider, entries, conversion));
+    (convertBody(fillIn(bodyValue.toJson())) ?? addRenderedBody(provider, entries, conversion));
   if (headers === undefined || (bodyValue && body === undefined)) {
     throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
   }
@@ -221,7 +221,7 @@ function addRenderedBody(
   conversion: ConversionContext,
 ): string | undefined {
   const bodyValue = entries.get('body');
-  const headers = Object.entries(entries.get('headers')?.json() ?? {});
+  const headers = Object.entries(entries.get('headers')?.toJson() ?? {});
   const isJson = headers.some(
     ([name, value]) =>
       /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),

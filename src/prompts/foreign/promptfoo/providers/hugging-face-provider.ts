@@ -37,7 +37,7 @@ export function readTextGenerationFields(
   }
 
   const sentSettings = [...settings].filter(([key]) => GENERATION_KEYS.includes(key));
-  const parameters = Object.fromEntries(sentSettings.map(([key, value]) => [key, value.json()]));
+  const parameters = Object.fromEntries(sentSettings.map(([key, value]) => [key, value.toJson()]));
   const model = TEXT_GENERATION.exec(id)?.groups?.['model'] ?? '';
 
   return {

@@ -155,7 +155,7 @@ function buildResultFields(words: readonly string[], givesResults: boolean): Ent
 }
 
 function encodeProviderOptions(config: YamlValue | undefined): string {
-  return JSON.stringify({ config: config?.json() ?? {} });
+  return JSON.stringify({ config: config?.toJson() ?? {} });
 }
 
 function buildProgramWords(...words: readonly string[]): string[] {

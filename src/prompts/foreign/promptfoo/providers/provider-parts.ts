@@ -23,7 +23,7 @@ export function readProviderParts(item: YamlValue): ProviderParts {
   const [onlyEntry] = entries;
   const isById = entries.size !== 1 || !onlyEntry || onlyEntry[0] === 'id';
   const providerEntries = isById ? entries : readMergedValues(onlyEntry[1], onlyEntry[0]);
-  const ownId = providerEntries.get('id')?.text('id');
+  const ownId = providerEntries.get('id')?.readText('id');
   const writtenId = isById ? ownId : onlyEntry[0];
   if (writtenId === undefined) throw faultAt(item, 'a provider needs `id`');
 

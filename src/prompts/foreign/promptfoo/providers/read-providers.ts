@@ -157,7 +157,7 @@ function listReferences(
 
 /** Returns the items of a list of providers, with those of referenced files. */
 function listProviderItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
-  const items = isJsonList(node.json()) ? node.items('providers') : [node];
+  const items = isJsonList(node.toJson()) ? node.readItems('providers') : [node];
   return items.flatMap(item => {
     const { scalar } = item;
     if (scalar === undefined || !/^file:\/\/.*\.(?:ya?ml|json)$/iu.test(scalar)) return [item];

@@ -26,7 +26,7 @@ export async function readTestList(
       : await readTestsFile(file, node, conversion);
   }
 
-  if (isJsonList(node.json())) return await readListedTests(node, conversion);
+  if (isJsonList(node.toJson())) return await readListedTests(node, conversion);
 
   const entries = node.isMap ? readMergedValues(node, 'tests') : undefined;
 
@@ -46,7 +46,7 @@ async function readListedTests(
   conversion: ConversionContext,
 ): Promise<ConfiguredTest[]> {
   const tests: ConfiguredTest[] = [];
-  for (const item of list.items('tests')) {
+  for (const item of list.readItems('tests')) {
     const { scalar: file } = item;
     const hasPath = item.isMap && readMergedValues(item, 'a test').has('path');
     if (file !== undefined && skipIfMissing(file, item, conversion)) continue;
@@ -130,7 +130,7 @@ async function generateTests(
 
   if (conversion.omitUnlessAllowed(at, `the tests in ${name} come from a program`)) return [];
 
-  const configText = JSON.stringify(config?.json() ?? null);
+  const configText = JSON.stringify(config?.toJson() ?? null);
   const argv = buildTestGenerator(conversion.directory, file, exportName, configText);
   const line = conversion.findConfigurationLine(at) ?? 1;
   const output = conversion.requestOutput({ name: argv.join('\0'), argv, line });

@@ -69,7 +69,7 @@ export function readTest(
   // An assertion without an equivalent leaves out only itself.
   const isLeftOut = conversion.omissionCount > omissionsBefore;
   return {
-    name: entries.get('description')?.text('description'),
+    name: entries.get('description')?.readText('description'),
     at: node,
     vars,
     asserts: readAssertions(entries.get('assert'), conversion),
@@ -141,17 +141,17 @@ function readVariablesOfTest(
 }
 
 function readBoolean(entries: ReadonlyMap<string, YamlValue>, key: string): boolean | undefined {
-  const value = entries.get(key)?.json();
+  const value = entries.get(key)?.toJson();
   return typeof value === 'boolean' ? value : undefined;
 }
 
 function readCount(entries: ReadonlyMap<string, YamlValue>, key: string): number | undefined {
-  const value = entries.get(key)?.json();
+  const value = entries.get(key)?.toJson();
   return isPositiveCount(value) ? value : undefined;
 }
 
 function readTestMetadata(entries: ReadonlyMap<string, YamlValue>): JsonObject {
-  const metadata = entries.get('metadata')?.json();
+  const metadata = entries.get('metadata')?.toJson();
   return isJsonObject(metadata) ? metadata : {};
 }
 
@@ -169,7 +169,7 @@ export const REQUIRED_KEYS = [
 /** Returns true if promptfoo would not accept this as a test. */
 function lacksRequiredKeys(entries: ReadonlyMap<string, YamlValue>): boolean {
   return !REQUIRED_KEYS.some(key => {
-    const value = entries.get(key)?.json();
+    const value = entries.get(key)?.toJson();
     return key === 'threshold' ? typeof value === 'number' : Boolean(value);
   });
 }
@@ -177,5 +177,5 @@ function lacksRequiredKeys(entries: ReadonlyMap<string, YamlValue>): boolean {
 /** Reads references to providers. promptfoo refuses anything but a list. */
 function readProviderReferences(node: YamlValue | undefined): string[] | undefined {
   if (!node || node.isEmpty) return undefined;
-  return node.items('providers').map(item => item.text('a provider'));
+  return node.readItems('providers').map(item => item.readText('a provider'));
 }

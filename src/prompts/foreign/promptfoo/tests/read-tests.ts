@@ -174,7 +174,7 @@ const SCENARIO_KEYS: KnownKeys = { known: ['config', 'tests', 'description'], un
 function listScenarioItems(node: YamlValue, conversion: ConversionContext): YamlValue[] {
   const value = conversion.files.readValueOrFile(node);
   return value.isList
-    ? value.items('scenarios').flatMap(item => listScenarioItems(item, conversion))
+    ? value.readItems('scenarios').flatMap(item => listScenarioItems(item, conversion))
     : [value];
 }
 

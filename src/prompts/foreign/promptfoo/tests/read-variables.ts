@@ -31,9 +31,9 @@ export function readVariables(
  * them.
  */
 function readVariableFiles(node: YamlValue, conversion: ConversionContext): YamlValue[] {
-  const items = node.isList ? node.items('vars') : [node];
+  const items = node.isList ? node.readItems('vars') : [node];
   return items.flatMap(item => {
-    const pattern = item.text('vars');
+    const pattern = item.readText('vars');
     const files = conversion.files.listFiles(item, pattern);
     if (files.length === 0) {
       conversion.reportHarmless(item, `${pattern} names no file, and so adds no variables`);
@@ -49,7 +49,7 @@ export function readVariableValues(
   conversion: ConversionContext,
   isWhole: boolean,
 ): readonly Variable[] {
-  const json = node.json();
+  const json = node.toJson();
   if (json === null) return [{ text: '', json }];
 
   if (typeof json === 'string') {
@@ -134,6 +134,6 @@ export function readVariableText(text: string, at: Located, conversion: Conversi
 
   const media = readMediaVariable(text, at, conversion);
   if (media !== undefined) return media;
-  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.readYaml(text, at).json());
+  if (/\.ya?ml$/iu.test(text)) return JSON.stringify(conversion.files.readYaml(text, at).toJson());
   return conversion.files.read(text, at).text.trim();
 }
