@@ -53,7 +53,7 @@ describe('applyQuery', () => {
   const run = { runId: 'x', outputs: [{ type: 'text', data: 'hi' }], extra: { new: true } };
 
   it('selects, and prints null for a missing value', async () => {
-    expect(await applyQuery(HERE, 'outputs[0].data', run)).toMatchObject({ bare: 'hi' });
+    expect(await applyQuery(HERE, 'outputs[0].data', run)).toMatchObject({ text: 'hi' });
     expect(await applyQuery(HERE, 'extra.new', run)).toEqual({ json: 'true', isTrue: true });
     expect(await applyQuery(HERE, 'nothing.at.all', run)).toEqual({ json: 'null', isTrue: false });
     expect(await applyQuery(HERE, 'constructor', {})).toMatchObject({ json: 'null' });
