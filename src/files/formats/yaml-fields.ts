@@ -50,8 +50,9 @@ export class YamlFields {
 
   readText(key: string, format?: FieldFormat): string | undefined {
     const text = this.findValue(key)?.readText(key);
-    if (text !== undefined && format?.pattern.test(text) === false)
+    if (text !== undefined && format?.pattern.test(text) === false) {
       throw this.createFault(key, format.rule);
+    }
     return text;
   }
 
@@ -64,10 +65,9 @@ export class YamlFields {
   readChoice<T extends string>(key: string, choices: readonly T[]): T | undefined {
     const text = this.readText(key);
     if (text === undefined) return undefined;
-    const choiceOfText = choices.find(choice => choice === text);
-    if (choiceOfText === undefined)
-      throw this.createFault(key, `must be ${formatAlternatives(choices)}`);
-    return choiceOfText;
+    const match = choices.find(choice => choice === text);
+    if (match !== undefined) return match;
+    throw this.createFault(key, `must be ${formatAlternatives(choices)}`);
   }
 
   refuseMissing(key: string): never {

@@ -228,8 +228,9 @@ function findAddressFault(address: string): string | undefined {
  * @throws {FileFault} if one is unknown, or not allowed here
  */
 function readPlaceholders(value: YamlValue, field?: string): ProgramPlaceholder[] {
-  if (value.isList)
+  if (value.isList) {
     return value.readItems('this list').flatMap(item => readPlaceholders(item, field));
+  }
 
   if (value.isMap) {
     return value.readEntries('this map').flatMap(entry => {
