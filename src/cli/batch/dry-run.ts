@@ -11,7 +11,7 @@ import { isInShard } from '../inputs/rows/shard.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { printValue } from '../outputs/print-json.ts';
 import type { BatchOptions } from './batch-options.ts';
-import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
+import { type PreparedBatch, prepareRow, throwIfStrayColumn } from './prepare-batch.ts';
 import { reportRow } from './progress/report-row.ts';
 
 interface DryRunOptions extends Pick<BatchOptions, 'shard' | 'providerBatch' | 'caps'> {
@@ -35,7 +35,7 @@ export async function dryRunBatch(
   const forecast = new Forecast();
   const budget = new Budget(ctx, caps);
   for await (const row of readRows(source, ctx.signal)) {
-    if (row.row === 1) refuseStrayColumns(batch, source, row);
+    if (row.row === 1) throwIfStrayColumn(batch, source, row);
     if (!isInShard(shard, row.row)) continue;
 
     if (!needsRun(row.id)) {

@@ -63,7 +63,7 @@ export async function finishRow(
     case 'in doubt':
       await journal.recordCandidates(row, finalOutcome.candidates);
       tally.now['in doubt'] += 1;
-      tally.noteDoubt(finalOutcome.entry);
+      tally.addDoubt(finalOutcome.entry);
       break;
     case 'running':
       tally.now.running += 1;
@@ -93,7 +93,7 @@ async function endDropped(
   const run = await batch.connection.client.runs.get(runId);
   if (!isOver(run)) return droppedOutcome;
 
-  await budget.countWaited(batch.connection, run);
+  await budget.countWaitedRun(batch.connection, run);
 
   // It may have ended by itself just before.
   if (run.runStatus === 'failed') tally.stopped += 1;
@@ -236,7 +236,7 @@ function countDroppedDoubt({ batch, tally }: RunningBatch, { facts }: DroppedJob
   const { sentAt = facts.endedAt } = facts;
   const { offsetMs: clockOffsetMs = 0 } = batch.connection.client.clock;
   tally.now['in doubt'] += 1;
-  tally.noteDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
+  tally.addDoubt({ time: new Date(sentAt).toISOString(), clockOffsetMs });
 }
 
 /** Reports a row that did not succeed, and starts no more rows after too many failures. */

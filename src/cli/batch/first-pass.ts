@@ -8,7 +8,7 @@ import type { BatchJournal } from '../jobs/batch-journal.ts';
 import { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JournalEntry } from '../settings/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
-import { type PreparedBatch, prepareRow, refuseStrayColumns } from './prepare-batch.ts';
+import { type PreparedBatch, prepareRow, throwIfStrayColumn } from './prepare-batch.ts';
 import { madeNoRun } from './results/result-state.ts';
 import type { ResultsFile } from './results/results-file.ts';
 
@@ -47,7 +47,7 @@ export async function readRowsOnce(
   const check = earlierState && new ResumedRowsCheck(ctx, batch, earlierState);
   let count = 0;
   for await (const row of readRows(source, ctx.signal, batch.fields)) {
-    if (row.row === 1) refuseStrayColumns(batch, source, row);
+    if (row.row === 1) throwIfStrayColumn(batch, source, row);
     const isOwn = isInShard(options.shard, row.row);
     if (isOwn) count += 1;
     await check?.add(row, isOwn);

@@ -11,7 +11,7 @@ import type { RecalledJobs } from '../jobs/recall-jobs.ts';
 import { finishRow, type RunningBatch } from './finish-row.ts';
 import type { BatchFiles } from './open-files.ts';
 import { planRow, type RowPlan } from './plan-row.ts';
-import { prepareRow, refuseStrayColumns } from './prepare-batch.ts';
+import { prepareRow, throwIfStrayColumn } from './prepare-batch.ts';
 import { reportRow } from './progress/report-row.ts';
 
 export type OpenBatch = Pick<RunningBatch, 'options' | 'source' | 'batch' | keyof BatchFiles>;
@@ -32,7 +32,7 @@ export async function* planBatchRows(
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
   for await (const row of readRows(source, stop.reading, batch.fields)) {
-    if (row.row === 1) refuseStrayColumns(batch, source, row);
+    if (row.row === 1) throwIfStrayColumn(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
 
     const plan = planBatchRow(runningBatch, row.id, recalledJobs);
@@ -106,7 +106,7 @@ function reportDoubt(
 ): void {
   const settlement = settlements.get(row.id);
   const entry = states.get(row.id)?.entry;
-  if (entry !== undefined) tally.noteDoubt(entry);
+  if (entry !== undefined) tally.addDoubt(entry);
   const candidates = settlement?.kind === 'in doubt' ? settlement.candidates : undefined;
   const error = new CliError('the creation was never answered', {
     status: 'NETWORK_ERROR',

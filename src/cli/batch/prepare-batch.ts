@@ -148,7 +148,7 @@ function listInputNames({ text, images }: InputFields): string[] {
  * @param row the first row of the file
  * @throws {CliError} USAGE_ERROR
  */
-export function refuseStrayColumns(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
+export function throwIfStrayColumn(batch: PreparedBatch, source: RowSource, row: SourceRow): void {
   const { fields } = batch;
   if (source.format !== 'csv' || !fields.isKnown) return;
 

@@ -4,7 +4,7 @@ import type { Budget } from '../creation/budget.ts';
 import type { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from '../jobs/recall-jobs.ts';
-import { findUnknownRunStep, noteSecondPayments } from '../jobs/second-payments.ts';
+import { findUnknownRunStep, reportSecondPayments } from '../jobs/second-payments.ts';
 import { type OpenBatch, planBatchRow } from './planned-rows.ts';
 
 /** Recalls the jobs of the rows that earlier invocations sent. */
@@ -42,7 +42,7 @@ export function countEarlierRuns(
 }
 
 /** Warns how many runs may be paid for twice, before they are. */
-export function noteDoublePayments(
+export function reportDoublePayments(
   ctx: Context,
   openBatch: OpenBatch,
   knownJobs: RecalledJobs,
@@ -56,7 +56,7 @@ export function noteDoublePayments(
     const failedBefore = results.states.get(id)?.mayHaveRun === true;
     return findUnknownRunStep(knownJobs, id) ?? (failedBefore ? 'failed' : undefined);
   });
-  noteSecondPayments(ctx, steps.filter(step => step === 'creating').length);
+  reportSecondPayments(ctx, steps.filter(step => step === 'creating').length);
 
   const failed = steps.filter(step => step === 'failed').length;
   if (options.retryFailed && failed > 0) {

@@ -30,7 +30,7 @@ import { type OpenBatch, planBatchRow, planBatchRows, type RowJob } from './plan
 import { type PreparedBatch, prepareBatch, prepareRow } from './prepare-batch.ts';
 import { startBatchProgress } from './progress/progress-line.ts';
 import { Tally } from './progress/row-tally.ts';
-import { countEarlierRuns, noteDoublePayments, recallRows } from './recall-rows.ts';
+import { countEarlierRuns, recallRows, reportDoublePayments } from './recall-rows.ts';
 import { concludeBatch } from './report/conclude-batch.ts';
 import { checkOutputPaths } from './results/open-results.ts';
 
@@ -39,7 +39,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   checkOutputPaths(ctx, options);
   const source = await openSource(ctx, options);
   const batch = await prepareBatch(ctx, options);
-  if (options.dryRun) return performDryRun(ctx, options, source, batch);
+  if (options.dryRun) return runDry(ctx, options, source, batch);
 
   await checkPrice(ctx, source, batch, options);
   if (options.providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
@@ -57,7 +57,7 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
 }
 
 /** Checks and prices the rows that would be run: with `--resume`, those that are left. */
-async function performDryRun(
+async function runDry(
   ctx: Context,
   options: BatchOptions,
   source: RowSource,
@@ -110,7 +110,7 @@ async function checkPrice(
 async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCode> {
   const { options, journal, firstPass } = openBatch;
   const recalledJobs = await recallRows(ctx, openBatch);
-  noteDoublePayments(ctx, openBatch, recalledJobs);
+  reportDoublePayments(ctx, openBatch, recalledJobs);
   await journal.begin(getBatchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
 
   const tally = new Tally(firstPass?.count);

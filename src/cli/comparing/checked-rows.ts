@@ -22,6 +22,9 @@ import type { TestCase } from '../testing/cases/test-case.ts';
 import type { ComparedRow } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
 
+/** The only row if all inputs come from the command line. */
+const ONLY_ROW = toReadableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
+
 /** The inputs that all rows share. */
 export interface CommonInputs extends UnplacedInputs {
   readonly options: ReadonlyMap<string, string>;
@@ -46,15 +49,15 @@ export async function readCheckedRows(
   variants: readonly Variant[],
 ): Promise<CheckedRow[]> {
   if (from === undefined) {
-    requireInputs(common, variants);
+    throwIfWithoutInputs(common, variants);
     const finder = createImageFinder(ctx);
-    return [await checkComparedRow(ONLY_ROW, common, variants, { common: finder, own: finder })];
+    return [await checkComparedRow(ONLY_ROW, common, variants, { common: finder, row: finder })];
   }
 
   const source = await openSource(ctx, { from, ...form });
   const finders = {
     common: createImageFinder(ctx),
-    own: createNamedImageFinder(ctx, getRowsFolder(ctx, from, ctx.globals.allowOutside)),
+    row: createNamedImageFinder(ctx, getRowsFolder(ctx, from, ctx.globals.allowOutside)),
   };
 
   // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
@@ -63,13 +66,13 @@ export async function readCheckedRows(
 
   const rows: CheckedRow[] = [];
   for await (const row of readRows(source, ctx.signal, fieldsWithItem ?? variantFields[0])) {
-    const where = `${source.name}:${row.line}`;
-    if (isFaulty(row)) throw usageError(`${where}: ${row.fault}`);
+    const place = `${source.name}:${row.line}`;
+    if (isFaulty(row)) throw usageError(`${place}: ${row.fault}`);
     try {
       rows.push(await checkComparedRow(row, common, variants, finders));
     } catch (error) {
       if (!(error instanceof CliError)) throw error;
-      throw usageError(`${where}: ${error.message}`, ...error.hints);
+      throw usageError(`${place}: ${error.message}`, ...error.hints);
     }
   }
 
@@ -82,23 +85,20 @@ export async function readCheckedRows(
  *
  * @throws {CliError} USAGE_ERROR
  */
-function requireInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
+function throwIfWithoutInputs({ text, images }: CommonInputs, variants: readonly Variant[]): void {
   if (text.size + images.length > 0) return;
 
-  const takesNone = ({ config }: Variant): boolean => {
+  const takesNoInputs = ({ config }: Variant): boolean => {
     const fields = describeConfig(config);
     return fields.isKnown && fields.text.length + fields.images.length === 0;
   };
 
-  if (variants.every(takesNone)) return;
+  if (variants.every(takesNoInputs)) return;
   throw usageError(
     'compare needs a row of inputs',
     'Give --from <file>, or the inputs of one row with -i.',
   );
 }
-
-/** The only row if all inputs come from the command line. */
-const ONLY_ROW = toReadableRow({ row: 1, line: 1 }, undefined, { text: new Map(), images: [] });
 
 /** Returns the digest of a row's inputs, without its options. */
 export function computeInputsDigest({ requests }: CheckedRow): string | undefined {
@@ -112,17 +112,18 @@ export async function computeCaseDigest(
   variant: Variant,
   { text, images, folder }: TestCase,
 ): Promise<string> {
-  const own = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
-  const nothing = { text: new Map(), images: [], options: new Map() };
+  const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
+  const noCommonInputs = { text: new Map(), images: [], options: new Map() };
+  const finders = { common: finder, row: finder };
   return computeRequestDigest(
-    await buildVariantRequest(variant, { text, images }, nothing, { common: own, own }),
+    await buildVariantRequest(variant, { text, images }, noCommonInputs, finders),
   );
 }
 
 /** The finders of images on the command line and in rows. */
 interface ImageFinders {
   readonly common: ImageFinder;
-  readonly own: ImageFinder;
+  readonly row: ImageFinder;
 }
 
 async function checkComparedRow(
@@ -131,7 +132,7 @@ async function checkComparedRow(
   variants: readonly Variant[],
   finders: ImageFinders,
 ): Promise<CheckedRow> {
-  const images = await openImages(finders.own, namedImages);
+  const images = await openImages(finders.row, namedImages);
   const requests: RunRequest[] = [];
   for (const variant of variants) {
     const request = buildVariantRequest(variant, { text, images }, common, finders).catch(
@@ -148,13 +149,19 @@ async function checkComparedRow(
 
 async function buildVariantRequest(
   { config, promptVersionId, model }: Variant,
-  inputs: UnplacedInputs,
-  common: CommonInputs,
+  rowInputs: UnplacedInputs,
+  commonInputs: CommonInputs,
   finders: ImageFinders,
 ): Promise<RunRequest> {
   const fields = describeConfig(config);
-  const own = await takeNamedImages(fields, inputs, finders.own);
-  const all = withCommonInputs(await takeNamedImages(fields, common, finders.common), own);
-  const request = { promptVersionId, ...checkInputs(fields, all), options: common.options };
+  const inputs = withCommonInputs(
+    await takeNamedImages(fields, commonInputs, finders.common),
+    await takeNamedImages(fields, rowInputs, finders.row),
+  );
+  const request = {
+    promptVersionId,
+    ...checkInputs(fields, inputs),
+    options: commonInputs.options,
+  };
   return model === undefined ? request : { ...request, model };
 }

@@ -11,59 +11,65 @@ import { present } from '../outputs/present.ts';
 import { getRunExitCode } from '../outputs/provider-fault.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
+/** Two runs of the same prompt. */
+interface RunPair {
+  readonly before: Run;
+  readonly after: Run;
+}
+
 /**
- * Shows a run and the former one side by side, with their differences; the exit code is that of the
- * new run.
+ * Shows a run and an earlier one side by side, with their differences; the exit code is that of the
+ * later run.
  */
-export async function compareWithFormer(
+export async function showComparedRuns(
   ctx: Context,
   connection: Connection,
-  former: Run,
-  run: Run,
+  { before, after }: RunPair,
 ): Promise<ExitCode> {
-  const [before, after] = [formatOutputs(former), formatOutputs(run)];
-  const isSame = before === after;
-  const parts = isSame ? undefined : await computeDifferences(ctx, before, after, 'words');
+  const textBefore = formatOutputs(before);
+  const textAfter = formatOutputs(after);
+  const isSame = textBefore === textAfter;
+  const parts = isSame ? undefined : await computeDifferences(ctx, textBefore, textAfter, 'words');
   await present(
     ctx,
-    { before: former, after: run, same: isSame },
+    { before, after, same: isSame },
     {
       terminal: () =>
-        renderGridTable(ctx.io, buildTwoRunGrid(former, run, parts), { isWhole: true }),
+        renderGridTable(ctx.io, buildTwoRunGrid({ before, after }, parts), { isWhole: true }),
       plain: () =>
         [
-          formatRunTitle(former),
-          before,
-          formatRunTitle(run),
-          after,
+          formatRunTitle(before),
+          textBefore,
+          formatRunTitle(after),
+          textAfter,
           ...(parts ? ['differences:', paintDifference(parts, ctx.io.paint)] : ['no differences']),
         ].join('\n'),
     },
   );
 
-  return getRunExitCode(connection, run);
+  return getRunExitCode(connection, after);
 }
 
-/** Returns a grid of one row: the former run, and the new one with its differences, if any. */
-function buildTwoRunGrid(former: Run, run: Run, parts: readonly DiffPart[] | undefined): Grid {
+/** Returns a grid of one row: the earlier run, and the later one with its differences, if any. */
+function buildTwoRunGrid({ before, after }: RunPair, parts: readonly DiffPart[] | undefined): Grid {
   const state = parts ? 'changed' : 'same';
-  const toCell = (shown: Run, part: GridPart): GridCell => ({
+  const toCell = (run: Run, part: GridPart): GridCell => ({
     state,
-    facts: [shown.runStatus, pluralize(shown.tokens, 'token')],
+    facts: [run.runStatus, pluralize(run.tokens, 'token')],
     parts: [part],
   });
 
-  const toTextPart = (shown: Run): GridPart => ({ kind: 'text', text: formatOutputs(shown) });
+  const toTextPart = (run: Run): GridPart => ({ kind: 'text', text: formatOutputs(run) });
   const cells = [
-    toCell(former, toTextPart(former)),
-    toCell(run, parts ? { kind: 'difference', parts } : toTextPart(run)),
+    toCell(before, toTextPart(before)),
+    toCell(after, parts ? { kind: 'difference', parts } : toTextPart(after)),
   ];
 
   return {
     title: '',
     facts: [],
     reasons: [],
-    columns: [former, run].map(({ runId }) => ({ name: runId, totals: [] })),
+    columns: [before, after].map(({ runId }) => ({ name: runId, totals: [] })),
     rows: [{ name: 'run', state, inputs: [], cells }],
   };
 }

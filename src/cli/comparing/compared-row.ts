@@ -26,11 +26,20 @@ export interface ComparedRow {
   readonly results: readonly VariantResult[];
 }
 
-/** The verdicts of the rows' cases, by row number. */
-type CaseVerdicts = ReadonlyMap<
-  number,
-  { readonly case: string; readonly passes: readonly (boolean | undefined)[] }
->;
+/** The material of a row's results, besides the row itself. */
+interface RowMaterial {
+  readonly variants: readonly Variant[];
+  readonly budget: Budget;
+  /** The verdicts by row number; undefined without `--expect`. */
+  readonly judgements: ReadonlyMap<number, CaseVerdict> | undefined;
+}
+
+/** The verdicts of a case on the answers to a row, one for each variant. */
+export interface CaseVerdict {
+  readonly case: string;
+  /** Undefined if there is no answer, or it could not be judged. */
+  readonly passes: readonly (boolean | undefined)[];
+}
 
 /**
  * The verdict: `failed` if a run failed or could not be created, else `not run` if a run was not
@@ -43,8 +52,8 @@ export function computeRowVerdict({ results }: ComparedRow): RowVerdict {
   if (ranResults.some(({ run }) => run?.runStatus !== 'succeeded')) return 'failed';
   if (ranResults.length < results.length) return 'not run';
 
-  const [first, ...others] = results.map(toComparableContent);
-  return others.every(content => content === first) ? 'same' : 'changed';
+  const contents = results.map(toComparableContent);
+  return contents.every(content => content === contents[0]) ? 'same' : 'changed';
 }
 
 /**
@@ -110,22 +119,21 @@ export function measureRun(
 
 /** Returns a row in the form of `--json`. */
 export function toRowData(
-  row: ComparedRow,
-  variants: readonly Variant[],
-  budget: Budget,
-  caseVerdicts?: CaseVerdicts,
+  comparedRow: ComparedRow,
+  { variants, budget, judgements }: RowMaterial,
 ): object {
-  const verdict = caseVerdicts?.get(row.row);
+  const { row, id, inputs, results } = comparedRow;
+  const judgement = judgements?.get(row);
   return withoutUndefined({
-    row: row.row,
-    id: row.id,
-    verdict: computeRowVerdict(row),
-    inputs: row.inputs,
-    case: caseVerdicts && (verdict?.case ?? null),
-    results: row.results.map((result, index) =>
+    row,
+    id,
+    verdict: computeRowVerdict(comparedRow),
+    inputs,
+    case: judgements && (judgement?.case ?? null),
+    results: results.map((result, index) =>
       toResultData(result, variants[index], {
         budget,
-        passed: caseVerdicts && (verdict?.passes[index] ?? null),
+        passed: judgements && (judgement?.passes[index] ?? null),
       }),
     ),
   });
@@ -156,15 +164,15 @@ function toResultData(
 
 /**
  * Returns the cells of a row: number, id, verdict, then for each variant run id, status, seconds,
- * tokens, credits and, with expectations, if it passed.
+ * tokens, credits and, with expectations, whether it passed.
  */
 export function formatRowCells(
-  row: ComparedRow,
-  budget: Budget,
-  caseVerdicts?: CaseVerdicts,
+  comparedRow: ComparedRow,
+  { budget, judgements }: Omit<RowMaterial, 'variants'>,
 ): string[] {
-  const cells = [String(row.row), row.id, computeRowVerdict(row)];
-  for (const [index, { run, seconds }] of row.results.entries()) {
+  const { row, id, results } = comparedRow;
+  const cells = [String(row), id, computeRowVerdict(comparedRow)];
+  for (const [index, { run, seconds }] of results.entries()) {
     const { tokens = '-', credits } = measureRun(run, budget);
     cells.push(
       run?.runId ?? '-',
@@ -173,9 +181,7 @@ export function formatRowCells(
       String(tokens),
       credits === undefined ? '-' : String(fromCredits(credits)),
     );
-    if (caseVerdicts) {
-      cells.push(formatPassed(caseVerdicts.get(row.row)?.passes[index]) ?? '-');
-    }
+    if (judgements) cells.push(formatPassed(judgements.get(row)?.passes[index]) ?? '-');
   }
   return cells;
 }

@@ -29,17 +29,19 @@ export async function withJournals<T>(
   const stop = new StopControl();
 
   // Each journal is open within the one before.
-  const workWithin = async ([connection, ...others]: readonly Connection[]): Promise<T> => {
+  const openNext = async ([connection, ...remaining]: readonly Connection[]): Promise<T> => {
     if (connection === undefined) return work(requests);
-    if (requests.has(connection.service)) return workWithin(others);
+    if (requests.has(connection.service)) return openNext(remaining);
     return withResumeJournal(ctx, { kind: 'comparisons', names }, connection, async journal => {
       const concurrency = getConcurrency(connection, options.concurrency);
       const requestOptions = { ...options, journal, stop, concurrency };
-      const opened = await ResumableRequests.open(ctx, connection, () => true, requestOptions);
-      requests.set(connection.service, opened);
-      return workWithin(others);
+      requests.set(
+        connection.service,
+        await ResumableRequests.open(ctx, connection, () => true, requestOptions),
+      );
+      return openNext(remaining);
     });
   };
 
-  return workWithin(connections);
+  return openNext(connections);
 }

@@ -7,15 +7,12 @@ import { checkRun } from '../testing/run/check-run.ts';
 import type { Judge, JudgeLog } from '../testing/run/judge.ts';
 import { createJournaledRounds, type QuestionRounds } from '../testing/run/question-rounds.ts';
 import type { CheckedRow } from './checked-rows.ts';
-import type { ComparedRow } from './compared-row.ts';
+import type { CaseVerdict, ComparedRow } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';
 import type { ExpectedCases } from './expected-cases.ts';
 
-/** The verdicts of a case on the answers to a row, one for each variant. */
-export interface ComparedRowJudgement {
-  readonly case: string;
-  /** Undefined if there is no answer, or it could not be judged. */
-  readonly passes: readonly (boolean | undefined)[];
+/** The verdicts on a row, with the reasons. */
+export interface ComparedRowJudgement extends CaseVerdict {
   /** The messages of failed expectations. */
   readonly messages: readonly (readonly string[])[];
   readonly faults: readonly Failure[];
@@ -41,16 +38,16 @@ export async function judgeRows(
 ): Promise<Map<number, ComparedRowJudgement>> {
   const rounds = tools.questions && createJournaledRounds(tools.questions);
   const judgements = new Map<number, ComparedRowJudgement>();
-  const judge = async (row: CheckedRow & ComparedRow): Promise<void> => {
+  const addJudgement = async (row: CheckedRow & ComparedRow): Promise<void> => {
     const testCase = byRow.get(row.row);
     if (!testCase) return;
     judgements.set(row.row, await judgeRow(ctx, row, { file, testCase }, { ...tools, rounds }));
   };
 
   if (rounds) {
-    await Promise.all(rows.map(judge));
+    await Promise.all(rows.map(addJudgement));
   } else {
-    for (const row of rows) await judge(row);
+    for (const row of rows) await addJudgement(row);
   }
 
   ctx.signal.throwIfAborted();
@@ -69,7 +66,7 @@ async function judgeRow(
     rounds,
   }: JudgingTools & { readonly rounds: QuestionRounds | undefined },
 ): Promise<ComparedRowJudgement> {
-  const judgedVariants = variants.map(async ({ connection, model }, index) => {
+  const checks = variants.map(async ({ connection, model }, index) => {
     const result = results[index];
     const request = requests[index];
     if (result?.run === undefined || request === undefined) return undefined;
@@ -79,7 +76,7 @@ async function judgeRow(
       checkRun(ctx, { entry: { ...entry, model }, connection, request }, result, tools);
     return rounds ? rounds.runCheck(check) : check();
   });
-  const repetitions = await Promise.all(judgedVariants);
+  const repetitions = await Promise.all(checks);
   return {
     case: entry.testCase.name,
     passes: repetitions.map(repetition => {

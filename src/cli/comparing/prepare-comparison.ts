@@ -82,7 +82,11 @@ export async function prepareComparison(
 
   const rows = await readCheckedRows(ctx, { from, format, delimiter }, common, variants);
   const judge = new Judge(ctx, flags.judge, budget);
-  const expected = await readExpected(ctx, rows, variants, judge, flags);
+  const { expect, allowCommands = false } = flags;
+  const expected =
+    expect === undefined
+      ? undefined
+      : await readExpectedCases(ctx, expect, rows, { variants, judge, allowCommands });
   const judged = expected ? listJudgedExpectations(expected) : [];
   const providerBatch = usesProviderBatch(ctx, flags);
   if (providerBatch) await checkBatchProviders(variants, judge, judged);
@@ -99,17 +103,6 @@ export async function prepareComparison(
     providerBatch,
     names: [ctx.cwd, from ?? JSON.stringify([input, image]), ...targets, ...flags.model],
   };
-}
-
-async function readExpected(
-  ctx: Context,
-  rows: readonly CheckedRow[],
-  variants: readonly Variant[],
-  judge: Judge,
-  { expect, allowCommands = false }: ComparisonFlags,
-): Promise<ExpectedCases | undefined> {
-  if (expect === undefined) return undefined;
-  return readExpectedCases(ctx, expect, rows, { variants, judge, allowCommands });
 }
 
 /** @throws {CliError} USAGE_ERROR if a provider has no batches */

@@ -5,6 +5,7 @@ import { CliError, unwritableError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { formatSpentLines } from '../creation/spending-text.ts';
+import type { Grid } from '../outputs/pages/grid.ts';
 import { renderGridPage } from '../outputs/pages/grid-page.ts';
 import { renderGridTable } from '../outputs/pages/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
@@ -41,45 +42,76 @@ export async function presentComparison(
   comparison: ShownComparison,
   report: string | undefined,
 ): Promise<void> {
-  const { variants, expected, budget, comparedRows, judgements, verdicts } = comparison;
-  const verdictCells = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
-  const verdictLines = verdictCells.map(([name, text]) => `${name}: ${text}`);
-  const unjudgedLines = expected ? formatUnjudgedRows(expected) : [];
-  const closingLines = [...unjudgedLines, ...formatSpentLines(budget, 'rows')];
+  const { budget, comparedRows, variants } = comparison;
+  const texts = await buildComparisonTexts(ctx, comparison);
+  const isPagePrinted = replacesPrintedResult(ctx, '--report', report);
+  if (!isPagePrinted) await printRows(ctx, comparison, texts);
 
-  const grid = await buildComparisonGrid(ctx, comparison);
-  const data = comparedRows.map(row => toRowData(row, variants, budget, judgements));
+  reportSummary(ctx, texts);
+  reportFailures(ctx, comparedRows, variants);
+  explainStoppedRuns(ctx, comparedRows);
+  if (report === undefined) return;
+
+  const { grid, verdictLines, closingLines } = texts;
+  const page = renderGridPage({
+    ...grid,
+    facts: [...grid.facts, ...verdictLines, ...closingLines],
+  });
+  if (isPagePrinted) {
+    await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
+  } else {
+    await writePage(ctx, report, page);
+  }
+}
+
+interface ComparisonTexts {
+  readonly grid: Grid;
+  readonly verdictCells: readonly (readonly [name: string, verdict: string])[];
+  readonly verdictLines: readonly string[];
+  /** The rows without a case, and the spending. */
+  readonly closingLines: readonly string[];
+}
+
+async function buildComparisonTexts(
+  ctx: Context,
+  comparison: ShownComparison,
+): Promise<ComparisonTexts> {
+  const { variants, expected, budget, verdicts } = comparison;
+  const verdictCells = expected ? formatVariantVerdicts(verdicts, variants[0]?.name ?? '') : [];
+  const unjudgedLines = expected ? formatUnjudgedRows(expected) : [];
+  return {
+    grid: await buildComparisonGrid(ctx, comparison),
+    verdictCells,
+    verdictLines: verdictCells.map(([name, verdict]) => `${name}: ${verdict}`),
+    closingLines: [...unjudgedLines, ...formatSpentLines(budget, 'rows')],
+  };
+}
+
+async function printRows(
+  ctx: Context,
+  { variants, comparedRows, budget, judgements }: ShownComparison,
+  { grid, verdictCells, verdictLines }: ComparisonTexts,
+): Promise<void> {
+  const data = comparedRows.map(row => toRowData(row, { variants, budget, judgements }));
   const forms = {
     terminal: async () =>
       (await renderGridTable(ctx.io, grid, { isWhole: false })) +
       verdictLines.map(line => `${escapeControls(line)}\n`).join(''),
     plain: () =>
       formatPlainRows([
-        ...comparedRows.map(row => formatRowCells(row, budget, judgements)),
+        ...comparedRows.map(row => formatRowCells(row, { budget, judgements })),
         ...verdictCells.map(cells => ['verdict', ...cells]),
       ]),
     paged: true,
   };
+  await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
+}
 
-  const isPrinted = replacesPrintedResult(ctx, '--report', report);
-  if (!isPrinted) await printPaid(ctx, budget.newRuns, out => present(out, data, forms));
-
+function reportSummary(ctx: Context, { grid, verdictLines, closingLines }: ComparisonTexts): void {
   // The printed rows end with the verdicts; JSON has none.
-  const notedVerdicts = ctx.globals.json ? verdictLines : [];
-  for (const line of [grid.facts.join(', '), ...notedVerdicts, ...closingLines]) {
+  const unprintedVerdicts = ctx.globals.json ? verdictLines : [];
+  for (const line of [grid.facts.join(', '), ...unprintedVerdicts, ...closingLines]) {
     ctx.io.note(`note: ${toOneLine(line)}`);
-  }
-
-  reportFailures(ctx, comparedRows, variants);
-  noteStopped(ctx, comparedRows);
-  if (report === undefined) return;
-
-  const facts = [...grid.facts, ...verdictLines, ...closingLines];
-  const page = renderGridPage({ ...grid, facts });
-  if (isPrinted) {
-    await printPaid(ctx, budget.newRuns, out => writeNamedFile(out, report, page));
-  } else {
-    await writePage(ctx, report, page);
   }
 }
 
@@ -103,14 +135,14 @@ function reportFailures(
   }
 }
 
-/** Notes how many runs were stopped, and how to make them again. */
-function noteStopped({ io, isReplay }: Context, comparedRows: readonly ComparedRow[]): void {
+/** Reports how many runs were stopped, and how to make them again. */
+function explainStoppedRuns({ io, isReplay }: Context, comparedRows: readonly ComparedRow[]): void {
   const runs = comparedRows.flatMap(({ results }) => results.flatMap(({ run }) => run ?? []));
-  const stopped = runs.filter(wasStopped).length;
-  if (stopped === 0 || isReplay) return;
-  const [were, them] = stopped === 1 ? ['was', 'it'] : ['were', 'them'];
+  const stoppedCount = runs.filter(wasStopped).length;
+  if (stoppedCount === 0 || isReplay) return;
+  const [were, them] = stoppedCount === 1 ? ['was', 'it'] : ['were', 'them'];
   io.note(
-    `note: ${pluralize(stopped, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`,
+    `note: ${pluralize(stoppedCount, 'run')} ${were} stopped; --resume --retry-failed makes ${them} again`,
   );
 }
 

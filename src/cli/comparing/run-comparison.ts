@@ -37,35 +37,35 @@ export async function runComparison(
   const { variants, rows, expected, judged, judge, budget, concurrency, providerBatch, names } =
     prepared;
   const judgeConnection = judged.length === 0 ? undefined : await ctx.localConnection('the judge');
-  const convertWith = async (
-    journaled: ReadonlyMap<string, ResumableRequests>,
+  const runAndJudge = async (
+    requestsByService: ReadonlyMap<string, ResumableRequests>,
   ): Promise<ComparisonResult> => {
     const comparedRows = await runVariants(ctx, rows, variants, {
       concurrency,
       budget,
       keepMedia,
-      journaled,
+      requestsByService,
     });
 
-    const questions = judgeConnection && journaled.get(judgeConnection.service);
+    const questions = judgeConnection && requestsByService.get(judgeConnection.service);
     const judgements =
       expected &&
       (await judgeRows(ctx, comparedRows, expected, { variants, judge, budget, questions }));
     return { comparedRows, judgements };
   };
 
-  if (ctx.isReplay) return await convertWith(new Map());
+  if (ctx.isReplay) return await runAndJudge(new Map());
 
   const connections = variants.map(({ connection }) => connection);
   if (judgeConnection !== undefined) connections.push(judgeConnection);
   const comparison = { ...resumeOptions, providerBatch, names, connections, budget, concurrency };
-  return await withJournals(ctx, comparison, convertWith).catch((error: unknown) => {
-    throw withResumeHint(error, retryHints(connections));
+  return await withJournals(ctx, comparison, runAndJudge).catch((error: unknown) => {
+    throw withResumeHint(error, listRetryHints(connections));
   });
 }
 
 /** Runs of the embedded service stop with the command. */
-function retryHints(connections: readonly Connection[]): readonly string[] {
+function listRetryHints(connections: readonly Connection[]): readonly string[] {
   return connections.some(({ embedded }) => embedded)
     ? ['Runs that were stopped have failed; --resume --retry-failed makes them again.']
     : [];
@@ -77,7 +77,7 @@ interface RunVariantsOptions {
   readonly budget: Budget;
   readonly keepMedia: boolean;
   /** The requests with a journal, by service; empty if they are answered from recordings. */
-  readonly journaled: ReadonlyMap<string, ResumableRequests>;
+  readonly requestsByService: ReadonlyMap<string, ResumableRequests>;
 }
 
 /** Runs every row with every variant and returns the rows in order. */
@@ -85,16 +85,15 @@ async function runVariants(
   ctx: Context,
   rows: readonly CheckedRow[],
   variants: readonly Variant[],
-  { concurrency, budget, keepMedia, journaled }: RunVariantsOptions,
+  { concurrency, budget, keepMedia, requestsByService }: RunVariantsOptions,
 ): Promise<(CheckedRow & ComparedRow)[]> {
   const results = new Map<string, VariantResult>();
   const stop = new StopControl();
-  const answers = pluralize(rows.length * variants.length, 'answer');
-  const formatRunProgress = (): string => `${results.size} of ${answers}`;
+  const answerCount = pluralize(rows.length * variants.length, 'answer');
+  const formatRunProgress = (): string => `${results.size} of ${answerCount}`;
 
   for (const connection of new Set(variants.map(variant => variant.connection))) {
     const jobs = listJobs(connection, rows, variants);
-
     const onResult = async ({ id }: Job, result: RequestResult): Promise<void> => {
       const runs = result.run === undefined ? [] : [result.run];
       // Media that can't be fetched are compared by URL, and so count as changed.
@@ -105,15 +104,15 @@ async function runVariants(
       results.set(id, { ...result, media });
     };
 
-    const requests = journaled.get(connection.service);
-    const running = requests
-      ? requests.run(jobs, onResult)
-      : runRequests(ctx, connection, jobs.map(toCreate), {
-          concurrency: getConcurrency(connection, concurrency),
-          budget,
-          stop,
-          onResult,
-        });
+    const runUnjournaled = (): Promise<void> =>
+      runRequests(ctx, connection, jobs.map(planCreation), {
+        concurrency: getConcurrency(connection, concurrency),
+        budget,
+        stop,
+        onResult,
+      });
+    const requests = requestsByService.get(connection.service);
+    const running = requests ? requests.run(jobs, onResult) : runUnjournaled();
     await withSpinner(ctx, formatRunProgress, running);
   }
 
@@ -141,17 +140,17 @@ function listJobs(
   );
 }
 
-function toCreate(job: Job): { readonly job: Job; readonly plan: JobPlan } {
+function planCreation(job: Job): { readonly job: Job; readonly plan: JobPlan } {
   return { job, plan: { kind: 'create' } };
 }
 
 /**
- * Returns the id of a job by its number, version and inputs, so that it stays the same if other
- * rows are added.
+ * Returns the id of a job, which stays the same if other rows are added: its number, version and
+ * inputs.
  */
-function getJobId({ row, requests }: CheckedRow, variant: number): string {
-  const request = requests[variant];
+function getJobId({ row, requests }: CheckedRow, variantIndex: number): string {
+  const request = requests[variantIndex];
   const digest = request && computeRequestDigest(request);
-  const id = `${row}-${variant}-${request?.promptVersionId}-${request?.model ?? ''}-${digest}`;
+  const id = `${row}-${variantIndex}-${request?.promptVersionId}-${request?.model ?? ''}-${digest}`;
   return id.replaceAll('/', ':');
 }

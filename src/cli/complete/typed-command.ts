@@ -49,7 +49,7 @@ export function readTypedCommand(
   let onlyOperands = false;
   for (const word of words) {
     if (openFlag !== undefined) {
-      noteFlagValue(flagValues, openFlag, word);
+      addFlagValue(flagValues, openFlag, word);
       openFlag = undefined;
     } else if (word === '--' && !onlyOperands) {
       onlyOperands = true;
@@ -120,17 +120,17 @@ function readFlag(
 ): Flag | undefined {
   const carried = findFlagWithValue(word, flags);
   if (carried !== undefined) {
-    noteFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
+    addFlagValue(flagValues, carried.flag, word.slice(carried.prefix.length));
   }
 
   const flag = flags.find(({ name, short }) => name === word || short === word);
   if (flag?.value === 'required') return flag;
 
-  if (flag !== undefined) noteFlagValue(flagValues, flag, '');
+  if (flag !== undefined) addFlagValue(flagValues, flag, '');
   return undefined;
 }
 
-function noteFlagValue(flagValues: Map<string, string[]>, { name }: Flag, value: string): void {
+function addFlagValue(flagValues: Map<string, string[]>, { name }: Flag, value: string): void {
   flagValues.set(name, [...(flagValues.get(name) ?? []), value]);
 }
 

@@ -113,6 +113,6 @@ export class BudgetRoom {
   ): number | undefined {
     const reserved = [...this.#open, ...this.#doubts].map(({ [unit]: amount = need }) => amount);
     const earlier = [...this.#earlierDoubtIds].filter(id => id !== entryId).map(() => need);
-    return addUp([this.#spending.sum(unit, need), ...earlier, ...reserved]);
+    return addUp([this.#spending.sumWithEstimates(unit, need), ...earlier, ...reserved]);
   }
 }

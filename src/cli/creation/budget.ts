@@ -10,11 +10,11 @@ import { BudgetRoom } from './budget-room.ts';
 import { type Caps, checkCostCap } from './caps.ts';
 import type { CreationRequest } from './creation-result.ts';
 import { type Credits, parseCredits } from './credits.ts';
-import { estimateCappedCost, type KnownCost } from './forecast.ts';
+import { type CappedEstimate, estimateCappedCost } from './forecast.ts';
 import {
   type EarlierRun,
   type Estimate,
-  type MadeRun,
+  type RunToCount,
   Spending,
   UNKNOWN_ESTIMATE,
 } from './spending.ts';
@@ -192,7 +192,7 @@ export class Budget {
   }
 
   /** Counts a run that the command waited for, whoever created it. */
-  countWaited(connection: Connection, run: Run): Promise<void> {
+  countWaitedRun(connection: Connection, run: Run): Promise<void> {
     return this.#count(connection, run);
   }
 
@@ -263,7 +263,7 @@ export class Budget {
   /** Reads the amounts of the runs so far, and estimates a creation by the most expensive one. */
   async #estimateByRunsSoFar(
     costKey: string,
-    costOfRun: KnownCost | undefined,
+    costOfRun: CappedEstimate | undefined,
     listedCredits: Credits | undefined,
   ): Promise<Estimate> {
     await this.#spending.readCosts();
@@ -299,7 +299,7 @@ export class Budget {
   async #count(
     connection: Connection,
     { runId, tokens }: Pick<Run, 'runId'> & Partial<Run>,
-    expected: Pick<MadeRun, 'costKey' | 'estimate'> = {},
+    expected: Pick<RunToCount, 'costKey' | 'estimate'> = {},
   ): Promise<void> {
     this.#spending.add({ runId, connection, tokens: toCount(tokens), ...expected });
     await this.#spending.readCosts().catch(() => {});
@@ -317,7 +317,7 @@ export class Budget {
  * prompt.
  */
 function estimateCreationCost(
-  { cost, promptCost, answers }: KnownCost,
+  { cost, promptCost, answers }: CappedEstimate,
   perAnswer: number | undefined,
 ): Money | undefined {
   const expected = perAnswer === undefined ? cost : Math.round(perAnswer * answers);

@@ -12,6 +12,9 @@ export interface Caps {
   readonly credits: Credits | undefined;
 }
 
+/** Matches a plain decimal number, such as `2.50`, `2` or `.5`. */
+const PLAIN_NUMBER = /^(?:\d+(?:\.\d*)?|\.\d+)$/u;
+
 /**
  * Parses the flags.
  *
@@ -20,8 +23,9 @@ export interface Caps {
 export function parseCaps({ maxCost, maxCredits }: CapFlags): Caps {
   const cost = maxCost === undefined ? undefined : parseDollars(maxCost);
   if (maxCost !== undefined && cost === undefined) throw notANumberError('--max-cost', maxCost);
-  const isNumber = maxCredits === undefined || /^(?:\d+(?:\.\d*)?|\.\d+)$/u.test(maxCredits);
-  if (!isNumber) throw notANumberError('--max-credits', maxCredits);
+  if (maxCredits !== undefined && !PLAIN_NUMBER.test(maxCredits)) {
+    throw notANumberError('--max-credits', maxCredits);
+  }
   return { cost, credits: maxCredits === undefined ? undefined : toCredits(Number(maxCredits)) };
 }
 
@@ -93,12 +97,12 @@ function formatCapReason(
   }
 
   const { withUnit, withoutUnit } = CAP_UNITS[unit];
-  const used = `${withoutUnit(spent)} of ${withUnit(cap)} ${hasUnknown ? 'spent or reserved' : 'spent'}`;
-  const next =
+  const spending = `${withoutUnit(spent)} of ${withUnit(cap)} ${hasUnknown ? 'spent or reserved' : 'spent'}`;
+  const nextCost =
     estimate === undefined
       ? 'of unknown cost'
       : `estimated at ${formatEstimateAtCap(unit, estimate, { room: cap - spent })}`;
-  return `${used}, and the next run is ${next}`;
+  return `${spending}, and the next run is ${nextCost}`;
 }
 
 /**
@@ -139,11 +143,13 @@ function formatPlainNumber(unit: keyof Caps, amount: number): string {
  * @param capError an error of `capReachedError`
  */
 export function formatResumeHint(capError: Pick<CliError, 'data'>): string {
-  const flag = readTextAt(capError.data, 'flag') ?? '';
-  if (readTextAt(capError.data, 'awaits') !== undefined) {
+  const { data } = capError;
+  const flag = readTextAt(data, 'flag') ?? '';
+  if (readTextAt(data, 'awaits') !== undefined) {
     return 'To continue, add --resume to the same command.';
   }
-  return readTextAt(capError.data, 'spent') === undefined
-    ? `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`
-    : `To continue, add --resume and ${flag} <more> to the same command.`;
+  if (readTextAt(data, 'spent') === undefined) {
+    return `The cap can't be enforced while costs can't be read. To continue anyway, add --resume to the same command and leave ${flag} out.`;
+  }
+  return `To continue, add --resume and ${flag} <more> to the same command.`;
 }

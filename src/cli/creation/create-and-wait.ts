@@ -14,7 +14,13 @@ import {
   type CreationResult,
   mayHaveRun,
 } from './creation-result.ts';
-import { stoppedWaiting } from './stop-errors.ts';
+import { stoppedWaitingError } from './stop-errors.ts';
+
+/**
+ * Interval of polls of a service on this machine, in milliseconds. Such polls are cheap, and the
+ * run may be another command's.
+ */
+const EMBEDDED_INTERVAL_MS = 50;
 
 interface CreateAndWaitOptions extends CreateRunOptions {
   /** Reserves room for the run before it is created; nothing is counted by default. */
@@ -59,19 +65,17 @@ export async function createAndWait(
     options.reservation ?? (await options.budget?.reserve(connection, request, options));
   let runId: string | undefined;
   try {
-    const sending = (await options.takeTurn?.()) ?? connection;
-    let creationResult = await createRun(ctx, sending, request, options);
-    if (creationResult.kind === 'running') {
-      ({ runId } = creationResult);
-      await options.onRunId?.(runId, creationResult.recovered);
-      if (options.wait !== false) {
-        creationResult = await waitForEnd(ctx, connection, creationResult, options);
-      }
+    const turnConnection = (await options.takeTurn?.()) ?? connection;
+    let creation = await createRun(ctx, turnConnection, request, options);
+    if (creation.kind === 'running') {
+      ({ runId } = creation);
+      await options.onRunId?.(runId, creation.recovered);
+      if (options.wait !== false) creation = await waitForEnd(ctx, connection, creation, options);
     }
 
-    if (creationResult.kind === 'ended') noteWarnings(ctx, creationResult.run);
-    if (reservation) await settleReservation(reservation, connection, creationResult);
-    return creationResult;
+    if (creation.kind === 'ended') reportWarnings(ctx, creation.run);
+    if (reservation) await settleReservation(reservation, connection, creation);
+    return creation;
   } catch (error) {
     if (runId !== undefined) {
       await reservation?.commitRun({ runId });
@@ -100,7 +104,7 @@ async function settleReservation(
   }
 }
 
-function noteWarnings({ io }: Context, run: Run): void {
+function reportWarnings({ io }: Context, run: Run): void {
   if (run.warnings === undefined) return;
   for (const warning of listWarnings(run)) io.noteOnce(`note: ${toOneLine(warning)}`);
 }
@@ -130,12 +134,6 @@ interface WaitProgress {
   readonly silence?: { readonly reason: string; readonly since: number } | undefined;
 }
 
-/**
- * Interval of polls of a service on this machine, in milliseconds. Such polls are cheap, and the
- * run may be another command's.
- */
-const EMBEDDED_INTERVAL_MS = 50;
-
 interface RunWaitOptions {
   /**
    * True to delay the first poll, because the service has just answered that the run takes longer.
@@ -161,14 +159,16 @@ export async function waitForKnownRun(
   { onProgress, ...options }: RunWaitOptions,
 ): Promise<Run> {
   let { status = 'running' } = options;
-  noteUnknownStatus(ctx, runId, status);
+  reportUnknownStatus(ctx, runId, status);
   const { client } = connection;
   const { clock, signal } = ctx;
   const timeoutMs = ctx.timeLeftMs();
 
   const onPoll = ({ run, error, failingMs, polls }: PollEvent): void => {
-    if (run !== undefined && run.runStatus !== status) noteUnknownStatus(ctx, runId, run.runStatus);
-    status = run?.runStatus ?? status;
+    if (run !== undefined && run.runStatus !== status) {
+      status = run.runStatus;
+      reportUnknownStatus(ctx, runId, status);
+    }
     const silence = error && { reason: error.message, since: client.now() - failingMs };
     onProgress?.({ status, polls: connection.embedded ? 0 : polls, silence });
   };
@@ -185,13 +185,13 @@ export async function waitForKnownRun(
   } catch (error) {
     const isLate = error instanceof WaitTimeoutError;
     if (!isLate && !signal.aborted) throw error;
-    throw stoppedWaiting(isLate ? new TimeIsUp() : signal.reason, connection, runId);
+    throw stoppedWaitingError(isLate ? new TimeIsUp() : signal.reason, connection, runId);
   }
 }
 
-/** Notes an unknown status, unless a spinner shows every status anyway. */
-function noteUnknownStatus({ io }: Context, runId: string, status: string): void {
-  if (io.stderr.isTerminal || RUN_STATUSES.some(known => known === status)) return;
+/** Reports an unknown status, unless a spinner shows every status anyway. */
+function reportUnknownStatus({ io }: Context, runId: string, status: string): void {
+  if (io.stderr.isTerminal || RUN_STATUSES.some(knownStatus => knownStatus === status)) return;
   io.noteOnce(
     `note: run ${toOneLine(runId)} has unknown status ${toOneLine(JSON.stringify(status))}; still waiting`,
   );

@@ -25,14 +25,17 @@ import {
 import { type SearchResult, searchRuns } from './find-run.ts';
 import { CreationInDoubt, explainDoubt } from './in-doubt.ts';
 import {
-  stoppedBeforeAnswer,
-  stoppedBeforeSending,
-  stoppedOwnRun,
-  stoppedWaiting,
+  stoppedBeforeAnswerError,
+  stoppedBeforeSendingError,
+  stoppedOwnRunError,
+  stoppedWaitingError,
 } from './stop-errors.ts';
 
 /** Maximum time of the search for a run after `--timeout`, in milliseconds. */
 const LAST_SEARCH_MS = 1200;
+
+/** The HTTP statuses that refuse the creation itself, not the key, the plan or the rate. */
+const REFUSED_CREATION_STATUSES = [400, 404, 410, 413, 422];
 
 /**
  * Creates a run exactly once: journal, then `POST`. If the answer is lost, sends the creation again
@@ -102,14 +105,15 @@ class RunCreation {
     this.#isInDoubt = parts.options.entry !== undefined && mayHaveMadeRun(parts.entry);
   }
 
+  /** Sends the creation until its fate is known, or searches for the run that it may have made. */
   async run(): Promise<CreationResult> {
-    const { signal } = this.#parts.ctx;
+    const { clock, signal } = this.#parts.ctx;
     for (let attempt = 1; ; attempt++) {
       try {
         return this.#recordAnswer(await this.#send(signal));
       } catch (error) {
         if (error instanceof GatewayTimeoutError) return this.#recordRunning(error.runId);
-        if (signal.aborted) throw await this.#abortError();
+        if (signal.aborted) throw await this.#settleAfterAbort();
 
         if (this.#provesNoRun(error)) {
           this.#record({ outcome: 'refused' });
@@ -117,10 +121,10 @@ class RunCreation {
         }
 
         this.#isInDoubt = true;
-        const waitMs = this.#keepsKeys ? this.#waitAfter(attempt) : undefined;
+        const waitMs = this.#keepsKeys ? this.#computeRetryDelay(attempt) : undefined;
         if (waitMs === undefined) return this.#recover(error, attempt);
         // The next attempt notices a signal that ended the wait.
-        await this.#parts.ctx.clock.sleep(waitMs, signal).catch(() => {});
+        await clock.sleep(waitMs, signal).catch(() => {});
       }
     }
   }
@@ -170,10 +174,13 @@ class RunCreation {
   #recordAnswer(run: Run): CreationResult {
     const { runId, runStatus } = run;
     const journalId = this.#parts.entry.id;
-    this.#record({ outcome: isOver(run) ? 'ended' : 'created', runId, runStatus });
-    return isOver(run)
-      ? { kind: 'ended', run, journalId }
-      : { kind: 'running', runId, runStatus, journalId, recovered: false };
+    if (isOver(run)) {
+      this.#record({ outcome: 'ended', runId, runStatus });
+      return { kind: 'ended', run, journalId };
+    }
+
+    this.#record({ outcome: 'created', runId, runStatus });
+    return { kind: 'running', runId, runStatus, journalId, recovered: false };
   }
 
   #recordRunning(
@@ -195,7 +202,7 @@ class RunCreation {
   }
 
   /** Returns the milliseconds to wait before the next attempt; undefined after the last one. */
-  #waitAfter(attempt: number): number | undefined {
+  #computeRetryDelay(attempt: number): number | undefined {
     const { clock } = this.#parts.ctx;
     return computeBackoff(LOST_ANSWER_RETRIES, { attempt }, () => clock.random());
   }
@@ -219,7 +226,7 @@ class RunCreation {
     io.note(`note: ${explainDoubt(error)}; searching for the run that it may have made`);
     const keptKeys = this.#keepsKeys;
     const { run, candidates } = await this.#search(signal);
-    if (signal.aborted) throw await this.#abortError();
+    if (signal.aborted) throw await this.#settleAfterAbort();
 
     if (run !== undefined) {
       io.note(`note: continuing with run ${run.runId}, the only match: nobody else uses the key`);
@@ -238,54 +245,56 @@ class RunCreation {
     return search ?? {};
   }
 
-  /** Returns the error to throw once the signal aborts. */
-  async #abortError(): Promise<unknown> {
+  /** Stops or gives up the creation once the signal aborts, and returns the error to throw. */
+  async #settleAfterAbort(): Promise<unknown> {
     const { ctx, connection, entry } = this.#parts;
     const reason: unknown = ctx.signal.reason;
-    const stopper = getStopCause(reason);
+    const cause = getStopCause(reason);
 
     // A run that this process executes itself stops with it.
-    const runsHere = stopper === undefined ? undefined : connection.runsHere;
-    const stopResult = await runsHere?.stop(entry.id, stopper ?? '');
+    const runsHere = cause === undefined ? undefined : connection.runsHere;
+    const stopResult = await runsHere?.stop(entry.id, cause ?? '');
     if (stopResult !== undefined) {
       const { runId, stopped } = stopResult;
       this.#record(
         stopped ? { outcome: 'ended', runId, runStatus: 'failed' } : { outcome: 'created', runId },
       );
-      return stoppedOwnRun(reason, connection, stopResult);
+      return stoppedOwnRunError(reason, connection, stopResult);
     }
 
     const mayHaveRun = runsHere === undefined && (this.#isSent || this.#isInDoubt);
     this.#record({ outcome: mayHaveRun ? 'interrupted' : 'refused' });
-    if (!mayHaveRun) return stoppedBeforeSending(reason);
+    if (!mayHaveRun) return stoppedBeforeSendingError(reason);
 
     if (reason instanceof TimeIsUp) {
-      return withTimeout(LAST_SEARCH_MS, undefined, limit => this.#timeoutError(reason, limit));
+      return withTimeout(LAST_SEARCH_MS, undefined, limit =>
+        this.#settleAfterTimeout(reason, limit),
+      );
     }
 
-    return stoppedBeforeAnswer(reason, connection, entry);
+    return stoppedBeforeAnswerError(reason, connection, entry);
   }
 
   /**
    * Searches once for the run after `--timeout`, as after a lost answer, and returns the error to
    * throw.
    */
-  async #timeoutError(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
+  async #settleAfterTimeout(reason: TimeIsUp, limit: AbortSignal): Promise<unknown> {
     const { connection, entry, options } = this.#parts;
     if (this.#keepsKeys) {
       const runId = await this.#send(limit).then(run => run.runId, findTimeoutRunId);
-      if (runId === undefined) return stoppedBeforeAnswer(reason, connection, entry);
+      if (runId === undefined) return stoppedBeforeAnswerError(reason, connection, entry);
       this.#record({ outcome: 'created', runId });
-      return stoppedWaiting(reason, connection, runId);
+      return stoppedWaitingError(reason, connection, runId);
     }
 
-    if (options.search === false) return stoppedBeforeAnswer(reason, connection, entry);
+    if (options.search === false) return stoppedBeforeAnswerError(reason, connection, entry);
 
     const { run, candidates } = await this.#search(limit);
-    if (run === undefined) return stoppedBeforeAnswer(reason, connection, entry, candidates);
+    if (run === undefined) return stoppedBeforeAnswerError(reason, connection, entry, candidates);
 
     this.#record({ outcome: 'created', runId: run.runId, recovered: true });
-    return stoppedWaiting(reason, connection, run.runId);
+    return stoppedWaitingError(reason, connection, run.runId);
   }
 
   /**
@@ -308,9 +317,8 @@ class RunCreation {
   }
 }
 
-/** Returns true if a refusal concerns the creation itself, not the key, the plan or the rate. */
 function isAboutCreation(error: unknown): boolean {
-  return error instanceof ServiceError && [400, 404, 410, 413, 422].includes(error.httpStatus);
+  return error instanceof ServiceError && REFUSED_CREATION_STATUSES.includes(error.httpStatus);
 }
 
 function findTimeoutRunId(error: unknown): string | undefined {

@@ -94,11 +94,11 @@ export function classifyCreationError(error: unknown): 'lost' | 'failed' | 'refu
   if (answerIsLost(error)) return 'lost';
   if (error instanceof ServiceError) return error.httpStatus >= 500 ? 'failed' : 'refused';
   // The client throws its other errors before it has sent a whole request.
-  const isKnown =
+  const isUnsent =
     error instanceof PromptServiceError ||
     error instanceof CliError ||
     error instanceof NoMoreWanted;
-  return isKnown ? 'refused' : 'failed';
+  return isUnsent ? 'refused' : 'failed';
 }
 
 /** Returns true if a creation that ended in this error may have made a run of unknown id. */

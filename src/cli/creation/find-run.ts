@@ -45,11 +45,11 @@ export interface SearchOptions {
  * @throws {CliError} if the variable is invalid
  */
 function isKeyExclusive({ env, settings }: Pick<Context, 'env' | 'settings'>): boolean {
-  const text = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
-  if (text === '') return settings.get('exclusiveKey') ?? false;
-  const value = SETTINGS.exclusiveKey.parse(text);
-  if (value === undefined) throw configError('PROMPTRUN_EXCLUSIVE_KEY must be 1 or 0');
-  return value;
+  const variable = env['PROMPTRUN_EXCLUSIVE_KEY'] ?? '';
+  if (variable === '') return settings.get('exclusiveKey') ?? false;
+  const isExclusive = SETTINGS.exclusiveKey.parse(variable);
+  if (isExclusive === undefined) throw configError('PROMPTRUN_EXCLUSIVE_KEY must be 1 or 0');
+  return isExclusive;
 }
 
 /**
@@ -97,8 +97,8 @@ export async function searchRuns(
       mayOverlap(other, doubt, offsetMs),
     );
     const isCertain = mayAdopt && complete && candidates.length === 1 && !isMistakable;
-    const age = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
-    const madeNoRun = complete && candidates.length === 0 && age > CREATION_WINDOW_MS;
+    const ageMs = ctx.clock.now() + offsetMs - toServiceTime(doubt, offsetMs);
+    const madeNoRun = complete && candidates.length === 0 && ageMs > CREATION_WINDOW_MS;
     return { run: isCertain ? candidates[0] : undefined, candidates, madeNoRun };
   });
 }

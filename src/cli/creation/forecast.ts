@@ -19,7 +19,7 @@ import { addUp } from './totals.ts';
 export async function forecastCost(
   { costs }: Connection,
   { body }: CreationRequest,
-  { providerBatch = false } = {},
+  { providerBatch = false }: { readonly providerBatch?: boolean } = {},
 ): Promise<CostEstimate | undefined> {
   if (costs === undefined) return undefined;
   const creation = JSON.parse(await textOfStream(body.chunks())) as Parameters<
@@ -30,8 +30,8 @@ export async function forecastCost(
   });
 }
 
-/** An estimate with a cost; undefined if only the first run shows the cost. */
-export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | undefined };
+/** An estimate that a cap can use; its cost is undefined if only the first run shows it. */
+export type CappedEstimate = Omit<CostEstimate, 'cost'> & { readonly cost: Money | undefined };
 
 /**
  * Estimates a cost for `--max-cost`.
@@ -39,9 +39,11 @@ export type KnownCost = Omit<CostEstimate, 'cost'> & { readonly cost: Money | un
  * @throws {CliError} CONFIG_ERROR if the model has no price, or the cost has no upper bound
  */
 export async function estimateCappedCost(
-  ...creation: Parameters<typeof forecastCost>
-): Promise<KnownCost | undefined> {
-  const estimate = await forecastCost(...creation);
+  connection: Connection,
+  request: CreationRequest,
+  options: { readonly providerBatch?: boolean } = {},
+): Promise<CappedEstimate | undefined> {
+  const estimate = await forecastCost(connection, request, options);
   if (estimate === undefined) return undefined;
 
   const { model, cost, learns, multiplier, unpricedTier } = estimate;
@@ -79,7 +81,7 @@ interface CreationForecast {
   readonly estimate: CostEstimate | undefined;
   readonly credits: Credits | undefined;
   /** True if it is for the embedded service, whose runs cost dollars instead of credits. */
-  readonly isHere: boolean;
+  readonly isEmbedded: boolean;
 }
 
 /** The estimated total of creations, for `--dry-run`. */
@@ -95,14 +97,14 @@ export class Forecast {
     this.#forecasts.push({
       estimate: await forecastCost(connection, request, options),
       credits: parseCredits(estimatedCredits),
-      isHere: connection.costs !== undefined,
+      isEmbedded: connection.costs !== undefined,
     });
   }
 
   /** Returns amounts in US dollars and credits, null if unknown. */
   toData(): object {
     const cost = sumCosts(this.#forecasts);
-    const credits = totalCredits(this.#forecasts);
+    const credits = sumCredits(this.#forecasts);
     const tableDate = this.#findTableDate();
 
     return {
@@ -124,10 +126,12 @@ export class Forecast {
   format(caps: Caps): string {
     if (this.#forecasts.length === 0) return '0 creations: nothing to pay for';
 
-    const inDollars = this.#forecasts.filter(({ isHere }) => isHere);
-    const inCredits = this.#forecasts.filter(({ isHere }) => !isHere || caps.credits !== undefined);
+    const inDollars = this.#forecasts.filter(({ isEmbedded }) => isEmbedded);
+    const inCredits = this.#forecasts.filter(
+      ({ isEmbedded }) => !isEmbedded || caps.credits !== undefined,
+    );
     const cost = sumCosts(inDollars);
-    const credits = totalCredits(inCredits);
+    const credits = sumCredits(inCredits);
     const amounts: string[] = [];
     if (credits !== undefined && inCredits.length > 0) amounts.push(formatCredits(credits));
 
@@ -177,7 +181,7 @@ function sumCosts(forecasts: readonly CreationForecast[]): Money | undefined {
   return addUp(forecasts.map(({ estimate }) => estimate?.cost ?? undefined));
 }
 
-function totalCredits(forecasts: readonly CreationForecast[]): Credits | undefined {
+function sumCredits(forecasts: readonly CreationForecast[]): Credits | undefined {
   return addUp(forecasts.map(({ credits }) => credits));
 }
 

@@ -15,18 +15,18 @@ export class CreationInDoubt extends CliError {
   readonly candidates: readonly RunRow[];
   readonly entry: JournalEntry;
 
-  /** @param runs the runs that match; undefined if there was no search */
+  /** @param foundRuns the runs that match; undefined if there was no search */
   constructor(
     cause: unknown,
-    runs: readonly RunRow[] | undefined,
+    foundRuns: readonly RunRow[] | undefined,
     entry: JournalEntry,
     connection: HintConnection,
   ) {
-    const candidates = runs ?? [];
+    const candidates = foundRuns ?? [];
     super(`${explainDoubt(cause)}: ${getErrorMessage(cause)}`, {
       status: getCauseStatus(cause),
       exitCode: EXIT.fault,
-      hints: listDoubtHints(connection, entry, runs),
+      hints: listDoubtHints(connection, entry, foundRuns),
       data: {
         candidates: candidates.map(({ runId, runStatus, createdAt }) => ({
           runId,
@@ -67,17 +67,18 @@ const MAX_CANDIDATES = 10;
 /**
  * Returns hints on what to do about a creation without a known run.
  *
- * @param runs the runs that match; undefined if there was no search
+ * @param foundRuns the runs that match; undefined if there was no search
  */
 export function listDoubtHints(
   connection: HintConnection,
   entry: JournalEntry,
-  runs: readonly RunRow[] | undefined,
+  foundRuns: readonly RunRow[] | undefined,
 ): string[] {
-  if (runs !== undefined && runs.length > 0) {
-    return [...describeCandidates(connection, runs), MAY_BE_ANOTHERS];
+  if (foundRuns !== undefined && foundRuns.length > 0) {
+    return [...describeCandidates(connection, foundRuns), MAY_BE_ANOTHERS];
   }
-  return [runs === undefined ? NOT_SEARCHED : NO_MATCH, formatFindLaterHint(connection, entry)];
+  const explanation = foundRuns === undefined ? NOT_SEARCHED : NO_MATCH;
+  return [explanation, formatFindLaterHint(connection, entry)];
 }
 
 /**

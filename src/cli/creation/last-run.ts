@@ -8,7 +8,7 @@ import { CreationInDoubt } from './in-doubt.ts';
 /** The time for which a service keeps idempotency keys, in milliseconds. */
 const IDEMPOTENCY_KEY_LIFETIME_MS = 24 * 3_600_000;
 
-/** A run in the machine's journal. */
+/** The run of a journal entry. */
 export interface LastRun {
   readonly runId: string;
   readonly entry: JournalEntry;
@@ -34,7 +34,7 @@ export async function requireLastRun(ctx: Context, connection: Connection): Prom
 
   const { runId } = entry;
   if (runId !== undefined) return { runId, entry, recovered: entry.recovered === true };
-  return (await findRunByKey(ctx, connection, entry)) ?? findInList(ctx, connection, entry);
+  return (await findRunByKey(ctx, connection, entry)) ?? requireListedRun(ctx, connection, entry);
 }
 
 /**
@@ -74,7 +74,7 @@ async function findRunByKey(
   );
 }
 
-async function findInList(
+async function requireListedRun(
   ctx: Context,
   connection: Connection,
   entry: JournalEntry,

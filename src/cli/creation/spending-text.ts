@@ -14,21 +14,21 @@ type SpentBudget = Pick<
  * Returns the spending for the last lines of a command; if an earlier invocation made runs, first
  * of the new runs, then of all.
  *
- * @param what the things that the command runs, such as `rows`
+ * @param things the things that the command runs, such as `rows`
  */
-export function formatSpentLines(budget: SpentBudget, what: string): string[] {
+export function formatSpentLines(budget: SpentBudget, things: string): string[] {
   const totals = budget.computeTotals();
   if (budget.isReplay) {
-    return totals.runs === 0 ? [] : [`the ${what} were answered from recordings`];
+    return totals.runs === 0 ? [] : [`the ${things} were answered from recordings`];
   }
 
-  const isCapped = budget.limitsCredits;
-  const lines = formatSpendingTotals(totals, { isCapped });
+  const hasCreditCap = budget.limitsCredits;
+  const lines = formatSpendingTotals(totals, { hasCreditCap });
   if (!budget.hasEarlierRuns) return lines;
 
   const newTotals = budget.computeTotals(budget.newRuns.map(({ runId }) => runId));
   const newLines =
-    newTotals.runs === 0 ? ['no run was made'] : formatSpendingTotals(newTotals, { isCapped });
+    newTotals.runs === 0 ? ['no run was made'] : formatSpendingTotals(newTotals, { hasCreditCap });
   return [...prefixLines('now: ', newLines), ...prefixLines('in all: ', lines)];
 }
 
@@ -39,20 +39,20 @@ function prefixLines(prefix: string, [first, ...more]: readonly string[]): strin
 /**
  * Returns the spending of runs as lines: one for all runs, and one for each known model.
  *
- * @param options `isCapped`: true under a cap on credits, which counts those of the embedded
+ * @param options `hasCreditCap`: true under a cap on credits, which counts those of the embedded
  * service too
  */
-export function formatSpendingTotals(totals: Totals, { isCapped = false } = {}): string[] {
+export function formatSpendingTotals(totals: Totals, { hasCreditCap = false } = {}): string[] {
   const { runs, models } = totals;
   if (runs === 0) return [];
 
-  const shownTotals = isCapped ? totals : withoutEmbeddedCredits(totals);
-  const withCredits = isCapped || hasPaidCredits(totals);
+  const shownTotals = hasCreditCap ? totals : withoutEmbeddedCredits(totals);
+  const withCredits = hasCreditCap || hasPaidCredits(totals);
   const amounts = formatAmounts(shownTotals, { hasEmbeddedRuns: models.length > 0, withCredits });
 
   return [
     `${pluralize(runs, 'run')} took ${[formatUsedTokens(totals), ...amounts].join(', ')}`,
-    ...models.map(model => formatModelLine(model, { withCredits: isCapped })),
+    ...models.map(model => formatModelLine(model, { withCredits: hasCreditCap })),
   ];
 }
 
@@ -65,12 +65,12 @@ function formatModelLine(
   { model, tokens, ...amounts }: Totals['models'][number],
   { withCredits }: { readonly withCredits: boolean },
 ): string {
-  const texts = formatAmounts(amounts, { hasEmbeddedRuns: true, withCredits });
-  if (tokens !== null) {
-    const { input, cached, output } = tokens;
-    texts.unshift(`${pluralize(input, 'token')} in (${cached} cached), ${output} out`);
-  }
-  return `  ${model}: ${texts.join(', ')}`;
+  const tokenTexts =
+    tokens === null
+      ? []
+      : [`${pluralize(tokens.input, 'token')} in (${tokens.cached} cached), ${tokens.output} out`];
+  const amountTexts = formatAmounts(amounts, { hasEmbeddedRuns: true, withCredits });
+  return `  ${model}: ${[...tokenTexts, ...amountTexts].join(', ')}`;
 }
 
 type Amounts = Pick<Totals, 'credits' | 'creditsUnknown' | 'cost' | 'costUnknown' | 'estimated'>;
@@ -88,9 +88,9 @@ function withoutEmbeddedCredits({ runs, models, ...amounts }: Totals): Amounts {
   }
 
   const creditsUnknown = amounts.creditsUnknown - embeddedTotals.creditsUnknown;
-  const paidRuns = runs - embeddedTotals.runs - creditsUnknown;
+  const paidRunCount = runs - embeddedTotals.runs - creditsUnknown;
   const paidCredits =
-    amounts.credits === null || paidRuns === 0
+    amounts.credits === null || paidRunCount === 0
       ? null
       : fromCredits(toCredits(amounts.credits) - embeddedTotals.credits);
 
@@ -98,7 +98,7 @@ function withoutEmbeddedCredits({ runs, models, ...amounts }: Totals): Amounts {
     ...amounts,
     credits: paidCredits,
     creditsUnknown,
-    costUnknown: amounts.costUnknown - paidRuns,
+    costUnknown: amounts.costUnknown - paidRunCount,
   };
 }
 
@@ -116,7 +116,7 @@ function formatAmounts(
   }
 
   if (cost !== null) {
-    texts.push(`${formatSpentDollars(cost, estimated)}${formatUnknownCount(costUnknown)}`);
+    texts.push(`${formatSpentDollars(cost, { estimated })}${formatUnknownCount(costUnknown)}`);
   }
 
   if (withCredits && credits === null && creditsUnknown > 0) texts.push('credits unknown');
@@ -124,11 +124,11 @@ function formatAmounts(
   return texts;
 }
 
-function formatUnknownCount(runs: number): string {
-  return runs === 0 ? '' : ` (unknown for ${runs})`;
+function formatUnknownCount(runCount: number): string {
+  return runCount === 0 ? '' : ` (unknown for ${runCount})`;
 }
 
-function formatSpentDollars(dollars: number, estimated: boolean): string {
+function formatSpentDollars(dollars: number, { estimated }: Pick<Totals, 'estimated'>): string {
   return `${formatDollars(toMoney(dollars))}${estimated ? ' estimated' : ''}`;
 }
 
@@ -139,7 +139,10 @@ export function formatSpentTotals(
 ): GridTotal[] {
   const totals = [{ name: 'tokens', value: String(tokens) }];
   if (withCredits) totals.push({ name: 'credits', value: String(credits ?? '–') });
-  totals.push({ name: 'cost', value: cost === null ? '–' : formatSpentDollars(cost, estimated) });
+  totals.push({
+    name: 'cost',
+    value: cost === null ? '–' : formatSpentDollars(cost, { estimated }),
+  });
   return totals;
 }
 

@@ -25,7 +25,7 @@ export interface EarlierRun extends Omit<RunSpend, 'serviceCost'> {
 }
 
 /** A run to count, with the facts that are already known. */
-export interface MadeRun extends Omit<EarlierRun, 'promptVersionId'> {
+export interface RunToCount extends Omit<EarlierRun, 'promptVersionId'> {
   /** The connection to the service that made it; undefined if that service can't be asked. */
   readonly connection: Connection | undefined;
   /** Runs with the same key are expected to cost the same, as are those of one model. */
@@ -73,14 +73,7 @@ export class Spending {
   }
 
   /** Counts a run, made by this invocation or an earlier one. */
-  add({
-    runId,
-    connection,
-    costKey = '',
-    estimate = UNKNOWN_ESTIMATE,
-    tokens,
-    ...knownAmounts
-  }: MadeRun): void {
+  add({ runId, tokens, connection, credits, cost, ...expected }: RunToCount): void {
     const countedRun = this.#runs.get(runId);
     if (countedRun !== undefined) {
       countedRun.tokens = tokens ?? countedRun.tokens;
@@ -88,9 +81,18 @@ export class Spending {
     }
 
     const isEmbedded = connection?.costs !== undefined;
-    const isListed = !isEmbedded && knownAmounts.isListed !== false;
-    const unknownAmounts = { credits: undefined, cost: undefined, serviceCost: undefined };
-    const run = { runId, connection, costKey, estimate, tokens, isListed, ...unknownAmounts };
+    const isListed = !isEmbedded && expected.isListed !== false;
+    const run: SpentRun = {
+      runId,
+      connection,
+      costKey: expected.costKey ?? '',
+      estimate: expected.estimate ?? UNKNOWN_ESTIMATE,
+      isListed,
+      tokens,
+      credits: undefined,
+      cost: undefined,
+      serviceCost: undefined,
+    };
     this.#runs.set(runId, run);
     this.#unknown.credits.add(run);
 
@@ -99,9 +101,9 @@ export class Spending {
       this.#uncounted.add(run);
     }
 
-    this.#setAmount(run, 'credits', knownAmounts.credits);
-    this.#setAmount(run, 'cost', knownAmounts.cost);
-    if (isListed && knownAmounts.credits === undefined) this.#hasUnreadCredits = true;
+    this.#setAmount(run, 'credits', credits);
+    this.#setAmount(run, 'cost', cost);
+    if (isListed && credits === undefined) this.#hasUnreadCredits = true;
   }
 
   getRunSpend(runId: string): RunSpend {
@@ -112,9 +114,9 @@ export class Spending {
    * Returns the amounts of the most expensive run of these cost keys or models; the cost is per
    * answer.
    */
-  findMostExpensive(...names: readonly string[]): Estimate {
+  findMostExpensive(...costKeysOrModels: readonly string[]): Estimate {
     const findHighestAmount = (unit: SpendingUnit): number | undefined => {
-      const amounts = names.flatMap(name => this.#highest[unit].get(name) ?? []);
+      const amounts = costKeysOrModels.flatMap(name => this.#highest[unit].get(name) ?? []);
       return amounts.length === 0 ? undefined : Math.max(...amounts);
     };
     return { cost: findHighestAmount('cost'), credits: findHighestAmount('credits') };
@@ -123,14 +125,12 @@ export class Spending {
   /**
    * Returns the sum over all runs; a run without a known amount counts with its estimate.
    *
-   * @param usual the amount for a run that has no estimate
+   * @param defaultAmount the amount for a run that has no estimate
    * @returns undefined if a run has neither
    */
-  sum(unit: SpendingUnit, usual: number | undefined): number | undefined {
-    return addUp([
-      this.#sums[unit],
-      ...[...this.#unknown[unit]].map(run => run.estimate[unit] ?? usual),
-    ]);
+  sumWithEstimates(unit: SpendingUnit, defaultAmount: number | undefined): number | undefined {
+    const estimates = Array.from(this.#unknown[unit], run => run.estimate[unit] ?? defaultAmount);
+    return addUp([this.#sums[unit], ...estimates]);
   }
 
   /**
@@ -143,26 +143,6 @@ export class Spending {
       return this.#readUncounted();
     });
     return this.#nextRead;
-  }
-
-  async #readUncounted(): Promise<void> {
-    for (const [{ costs }, runs] of groupByConnection(this.#uncounted)) {
-      const known = await costs?.readRunCosts(runs.map(({ runId }) => runId));
-      for (const run of runs) {
-        run.serviceCost = known?.get(run.runId);
-        if (run.serviceCost === undefined) continue;
-
-        this.#uncounted.delete(run);
-        this.#setAmount(run, 'credits', parseCredits(run.serviceCost.credits));
-        const { cost, standardCost, tokens } = run.serviceCost;
-        this.#setAmount(run, 'cost', cost ?? undefined);
-        if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
-
-        // A failed run reports 0 tokens, even if the model has counted some.
-        if (tokens !== null) run.tokens = tokens.input + tokens.output;
-        else if (cost === null && run.tokens === 0) run.tokens = undefined;
-      }
-    }
   }
 
   /**
@@ -190,16 +170,42 @@ export class Spending {
     }
   }
 
+  /** Returns the known totals. @param runIds defaults to all runs */
+  computeTotals(runIds: Iterable<string> = this.#runs.keys()): Totals {
+    const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
+    return sumSpend(runs);
+  }
+
+  async #readUncounted(): Promise<void> {
+    for (const [{ costs }, runs] of groupByConnection(this.#uncounted)) {
+      const serviceCosts = await costs?.readRunCosts(runs.map(({ runId }) => runId));
+      for (const run of runs) {
+        run.serviceCost = serviceCosts?.get(run.runId);
+        if (run.serviceCost === undefined) continue;
+
+        this.#uncounted.delete(run);
+        this.#setAmount(run, 'credits', parseCredits(run.serviceCost.credits));
+        const { cost, standardCost, tokens } = run.serviceCost;
+        this.#setAmount(run, 'cost', cost ?? undefined);
+        if (cost === null && standardCost !== undefined) this.#expectAtLeast(run, standardCost);
+
+        // A failed run reports 0 tokens, even if the model has counted some.
+        if (tokens !== null) run.tokens = tokens.input + tokens.output;
+        else if (cost === null && run.tokens === 0) run.tokens = undefined;
+      }
+    }
+  }
+
   /** Raises the estimate of a run whose cost stays unknown, and of those that follow it. */
   #expectAtLeast(run: SpentRun, cost: Money): void {
     run.estimate = { ...run.estimate, cost: Math.max(cost, run.estimate.cost ?? 0) };
-    this.#noteHighest(run, 'cost', cost);
+    this.#raiseHighest(run, 'cost', cost);
   }
 
   /** Counts a known amount; does nothing with an unknown one. */
   #setAmount(run: SpentRun, unit: SpendingUnit, amount: number | undefined): void {
     if (amount === undefined) return;
-    this.#noteHighest(run, unit, amount);
+    this.#raiseHighest(run, unit, amount);
     // Concurrent reads may settle the same run.
     if (run[unit] !== undefined) return;
     run[unit] = amount;
@@ -207,21 +213,16 @@ export class Spending {
     this.#sums[unit] += amount;
   }
 
-  #noteHighest({ costKey, serviceCost }: SpentRun, unit: SpendingUnit, amount: number): void {
+  #raiseHighest({ costKey, serviceCost }: SpentRun, unit: SpendingUnit, amount: number): void {
     // The cost per answer is known once the embedded service has counted the run.
     const amountPerAnswer =
       unit === 'credits' ? amount : serviceCost && amount / serviceCost.answers;
     if (amountPerAnswer === undefined) return;
     const highest = this.#highest[unit];
-    for (const name of serviceCost === undefined ? [costKey] : [costKey, serviceCost.model]) {
+    const costKeysAndModel = serviceCost === undefined ? [costKey] : [costKey, serviceCost.model];
+    for (const name of costKeysAndModel) {
       highest.set(name, Math.max(highest.get(name) ?? 0, amountPerAnswer));
     }
-  }
-
-  /** Returns the known totals. @param runIds defaults to all runs */
-  computeTotals(runIds: Iterable<string> = this.#runs.keys()): Totals {
-    const runs = [...new Set(runIds)].flatMap(runId => this.#runs.get(runId) ?? []);
-    return sumSpend(runs);
   }
 }
 

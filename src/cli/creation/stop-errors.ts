@@ -8,13 +8,13 @@ import { describeCandidates, formatFindLaterHint } from './in-doubt.ts';
 // any other reason is returned unchanged.
 
 /** Returns the error if none of the creation was sent. */
-export function stoppedBeforeSending(reason: unknown): unknown {
+export function stoppedBeforeSendingError(reason: unknown): unknown {
   const hints = reason instanceof TimeIsUp ? reason.hints : [];
   return stopError(reason, 'no run was started', { hints, data: { started: false } });
 }
 
 /** Returns the error if the creation was not answered, so that its run is unknown. */
-export function stoppedBeforeAnswer(
+export function stoppedBeforeAnswerError(
   reason: unknown,
   connection: Connection,
   entry: JournalEntry,
@@ -32,7 +32,7 @@ export function stoppedBeforeAnswer(
 }
 
 /** Returns the error if the command was waiting for a run. */
-export function stoppedWaiting(
+export function stoppedWaitingError(
   reason: unknown,
   { formatCommand }: Connection,
   runId: string,
@@ -45,7 +45,7 @@ export function stoppedWaiting(
  * Returns the error if the command stopped a run of its own process, or the run had just ended by
  * itself.
  */
-export function stoppedOwnRun(
+export function stoppedOwnRunError(
   reason: unknown,
   { formatCommand }: Connection,
   { runId, stopped }: { readonly runId: string; readonly stopped: boolean },

@@ -15,7 +15,7 @@ import { collectHandedRows } from './provider-batch/batch-handover.ts';
 import { handOverByVersion } from './provider-batch/hand-over-jobs.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from './recall-jobs.ts';
 import { type RequestResult, runRequests } from './run-requests.ts';
-import { findUnknownRunStep, noteSecondPayments } from './second-payments.ts';
+import { findUnknownRunStep, reportSecondPayments } from './second-payments.ts';
 import type { StopControl } from './stop-control.ts';
 
 /** Flags that decide what happens to the jobs of an earlier invocation of the same command. */
@@ -124,7 +124,7 @@ export class ResumableRequests {
     for (const job of jobs) {
       const plan = planJob(job, this.#recalled, this.#connection, this.#options);
       if ('kind' in plan) {
-        if (plan.kind === 'wait') await this.#adopt(job, plan.runId);
+        if (plan.kind === 'wait') await this.#assignToRecording(job, plan.runId);
         jobPlans.push({ job, plan });
       } else {
         await this.#recordEarlier(job, plan);
@@ -132,7 +132,7 @@ export class ResumableRequests {
       }
     }
 
-    this.#noteDoublePayments(jobPlans);
+    this.#reportDoublePayments(jobPlans);
     const groups = this.handsOver ? await groupByVersion(jobPlans) : undefined;
 
     await runRequests(this.#ctx, this.#connection, jobPlans, {
@@ -151,25 +151,26 @@ export class ResumableRequests {
   }
 
   /** Warns how many runs may be paid for twice, before they are. A handover counts its own. */
-  #noteDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
+  #reportDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     if (this.handsOver) return;
     const repaid = planned.filter(
       ({ job, plan }) =>
         plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
     );
-    noteSecondPayments(this.#ctx, repaid.length);
+    reportSecondPayments(this.#ctx, repaid.length);
   }
 
   /** Records the result of an earlier run, if the command records. */
   async #recordEarlier(job: Job, { run }: RequestResult): Promise<void> {
-    if (run !== undefined && (await this.#adopt(job, run.runId))) await this.#readAgain(run.runId);
+    if (run === undefined) return;
+    if (await this.#assignToRecording(job, run.runId)) await this.#recordRunAgain(run.runId);
   }
 
   /**
    * Assigns an earlier run to its job in the recording, which takes its answer. Returns false if
    * nothing is recorded.
    */
-  async #adopt(job: Job, runId: string): Promise<boolean> {
+  async #assignToRecording(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
     if (recorder?.adopt === undefined) return false;
     recorder.adopt(runId, buildRunBody(await job.request()).recorded);
@@ -177,7 +178,7 @@ export class ResumableRequests {
   }
 
   /** Reads the answer of an ended run, to record it. */
-  async #readAgain(runId: string): Promise<void> {
+  async #recordRunAgain(runId: string): Promise<void> {
     const { signal, io } = this.#ctx;
     await this.#connection.client.runs.get(runId, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();

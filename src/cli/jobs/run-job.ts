@@ -115,7 +115,7 @@ class RunningJob {
     this.#beginRunning();
     this.#events.onCreated();
     const run = await waitForKnownRun(ctx, connection, runId, { idFromService: true });
-    await this.#work.budget.countWaited(connection, run);
+    await this.#work.budget.countWaitedRun(connection, run);
     return recovered ? { ...run, recovered } : run;
   }
 

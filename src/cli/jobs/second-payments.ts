@@ -6,7 +6,7 @@ import type { RecalledJobs } from './recall-jobs.ts';
  * Warns how many runs `--retry-unknown` creates although an earlier creation may have been paid
  * for.
  */
-export function noteSecondPayments({ io }: Pick<Context, 'io'>, count: number): void {
+export function reportSecondPayments({ io }: Pick<Context, 'io'>, count: number): void {
   if (count > 0) io.note(`note: --retry-unknown: ${pluralize(count, 'run')} may be paid for twice`);
 }
 

@@ -48,10 +48,10 @@ export class StopControl {
   register(outcome: JobOutcome): void {
     const faultOfAll =
       outcome.kind === 'postponed' || outcome.kind === 'running'
-        ? stopFault(outcome.error)
+        ? findFaultOfAllJobs(outcome.error)
         : undefined;
     if (faultOfAll !== undefined) {
-      if (stopFault(this.#fault) === undefined) this.#fault = faultOfAll;
+      if (findFaultOfAllJobs(this.#fault) === undefined) this.#fault = faultOfAll;
       this.stopRows();
     } else if (outcome.kind === 'postponed' && hasReachedNobody(outcome.error)) {
       this.#fault ??= outcome.error;
@@ -127,7 +127,7 @@ export class StopControl {
  * Returns the fault that every further job would meet too: they are refused, or no time is left for
  * them.
  */
-function stopFault(error: unknown): unknown {
+function findFaultOfAllJobs(error: unknown): unknown {
   if (isRefusalOfAll(error) || error instanceof TimeIsUp) return error;
   return error instanceof CliError && error.exitCode === EXIT.waitTimeout
     ? new TimeIsUp()

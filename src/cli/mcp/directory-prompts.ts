@@ -52,12 +52,12 @@ export class DirectoryPrompts {
       const slug = name.replace(EXTENSION, '');
       const isPrompt = slug !== name && slug !== '' && !name.startsWith('_');
       const file = path.join(this.#directory, name);
-      if (isPrompt && !this.#isLeftOut(file)) files.set(slug, file);
+      if (isPrompt && !this.#isExcluded(file)) files.set(slug, file);
     }
     return files;
   }
 
-  #isLeftOut(file: string): boolean {
+  #isExcluded(file: string): boolean {
     const reason = explainExclusion(file, this.#directory);
     if (reason !== undefined && !this.#leftOut.has(file)) {
       this.#leftOut.add(file);

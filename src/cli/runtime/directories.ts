@@ -32,7 +32,7 @@ export function resolveDirectories(
     const directory = env[`PROMPTRUN_${kind.toUpperCase()}_DIR`];
     return directory
       ? path.resolve(cwd, directory)
-      : (findUserFolder(kind, env, platform) ?? (needsHome ? refuseHomeless() : NO_HOME));
+      : (findUserFolder(kind, env, platform) ?? (needsHome ? noHomeError() : NO_HOME));
   };
   return {
     config: resolvePlace('config'),
@@ -45,7 +45,7 @@ export function resolveDirectories(
  * @throws {CliError} a user may have no home directory, and needs none if the environment names
  * every directory
  */
-function refuseHomeless(): never {
+function noHomeError(): never {
   throw configError(
     'this user has no home directory',
     'Set PROMPTRUN_CONFIG_DIR, PROMPTRUN_DATA_DIR and PROMPTRUN_STATE_DIR to directories.',

@@ -202,7 +202,7 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
     { ...provider, find },
   );
 
-  expect(await session.isMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
+  expect(await session.confirmMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
     true,
   );
 
@@ -226,7 +226,7 @@ it('a batch that the list shows only a moment later is not created again', async
   );
   const handed: BatchHandover = { key: 'k', promptVersionId: VERSION, rows: new Map() };
 
-  expect(await session.isMissing(handed)).toBe(false);
+  expect(await session.confirmMissing(handed)).toBe(false);
   expect(handed.batch).toBe('batch_1');
 });
 

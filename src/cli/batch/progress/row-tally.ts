@@ -50,7 +50,7 @@ export class Tally {
   }
 
   /** Remembers when a creation that is in doubt was sent. */
-  noteDoubt(sent: SentTime): void {
+  addDoubt(sent: SentTime): void {
     const { time } = this.earliestDoubt ?? sent;
     if (Date.parse(sent.time) <= Date.parse(time)) this.earliestDoubt = sent;
   }

@@ -51,12 +51,12 @@ export async function concludeBatch(
   for (const line of formatSpentLines(budget, 'rows')) ctx.io.note(`note: ${line}`);
   if (interruption !== undefined) throw interruption;
 
-  refuseUnfinishedBatch(runningBatch, counts);
+  throwIfBatchStopped(runningBatch, counts);
   return counts.succeeded === rows ? EXIT.ok : getFailedExitCode(runningBatch);
 }
 
 /** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
-function refuseUnfinishedBatch(
+function throwIfBatchStopped(
   { options: { out }, stop, budget, tally }: RunningBatch,
   counts: RowCounts,
 ): void {
@@ -89,7 +89,7 @@ function interruptionError(
   { counts, isComplete }: { readonly counts: RowCounts; readonly isComplete: boolean },
 ): CliError | undefined {
   const hints: string[] = [];
-  if (out !== undefined && !isComplete) hints.push(resumeHint(out));
+  if (out !== undefined && !isComplete) hints.push(formatResultsResumeHint(out));
   if (out !== undefined && tally.stopped > 0) hints.push(RETRY_HINT);
 
   const message = formatCounts(counts, tally.before);
@@ -125,7 +125,7 @@ function stoppedAtFaultError(
     notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
   return new CliError(`${message}; ${rowsLeft}`, {
     ...failure,
-    hints: out === undefined ? hints : [...hints, resumeHint(out)],
+    hints: out === undefined ? hints : [...hints, formatResultsResumeHint(out)],
     cause: fault,
   });
 }
@@ -226,7 +226,7 @@ function reportCounts(
 
   if (inDoubt > 0) io.note(formatDoubtHint(batch, tally));
   const isExplained = budget.capError !== undefined || stop.fault !== undefined;
-  if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(resumeHint(out));
+  if (!isExplained && (goingOn > 0 || notDone !== 0)) io.note(formatResultsResumeHint(out));
 }
 
 function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt }: Tally): string {
@@ -237,6 +237,6 @@ function formatDoubtHint({ connection }: RunningBatch['batch'], { earliestDoubt 
   return `A row in doubt may have a run. Look for it with: ${listCommand}. To run such rows again, add --resume --retry-unknown.`;
 }
 
-function resumeHint(out: string): string {
+function formatResultsResumeHint(out: string): string {
   return `To continue, add --resume to the same command; ${out} has the results so far.`;
 }

@@ -37,11 +37,11 @@ export async function reportBatch(
 
   const summary = summarizeRows(rows, await readSpending(ctx, rows), unfinished);
   if (html !== undefined) {
-    const { reportPage } = await import('./report-page.ts');
+    const { renderReportPage } = await import('./report-page.ts');
     const folder = path.dirname(path.resolve(ctx.cwd, results));
-    const page = await reportPage(rows, summary, { title: path.basename(results), folder });
+    const page = await renderReportPage(rows, summary, { title: path.basename(results), folder });
     await writeBatchReport(ctx, html, page.html);
-    noteLeftOut(ctx, page.leftOut);
+    reportOmittedFiles(ctx, page.leftOut);
     if (isPrinted) return EXIT.ok;
   }
 
@@ -54,7 +54,7 @@ export async function reportBatch(
 
 const MAX_NAMED_ROWS = 20;
 
-function noteLeftOut(ctx: Context, leftOut: readonly string[]): void {
+function reportOmittedFiles(ctx: Context, leftOut: readonly string[]): void {
   if (leftOut.length === 0) return;
   const named = leftOut.slice(0, MAX_NAMED_ROWS).join(', ');
   const more =

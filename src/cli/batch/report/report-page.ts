@@ -19,7 +19,7 @@ import { type BatchSummary, formatUnfinished, hasRowSucceeded } from './reported
  * it
  * @returns the page, and the paths of saved outputs that it leaves out
  */
-export async function reportPage(
+export async function renderReportPage(
   rows: readonly ResultsLine[],
   summary: BatchSummary,
   { title, folder }: { readonly title: string; readonly folder: string },

@@ -20,7 +20,12 @@ import {
   toTableRow,
 } from './csv-table.ts';
 import { madeNoRun, type ResultState, toResultState } from './result-state.ts';
-import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
+import {
+  openResultsFile,
+  type ResultsFile,
+  throwIfReplaced,
+  truncateResults,
+} from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** The place of a result whose content stays in the file. */
@@ -118,7 +123,7 @@ export class CsvResults implements ResultsFile {
       if (existed) {
         await results.#rewriteEarlier(out);
       } else {
-        await cutAt(file, handle, 0);
+        await truncateResults(file, handle, 0);
       }
 
       return results;
@@ -219,7 +224,7 @@ export class CsvResults implements ResultsFile {
 
   async finish(isSorted: boolean): Promise<void> {
     await this.#writing;
-    await refuseReplaced(this.#file, this.#handle);
+    await throwIfReplaced(this.#file, this.#handle);
     if (!this.#needsRewrite && !isSorted && !this.existed) return flushHandle(this.#handle);
     const all = [...this.#matched.values(), ...this.#results.values()];
     if (isSorted) all.sort((one, other) => one.row - other.row);

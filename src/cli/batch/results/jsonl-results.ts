@@ -8,7 +8,12 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { unwritableFileError } from '../../jobs/batch-journal.ts';
 import { type ResultState, toResultState } from './result-state.ts';
-import { cutAt, openResultsFile, type ResultsFile, refuseReplaced } from './results-file.ts';
+import {
+  openResultsFile,
+  type ResultsFile,
+  throwIfReplaced,
+  truncateResults,
+} from './results-file.ts';
 import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.ts';
 
 export class JsonlResults implements ResultsFile {
@@ -74,7 +79,7 @@ export class JsonlResults implements ResultsFile {
 
   async finish(isSorted: boolean): Promise<void> {
     await this.#lines.flush();
-    await refuseReplaced(this.#file, this.#handle);
+    await throwIfReplaced(this.#file, this.#handle);
     if (isSorted || this.#hasTwins || this.#dropped.size > 0) {
       await this.#rewrite(isSorted);
     } else {
@@ -144,7 +149,7 @@ async function readStates(
   if (tornLine !== undefined) {
     // Keep a line that lacks only its newline, else cut it off: the journal has its row.
     if (parseResultsLine(tornLine.text) === undefined) {
-      await cutAt(file, handle, tornLine.start);
+      await truncateResults(file, handle, tornLine.start);
     } else {
       await handle.appendFile('\n');
     }

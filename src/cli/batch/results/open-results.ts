@@ -15,7 +15,7 @@ import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
 import { type BatchOptions, isTable } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
-import { existsAlreadyError, openFault, type ResultsFile } from './results-file.ts';
+import { existsAlreadyError, type ResultsFile, resultsFileError } from './results-file.ts';
 
 /** Returns the journal's path for a batch without a file of results; creates its folder. */
 export function createJournalPath(ctx: Context): string {
@@ -43,7 +43,7 @@ export function checkOutputPaths(
 
   if (resume) {
     if (isThere || existsSync(`${file}.journal`)) return;
-    refuseMisspelt(file, out, path.resolve(cwd, from));
+    throwIfMisspelt(file, out, path.resolve(cwd, from));
     return io.note(`note: ${out} does not exist, so no row has been run before`);
   }
 
@@ -61,7 +61,7 @@ export function checkOutputPaths(
  * Refuses `--resume` of a missing file whose name looks like a typo of an existing one. Names of
  * shards may differ in a number.
  */
-function refuseMisspelt(file: string, name: string, source: string): void {
+function throwIfMisspelt(file: string, name: string, source: string): void {
   const wantedName = path.basename(file);
   const withoutDigits = (text: string): string => text.replaceAll(/\d/gu, '');
   const existingName = readdirSync(path.dirname(file)).find(
@@ -111,7 +111,7 @@ export async function lockResults(
   try {
     release = await waitForLock(toContainedPath(file), clock, DYING_MS);
   } catch (error) {
-    if (getErrorCode(error) === 'ENOENT') throw openFault(error, file, name);
+    if (getErrorCode(error) === 'ENOENT') throw resultsFileError(error, file, name);
     throw unwritableFileError(`${name}.lock`, error);
   }
 

@@ -32,12 +32,12 @@ export async function openResultsFile(
       O_RDWR | O_APPEND | O_CREAT | (resume ? 0 : O_EXCL),
     );
   } catch (error) {
-    throw openFault(error, file, name);
+    throw resultsFileError(error, file, name);
   }
 }
 
 /** Returns the error for a file of results that can't be created or opened. */
-export function openFault(error: unknown, file: string, name: string): CliError {
+export function resultsFileError(error: unknown, file: string, name: string): CliError {
   if (error instanceof PathFault) throw error;
   const code = getErrorCode(error);
   if (code === 'EEXIST') return existsAlreadyError(name);
@@ -59,7 +59,7 @@ export function existsAlreadyError(name: string): CliError {
  *
  * @throws {CliError} FILE_ERROR
  */
-export async function refuseReplaced(file: string, handle: FileHandle): Promise<void> {
+export async function throwIfReplaced(file: string, handle: FileHandle): Promise<void> {
   const [written, there] = await Promise.all([
     handle.stat({ bigint: true }),
     lstat(file, { bigint: true }).catch(() => undefined),
@@ -78,7 +78,11 @@ export async function refuseReplaced(file: string, handle: FileHandle): Promise<
  *
  * @throws {PathFault} and errors of the file system
  */
-export async function cutAt(file: string, handle: FileHandle, length: number): Promise<void> {
+export async function truncateResults(
+  file: string,
+  handle: FileHandle,
+  length: number,
+): Promise<void> {
   const { size } = await handle.stat();
   truncateContainedFile(toContainedPath(file), handle, { expectedSize: size, newSize: length });
 }

@@ -61,8 +61,8 @@ export async function rerun(
     if (originalRun === undefined) {
       return presentRun(out, connection, run, createPresentation(facts));
     }
-    const { compareWithFormer } = await import('../../comparing/compare-runs.ts');
-    return compareWithFormer(out, connection, originalRun, run);
+    const { showComparedRuns } = await import('../../comparing/compare-runs.ts');
+    return showComparedRuns(out, connection, { before: originalRun, after: run });
   });
 }
 

@@ -107,7 +107,7 @@ export class BatchSession {
    * Searches for a batch whose creation was not answered. Returns true if the provider does not
    * have it, and false also if the command stops before that is certain.
    */
-  async isMissing(handover: BatchHandover): Promise<boolean> {
+  async confirmMissing(handover: BatchHandover): Promise<boolean> {
     const { journal, stop } = this.#parts;
     const missingTimeout = new MissingTimeout();
     const note = this.#createChangeNote();
@@ -214,7 +214,7 @@ export class BatchSession {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return;
       } catch (error) {
-        if (findFaultStatus(error) === HTTP_GONE) {
+        if (findFaultStatus(error) === BATCH_GONE) {
           yield 'gone';
           return;
         }
@@ -239,7 +239,7 @@ export class BatchSession {
       return await this.#provider.readState(id, stop.reading);
     } catch (error) {
       if (stop.isStopping()) return undefined;
-      if (findFaultStatus(error) === HTTP_GONE) return 'gone';
+      if (findFaultStatus(error) === BATCH_GONE) return 'gone';
       const fault = toBatchError(error);
       const isMissing = findFaultStatus(error) === BATCH_NOT_FOUND && !mayPass(error);
       if (isMissing || fault.exitCode === EXIT.unauthorised) throw fault;
@@ -278,7 +278,7 @@ function* pollPauses(growth: number): Generator<number> {
 const BATCH_NOT_FOUND = 404;
 
 /** The provider no longer has the batch. */
-const HTTP_GONE = 410;
+const BATCH_GONE = 410;
 
 /** Limits the time of consecutive 404s. */
 class MissingTimeout {

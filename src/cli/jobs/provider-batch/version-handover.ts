@@ -9,7 +9,7 @@ import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
 import type { JournalEntry } from '../../settings/journal-lines.ts';
 import { type Job, toFailedOutcome } from '../job.ts';
 import type { PlannedJob, PlannedJobs } from '../job-engine.ts';
-import { noteSecondPayments } from '../second-payments.ts';
+import { reportSecondPayments } from '../second-payments.ts';
 import {
   type BatchHandover,
   createHandover,
@@ -193,7 +193,7 @@ export class VersionHandover {
     if (this.#parts.stop.isStopping()) return;
 
     const wasUnknown = handover.batch === undefined;
-    if (wasUnknown && (await this.#session.isMissing(handover))) {
+    if (wasUnknown && (await this.#session.confirmMissing(handover))) {
       yield* this.#sendAgain(handover, rows);
       return;
     }
@@ -283,7 +283,7 @@ export class VersionHandover {
       return;
     }
 
-    noteSecondPayments(ctx, openRows.size);
+    reportSecondPayments(ctx, openRows.size);
     const preparedRows = await this.#prepareAll(openRows.values());
     if (preparedRows.length === 0) return;
 

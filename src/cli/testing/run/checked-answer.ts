@@ -71,7 +71,7 @@ async function findRunCost(
   budget: CheckTools['budget'],
 ): Promise<number | undefined> {
   if (connection.recorder?.findCost) return connection.recorder.findCost(run.runId);
-  await budget.countWaited(connection, run);
+  await budget.countWaitedRun(connection, run);
   const { cost } = budget.getRunSpend(run.runId);
   return cost === undefined ? undefined : toDollars(cost);
 }

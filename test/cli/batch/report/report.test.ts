@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { reportPage } from '../../../../src/cli/batch/report/report-page.ts';
+import { renderReportPage } from '../../../../src/cli/batch/report/report-page.ts';
 import { summarizeRows } from '../../../../src/cli/batch/report/reported-rows.ts';
 import { parseResultsLine } from '../../../../src/cli/batch/results/results-line.ts';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
@@ -328,7 +328,7 @@ describe('a saved picture of a page', () => {
       const { platform } = process;
       Object.defineProperty(process, 'platform', { value: 'win32' });
       onTestFinished(() => void Object.defineProperty(process, 'platform', { value: platform }));
-      const { html, leftOut } = await reportPage(
+      const { html, leftOut } = await renderReportPage(
         rows,
         summarizeRows(rows, new Spending().computeTotals(), undefined),
         {
