@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { isOver, type Run } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, NoMoreWanted } from '../core/errors.ts';
+import { CliError, NoMoreRunsWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
 import { toSharedPath } from '../core/paths.ts';
@@ -246,7 +246,7 @@ function reportEnd(
   outcome: JobOutcome,
 ): void {
   const error = outcome.kind === 'dropped' ? undefined : outcome.error;
-  if (isAtCap(error) || error instanceof NoMoreWanted) return stop.stopRows();
+  if (isAtCap(error) || error instanceof NoMoreRunsWanted) return stop.stopRows();
 
   // A fault that every row would meet is reported once, at the end.
   if (error === undefined || outcome.kind === 'postponed' || isRefusalOfAll(error)) return;

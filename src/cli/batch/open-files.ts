@@ -31,7 +31,7 @@ export async function openBatchFiles(
   const passRows = async (
     earlierState: EarlierState | undefined,
   ): Promise<FirstPass | undefined> =>
-    source.repeatable ? readRowsOnce(ctx, source, { batch, options, earlierState }) : undefined;
+    source.isRepeatable ? readRowsOnce(ctx, source, { batch, options, earlierState }) : undefined;
 
   if (!options.resume) {
     const firstPass = await passRows(undefined);

@@ -3,14 +3,14 @@ import type { Connection, Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
 import { checkCostCap } from '../creation/caps.ts';
 import { checkModelAccess } from '../creation/creation-result.ts';
-import { type InputWay, UNCHECKED } from '../inputs/check-inputs.ts';
+import { type InputHints, NO_VALIDATE_HINTS } from '../inputs/check-inputs.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flag-values.ts';
 import { createImageFinder } from '../inputs/images/image-source.ts';
 import {
   checkInputs,
   openImages,
-  takeNamedImages,
+  openNamedImages,
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
@@ -60,7 +60,9 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   });
   const { promptVersionId, config } = await readVersion(ctx, connection, resolvedTarget);
   await checkModelAccess(connection, promptVersionId);
-  if (options.validate) await checkOptions(ctx, connection, promptVersionId, runOptions, UNCHECKED);
+  if (options.validate) {
+    await checkOptions(ctx, connection, promptVersionId, runOptions, NO_VALIDATE_HINTS);
+  }
   const fields = describeConfig(config);
 
   return {
@@ -68,10 +70,10 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
     promptVersionId,
     estimatedCredits: resolvedTarget.estimatedCredits,
     fields,
-    common: await takeNamedImages(fields, { text, images: openedImages }, createImageFinder(ctx)),
+    common: await openNamedImages(fields, { text, images: openedImages }, createImageFinder(ctx)),
     runOptions,
     ignoredColumns: options.ignoredColumns,
-    folder: getRowsFolder(ctx, options.from, options.allowOutside),
+    folder: getRowsFolder(ctx, options),
   };
 }
 
@@ -91,7 +93,7 @@ export async function prepareRow(
     text: pickTextInputs(batch, row),
     images: await openImages(finder, pickImages(batch, row)),
   };
-  const rowInputs = await takeNamedImages(fields, writtenInputs, finder);
+  const rowInputs = await openNamedImages(fields, writtenInputs, finder);
 
   return {
     promptVersionId,
@@ -100,7 +102,7 @@ export async function prepareRow(
   };
 }
 
-const IN_ROW: InputWay = {
+const IN_ROW: InputHints = {
   text: key => `in a column or field ${key}, or for all rows with -i ${key}=…`,
   image: name => `in a column or field ${name}, or for all rows with --image ${name}=<file>`,
 };

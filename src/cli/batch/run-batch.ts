@@ -94,7 +94,7 @@ async function checkPrice(
   batch: PreparedBatch,
   { caps }: BatchOptions,
 ): Promise<void> {
-  if (caps.cost === undefined || !source.repeatable) return;
+  if (caps.cost === undefined || !source.isRepeatable) return;
 
   // All rows ask the same model, so the first valid one shows whether it has a price.
   for await (const row of readRows(source, ctx.signal)) {

@@ -5,7 +5,7 @@ import { createImageFinder, type ImageFinder } from '../inputs/images/image-sour
 import {
   checkInputs,
   openImages,
-  takeNamedImages,
+  openNamedImages,
   type UnplacedInputs,
   withCommonInputs,
 } from '../inputs/images/place-images.ts';
@@ -57,7 +57,10 @@ export async function readCheckedRows(
   const source = await openSource(ctx, { from, ...form });
   const finders = {
     common: createImageFinder(ctx),
-    row: createNamedImageFinder(ctx, getRowsFolder(ctx, from, ctx.globals.allowOutside)),
+    row: createNamedImageFinder(
+      ctx,
+      getRowsFolder(ctx, { from, allowOutside: ctx.globals.allowOutside }),
+    ),
   };
 
   // Rows of OpenAI's Evals wrap their fields in `item`, unless a variant has an input of that name.
@@ -155,8 +158,8 @@ async function buildVariantRequest(
 ): Promise<RunRequest> {
   const fields = describeConfig(config);
   const inputs = withCommonInputs(
-    await takeNamedImages(fields, commonInputs, finders.common),
-    await takeNamedImages(fields, rowInputs, finders.row),
+    await openNamedImages(fields, commonInputs, finders.common),
+    await openNamedImages(fields, rowInputs, finders.row),
   );
   const request = {
     promptVersionId,

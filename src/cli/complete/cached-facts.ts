@@ -41,9 +41,9 @@ export class CachedFacts {
   }
 
   async listModels(): Promise<readonly Model[]> {
-    const { service, cached } = await readCachedResources(this.#ctx, { askKeychain: false });
+    const { service, entry } = await readCachedResources(this.#ctx, { askKeychain: false });
     const local = service === 'local' ? (await this.#getLocalFacts()).models : [];
-    return local.length > 0 ? local : pickWellFormedModels(cached?.models ?? []);
+    return local.length > 0 ? local : pickWellFormedModels(entry?.models ?? []);
   }
 
   /** Returns every prompt of the local service, then the cached prompts, last used first. */

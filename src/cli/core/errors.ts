@@ -110,9 +110,9 @@ export class Interrupted extends CliError {
   }
 }
 
-/** The abort reason if no more runs may start; nothing of the creation that it ended was sent. */
-export class NoMoreWanted extends Error {
-  override readonly name = 'NoMoreWanted';
+/** The abort reason if no more runs may start. It ends only creations of which nothing was sent. */
+export class NoMoreRunsWanted extends Error {
+  override readonly name = 'NoMoreRunsWanted';
 }
 
 /**

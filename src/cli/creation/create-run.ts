@@ -137,9 +137,9 @@ class RunCreation {
   /** Sends the creation. No other code does. */
   async #send(signal: AbortSignal): Promise<Run> {
     const { connection, request, entry, options } = this.#parts;
-    const { body, query, recorded } = request;
+    const { body, query, recordedRequest } = request;
     this.#isSent = false;
-    if (recorded !== undefined) await connection.recorder?.begin(entry.id, recorded);
+    if (recordedRequest !== undefined) await connection.recorder?.begin(entry.id, recordedRequest);
     const answer = await connection.client.raw(
       'POST',
       query === undefined ? '/runs' : `/runs?${query}`,

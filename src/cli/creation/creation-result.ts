@@ -5,7 +5,7 @@ import type { RequestBody } from '../../client/transport.ts';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
-import { CliError, NoMoreWanted, usageError } from '../core/errors.ts';
+import { CliError, NoMoreRunsWanted, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { UncountedRequest } from '../core/recorder.ts';
 import type { JournalEntry } from '../settings/journal-lines.ts';
@@ -19,7 +19,7 @@ export interface CreationRequest {
   /** The query of the request, which `api` can set; none by default. */
   readonly query?: string;
   /** The request in a recording; without it, the creation is neither recorded nor replayed. */
-  readonly recorded?: UncountedRequest;
+  readonly recordedRequest?: UncountedRequest;
 }
 
 /** A run as the service returned it, marked if it was recovered after a lost answer. */
@@ -97,7 +97,7 @@ export function classifyCreationError(error: unknown): 'lost' | 'failed' | 'refu
   const isUnsent =
     error instanceof PromptServiceError ||
     error instanceof CliError ||
-    error instanceof NoMoreWanted;
+    error instanceof NoMoreRunsWanted;
   return isUnsent ? 'refused' : 'failed';
 }
 

@@ -3,12 +3,15 @@ import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../core/errors.ts';
 import { formatChoiceCount } from '../questions/choices.ts';
-import type { Choice, Prompter } from '../questions/question.ts';
+import type { Choice, Prompter, Question } from '../questions/question.ts';
 import { openImage } from './images/image-source.ts';
 import type { PlacedInputs } from './images/place-images.ts';
 import type { ImageField, InputFields, TextField } from './input-fields.ts';
 import { renderInputText } from './json-as-written.ts';
 import { collectInputs } from './text-inputs.ts';
+
+/** File names to suggest as images; any other name may be typed. */
+const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
 
 /** A person's answers, in the form of the command line. */
 export interface QuestionAnswers {
@@ -31,7 +34,7 @@ export async function askForInputs(
 
   const text = fields.isKnown
     ? await askForTexts(ctx, fields, suppliedInputs)
-    : await askFreely(ctx);
+    : await askForAnyInputs(ctx);
   const { images, files } = await askForImages(ctx, fields, suppliedInputs);
 
   return {
@@ -46,12 +49,13 @@ async function askForTexts(
   suppliedInputs: PlacedInputs,
 ): Promise<[key: string, value: string][]> {
   const prompter = await ctx.prompter();
-  const text: [string, string][] = [];
+  const text: [key: string, value: string][] = [];
   for (const field of fields.text.filter(({ key }) => !suppliedInputs.text.has(key))) {
-    const { key: message, description, required } = field;
-    const ask = ASK[chooseQuestionKind(field)];
-    const answer = await ask(prompter, field, { message, description, required }, ctx.signal);
-    if (answer !== undefined) text.push([field.key, answer]);
+    const { key, description, required } = field;
+    const base = { message: key, description, required };
+    const ask = ASK_BY_KIND[chooseQuestionKind(field)];
+    const answer = await ask({ prompter, field, base, signal: ctx.signal });
+    if (answer !== undefined) text.push([key, answer]);
   }
 
   return text;
@@ -79,19 +83,17 @@ async function askForImages(
   return { images, files };
 }
 
+/** A question about one input. */
 interface InputQuestion {
-  readonly message: string;
-  readonly description: string | undefined;
-  readonly required: boolean;
+  readonly prompter: Prompter;
+  readonly field: TextField;
+  /** The parts of the question that all kinds have. */
+  readonly base: Question & { readonly required: boolean };
+  readonly signal: AbortSignal;
 }
 
 /** Asks for one input; undefined if an optional one is left out. */
-type AskForInput = (
-  prompter: Prompter,
-  field: TextField,
-  question: InputQuestion,
-  signal: AbortSignal,
-) => Promise<string | undefined>;
+type AskForInput = (question: InputQuestion) => Promise<string | undefined>;
 
 type QuestionKind = 'text' | 'object' | 'number' | 'boolean' | 'array' | 'choice' | 'several';
 
@@ -100,80 +102,121 @@ function chooseQuestionKind({ choices, multiple, type }: TextField): QuestionKin
   return type === 'integer' ? 'number' : (type ?? 'text');
 }
 
-const ASK: Readonly<Record<QuestionKind, AskForInput>> = {
-  text: (prompter, { default: defaultText }, question, signal) =>
-    unlessEmpty(prompter.text({ ...question, default: defaultText }, signal), defaultText),
-  object: (prompter, { default: defaultText }, question, signal) =>
-    unlessEmpty(
-      prompter.text({ ...question, default: defaultText, check: explainJsonProblem }, signal),
-      defaultText,
-    ),
-  async number(prompter, { type, default: defaultText = '' }, question, signal) {
-    const isNumber = defaultText.trim() !== '' && !Number.isNaN(Number(defaultText));
-    const defaultNumber = isNumber ? Number(defaultText) : undefined;
-    const isInteger = type === 'integer';
-    const answer = await prompter.number(
-      { ...question, integer: isInteger, default: defaultNumber },
-      signal,
-    );
+async function askForText({
+  prompter,
+  field,
+  base,
+  signal,
+}: InputQuestion): Promise<string | undefined> {
+  const answer = await prompter.text({ ...base, default: field.default }, signal);
+  return unlessEmpty(answer, field);
+}
 
-    return answer === undefined ? undefined : String(answer);
-  },
-  boolean: async (prompter, { default: defaultText }, question, signal) =>
-    String(await prompter.confirm({ ...question, default: defaultText === 'true' }, signal)),
-  async array(prompter, { default: defaultText = '', items }, question, signal) {
-    const defaultList = parseJson(defaultText);
-    const defaultItems = Array.isArray(defaultList)
-      ? defaultList.map(item => renderInputText(item) ?? '')
-      : undefined;
-    const answers = await prompter.list({ ...question, default: defaultItems }, signal);
-    if (answers.length === 0 && !question.required) return undefined;
+async function askForObject({
+  prompter,
+  field,
+  base,
+  signal,
+}: InputQuestion): Promise<string | undefined> {
+  const question = { ...base, default: field.default, check: explainJsonProblem };
+  return unlessEmpty(await prompter.text(question, signal), field);
+}
 
-    // Items of a list of numbers or booleans become JSON values.
-    return JSON.stringify(
-      answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))),
-    );
-  },
-  choice(prompter, field, question, signal) {
-    const { required, default: defaultValue, choices: values = [] } = field;
-    const choices: Choice<string | undefined>[] = toNamedChoices(field);
-    if (!required && (defaultValue === undefined || !values.includes(defaultValue))) {
-      choices.unshift({
-        value: undefined,
-        name: defaultValue === undefined ? '(none)' : `(default: ${defaultValue})`,
-      });
-    }
+async function askForNumber({
+  prompter,
+  field,
+  base,
+  signal,
+}: InputQuestion): Promise<string | undefined> {
+  const { type, default: defaultText = '' } = field;
+  const hasNumber = defaultText.trim() !== '' && !Number.isNaN(Number(defaultText));
+  const defaultNumber = hasNumber ? Number(defaultText) : undefined;
+  const question = { ...base, integer: type === 'integer', default: defaultNumber };
+  const answer = await prompter.number(question, signal);
+  return answer === undefined ? undefined : String(answer);
+}
 
-    return prompter.choice({ ...question, choices, default: defaultValue }, signal);
-  },
-  async several(prompter, field, question, signal) {
-    const { choices = [], default: defaultValue = '' } = field;
-    const { min, max } = getChoiceLimits(field);
-    const isUnlimited = min === 0 && max === Number.POSITIVE_INFINITY;
-    const limitText = `(${isUnlimited ? 'any number' : formatChoiceCount(min, max)})`;
+async function askForBoolean({ prompter, field, base, signal }: InputQuestion): Promise<string> {
+  return String(await prompter.confirm({ ...base, default: field.default === 'true' }, signal));
+}
 
-    const chosenValues = await prompter.several(
-      {
-        ...question,
-        description: [question.description, limitText].filter(Boolean).join(' '),
-        choices: toNamedChoices(field),
-        defaults: choices.filter(choice => defaultValue.split(', ').includes(choice)),
-        min,
-        max,
-      },
-      signal,
-    );
+async function askForArray({
+  prompter,
+  field,
+  base,
+  signal,
+}: InputQuestion): Promise<string | undefined> {
+  const { default: defaultText = '', items } = field;
+  const defaultList = parseJson(defaultText);
+  const defaultItems = Array.isArray(defaultList)
+    ? defaultList.map(item => renderInputText(item) ?? '')
+    : undefined;
+  const answers = await prompter.list({ ...base, default: defaultItems }, signal);
+  if (answers.length === 0 && !base.required) return undefined;
 
-    return chosenValues.length === 0 && !question.required ? undefined : chosenValues.join(', ');
-  },
+  // Items of a list of numbers or booleans become JSON values.
+  return JSON.stringify(
+    answers.map(text => (items === undefined ? text : (parseJson(text) ?? text))),
+  );
+}
+
+async function askForChoice({
+  prompter,
+  field,
+  base,
+  signal,
+}: InputQuestion): Promise<string | undefined> {
+  const { required, default: defaultValue, choices: values = [] } = field;
+  const choices: Choice<string | undefined>[] = toNamedChoices(field);
+  if (!required && (defaultValue === undefined || !values.includes(defaultValue))) {
+    choices.unshift({
+      value: undefined,
+      name: defaultValue === undefined ? '(none)' : `(default: ${defaultValue})`,
+    });
+  }
+
+  return prompter.choice({ ...base, choices, default: defaultValue }, signal);
+}
+
+async function askForSeveral({
+  prompter,
+  field,
+  base,
+  signal,
+}: InputQuestion): Promise<string | undefined> {
+  const { choices = [], default: defaultValue = '' } = field;
+  const { min, max } = getChoiceLimits(field);
+  const isUnlimited = min === 0 && max === Number.POSITIVE_INFINITY;
+  const limitText = `(${isUnlimited ? 'any number' : formatChoiceCount(min, max)})`;
+
+  const chosenValues = await prompter.several(
+    {
+      ...base,
+      description: [base.description, limitText].filter(Boolean).join(' '),
+      choices: toNamedChoices(field),
+      defaults: choices.filter(choice => defaultValue.split(', ').includes(choice)),
+      min,
+      max,
+    },
+    signal,
+  );
+
+  return chosenValues.length === 0 && !base.required ? undefined : chosenValues.join(', ');
+}
+
+const ASK_BY_KIND: Readonly<Record<QuestionKind, AskForInput>> = {
+  text: askForText,
+  object: askForObject,
+  number: askForNumber,
+  boolean: askForBoolean,
+  array: askForArray,
+  choice: askForChoice,
+  several: askForSeveral,
 };
 
-async function unlessEmpty(
-  question: Promise<string>,
-  defaultValue: string | undefined,
-): Promise<string | undefined> {
-  const answer = await question;
-  return answer === '' && defaultValue === undefined ? undefined : answer;
+/** Returns an answer; undefined if nothing was entered for an input without a default. */
+function unlessEmpty(answer: string, field: TextField): string | undefined {
+  return answer === '' && field.default === undefined ? undefined : answer;
 }
 
 function explainJsonProblem(answer: string): string | undefined {
@@ -195,9 +238,6 @@ function getChoiceLimits({ required, choices = [], multiple = {} }: TextField): 
   return { min, max: Math.max(max, min, 1) };
 }
 
-/** File names to suggest as images; any other name may be typed. */
-const IMAGE_NAME = /\.(png|jpe?g|webp|gif|avif|bmp|tiff?|heic|heif|svg|ico|jxl)$/i;
-
 async function askForImage(
   ctx: Context,
   { name, description = 'a file or an https URL' }: ImageField,
@@ -216,7 +256,7 @@ async function askForImage(
 }
 
 /** Reads `key=value` pairs like `--input`, until an empty line. */
-async function askFreely(ctx: Context): Promise<[key: string, value: string][]> {
+async function askForAnyInputs(ctx: Context): Promise<[key: string, value: string][]> {
   const prompter = await ctx.prompter();
   const text = new Map<string, string>();
   for (;;) {

@@ -9,35 +9,39 @@ interface Inputs<Value = string> {
 }
 
 /** The hint of commands that can leave out the check. */
-export const UNCHECKED: readonly string[] = ['To send it anyway, add --no-validate.'];
+export const NO_VALIDATE_HINTS: readonly string[] = ['To send it anyway, add --no-validate.'];
 
-/** The flags or fields that take inputs, as texts that complete `Give it …` in a hint. */
-export interface InputWay {
+/** The ways to give an input, as texts that complete `Give it …` in a hint. */
+export interface InputHints {
   text(key: string): string;
   image(name: string): string;
 }
 
-const BY_FLAG: InputWay = {
+const FLAG_HINTS: InputHints = {
   text: key => `with -i ${key}=…`,
   image: name => `with --image ${name}=<file>`,
 };
 
+/** The hints of a fault. */
+interface FaultHints {
+  /** How to send it anyway; default `NO_VALIDATE_HINTS`, none for a command that always checks. */
+  readonly uncheckedHints?: readonly string[];
+  /** How to give a missing input; default by flags. */
+  readonly inputHints?: InputHints | undefined;
+}
+
 /**
  * Returns the first fault of inputs by the prompt's config; undefined if there is none or the
  * config is unknown.
- *
- * @param uncheckedHints how to send it anyway; none for a command without `--no-validate`
  */
 export function findInputFault(
   fields: InputFields,
   inputs: Inputs,
-  uncheckedHints: readonly string[] = UNCHECKED,
-  way: InputWay = BY_FLAG,
+  { uncheckedHints = NO_VALIDATE_HINTS, inputHints = FLAG_HINTS }: FaultHints = {},
 ): CliError | undefined {
-  return (
-    findSuppliedInputFault(fields, inputs, uncheckedHints) ??
-    (fields.isKnown ? findMissingInputFault(fields, inputs, way) : undefined)
-  );
+  const suppliedFault = findSuppliedInputFault(fields, inputs, uncheckedHints);
+  if (suppliedFault !== undefined || !fields.isKnown) return suppliedFault;
+  return findMissingInputFault(fields, inputs, inputHints);
 }
 
 /**
@@ -47,7 +51,7 @@ export function findInputFault(
 export function findSuppliedInputFault(
   fields: InputFields,
   inputs: Inputs,
-  uncheckedHints: readonly string[] = UNCHECKED,
+  uncheckedHints: readonly string[] = NO_VALIDATE_HINTS,
 ): CliError | undefined {
   if (!fields.isKnown) return undefined;
   return (
@@ -61,10 +65,9 @@ export function findSuppliedInputFault(
 export function refuseInputFault(
   fields: InputFields,
   inputs: Inputs,
-  uncheckedHints: readonly string[] = UNCHECKED,
-  way?: InputWay,
+  hints: FaultHints = {},
 ): void {
-  const fault = findInputFault(fields, inputs, uncheckedHints, way);
+  const fault = findInputFault(fields, inputs, hints);
   if (fault !== undefined) throw fault;
 }
 
@@ -122,7 +125,7 @@ function findWrongChoiceFault(
 export function findMissingInputFault(
   fields: InputFields,
   { text, images }: Inputs<unknown>,
-  way: InputWay = BY_FLAG,
+  inputHints: InputHints = FLAG_HINTS,
 ): CliError | undefined {
   const missingTexts = fields.text.filter(({ key, required }) => required && !text.has(key));
   const missingImages = fields.images
@@ -132,11 +135,11 @@ export function findMissingInputFault(
   if (labels.length === 0) return undefined;
 
   const textHints = missingTexts.map(({ key, description }) => {
-    const hint = `Give it ${way.text(key)}`;
+    const hint = `Give it ${inputHints.text(key)}`;
     return description === undefined ? hint : `${hint}: ${description}`;
   });
   const imageHints = missingImages.flatMap(({ name }) =>
-    name === undefined ? [] : [`Give it ${way.image(name)}`],
+    name === undefined ? [] : [`Give it ${inputHints.image(name)}`],
   );
   const unnamedHint = `The prompt takes ${formatImageCount(fields.images.length)}: --image <file>`;
 
@@ -149,12 +152,12 @@ export function findMissingInputFault(
 }
 
 function findExcessImagesFault(fields: InputFields, { images }: Inputs): CliError | undefined {
-  const maxImages = fields.images.length;
+  const maxCount = fields.images.length;
   // A config without images may only omit them, so the service decides.
-  if (maxImages === 0 || images.length <= maxImages) return undefined;
-  return usageError(`the prompt takes ${formatImageCount(maxImages)}, not ${images.length}`);
+  if (maxCount === 0 || images.length <= maxCount) return undefined;
+  return usageError(`the prompt takes ${formatImageCount(maxCount)}, not ${images.length}`);
 }
 
-function formatImageCount(images: number): string {
-  return images === 1 ? 'one image' : `${images} images`;
+function formatImageCount(count: number): string {
+  return count === 1 ? 'one image' : `${count} images`;
 }

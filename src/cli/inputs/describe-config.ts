@@ -32,13 +32,14 @@ const UNKNOWN: InputFields = { isKnown: false, text: [], images: [] };
  * configs. A shape counts as known only if every part of it does. Never throws.
  */
 export function describeConfig(config: unknown): InputFields {
-  return Array.isArray(config) ? describeList(readListAt(config)) : describeOne(config);
+  return Array.isArray(config) ? describeConfigs(readListAt(config)) : describeSingleConfig(config);
 }
 
 /** Merges the texts of all configs, and takes the images of the first that has any. */
-function describeList(configs: readonly unknown[]): InputFields {
-  const descriptions = configs.map(describeOne);
-  const isKnown = descriptions.length > 0 && descriptions.every(({ isKnown: known }) => known);
+function describeConfigs(configs: readonly unknown[]): InputFields {
+  const descriptions = configs.map(describeSingleConfig);
+  const isKnown =
+    descriptions.length > 0 && descriptions.every(({ isKnown: isShapeKnown }) => isShapeKnown);
   if (!isKnown) return UNKNOWN;
 
   const text = pickFirstByKey(descriptions.flatMap(fields => fields.text));
@@ -50,10 +51,10 @@ function pickFirstByKey(fields: readonly TextField[]): TextField[] {
   return [...new Map(fields.toReversed().map(field => [field.key, field])).values()].toReversed();
 }
 
-function describeOne(config: unknown): InputFields {
+function describeSingleConfig(config: unknown): InputFields {
   try {
     const jtd = findJtd(config);
-    const text = jtd === undefined ? findTextFields(config) : describeJtd(jtd);
+    const text = jtd === undefined ? findTextFields(config) : describeJtdFields(jtd);
     const images = findImageFields(config, jtd);
     if (text === undefined && images === undefined) return UNKNOWN;
     return { isKnown: true, text: pickFirstByKey(text ?? []), images: images ?? [] };
@@ -77,12 +78,12 @@ function findTextFields(config: unknown): TextField[] | undefined {
 
   if (texts === undefined) return undefined;
   return Object.entries(requireObject(texts)).map(([key, input]) =>
-    describeKeyed(key, requireObject(input)),
+    describeKeyedInput(key, requireObject(input)),
   );
 }
 
 /** Reads shape (a): `{type, description, required, default, enum}`. */
-function describeKeyed(key: string, input: UncheckedObject): TextField {
+function describeKeyedInput(key: string, input: UncheckedObject): TextField {
   const type = readOptional(readValueAt(input, 'type'), formatScalar);
   const choices =
     readValueAt(input, 'enum') ??
@@ -109,8 +110,8 @@ function describeKeyed(key: string, input: UncheckedObject): TextField {
  */
 function describeVariable(key: string, variable: UncheckedObject): TextField {
   readOptional(readValueAt(variable, 'type'), formatScalar);
-  const several = readValueAt(variable, 'multiple');
-  const isMultiple = isJsonObject(several) || several === true;
+  const multiple = readValueAt(variable, 'multiple');
+  const isMultiple = isJsonObject(multiple) || multiple === true;
   const defaults = readScalarTexts(readValueAt(variable, 'defaultValues')).filter(
     text => text !== '',
   );
@@ -124,11 +125,11 @@ function describeVariable(key: string, variable: UncheckedObject): TextField {
     description: findFirstText(variable, 'description', 'label', 'title'),
     // A list of empty texts is a form to fill in, not a default.
     default: isMultiple && defaults.length > 0 ? defaults.join(', ') : defaults[0],
-    multiple: isMultiple ? readBounds(several) : undefined,
+    multiple: isMultiple ? readChoiceLimits(multiple) : undefined,
   });
 }
 
-function readBounds(multiple: unknown): TextField['multiple'] {
+function readChoiceLimits(multiple: unknown): TextField['multiple'] {
   return withoutUndefined({
     min: toCount(readValueAt(multiple, 'min')),
     max: toCount(readValueAt(multiple, 'max')),
@@ -171,7 +172,7 @@ function findJtd(config: unknown): UncheckedObject | undefined {
 }
 
 /** Reads shape (b): RFC 8927, with `description` and `default` in the metadata. */
-function describeJtd(schema: UncheckedObject): TextField[] {
+function describeJtdFields(schema: UncheckedObject): TextField[] {
   const definitions = readValueAt(schema, 'definitions');
   const describe = (form: 'properties' | 'optionalProperties'): TextField[] =>
     Object.entries(readValueAt(schema, form) ?? {}).map(([key, property]) =>
@@ -231,7 +232,7 @@ function findImageFields(config: unknown, jtd: unknown): readonly ImageField[] |
   ].filter(Array.isArray);
 
   const counts = [jtd, inputs, readValueAt(inputs, 'inputsJTD')]
-    .map(place => readValueAt(place, 'metadata', 'imageCount'))
+    .map(source => readValueAt(source, 'metadata', 'imageCount'))
     .filter(count => count !== undefined);
   const lists = [...namedLists, ...counts.map(buildUnnamedImages)].map(list =>
     readListAt(list).map(readImageField),

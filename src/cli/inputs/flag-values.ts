@@ -106,10 +106,12 @@ function findOptionError(
   options: ReadonlyMap<string, string>,
   uncheckedHints: readonly string[],
 ): CliError | undefined {
-  const accepted = collectAcceptedOptions(models);
+  const acceptedValues = collectAcceptedOptions(models);
   for (const [key, value] of options) {
-    const values = accepted.get(key);
-    if (values === undefined) return unknownOptionError(key, [...accepted.keys()], uncheckedHints);
+    const values = acceptedValues.get(key);
+    if (values === undefined) {
+      return unknownOptionError(key, [...acceptedValues.keys()], uncheckedHints);
+    }
 
     if (!values.has(value)) {
       return unknownValueError(key, { value, values: [...values] }, uncheckedHints);

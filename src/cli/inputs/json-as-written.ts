@@ -21,6 +21,12 @@ export class Literal {
   }
 }
 
+/** Matches `true`, `false` and the numbers of JSON, such as `-1.50e+3`, and nothing else. */
+const JSON_LITERAL = /^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u;
+
+/** Matches each number and boolean of valid JSON. */
+const LITERALS = /-?\d[\d.eE+-]*|true|false/gu;
+
 /**
  * More values than any inputs have; aliases of aliases in a few lines of YAML can expand to more.
  */
@@ -34,16 +40,16 @@ export function renderInputText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof Literal) return value.source;
   if (!isJsonObject(value) && !Array.isArray(value)) return undefined;
-  return toJsonText(value, { left: MAX_LITERAL_VALUES });
+  return toJsonText(value, { remainingValues: MAX_LITERAL_VALUES });
 }
 
-function toJsonText(value: unknown, values: { left: number }): string | undefined {
-  values.left -= 1;
-  if (values.left < 0) return undefined;
+function toJsonText(value: unknown, budget: { remainingValues: number }): string | undefined {
+  budget.remainingValues -= 1;
+  if (budget.remainingValues < 0) return undefined;
   if (value instanceof Literal) return toJsonLiteral(value);
 
   if (Array.isArray(value)) {
-    const parts = value.map(item => toJsonText(item, values));
+    const parts = value.map(item => toJsonText(item, budget));
     return parts.includes(undefined) ? undefined : `[${parts.join(',')}]`;
   }
 
@@ -51,7 +57,7 @@ function toJsonText(value: unknown, values: { left: number }): string | undefine
 
   const parts: string[] = [];
   for (const [key, field] of Object.entries(value)) {
-    const text = toJsonText(field, values);
+    const text = toJsonText(field, budget);
     if (text === undefined) return undefined;
     parts.push(`${JSON.stringify(key)}:${text}`);
   }
@@ -61,7 +67,7 @@ function toJsonText(value: unknown, values: { left: number }): string | undefine
 
 /** Returns the JSON form of a literal; YAML also has `0x1F`, `+1` and `True`. */
 function toJsonLiteral({ source, value }: Literal): string {
-  if (/^(?:true|false|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/u.test(source)) return source;
+  if (JSON_LITERAL.test(source)) return source;
   return String(Number.isFinite(value) || typeof value === 'boolean' ? value : false);
 }
 
@@ -78,17 +84,14 @@ export function parseJsonAsWritten(source: string): unknown {
     return undefined;
   }
 
-  const mark = `a literal ${randomUUID()}`;
-  const name = JSON.stringify(mark);
-  const markedText = replaceOutsideStrings(
-    source,
-    /-?\d[\d.eE+-]*|true|false/gu,
-    literal => `{${name}:"${literal}"}`,
-  );
+  const literalKey = `a literal ${randomUUID()}`;
+  // Each literal becomes an object with its text under a key that nothing else has.
+  const name = JSON.stringify(literalKey);
+  const markedText = replaceOutsideStrings(source, LITERALS, literal => `{${name}:"${literal}"}`);
 
   return JSON.parse(
     markedText,
-    (_, value: unknown) => unmarkLiteral(value, mark) ?? value,
+    (_, value: unknown) => unmarkLiteral(value, literalKey) ?? value,
   ) as unknown;
 }
 
@@ -101,7 +104,9 @@ function isJson(source: string): boolean {
   }
 }
 
-function unmarkLiteral(value: unknown, mark: string): Literal | undefined {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return undefined;
-  return new Literal(String((value as Record<string, unknown>)[mark]));
+function unmarkLiteral(value: unknown, literalKey: string): Literal | undefined {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, literalKey)) {
+    return undefined;
+  }
+  return new Literal(String((value as Record<string, unknown>)[literalKey]));
 }

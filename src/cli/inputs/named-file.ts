@@ -50,7 +50,9 @@ export function checkNamedFile(folder: NamingFolder, file: string): void {
   }
 
   if (fault === 'irregular') throw new CaseFault(`${file} is not a regular file`);
-  if (fault === 'large') throw new CaseFault(`${file} is larger than 20 MiB`);
+  if (fault === 'large') {
+    throw new CaseFault(`${file} is larger than ${MAX_NAMED_FILE_BYTES / 1024 / 1024} MiB`);
+  }
   if (fault !== undefined) throw new CaseFault(`${file} ${explainExcess(fault, 'a file')}`);
 }
 

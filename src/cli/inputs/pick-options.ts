@@ -24,12 +24,15 @@ export async function pickOptions(
   prompt: ChosenPrompt,
 ): Promise<readonly string[]> {
   const allModels = await fetchOptionModels(ctx, connection);
-  const models = allModels.filter((model, index) => mayBeUsed(connection, prompt, model, index));
+  const models = allModels.filter((model, index) =>
+    mayBeUsed(connection, prompt, { model, index }),
+  );
 
   const acceptedValues = collectAcceptedOptions(models);
   const chosenValues = new Map<string, string>();
   while (acceptedValues.size > 0) {
-    const key = await pickKey(ctx, models, acceptedValues, formatKeyValues(chosenValues));
+    const chosenTexts = formatKeyValues(chosenValues);
+    const key = await pickKey(ctx, { models, acceptedValues, chosenTexts });
     if (key === undefined) break;
 
     const value = await pickValue(ctx, key, acceptedValues.get(key) ?? new Set());
@@ -61,20 +64,25 @@ async function fetchOptionModels(ctx: Context, connection: Connection): Promise<
 /** Returns true if the prompt may use the model. The index is reliable only on a local service. */
 function mayBeUsed(
   { embedded }: Connection,
-  { model: index, modality }: ChosenPrompt,
-  model: Model,
-  at: number,
+  { model: ownIndex, modality }: ChosenPrompt,
+  { model, index }: { readonly model: Model; readonly index: number },
 ): boolean {
-  if (embedded && index !== undefined) return at === index;
+  if (embedded && ownIndex !== undefined) return index === ownIndex;
   return modality === undefined || model.modality === MODALITIES[modality];
+}
+
+interface KeyChoices {
+  readonly models: readonly Model[];
+  /** The values that any of the models accepts, by option. */
+  readonly acceptedValues: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The options chosen so far, as `key=value`. */
+  readonly chosenTexts: readonly string[];
 }
 
 /** Asks for the next option; undefined once the person is done. */
 async function pickKey(
   ctx: Context,
-  models: readonly Model[],
-  acceptedValues: ReadonlyMap<string, ReadonlySet<string>>,
-  chosenTexts: readonly string[],
+  { models, acceptedValues, chosenTexts }: KeyChoices,
 ): Promise<string | undefined> {
   const listAcceptingModels = (key: string): string[] =>
     models
@@ -110,6 +118,6 @@ async function pickValue(
   return prompter.choice<string | undefined>({ message: key, choices }, ctx.signal);
 }
 
-function formatKeyValues(chosen: ReadonlyMap<string, string>): readonly string[] {
-  return [...chosen].map(([key, value]) => `${key}=${value}`);
+function formatKeyValues(options: ReadonlyMap<string, string>): readonly string[] {
+  return [...options].map(([key, value]) => `${key}=${value}`);
 }

@@ -12,6 +12,10 @@ import type { Choice } from '../questions/question.ts';
 import { pickOptions } from './pick-options.ts';
 import { listPromptFiles } from './prompt-files-below.ts';
 
+/** Pause in typing before the service is asked, in milliseconds. */
+const TYPING_PAUSE_MS = 250;
+const MAX_RECENT = 20;
+
 /** The target and options that a person chose. */
 interface PickedRun {
   /** An alias, a prompt file or a prompt version. */
@@ -38,8 +42,11 @@ export async function pickRun(
 ): Promise<PickedRun> {
   const prompt = await pickPrompt(ctx, connection);
   const pickedTarget = await pickTarget(ctx, connection, prompt, { asksVersion: asksDetails });
-  const asksOptions = asksDetails && optionFlags.length === 0 && prompt.file === undefined;
-  const options = asksOptions ? await pickOptions(ctx, connection, prompt) : optionFlags;
+  const isFile = 'name' in prompt && prompt.isFile;
+  const asksOptions = asksDetails && optionFlags.length === 0 && !isFile;
+  const options = asksOptions
+    ? await pickOptions(ctx, connection, 'name' in prompt ? {} : prompt)
+    : optionFlags;
   return { ...pickedTarget, options };
 }
 
@@ -47,36 +54,37 @@ async function pickTarget(
   ctx: Context,
   connection: Connection,
   prompt: PickedPrompt,
-  options: { readonly asksVersion: boolean },
+  options: VersionOptions,
 ): Promise<Pick<PickedRun, 'target' | 'shownAs'>> {
-  const { alias, file, slug } = prompt;
-  const name = alias ?? file;
-  if (name !== undefined) return { target: name, shownAs: name };
+  if ('name' in prompt) return { target: prompt.name, shownAs: prompt.name };
 
-  const { chosen, latest } = await pickFromVersions(ctx, connection, prompt, options);
+  const { slug } = prompt;
+  const { pickedId, latestId } = await pickFromVersions(ctx, connection, prompt, options);
 
   // On the embedded service a slug is unique and means the latest version.
-  const isSlug = connection.embedded && slug !== undefined && chosen === latest;
-  return { target: chosen, shownAs: isSlug ? slug : chosen };
+  const isSlug = connection.embedded && slug !== undefined && pickedId === latestId;
+  return { target: pickedId, shownAs: isSlug ? slug : pickedId };
 }
 
-/**
- * Returns the latest version, or the chosen one if there are several and the user wants to be
- * asked.
- */
+interface VersionOptions {
+  /** True to let the person choose from several versions. */
+  readonly asksVersion: boolean;
+}
+
+/** Returns the latest version, or the chosen one if there are several. */
 async function pickFromVersions(
   ctx: Context,
   { client }: Connection,
-  { promptId, promptVersionId }: PickedPrompt,
-  { asksVersion }: { readonly asksVersion: boolean },
-): Promise<{ chosen: string; latest: string }> {
+  { promptId, promptVersionId }: ServicePrompt,
+  { asksVersion }: VersionOptions,
+): Promise<{ pickedId: string; latestId: string }> {
   const { versions } = await client.versions.list(promptId, { signal: ctx.signal });
-  const latest =
+  const latestId =
     versions.find(version => version.isLatest)?.promptVersionId ?? versions[0]?.promptVersionId;
-  if (latest === undefined) return { chosen: promptVersionId, latest: promptVersionId };
+  if (latestId === undefined) return { pickedId: promptVersionId, latestId: promptVersionId };
 
-  const isAsked = asksVersion && versions.length > 1;
-  return { chosen: isAsked ? await pickVersion(ctx, versions, latest) : latest, latest };
+  const mustAsk = asksVersion && versions.length > 1;
+  return { pickedId: mustAsk ? await pickVersion(ctx, versions, latestId) : latestId, latestId };
 }
 
 async function pickVersion(
@@ -90,7 +98,7 @@ async function pickVersion(
       message: 'version',
       choices: versions.map(version => ({
         value: version.promptVersionId,
-        name: describeVersion(ctx, version, version.promptVersionId === latestVersionId),
+        name: describeVersion(ctx, version, latestVersionId),
         description: version.promptVersionId,
       })),
       default: latestVersionId,
@@ -99,16 +107,25 @@ async function pickVersion(
   );
 }
 
-function describeVersion(ctx: Context, version: PromptVersionEntry, isLatest: boolean): string {
-  const age = formatIsoAge(version.publishedAt, ctx.clock.now());
-  return isLatest ? `the latest, published ${age}` : `published ${age}`;
+function describeVersion(
+  ctx: Context,
+  { promptVersionId, publishedAt }: PromptVersionEntry,
+  latestVersionId: string,
+): string {
+  const age = formatIsoAge(publishedAt, ctx.clock.now());
+  return promptVersionId === latestVersionId ? `the latest, published ${age}` : `published ${age}`;
 }
 
-/** A found prompt, a prompt file or an alias. */
-interface PickedPrompt {
-  readonly alias?: string;
-  /** The path of a prompt file from the working directory. */
-  readonly file?: string;
+type PickedPrompt = NamedTarget | ServicePrompt;
+
+/** An alias, or the path of a prompt file from the working directory. */
+interface NamedTarget {
+  readonly name: string;
+  readonly isFile: boolean;
+}
+
+/** A prompt of the service. */
+interface ServicePrompt {
   readonly promptId: string;
   /** The latest known version; empty if none is known. */
   readonly promptVersionId: string;
@@ -118,10 +135,6 @@ interface PickedPrompt {
   /** The index of its model among the service's models, from the search result. */
   readonly model?: number;
 }
-
-/** Pause in typing before the service is asked, in milliseconds. */
-const TYPING_PAUSE_MS = 250;
-const MAX_RECENT = 20;
 
 /**
  * Searches while the user types. Without words, offers aliases, the local prompts or those used
@@ -141,8 +154,9 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
 
     try {
       const { rows } = await connection.client.prompts.search(query, { signal });
+      // The service does not find aliases and prompt files.
       return [
-        ...filterChoices(prompts, query).filter(({ value }) => hasName(value)),
+        ...filterChoices(prompts, query).filter(({ value }) => 'name' in value),
         ...rows.map(toPromptChoice),
       ];
     } catch (error) {
@@ -161,11 +175,6 @@ async function pickPrompt(ctx: Context, connection: Connection): Promise<PickedP
   return prompter.search({ message: 'prompt', description, find }, signal);
 }
 
-/** Returns true for an alias or a prompt file, which the service's search does not find. */
-function hasName({ alias, file }: PickedPrompt): boolean {
-  return Boolean(alias ?? file);
-}
-
 /**
  * Returns the aliases, every prompt of the local service or the prompts used before on another one,
  * and prompt files.
@@ -175,7 +184,7 @@ async function listPromptChoices(
   connection: Connection,
 ): Promise<readonly Choice<PickedPrompt>[]> {
   const aliases = [...ctx.settings.aliases].map(([alias, target]) => ({
-    value: { alias, promptId: '', promptVersionId: '' },
+    value: { name: alias, isFile: false },
     name: alias,
     description: `alias of ${target}`,
   }));
@@ -184,7 +193,7 @@ async function listPromptChoices(
     ? await listLocalPrompts(ctx, connection)
     : listUsedPrompts(connection);
   const files = (await listPromptFiles(ctx.cwd)).map(file => ({
-    value: { file, promptId: '', promptVersionId: '' },
+    value: { name: file, isFile: true },
     name: file,
     description: 'a prompt file',
   }));
@@ -194,8 +203,8 @@ async function listPromptChoices(
 async function listLocalPrompts(
   ctx: Context,
   { client }: Connection,
-): Promise<Choice<PickedPrompt>[]> {
-  const choices: Choice<PickedPrompt>[] = [];
+): Promise<Choice<ServicePrompt>[]> {
+  const choices: Choice<ServicePrompt>[] = [];
   for await (const row of client.prompts.all({}, { signal: ctx.signal })) {
     choices.push(toPromptChoice(row));
   }
@@ -203,7 +212,7 @@ async function listLocalPrompts(
 }
 
 /** Returns the prompts whose config was read, then those that were only found by their slugs. */
-function listUsedPrompts({ prompts }: Connection): Choice<PickedPrompt>[] {
+function listUsedPrompts({ prompts }: Connection): Choice<ServicePrompt>[] {
   const slugs = prompts.getSlugs();
   const versionChoices = prompts
     .listVersions()
@@ -212,7 +221,7 @@ function listUsedPrompts({ prompts }: Connection): Choice<PickedPrompt>[] {
         [version.promptId, { value: version, name: toTextOrEmpty(version.title) }] as const,
     );
 
-  const choices = new Map<string, Choice<PickedPrompt>>(versionChoices);
+  const choices = new Map<string, Choice<ServicePrompt>>(versionChoices);
   for (const [promptId, slug] of slugs) {
     if (choices.has(promptId)) continue;
     const value = { promptId, promptVersionId: '', slug };
@@ -222,7 +231,7 @@ function listUsedPrompts({ prompts }: Connection): Choice<PickedPrompt>[] {
   return [...choices.values()].slice(0, MAX_RECENT);
 }
 
-function toPromptChoice(row: PromptSearchRow): Choice<PickedPrompt> {
+function toPromptChoice(row: PromptSearchRow): Choice<ServicePrompt> {
   const title = toTextOrEmpty(row.title);
   return {
     value: row,

@@ -10,28 +10,30 @@ import { type CliError, usageError } from '../core/errors.ts';
 
 /**
  * Reads the exact text of a file. Refuses a file that is missing, not valid UTF-8 or larger than
- * `maxBytes` bytes, and names the flag.
+ * `maxBytes` bytes.
+ *
+ * @param where the flag or command that names the file, for messages
  */
 export async function readTextFile(
   file: string,
   cwd: string,
-  flag: string,
+  where: string,
   maxBytes = Number.POSITIVE_INFINITY,
 ): Promise<string> {
   if (file === '') {
     throw usageError(
-      `${flag} names no file after the @`,
+      `${where} names no file after the @`,
       'Write @@ for a value that starts with @.',
     );
   }
   const absolutePath = path.resolve(cwd, file);
   try {
     if (Number.isFinite(maxBytes) && (await stat(absolutePath)).size > maxBytes) {
-      throw usageError(`${flag}: ${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
+      throw usageError(`${where}: ${file} is larger than ${maxBytes / 1024 / 1024} MiB`);
     }
-    return requireUtf8Text(await buffer(openReadable(absolutePath)), `${flag}: ${file}`);
+    return requireUtf8Text(await buffer(openReadable(absolutePath)), `${where}: ${file}`);
   } catch (error) {
-    throw toFileFault(error, file, flag);
+    throw toFileFault(error, file, where);
   }
 }
 
@@ -49,17 +51,19 @@ export function requireUtf8Text(bytes: Uint8Array, what: string): string {
 }
 
 /** Returns a one-line error that explains why a file can't be used. */
-export function toFileFault(error: unknown, file: string, flag: string): CliError {
+export function toFileFault(error: unknown, file: string, where: string): CliError {
   const code = getErrorCode(error);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return usageError(`${flag}: ${file} does not exist`);
-  if (code === 'EISDIR') return usageError(`${flag}: ${file} is a directory`);
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return usageError(`${where}: ${file} does not exist`);
+  }
+  if (code === 'EISDIR') return usageError(`${where}: ${file} is a directory`);
 
   if (code === 'EACCES' || code === 'EPERM') {
-    return usageError(`${flag}: ${file} can't be read: permission denied`);
+    return usageError(`${where}: ${file} can't be read: permission denied`);
   }
 
   if (code === undefined) throw error;
-  return usageError(`${flag}: ${file} can't be read (${code})`);
+  return usageError(`${where}: ${file} can't be read (${code})`);
 }
 
 /** Reads standard input to its end, like `readUpTo`. */

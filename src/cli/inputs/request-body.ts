@@ -25,7 +25,7 @@ export interface RunBody {
   /** Hexadecimal SHA-256 of texts, images and options. */
   readonly digest: string;
   /** The request in the form of recordings. */
-  readonly recorded: UncountedRequest;
+  readonly recordedRequest: UncountedRequest;
   /** Reads the images and returns the value of the body, for this machine's own service. */
   creation(): Promise<CreateRunRequest>;
 }
@@ -44,7 +44,7 @@ export function buildRunBody(request: RunRequest): RunBody {
       ...(parts.every(part => typeof part === 'string') && { text: parts.join('') }),
     },
     digest: computeRequestDigest(request),
-    recorded: toRecordedRequest(request),
+    recordedRequest: toRecordedRequest(request),
     creation: () => toCreateRunRequest(request),
   };
 }

@@ -122,8 +122,8 @@ function readInputsDocument(value: unknown, where: string): InputsDocument {
   if (!isMap(value)) throw usageError(`${where}this must be a map of keys to values`);
   if (!isNested(value)) return { values: value, images: [] };
 
-  const { textInputs = {}, imageInputs = [], ...others } = value;
-  const [strayKey] = Object.keys(others);
+  const { textInputs = {}, imageInputs = [], ...otherFields } = value;
+  const [strayKey] = Object.keys(otherFields);
   if (strayKey !== undefined) {
     throw usageError(
       `${where}${JSON.stringify(strayKey)} is not allowed next to textInputs and imageInputs`,

@@ -173,7 +173,7 @@ export class ResumableRequests {
   async #assignToRecording(job: Job, runId: string): Promise<boolean> {
     const { recorder } = this.#connection;
     if (recorder?.adopt === undefined) return false;
-    recorder.adopt(runId, buildRunBody(await job.request()).recorded);
+    recorder.adopt(runId, buildRunBody(await job.request()).recordedRequest);
     return true;
   }
 

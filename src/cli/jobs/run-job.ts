@@ -2,7 +2,7 @@ import { NotFoundError, RateLimitError, ServiceError } from '../../client/errors
 import { computeRetryDelay } from '../../client/http/retry.ts';
 import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
-import { CliError, findTimeIsUp, NoMoreWanted } from '../core/errors.ts';
+import { CliError, findTimeIsUp, NoMoreRunsWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
@@ -252,7 +252,8 @@ class RunningJob {
     if (timeIsUp !== undefined) return timeIsUp;
 
     const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
-    const isStopped = error instanceof NoMoreWanted || (maySendAgain(error) && stopping.aborted);
+    const isStopped =
+      error instanceof NoMoreRunsWanted || (maySendAgain(error) && stopping.aborted);
     return isForAll || isStopped ? error : undefined;
   }
 }

@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import { CliError, NoMoreWanted } from '../core/errors.ts';
+import { CliError, NoMoreRunsWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { type Failure, toFailure } from '../core/failure.ts';
 import type { Budget } from '../creation/budget.ts';
@@ -91,7 +91,7 @@ export async function runRequests<J extends Job>(
   const settledIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     // Below, it gets the fault that stopped it, like the jobs that did not start.
-    if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreWanted) return;
+    if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreRunsWanted) return;
 
     settledIds.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, toRequestResult(outcome), outcome);

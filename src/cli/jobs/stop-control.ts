@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Context } from '../context.ts';
-import { CliError, Interrupted, NoMoreWanted, TimeIsUp } from '../core/errors.ts';
+import { CliError, Interrupted, NoMoreRunsWanted, TimeIsUp } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import type { JobOutcome } from './job.ts';
 import { hasReachedNobody, isRefusalOfAll } from './job-errors.ts';
@@ -65,7 +65,7 @@ export class StopControl {
   /** Starts no more rows; running ones continue. */
   stopRows(reason?: string): void {
     this.#reason ??= reason;
-    this.#reading.abort(new NoMoreWanted('no more rows are wanted'));
+    this.#reading.abort(new NoMoreRunsWanted('no more rows are wanted'));
   }
 
   /** True as long as someone reads the results. */

@@ -11,7 +11,7 @@ import { waitForKnownRun } from '../creation/create-and-wait.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions } from '../inputs/flag-values.ts';
 import { type ImageFinder, isImageUrl, openImage } from '../inputs/images/image-source.ts';
-import { checkInputs, openImages, takeNamedImages } from '../inputs/images/place-images.ts';
+import { checkInputs, openImages, openNamedImages } from '../inputs/images/place-images.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { resolveRun } from '../targets/run-name.ts';
 import { createAndFollow, type ToolCall, withProgress } from './follow-run.ts';
@@ -64,7 +64,7 @@ async function readRunRequest(
   const finder = createAgentImageFinder(ctx);
   const images = await openImages(finder, readTextsArgument(args, 'images'));
   const text = readTextMapArgument(args, 'inputs');
-  const inputs = await takeNamedImages(fields, { text, images }, finder);
+  const inputs = await openNamedImages(fields, { text, images }, finder);
 
   return {
     promptVersionId,

@@ -28,7 +28,7 @@ export async function checkQuery(ctx: Pick<Context, 'checks'>, expression: strin
     throw queryError(error);
   });
   if (fault !== undefined) {
-    throw usageError(`--query: ${fault.message}`, ...pointAt(expression, fault));
+    throw usageError(`--query: ${fault.message}`, ...formatFaultHints(expression, fault));
   }
 }
 
@@ -49,20 +49,20 @@ export async function applyQuery(
   });
 }
 
-const HINT = 'JMESPath is described at https://jmespath.site';
+const REFERENCE_HINT = 'JMESPath is described at https://jmespath.site';
 
 function queryError(error: unknown): Error {
   // The command has already failed with a clearer error.
   if (error instanceof CliError) return error;
-  return usageError(`--query: ${getErrorMessage(error)}`, HINT);
+  return usageError(`--query: ${getErrorMessage(error)}`, REFERENCE_HINT);
 }
 
 /** Returns hints that show the place of an expression's fault. */
-export function pointAt(expression: string, { index }: ExpressionFault): string[] {
-  if (expression === '' || index === undefined) return [HINT];
+export function formatFaultHints(expression: string, { index }: ExpressionFault): string[] {
+  if (expression === '' || index === undefined) return [REFERENCE_HINT];
   return [
     toOneLine(expression),
     `${' '.repeat(toOneLine(expression.slice(0, index)).length)}^`,
-    HINT,
+    REFERENCE_HINT,
   ];
 }

@@ -37,7 +37,7 @@ export async function presentPages<T, R>(
     }
   }
 
-  return await showWhole(ctx, pages, form);
+  return await presentWholeList(ctx, pages, form);
 }
 
 async function writeRows<T, R>(
@@ -76,7 +76,11 @@ async function writeArray<T, R>(
   return page.value;
 }
 
-async function showWhole<T, R>(ctx: Context, pages: Pages<T, R>, form: PagesForm<T>): Promise<R> {
+async function presentWholeList<T, R>(
+  ctx: Context,
+  pages: Pages<T, R>,
+  form: PagesForm<T>,
+): Promise<R> {
   const { columns, noun, nothing } = form;
   const status = `asking for the ${noun}`;
   if (ctx.globals.json) {

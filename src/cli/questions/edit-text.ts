@@ -15,7 +15,7 @@ import { EXIT } from '../core/exit-codes.ts';
 const STANDARD_INPUT = 0;
 
 /** The editor draws on standard error, because standard output is for results. */
-const DRAWN_ON = 2;
+const STANDARD_ERROR = 2;
 
 /**
  * Lets the user edit a text in $VISUAL, $EDITOR or the platform's editor; returns it without the
@@ -51,7 +51,7 @@ async function runEditor(
   const editor = chooseEditor(env);
   const [command, ...words] = buildEditorCommand(editor, file, env);
   const child = spawn(command, words, {
-    stdio: [STANDARD_INPUT, DRAWN_ON, DRAWN_ON],
+    stdio: [STANDARD_INPUT, STANDARD_ERROR, STANDARD_ERROR],
     shell: process.platform === 'win32' && getShellProgram(env),
     env: { ...env, ...NO_CURRENT_DIRECTORY },
     signal,

@@ -37,7 +37,7 @@ export async function createClient(
     now: () => clock.now(),
     random: () => clock.random(),
     cliAgent: () => resources.getCliAgent(),
-    onActionRequire: () => resources.noteActionRequired(),
+    onActionRequire: () => resources.recordActionRequired(),
     userAgent: `promptrun/${version}`,
     errorContext: address,
     ...(globals.debug && {

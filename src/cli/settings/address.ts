@@ -49,7 +49,7 @@ export function resolveAddress(sources: AddressSources): Address {
   const profile = findChosenProfile(sources);
   const baseUrl = findExplicitBaseUrl(sources);
   if (baseUrl !== undefined) {
-    const value = requireSecureBaseUrl(baseUrl.value, baseUrl.source, globals.insecureHttp);
+    const value = requireSecureBaseUrl(baseUrl.value, baseUrl.source, globals);
     return { embedded: false, baseUrl: { ...baseUrl, value }, profile: profile?.value };
   }
 
@@ -161,7 +161,7 @@ function getProfileAddress(
 ): Address {
   const source = `profile ${profile}`;
   const { baseUrl } = settings.profiles.get(profile) ?? { baseUrl: '' };
-  const value = requireSecureBaseUrl(baseUrl, source, globals.insecureHttp);
+  const value = requireSecureBaseUrl(baseUrl, source, globals);
   return { embedded: false, baseUrl: { value, source }, profile };
 }
 
@@ -171,7 +171,11 @@ function getProfileAddress(
  * @param source the flag, variable or profile, for messages
  * @throws {CliError} CONFIG_ERROR
  */
-export function requireSecureBaseUrl(text: string, source: string, insecureHttp: boolean): string {
+export function requireSecureBaseUrl(
+  text: string,
+  source: string,
+  { insecureHttp }: Pick<GlobalOptions, 'insecureHttp'>,
+): string {
   const baseUrl = parseBaseUrl(text.trim(), source);
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || insecureHttp || isLoopbackHost(hostname)) return baseUrl;

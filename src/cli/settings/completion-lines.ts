@@ -3,9 +3,9 @@ interface CompletionLine {
   readonly shell: 'bash' | 'zsh' | 'fish' | 'powershell';
   /** The line, which silently does nothing once the command is gone. */
   readonly line: string;
-  readonly earlier: readonly string[];
+  readonly earlierLines: readonly string[];
   /** The command that adds it. */
-  readonly install: string;
+  readonly installCommand: string;
 }
 
 // The bash of macOS reads nothing from `source <(…)`.
@@ -20,26 +20,26 @@ export const COMPLETION_LINES = [
   {
     shell: 'bash',
     line: BASH,
-    earlier: ['source <(promptrun completion bash)', ZSH.replace('zsh', 'bash')],
-    install: `echo '${BASH}' >> ~/.bashrc`,
+    earlierLines: ['source <(promptrun completion bash)', ZSH.replace('zsh', 'bash')],
+    installCommand: `echo '${BASH}' >> ~/.bashrc`,
   },
   {
     shell: 'zsh',
     line: ZSH,
-    earlier: ['source <(promptrun completion zsh)'],
-    install: `echo '${ZSH}' >> ~/.zshrc`,
+    earlierLines: ['source <(promptrun completion zsh)'],
+    installCommand: `echo '${ZSH}' >> ~/.zshrc`,
   },
   {
     shell: 'fish',
     line: FISH,
-    earlier: ['promptrun completion fish | source'],
-    install: `echo '${FISH}' >> ~/.config/fish/config.fish`,
+    earlierLines: ['promptrun completion fish | source'],
+    installCommand: `echo '${FISH}' >> ~/.config/fish/config.fish`,
   },
   {
     shell: 'powershell',
     line: POWERSHELL_LINE,
-    earlier: ['promptrun completion powershell | Out-String | Invoke-Expression'],
+    earlierLines: ['promptrun completion powershell | Out-String | Invoke-Expression'],
     // The profile's folder may not exist on a new machine.
-    install: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL_LINE}'`,
+    installCommand: `New-Item -ItemType Directory -Force (Split-Path $PROFILE) | Out-Null; Add-Content $PROFILE '${POWERSHELL_LINE}'`,
   },
 ] as const satisfies readonly CompletionLine[];

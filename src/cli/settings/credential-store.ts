@@ -14,16 +14,25 @@ interface Credential {
 
 type Credentials = { keys: Record<string, Credential> };
 
+/** A key, with the profile and the origin that it belongs to. */
+interface KeyToStore {
+  readonly profile: string;
+  readonly origin: string;
+  readonly key: string;
+  /** False to store it in the file. */
+  readonly allowsKeychain: boolean;
+}
+
 /** API keys by profile. */
 export class CredentialStore {
-  readonly #stored: JsonFile<Credentials>;
+  readonly #file: JsonFile<Credentials>;
 
   constructor(directory: string, clock: Pick<Clock, 'sleep' | 'random'>) {
-    this.#stored = new JsonFile(path.join(directory, 'credentials.json'), clock, parseCredentials);
+    this.#file = new JsonFile(path.join(directory, 'credentials.json'), clock, parseCredentials);
   }
 
   get file(): string {
-    return this.#stored.path;
+    return this.#file.path;
   }
 
   /**
@@ -32,13 +41,13 @@ export class CredentialStore {
    * @throws {CliError} CONFIG_ERROR for a damaged file
    */
   find(profile: string): Credential | undefined {
-    const { keys } = this.#stored.read();
+    const { keys } = this.#file.read();
     return Object.hasOwn(keys, profile) ? keys[profile] : undefined;
   }
 
   /** Returns the profiles that have a key. @throws {CliError} CONFIG_ERROR for a damaged file */
   listProfiles(): string[] {
-    return Object.keys(this.#stored.read().keys);
+    return Object.keys(this.#file.read().keys);
   }
 
   /** Returns the key; undefined if the keychain does not return it. */
@@ -47,18 +56,13 @@ export class CredentialStore {
   }
 
   /**
-   * Stores a key in the system's keychain if requested and available, else in the file. Returns
+   * Stores a key in the system's keychain if allowed and available, else in the file. Returns
    * which.
    */
-  async store(
-    profile: string,
-    origin: string,
-    key: string,
-    { useKeychain }: { readonly useKeychain: boolean },
-  ): Promise<'keychain' | 'file'> {
+  async store({ profile, origin, key, allowsKeychain }: KeyToStore): Promise<'keychain' | 'file'> {
     const formerCredential = this.find(profile);
-    const isInKeychain = useKeychain && (await writeToKeychain(profile, origin, key));
-    await this.#stored.update(({ keys }) => {
+    const isInKeychain = allowsKeychain && (await writeToKeychain(profile, origin, key));
+    await this.#file.update(({ keys }) => {
       keys[profile] = isInKeychain ? { origin, keychain: true } : { origin, key };
     });
 
@@ -74,7 +78,7 @@ export class CredentialStore {
     const credential = this.find(profile);
     if (credential === undefined) return false;
     if (credential.keychain) await deleteFromKeychain(profile, credential.origin);
-    await this.#stored.update(({ keys }) => {
+    await this.#file.update(({ keys }) => {
       delete keys[profile];
     });
     return true;

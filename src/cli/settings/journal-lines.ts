@@ -63,16 +63,16 @@ export function isInDoubt(entry: CreationFacts): boolean {
 export class JournalMerger {
   readonly #outcomes = new Map<string, Partial<JournalEntry>>();
   /** Creations that were sent more than once and so have several first lines. */
-  readonly #repeated = new Set<string>();
+  readonly #resentIds = new Set<string>();
   /** The number of unreadable lines. */
-  damaged = 0;
+  damagedCount = 0;
 
   /** Adds the next older line; returns the whole creation if this is its first line. */
   add(text: string): JournalEntry | undefined {
     if (text.trim() === '') return undefined;
     const line = parseLine(text);
     if (line === undefined) {
-      this.damaged += 1;
+      this.damagedCount += 1;
     } else if (isStart(line)) {
       return this.#completeEntry(line);
     } else {
@@ -83,8 +83,8 @@ export class JournalMerger {
   }
 
   #completeEntry({ again, ...start }: JournalLine & JournalEntry): JournalEntry | undefined {
-    if (this.#repeated.has(start.id)) return undefined;
-    if (again === true) this.#repeated.add(start.id);
+    if (this.#resentIds.has(start.id)) return undefined;
+    if (again === true) this.#resentIds.add(start.id);
     const outcome = this.#outcomes.get(start.id);
     this.#outcomes.delete(start.id);
     return { ...start, ...outcome };

@@ -26,7 +26,7 @@ const MAX_ARCHIVES = 16;
 const MAX_CONSECUTIVE_OLDER = 1000;
 
 /** Number of written bytes after which a process checks if its journal was archived. */
-const LOOK_AFTER_BYTES = 1024 * 1024;
+const ARCHIVE_CHECK_BYTES = 1024 * 1024;
 
 /** The facts about a creation before it is sent. */
 export type JournalStart = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'> & {
@@ -52,7 +52,7 @@ export class Journal {
     this.#clock = clock;
     this.#isWritten = isWritten;
     this.#lines = new AppendLog(() => openJournalFile(this.file), {
-      reopenAfter: LOOK_AFTER_BYTES,
+      reopenAfter: ARCHIVE_CHECK_BYTES,
     });
   }
 
@@ -108,11 +108,11 @@ export class Journal {
   }
 
   /** Reads all entries, newest first, and the number of unreadable lines; a crash may leave one. */
-  async read(): Promise<{ entries: readonly JournalEntry[]; damaged: number }> {
+  async read(): Promise<{ entries: readonly JournalEntry[]; damagedCount: number }> {
     const merger = new JournalMerger();
     const entries: JournalEntry[] = [];
     for await (const entry of this.#readEntries(merger)) entries.push(entry);
-    return { entries, damaged: merger.damaged };
+    return { entries, damagedCount: merger.damagedCount };
   }
 
   /** Returns the latest creation that made a run of this service, or may have. */
@@ -221,8 +221,8 @@ async function archiveJournal(file: string): Promise<void> {
     if (getErrorCode(error) !== 'ENOENT') throw error;
   });
 
-  for (const old of (await listArchivedFiles(file)).slice(MAX_ARCHIVES)) {
-    await rm(old, { force: true });
+  for (const oldArchive of (await listArchivedFiles(file)).slice(MAX_ARCHIVES)) {
+    await rm(oldArchive, { force: true });
   }
 }
 

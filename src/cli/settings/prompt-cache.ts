@@ -11,7 +11,7 @@ const MAX_ENTRIES = 200;
  * Number of changes that are written at once; those of a command with many prompts are written
  * together at its end.
  */
-const WRITTEN_AT_ONCE = 8;
+const MAX_IMMEDIATE_WRITES = 8;
 
 interface CachedVersion {
   readonly service: string;
@@ -42,8 +42,8 @@ export class PromptCache {
   /** The content when it was last read, with the changes since. */
   #content: CachedPrompts | undefined;
   /** The changes that are not written yet. */
-  #unwritten: ((content: CachedPrompts) => CachedPrompts)[] = [];
-  #changes = 0;
+  #unwrittenChanges: ((content: CachedPrompts) => CachedPrompts)[] = [];
+  #changeCount = 0;
 
   /**
    * @param directory the configuration directory
@@ -91,10 +91,13 @@ export class PromptCache {
    * meanwhile.
    */
   flush(): void {
-    if (this.#unwritten.length === 0) return;
+    if (this.#unwrittenChanges.length === 0) return;
 
-    const content = this.#unwritten.reduce((before, change) => change(before), this.#readFile());
-    this.#unwritten = [];
+    const content = this.#unwrittenChanges.reduce(
+      (before, change) => change(before),
+      this.#readFile(),
+    );
+    this.#unwrittenChanges = [];
     this.#content = content;
 
     try {
@@ -106,14 +109,16 @@ export class PromptCache {
 
   /** Returns the cached slugs of this service by prompt id. */
   getSlugs(): ReadonlyMap<string, string> {
-    const ours = this.#read().slugs.filter(({ service }) => service === this.#service);
-    return new Map(ours.map(({ promptId, slug }) => [promptId, slug]));
+    const serviceSlugs = this.#read().slugs.filter(({ service }) => service === this.#service);
+    return new Map(serviceSlugs.map(({ promptId, slug }) => [promptId, slug]));
   }
 
   /** Returns every cached version of this service, last used first. Does not count as a use. */
   listVersions(): KnownVersion[] {
-    const ours = this.#read().versions.filter(({ service }) => service === this.#service);
-    return ours.map(({ version }) => version);
+    const serviceVersions = this.#read().versions.filter(
+      ({ service }) => service === this.#service,
+    );
+    return serviceVersions.map(({ version }) => version);
   }
 
   #hasId({ service, version }: CachedVersion, promptVersionId: string): boolean {
@@ -124,9 +129,9 @@ export class PromptCache {
   }
 
   #change(change: (content: CachedPrompts) => CachedPrompts): void {
-    this.#unwritten.push(change);
-    this.#changes += 1;
-    if (this.#changes <= WRITTEN_AT_ONCE) {
+    this.#unwrittenChanges.push(change);
+    this.#changeCount += 1;
+    if (this.#changeCount <= MAX_IMMEDIATE_WRITES) {
       this.flush();
     } else {
       this.#content = change(this.#read());

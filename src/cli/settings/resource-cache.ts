@@ -10,7 +10,7 @@ import { type AddressSources, getServiceKey, resolveAddress, resolveKey } from '
 import { JsonFile, readCacheFile } from './json-file.ts';
 
 /** Time limit of a refresh that a service asked for, in milliseconds. */
-const SETTLE_TIMEOUT_MS = 5000;
+const REQUESTED_REFRESH_TIMEOUT_MS = 5000;
 
 /**
  * Minimum time between refreshes for a service that understands no form of `cli-agent`, in
@@ -82,8 +82,10 @@ export class ResourceCache {
     refresh = false,
     ...limits
   }: FetchLimits & { refresh?: boolean } = {}): Promise<Model[]> {
-    const cached = refresh ? undefined : this.getCached();
-    return pickWellFormedModels(cached?.models ?? (await this.refresh(limits)).resources.models);
+    const cachedEntry = refresh ? undefined : this.getCached();
+    return pickWellFormedModels(
+      cachedEntry?.models ?? (await this.refresh(limits)).resources.models,
+    );
   }
 
   /** Fetches and caches the models; returns the service's answer unchanged. */
@@ -112,7 +114,7 @@ export class ResourceCache {
    * Records `action-require` in an answer; at most once an hour for a service that understands no
    * form of `cli-agent`.
    */
-  noteActionRequired(): void {
+  recordActionRequired(): void {
     const { agentForm, fetchedAt = '' } = this.getCached() ?? {};
     const isTooSoon =
       this.#options.clock.now() - Date.parse(fetchedAt) < UNHEARD_REFRESH_INTERVAL_MS;
@@ -125,9 +127,12 @@ export class ResourceCache {
    *
    * @param timeLeftMs ends the request earlier; default unlimited
    */
-  async settle(signal?: AbortSignal, timeLeftMs = Number.POSITIVE_INFINITY): Promise<void> {
+  async refreshIfRequested(
+    signal?: AbortSignal,
+    timeLeftMs = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
     if (!this.#isRefreshRequested) return;
-    const timeoutMs = Math.min(SETTLE_TIMEOUT_MS, timeLeftMs);
+    const timeoutMs = Math.min(REQUESTED_REFRESH_TIMEOUT_MS, timeLeftMs);
     try {
       await withTimeout(timeoutMs, signal, limited =>
         this.refresh({ timeoutMs, retries: 0, signal: limited }),
@@ -236,7 +241,7 @@ export async function readCachedResources(
     ? LOCAL_SCOPE
     : computeResourceScope(service, (await resolveKey(sources, address, options)).value);
   const file = path.join(sources.settings.directory, RESOURCES_FILE);
-  return { file, service, cached: readEntry(file, scope) };
+  return { file, service, entry: readEntry(file, scope) };
 }
 
 /**

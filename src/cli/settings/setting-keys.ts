@@ -34,13 +34,16 @@ export const SETTINGS: { readonly [K in SettingKey]: SettingRule<SettingValues[K
     description: 'maximum number of open creations of a batch',
     default: 4,
     form: 'a whole number from 1 to 1000',
-    parse: text => (/^\d{1,4}$/.test(text) && +text >= 1 && +text <= 1000 ? +text : undefined),
+    parse: text =>
+      /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1000
+        ? Number(text)
+        : undefined,
   },
   rate: {
     description: 'maximum requests per second of a batch, 0 for no limit',
     default: 5,
     form: 'a number from 0',
-    parse: text => (/^\d+(\.\d+)?$/.test(text) ? +text : undefined),
+    parse: text => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined),
   },
   saveDir: {
     description: 'the default directory of --save',

@@ -11,13 +11,17 @@ import {
   type SettingValues,
 } from './setting-keys.ts';
 
+interface Profile {
+  readonly baseUrl: string;
+}
+
 /**
  * The content of `config.json`. Names are own properties, so that `constructor` is a name like any
  * other.
  */
 type ConfigDocument = {
   activeProfile?: string;
-  profiles: Record<string, { readonly baseUrl: string }>;
+  profiles: Record<string, Profile>;
   aliases: Record<string, string>;
   settings: Record<string, unknown>;
 };
@@ -28,7 +32,7 @@ type ConfigDocument = {
  */
 export class Settings {
   readonly #clock: Pick<Clock, 'sleep' | 'random'>;
-  readonly #stored: JsonFile<ConfigDocument>;
+  readonly #configFile: JsonFile<ConfigDocument>;
   #document: ConfigDocument | undefined;
   #credentials: CredentialStore | undefined;
 
@@ -38,12 +42,12 @@ export class Settings {
     clock: Pick<Clock, 'sleep' | 'random'>,
   ) {
     this.#clock = clock;
-    this.#stored = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
+    this.#configFile = new JsonFile(path.join(directory, 'config.json'), clock, asConfigDocument);
   }
 
   /** The path of `config.json`. */
   get file(): string {
-    return this.#stored.path;
+    return this.#configFile.path;
   }
 
   /** The keys of profiles. */
@@ -57,7 +61,7 @@ export class Settings {
   }
 
   /** The profiles by name, in alphabetical order. */
-  get profiles(): ReadonlyMap<string, { readonly baseUrl: string }> {
+  get profiles(): ReadonlyMap<string, Profile> {
     return sortByName(this.#read().profiles);
   }
 
@@ -89,7 +93,7 @@ export class Settings {
    * @throws {CliError} CONFIG_ERROR like `JsonFile`
    */
   async update<T>(change: (document: ConfigDocument) => T): Promise<T> {
-    return this.#stored.update(document => {
+    return this.#configFile.update(document => {
       const result = change(document);
       this.#document = document;
       return result;
@@ -97,7 +101,7 @@ export class Settings {
   }
 
   #read(): ConfigDocument {
-    this.#document ??= this.#stored.read();
+    this.#document ??= this.#configFile.read();
     return this.#document;
   }
 }

@@ -12,16 +12,18 @@ export interface VersionOverrides {
   readonly config?: JsonObject | undefined;
 }
 
+interface FileVersion {
+  readonly promptId: string;
+  readonly promptVersionId: string;
+  readonly config: unknown;
+}
+
 /** Returns an unlisted version of a prompt file, which can be run and read by its id. */
 export async function ensureFileVersion(
   ctx: Context,
   file: NamedPromptFile,
   { model, config }: VersionOverrides = {},
-): Promise<{
-  readonly promptId: string;
-  readonly promptVersionId: string;
-  readonly config: unknown;
-}> {
+): Promise<FileVersion> {
   const { withPromptFile } = await import('./git/revision.ts');
   return withPromptFile(ctx, file, content =>
     withLocalStore(ctx, async store => {

@@ -9,6 +9,9 @@ import { REVISION_MARK, type TargetSource } from './prompt-file.ts';
 
 const PROMPT_EXTENSION = '.prompt';
 
+/** Matches a name that may end in a revision, as in `haiku@git:HEAD~1` or `haiku@main`. */
+const REVISED_NAME = /^(?<name>.+?)(?:@(?:git:)?(?<revision>[^@]+))?$/u;
+
 /** Adds the prompt file that was probably meant to the error for an unknown name. */
 export async function withLikelyFile(
   ctx: Context,
@@ -17,7 +20,7 @@ export async function withLikelyFile(
 ): Promise<unknown> {
   if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) return error;
 
-  const [, name = '', revision] = /^(.+?)(?:@(?:git:)?([^@]+))?$/u.exec(target) ?? [];
+  const { name = '', revision } = REVISED_NAME.exec(target)?.groups ?? {};
   const file = name.endsWith(PROMPT_EXTENSION) ? name : `${name}${PROMPT_EXTENSION}`;
 
   const promptPath = path.resolve(ctx.cwd, file);

@@ -35,7 +35,7 @@ export async function withOperatorStore(
  * Returns a command line for the same store. The URL may hold a password, so that a placeholder
  * stands for it.
  */
-export function adviseOperator(
+export function formatOperatorCommand(
   { formatCommand }: Context,
   { database }: DatabaseFlags,
   ...words: string[]

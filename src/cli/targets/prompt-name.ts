@@ -81,7 +81,7 @@ export async function askOfPrompt<T>(
 /** A prompt that was found by its slug. */
 interface FoundPrompt extends NamedPrompt {
   /** The id of the latest version. */
-  readonly latest: string;
+  readonly latestVersionId: string;
   /** The config of the latest version. */
   readonly config: unknown;
   readonly estimatedCredits: unknown;
@@ -100,8 +100,8 @@ export async function findByName(
   const atIndex = name.lastIndexOf('@');
   const slug = atIndex > 0 ? name.slice(0, atIndex) : name;
   const row = await findSlug(connection, slug, signal);
-  const { promptId, promptVersionId: latest, configs: config, estimatedCredits } = row;
-  const latestPrompt = { promptId, latest, config, estimatedCredits };
+  const { promptId, promptVersionId: latestVersionId, configs: config, estimatedCredits } = row;
+  const latestPrompt = { promptId, latestVersionId, config, estimatedCredits };
   if (atIndex <= 0) return latestPrompt;
 
   const promptVersionId = await findNamedVersion(
@@ -199,7 +199,7 @@ async function listVideoPrompts(
  *
  * @throws {CliError} exit 4 if there is none
  */
-export async function readNamed(
+export async function readNamedPrompt(
   ctx: Context,
   connection: Connection,
   name: string,

@@ -69,8 +69,13 @@ async function resolveName(
   if (isUuid(name)) return { promptVersionId: name, mayBePrompt: true };
 
   const foundPrompt = await findByName(connection, name, ctx.signal);
-  const { latest, promptVersionId = latest, config, estimatedCredits } = foundPrompt;
-  const isLatest = promptVersionId === latest;
+  const {
+    latestVersionId,
+    promptVersionId = latestVersionId,
+    config,
+    estimatedCredits,
+  } = foundPrompt;
+  const isLatest = promptVersionId === latestVersionId;
   return { promptVersionId, mayBePrompt: false, estimatedCredits, ...(isLatest && { config }) };
 }
 

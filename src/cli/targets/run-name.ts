@@ -4,7 +4,7 @@ import { notFoundError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
 /** Minimum length of the beginning of a run id. */
-const MIN_LENGTH = 6;
+const MIN_BEGINNING_LENGTH = 6;
 const RUN_ID_BEGINNING = /^[0-9a-f][0-9a-f-]*$/iu;
 
 /**
@@ -21,10 +21,10 @@ export async function resolveRun(
 ): Promise<string> {
   if (isUuid(name) || !RUN_ID_BEGINNING.test(name)) return name;
 
-  if (name.length < MIN_LENGTH) {
+  if (name.length < MIN_BEGINNING_LENGTH) {
     throw usageError(
       `${name} is too short for a run`,
-      `Give at least ${MIN_LENGTH} characters of its id.`,
+      `Give at least ${MIN_BEGINNING_LENGTH} characters of its id.`,
     );
   }
 

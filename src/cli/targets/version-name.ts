@@ -12,6 +12,12 @@ import { type CliError, notFoundError, usageError } from '../core/errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { isLocalService, unlessNotFound } from './not-found.ts';
 
+/** A prompt whose versions are looked up. */
+interface VersionedPrompt {
+  readonly slug: string;
+  readonly promptId: string;
+}
+
 /**
  * Returns the version of a prompt that has this label, or whose id begins like this. The service
  * lists the latest ten; older ones need the whole id or a label.
@@ -20,7 +26,7 @@ import { isLocalService, unlessNotFound } from './not-found.ts';
  */
 export async function resolveVersion(
   connection: Connection,
-  prompt: { readonly slug: string; readonly promptId: string },
+  prompt: VersionedPrompt,
   versionName: string,
   signal: AbortSignal,
 ): Promise<string> {
@@ -32,39 +38,39 @@ export async function resolveVersion(
 /** Like `resolveVersion`, for a list of versions that was already fetched. */
 export async function resolveListedVersion(
   connection: Connection,
-  prompt: {
-    readonly slug: string;
-    readonly promptId: string;
-    readonly versions: readonly PromptVersionEntry[];
-  },
-  name: string,
+  prompt: VersionedPrompt & { readonly versions: readonly PromptVersionEntry[] },
+  versionName: string,
   signal: AbortSignal,
 ): Promise<string> {
   const { slug, promptId, versions } = prompt;
-  if (versions.length < MAX_VERSIONS) return requireListedVersion(versions, name, slug);
+  if (versions.length < MAX_VERSIONS) return requireListedVersion(versions, versionName, slug);
 
-  const isListed = versions.some(({ promptVersionId }) => promptVersionId === name.toLowerCase());
-  if (isUuid(name) && !isListed) return requireVersionId(connection, prompt, name, signal);
+  const isListed = versions.some(
+    ({ promptVersionId }) => promptVersionId === versionName.toLowerCase(),
+  );
+  if (isUuid(versionName) && !isListed) {
+    return requireVersionId(connection, prompt, versionName, signal);
+  }
 
-  const mayBeLabel = findLabelFault(name) === undefined;
+  const mayBeLabel = findLabelFault(versionName) === undefined;
   const labelledId = mayBeLabel
-    ? await findLabelledId(connection, promptId, name, signal)
+    ? await findLabelledId(connection, promptId, versionName, signal)
     : undefined;
-  return labelledId ?? requireListedVersion(versions, name, slug);
+  return labelledId ?? requireListedVersion(versions, versionName, slug);
 }
 
 async function requireVersionId(
   connection: Connection,
-  { slug, promptId }: { readonly slug: string; readonly promptId: string },
-  id: string,
+  { slug, promptId }: VersionedPrompt,
+  versionId: string,
   signal: AbortSignal,
 ): Promise<string> {
   const version = await unlessNotFound(
-    connection.client.prompts.get(promptId, { versionId: id, signal }),
+    connection.client.prompts.get(promptId, { versionId: versionId, signal }),
   );
   if (version !== undefined) return version.promptVersionId;
   throw notFoundError(
-    `${slug} has no version ${id}`,
+    `${slug} has no version ${versionId}`,
     `List its versions with: ${connection.formatCommand('versions', 'list', slug)}`,
   );
 }

@@ -15,7 +15,12 @@ async function settings(active: string | undefined = 'work') {
     document.profiles = { work: { baseUrl: WORK }, bare: { baseUrl: 'https://bare.test/v1' } };
     if (active !== undefined) document.activeProfile = active;
   });
-  await opened.credentials.store('work', 'https://work.test', 'work-key', { useKeychain: false });
+  await opened.credentials.store({
+    profile: 'work',
+    origin: 'https://work.test',
+    key: 'work-key',
+    allowsKeychain: false,
+  });
   return opened;
 }
 

@@ -13,9 +13,14 @@ it.runIf(isPosix)(
   'keeps a key with its origin, for the owner only, until it is forgotten',
   async () => {
     const store = storeIn(temporaryDirectory());
-    expect(await store.store('work', 'https://a.test', 'secret', { useKeychain: false })).toBe(
-      'file',
-    );
+    const keptIn = await store.store({
+      profile: 'work',
+      origin: 'https://a.test',
+      key: 'secret',
+      allowsKeychain: false,
+    });
+
+    expect(keptIn).toBe('file');
 
     const credential = store.find('work');
     expect(credential).toEqual({ origin: 'https://a.test', key: 'secret' });
@@ -31,8 +36,11 @@ it.runIf(isPosix)(
 
 it('falls back to the file if there is no keychain', async () => {
   const store = storeIn(temporaryDirectory());
-  const keptIn = await store.store('promptrun-test', 'https://keychain.test', 'k', {
-    useKeychain: true,
+  const keptIn = await store.store({
+    profile: 'promptrun-test',
+    origin: 'https://keychain.test',
+    key: 'k',
+    allowsKeychain: true,
   });
   const credential = store.find('promptrun-test');
 

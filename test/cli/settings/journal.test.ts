@@ -71,7 +71,7 @@ describe('the journal', () => {
   );
 
   it('is empty if its file does not exist', async () => {
-    expect(await journal.read()).toEqual({ entries: [], damaged: 0 });
+    expect(await journal.read()).toEqual({ entries: [], damagedCount: 0 });
     expect(await journal.findLast(SERVICE)).toBeUndefined();
   });
 
@@ -81,7 +81,7 @@ describe('the journal', () => {
     const other = new Journal(directory, { now: () => NOW });
     const second = await beginEntry(other);
     await other.close();
-    expect(await journal.read()).toEqual({ entries: [second, first], damaged: 0 });
+    expect(await journal.read()).toEqual({ entries: [second, first], damagedCount: 0 });
   });
 
   it('keeps what another process wrote at the same time', async () => {
@@ -123,7 +123,7 @@ describe('the journal', () => {
 
     await beginEntry(journal);
     await writeFile(journal.file, Buffer.from([0xff, 0xfe, 0x00, 0x0a]), { flag: 'a' });
-    expect((await journal.read()).damaged).toBe(1);
+    expect((await journal.read()).damagedCount).toBe(1);
   });
 
   it('lists the creations that may have made a run, and the runs that it names', async () => {

@@ -149,13 +149,13 @@ describe('a refresh that the service asks for', () => {
   it('happens once at the end of the command, in one try of at most 5 s', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
     await cache.refresh();
-    cache.noteActionRequired();
-    cache.noteActionRequired();
+    cache.recordActionRequired();
+    cache.recordActionRequired();
 
     expect(asked).toHaveLength(1);
 
-    await cache.settle();
-    await cache.settle();
+    await cache.refreshIfRequested();
+    await cache.refreshIfRequested();
 
     expect(asked.slice(1)).toEqual([
       { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
@@ -165,15 +165,15 @@ describe('a refresh that the service asks for', () => {
 
   it('does not happen if nothing asked for it', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), []);
-    await cache.settle();
+    await cache.refreshIfRequested();
     expect(asked).toEqual([]);
   });
 
   it('does not happen if the command has fetched the models since', async () => {
     const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
-    cache.noteActionRequired();
+    cache.recordActionRequired();
     await cache.refresh();
-    await cache.settle();
+    await cache.refreshIfRequested();
     expect(asked).toHaveLength(1);
   });
 
@@ -184,8 +184,8 @@ describe('a refresh that the service asks for', () => {
       const fetches = script.length;
       const { cache, asked } = cacheIn(directory, script, 'key', clock);
       const sent = cache.getCliAgent();
-      cache.noteActionRequired();
-      await cache.settle();
+      cache.recordActionRequired();
+      await cache.refreshIfRequested();
       expect(asked).toHaveLength(fetches);
       return sent;
     };
@@ -203,8 +203,8 @@ describe('a refresh that the service asks for', () => {
 
   it('fails without a fault', async () => {
     const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
-    cache.noteActionRequired();
-    await expect(cache.settle()).resolves.toBeUndefined();
+    cache.recordActionRequired();
+    await expect(cache.refreshIfRequested()).resolves.toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('no network')]);
     expect(cache.getCliAgent()).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { isJsonObject } from '../../../utils/bounded-json.ts';
-import { DELIMITERS, readTable } from '../../inputs/rows/csv.ts';
+import { DELIMITERS, readCsvTable } from '../../inputs/rows/csv.ts';
 import type { ResultsLine } from './results-line.ts';
 
 /** The columns of every table of results, after the rows' own. */
@@ -47,7 +47,7 @@ export async function readResultsTable(
   // A spreadsheet that has saved the table may have changed its separator.
   for (const delimiter of DELIMITERS) {
     const text = createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
-    const table = await readTable(text, delimiter);
+    const table = await readCsvTable(text, delimiter);
     const rows = readTableRows(excel ? table.map(withoutApostrophes) : table);
     if (rows !== undefined) return rows;
   }

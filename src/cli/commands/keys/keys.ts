@@ -6,7 +6,7 @@ import { formatIsoAge } from '../../core/durations.ts';
 import { notFoundError, usageError } from '../../core/errors.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { present, presentList, reportOutcome } from '../../outputs/present.ts';
-import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
+import { formatOperatorCommand, withOperatorStore } from '../../targets/operator-store.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { KEYS_CREATE } from './spec.ts';
 
@@ -23,7 +23,7 @@ export async function addKey(ctx: Context, flags: Flags): Promise<void> {
     const changesUser = options.plan !== undefined || options.credits !== undefined;
     if (isNewUser || !changesUser) return;
 
-    const command = adviseOperator(ctx, flags, 'users', 'set', createdKey.user);
+    const command = formatOperatorCommand(ctx, flags, 'users', 'set', createdKey.user);
     ctx.io.note(
       `note: the user ${createdKey.user} already exists and is unchanged; to change it: ${command}`,
     );
@@ -83,7 +83,7 @@ export async function listKeys(ctx: Context, flags: DatabaseFlags): Promise<void
 /** Revokes a key of the local service, named by its id or its beginning. */
 export async function revokeKey(ctx: Context, name: string, flags: DatabaseFlags): Promise<void> {
   await withOperatorStore(ctx, 'keys revoke', flags, async store => {
-    const listHint = `List the keys with: ${adviseOperator(ctx, flags, 'keys', 'list')}`;
+    const listHint = `List the keys with: ${formatOperatorCommand(ctx, flags, 'keys', 'list')}`;
     const id = requireKeyId(await store.listKeys(), name, listHint);
     if (!(await store.revokeKey(id))) throw unknownKeyError(name, listHint);
     await reportOutcome(ctx, { revoked: id }, `Key ${id} is revoked.`);

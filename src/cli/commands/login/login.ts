@@ -27,19 +27,20 @@ export async function login(ctx: Context, options: LoginOptions): Promise<void> 
   const key = await askForAcceptedKey(ctx, target);
   await saveProfile(ctx, target);
 
-  const useKeychain = options.keychain && ctx.settings.get('keychain') !== false;
-  const { origin } = new URL(target.baseUrl);
-  const keptIn = await ctx.settings.credentials.store(target.profile, origin, key, { useKeychain });
+  const allowsKeychain = options.keychain && ctx.settings.get('keychain') !== false;
+  const { profile, baseUrl } = target;
+  const { origin } = new URL(baseUrl);
+  const keptIn = await ctx.settings.credentials.store({ profile, origin, key, allowsKeychain });
   const keyPlace = keptIn === 'keychain' ? 'the system keychain' : ctx.settings.credentials.file;
 
-  const isActive = ctx.settings.activeProfile === target.profile;
+  const isActive = ctx.settings.activeProfile === profile;
   await reportOutcome(
     ctx,
     { ...target, keptIn, active: isActive },
-    `Logged in to ${target.baseUrl} as profile ${target.profile}; the key is in ${keyPlace}.`,
+    `Logged in to ${baseUrl} as profile ${profile}; the key is in ${keyPlace}.`,
   );
 
-  if (!isActive) ctx.io.note(`promptrun profile use ${target.profile} makes it the active one.`);
+  if (!isActive) ctx.io.note(`promptrun profile use ${profile} makes it the active one.`);
 
   if (ctx.env['PROMPTRUN_API_KEY']) {
     ctx.io.note('PROMPTRUN_API_KEY is set and wins over the stored key.');
@@ -120,7 +121,7 @@ async function resolveLoginTarget(ctx: Context): Promise<LoginTarget> {
     explicitUrl ?? ctx.settings.profiles.get(profile)?.baseUrl ?? (await askForAddress(ctx));
   return {
     profile,
-    baseUrl: requireSecureBaseUrl(baseUrl, `profile ${profile}`, ctx.globals.insecureHttp),
+    baseUrl: requireSecureBaseUrl(baseUrl, `profile ${profile}`, ctx.globals),
   };
 }
 
@@ -131,7 +132,7 @@ async function askForAddress(ctx: Context): Promise<string> {
 
   const findProblem = (answer: string): string | undefined => {
     try {
-      requireSecureBaseUrl(answer, 'the address', ctx.globals.insecureHttp);
+      requireSecureBaseUrl(answer, 'the address', ctx.globals);
       return undefined;
     } catch (error) {
       return getErrorMessage(error);
@@ -152,10 +153,7 @@ async function askForAddress(ctx: Context): Promise<string> {
 
 function findExplicitAddress(ctx: Context): string | undefined {
   const sourcedUrl = findExplicitBaseUrl(ctx);
-  return (
-    sourcedUrl &&
-    requireSecureBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals.insecureHttp)
-  );
+  return sourcedUrl && requireSecureBaseUrl(sourcedUrl.value, sourcedUrl.source, ctx.globals);
 }
 
 /**
@@ -208,17 +206,17 @@ async function askForKey(ctx: Context, baseUrl: string): Promise<string> {
 export async function logout(ctx: Context): Promise<void> {
   const profile = findChosenProfile(ctx)?.value ?? null;
   const wasForgotten = profile !== null && (await ctx.settings.credentials.forget(profile));
-  await reportOutcome(
-    ctx,
-    { profile, forgotten: wasForgotten },
-    describeLogout(profile, wasForgotten),
-  );
+  const message = describeLogout(profile, { wasForgotten });
+  await reportOutcome(ctx, { profile, forgotten: wasForgotten }, message);
   if (ctx.env['PROMPTRUN_API_KEY']) ctx.io.note('PROMPTRUN_API_KEY is still set.');
 }
 
-function describeLogout(profile: string | null, forgotten: boolean): string {
+function describeLogout(
+  profile: string | null,
+  { wasForgotten }: { readonly wasForgotten: boolean },
+): string {
   if (profile === null) return 'No profile is active. Nothing was removed.';
-  return forgotten
+  return wasForgotten
     ? `Removed the key of profile ${profile}.`
     : `Profile ${profile} has no key stored.`;
 }

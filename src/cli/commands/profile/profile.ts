@@ -50,7 +50,7 @@ export async function addProfile(ctx: Context, name: string): Promise<void> {
     throw usageError('profile add needs --base-url <url>', `For example: ${example}`);
   }
 
-  const baseUrl = requireSecureBaseUrl(address, '--base-url', ctx.globals.insecureHttp);
+  const baseUrl = requireSecureBaseUrl(address, '--base-url', ctx.globals);
   const isActive = await ctx.settings.update(document => {
     document.profiles[name] = { ...document.profiles[name], baseUrl };
     document.activeProfile ??= name;

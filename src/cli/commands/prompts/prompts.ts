@@ -11,7 +11,7 @@ import { type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
 import { resolveAddress } from '../../settings/address.ts';
 import { getTargetConnection } from '../../targets/prompt-file.ts';
-import { readNamed } from '../../targets/prompt-name.ts';
+import { readNamedPrompt } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { PROMPTS_GET } from './spec.ts';
 
@@ -134,7 +134,7 @@ export async function printPrompt(
   { versionId }: FlagsOf<typeof PROMPTS_GET.flags>,
 ): Promise<void> {
   const connection = await getTargetConnection(ctx, prompt);
-  const reading = readNamed(ctx, connection, prompt, versionId);
+  const reading = readNamedPrompt(ctx, connection, prompt, versionId);
   const version = await withSpinner(ctx, 'asking for the prompt', reading);
   const isId = versionId !== undefined || isUuid(prompt);
   await presentPromptVersion(ctx, version, connection, isId ? undefined : prompt);

@@ -63,7 +63,7 @@ export async function publishPrompts(
       await publishAll(await createHttpPublisher(ctx, database));
     }
   } finally {
-    if (rows.length > 0) await presentRows(ctx, rows);
+    if (rows.length > 0) await presentPublishRows(ctx, rows);
   }
 }
 
@@ -189,7 +189,7 @@ function requirePromptFile({ cwd }: Context, name: string): string {
   return file;
 }
 
-function presentRows(ctx: Context, rows: readonly PublishRow[]): Promise<void> {
+function presentPublishRows(ctx: Context, rows: readonly PublishRow[]): Promise<void> {
   return presentList(ctx, rows, {
     columns: [
       { title: 'SLUG', min: 8, cell: ({ slug }) => slug },

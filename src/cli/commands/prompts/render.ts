@@ -13,7 +13,7 @@ import {
   openImage,
   readImageBytes,
 } from '../../inputs/images/image-source.ts';
-import { openImages, placeImages, takeNamedImages } from '../../inputs/images/place-images.ts';
+import { openImages, openNamedImages, placeImages } from '../../inputs/images/place-images.ts';
 import type { InputFields } from '../../inputs/input-fields.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
@@ -21,7 +21,7 @@ import { requireLocalService } from '../../settings/address.ts';
 import { withPromptFile } from '../../targets/git/revision.ts';
 import { findVersionDefinition, readPromptDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';
-import { readNamed } from '../../targets/prompt-name.ts';
+import { readNamedPrompt } from '../../targets/prompt-name.ts';
 import { escapeControls, toOneLine } from '../../terminal/sanitise.ts';
 import type { PROMPTS_RENDER } from './spec.ts';
 
@@ -61,7 +61,7 @@ async function findPublishedDefinition(
   ctx: Context,
   prompt: string,
 ): Promise<PromptDefinition | undefined> {
-  const { promptVersionId } = await readNamed(ctx, await ctx.connection(), prompt);
+  const { promptVersionId } = await readNamedPrompt(ctx, await ctx.connection(), prompt);
   return findVersionDefinition(ctx, promptVersionId);
 }
 
@@ -119,7 +119,7 @@ async function placePictures(
     typeof value === 'string' ? [[key, value] as const] : [],
   );
   const unplacedInputs = { text: new Map(strings), images: await openImages(finder, images) };
-  const openedInputs = await takeNamedImages(fields, unplacedInputs, finder);
+  const openedInputs = await openNamedImages(fields, unplacedInputs, finder);
   const { images: placedUrls } = placeImages(fields, openedInputs);
 
   return {

@@ -15,7 +15,7 @@ import { checkDirectory } from '../../outputs/saving/check-writable.ts';
 import { LOCAL_PROFILE } from '../../settings/profile-name.ts';
 import { findVersionDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
-import { readNamed } from '../../targets/prompt-name.ts';
+import { readNamedPrompt } from '../../targets/prompt-name.ts';
 import { formatServiceFlags } from '../../terminal/command-line.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { quoteIfNeeded } from '../../terminal/shell-words.ts';
@@ -103,7 +103,7 @@ function noteMissingInputs({ io }: Context, { prompt, untypeable }: Skill): void
 
 async function createSkill(ctx: Context, prompt: string): Promise<Skill> {
   const connection = await getTargetConnection(ctx, prompt);
-  const version = await readNamed(ctx, connection, prompt);
+  const version = await readNamedPrompt(ctx, connection, prompt);
   const row = await findSearchRow(connection, version, ctx.signal);
   const file = findPromptFile(ctx, prompt, 'command line');
   const definition = file && (await findVersionDefinition(ctx, version.promptVersionId));

@@ -19,7 +19,7 @@ export type ResourcesListOptions = FlagsOf<typeof RESOURCES_LIST.flags>;
 export async function printModels(ctx: Context, options: ResourcesListOptions): Promise<void> {
   if (options.modality !== undefined) requireOneOf('modality', options.modality, MODALITIES);
   const chosenModels = (await readOrFetchModels(ctx, options)).filter(model =>
-    isChosen(model, options),
+    matchesFlags(model, options),
   );
   const listForm: ListForm<Model> = {
     columns: [
@@ -46,7 +46,7 @@ async function readOrFetchModels(
     return answer.resources.models;
   }
 
-  const { cached: entry } = await readCachedResources(ctx);
+  const { entry } = await readCachedResources(ctx);
   if (entry !== undefined) return entry.models;
   throw notFoundError(
     'no models are cached for this service and key',
@@ -54,7 +54,7 @@ async function readOrFetchModels(
   );
 }
 
-function isChosen(model: unknown, { modality, model: name }: ResourcesListOptions): boolean {
+function matchesFlags(model: unknown, { modality, model: name }: ResourcesListOptions): boolean {
   const row = (model ?? {}) as Partial<Model>;
   const hasModality = modality === undefined || row.modality === modality;
   return hasModality && (name === undefined || row.model === name);
@@ -66,21 +66,20 @@ function formatOptions({ availableRunOptions }: Model): string {
 
 /** Shows the hash, age and file of the cached models. Sends nothing. */
 export async function showModelCache(ctx: Context): Promise<void> {
-  const { file, service, cached } = await readCachedResources(ctx);
+  const { file, service, entry } = await readCachedResources(ctx);
   const status = {
     service,
-    hash: cached?.hash ?? null,
-    fetchedAt: cached?.fetchedAt ?? null,
-    models: cached?.models.length ?? 0,
+    hash: entry?.hash ?? null,
+    fetchedAt: entry?.fetchedAt ?? null,
+    models: entry?.models.length ?? 0,
     file,
   };
   await presentFacts(ctx, status, [
     ['Service', service],
-    ['Hash', cached?.hash ?? 'none cached'],
+    ['Hash', entry?.hash ?? 'none cached'],
     [
       'Models',
-      cached &&
-        `${cached.models.length}, fetched ${formatIsoAge(cached.fetchedAt, ctx.clock.now())}`,
+      entry && `${entry.models.length}, fetched ${formatIsoAge(entry.fetchedAt, ctx.clock.now())}`,
     ],
     ['File', file],
   ]);

@@ -7,17 +7,17 @@ import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import {
   findInputFault,
   findSuppliedInputFault,
+  NO_VALIDATE_HINTS,
   refuseInputFault,
-  UNCHECKED,
 } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
 import { createImageFinder } from '../../inputs/images/image-source.ts';
 import {
   openImages,
+  openNamedImages,
   type PlacedInputs,
   placeImages,
-  takeNamedImages,
   type UnplacedImage,
   type UnplacedInputs,
 } from '../../inputs/images/place-images.ts';
@@ -67,7 +67,7 @@ export async function prepareRun(
 
   const namedTarget = await resolveTarget(ctx, connection, name, { source, model: flags.model });
   if (flags.validate) {
-    await checkOptions(ctx, connection, namedTarget.promptVersionId, options, UNCHECKED);
+    await checkOptions(ctx, connection, namedTarget.promptVersionId, options, NO_VALIDATE_HINTS);
   }
 
   const { images } = suppliedInputs;
@@ -172,7 +172,7 @@ async function completeInputs(
   }
 
   const fields = describeConfig(config);
-  const namedInputs = await takeNamedImages(fields, suppliedInputs, createImageFinder(ctx));
+  const namedInputs = await openNamedImages(fields, suppliedInputs, createImageFinder(ctx));
 
   const inputs = placeImages(fields, namedInputs);
   if (!mayAsk(ctx)) {

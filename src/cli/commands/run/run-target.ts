@@ -147,12 +147,12 @@ async function startRun(
     return await startOnce(ctx, preparedRun, { ...options, onRunId: () => (isVersion = true) });
   } catch (error) {
     if (isVersion || !(error instanceof NotFoundError) || error.httpStatus !== 404) throw error;
-    return await startLatest(ctx, preparedRun, options, error);
+    return await startLatestVersion(ctx, preparedRun, options, error);
   }
 }
 
 /** Starts a run of a prompt's latest version, after the service refused its id as a version's. */
-async function startLatest(
+async function startLatestVersion(
   ctx: Context,
   preparedRun: PreparedRun,
   options: StartOptions,

@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
-import { findSuppliedInputFault, UNCHECKED } from '../../inputs/check-inputs.ts';
+import { findSuppliedInputFault, NO_VALIDATE_HINTS } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../../inputs/flag-values.ts';
 import {
@@ -45,7 +45,9 @@ export async function buildChangedRequest(
       model: flags.model,
     },
   );
-  if (flags.validate) await checkOptions(ctx, connection, promptVersionId, newOptions, UNCHECKED);
+  if (flags.validate) {
+    await checkOptions(ctx, connection, promptVersionId, newOptions, NO_VALIDATE_HINTS);
+  }
 
   const isNamed = images.some(({ name }) => name !== undefined);
   const isChecked = flags.validate && suppliedInputs.text.size > 0 && !ctx.isReplay;

@@ -9,10 +9,10 @@ import type { Cell } from '../../terminal/table.ts';
 /** Shows the runs started on this machine, newest first. Sends nothing. */
 export async function listStartedRuns(ctx: Context): Promise<void> {
   const { journal } = ctx;
-  const { entries, damaged } = await journal.read();
-  if (damaged > 0) {
+  const { entries, damagedCount } = await journal.read();
+  if (damagedCount > 0) {
     ctx.io.note(
-      `note: left out ${pluralize(damaged, 'line')} of ${journal.file} that can't be read`,
+      `note: left out ${pluralize(damagedCount, 'line')} of ${journal.file} that can't be read`,
     );
   }
 

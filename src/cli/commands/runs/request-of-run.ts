@@ -43,7 +43,7 @@ export async function readRequestFromService(
     const runName = `run ${runId}`;
 
     // Anything but an id could name a file on this machine.
-    if (!isUuid(keptRequest.promptVersionId)) throw damagedManifestError(runName);
+    if (!isUuid(keptRequest.promptVersionId)) throw damagedRequestError(runName);
 
     return {
       runId,
@@ -62,7 +62,7 @@ export async function readRequestFromService(
 
 function readKeptInputs(inputs: unknown, where: string): Pick<RequestOfRun, 'text' | 'images'> {
   const { textInputs = {}, imageInputs = [] } = isJsonObject(inputs) ? inputs : {};
-  if (!Array.isArray(imageInputs)) throw damagedManifestError(where);
+  if (!Array.isArray(imageInputs)) throw damagedRequestError(where);
   return {
     text: readTextEntries(textInputs, where),
     images: imageInputs.map((image: unknown) => ({ image: readInlineImage(image, where) })),
@@ -74,13 +74,13 @@ function readInlineImage(image: unknown, where: string): string {
   const { type, url, base64 } = isJsonObject(image) ? image : {};
   if (type === 'url' && typeof url === 'string' && /^https:/iu.test(url)) return url;
   if (type === 'base64' && typeof base64 === 'string') return `data:;base64,${base64}`;
-  throw damagedManifestError(where);
+  throw damagedRequestError(where);
 }
 
 function readTextEntries(value: unknown, where: string): Map<string, string> {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   if (!isJsonObject(value) || entries.some(([, text]) => typeof text !== 'string')) {
-    throw damagedManifestError(where);
+    throw damagedRequestError(where);
   }
   return new Map(entries as [string, string][]);
 }
@@ -98,10 +98,10 @@ export async function readRequestFromManifest(
 ): Promise<RequestOfRun> {
   const manifest = await readManifest(ctx, file);
   const { baseUrl, runId, promptVersionId, textInputs, imageInputs, runOptions } = manifest;
-  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damagedManifestError(file);
+  if (typeof runId !== 'string' || typeof baseUrl !== 'string') throw damagedRequestError(file);
 
   if (typeof promptVersionId !== 'string' || !isUuid(promptVersionId)) {
-    throw damagedManifestError(file);
+    throw damagedRequestError(file);
   }
 
   if (baseUrl !== connection.baseUrl) {
@@ -118,7 +118,7 @@ export async function readRequestFromManifest(
     );
   }
 
-  if (!Array.isArray(imageInputs)) throw damagedManifestError(file);
+  if (!Array.isArray(imageInputs)) throw damagedRequestError(file);
 
   return {
     runId,
@@ -134,11 +134,11 @@ function describeService(baseUrl: string): string {
 }
 
 function readKeptImage(image: unknown, file: string): KeptImage {
-  if (!isJsonObject(image)) throw damagedManifestError(file);
+  if (!isJsonObject(image)) throw damagedRequestError(file);
   const { url, sha256, name } = image;
   if (typeof url === 'string' && /^https:/iu.test(url)) return { image: url };
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/u.test(sha256)) {
-    throw damagedManifestError(file);
+    throw damagedRequestError(file);
   }
   return { sha256, name: typeof name === 'string' ? name : '' };
 }
@@ -148,12 +148,12 @@ async function readManifest(
   file: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   const text = await readTextFile(file, ctx.cwd, 'runs rerun');
-  if (text.length > MAX_REQUEST_CHARACTERS) throw damagedManifestError(file);
+  if (text.length > MAX_REQUEST_CHARACTERS) throw damagedRequestError(file);
   const value = parseJson(text);
-  if (!isJsonObject(value)) throw damagedManifestError(file);
+  if (!isJsonObject(value)) throw damagedRequestError(file);
   return value;
 }
 
-function damagedManifestError(where: string): Error {
+function damagedRequestError(where: string): Error {
   return configError(`${toOneLine(where)} does not contain the request of a run, or is damaged`);
 }

@@ -22,7 +22,7 @@ export interface FolderContent {
 }
 
 /** The name of a file that is still being written. */
-const PART = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
+const PART_FILE = String.raw`\.promptrun-[0-9a-f]{12}\.part`;
 const UUID_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 /** A folder with everything in it. */
@@ -31,42 +31,49 @@ const WHOLE_FOLDER: OwnFolder = { files: /(?:)/u, whole: /(?:)/u };
 /** The folder of settings and caches. */
 const CONFIG_FOLDER: OwnFolder = {
   files: new RegExp(
-    String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART})$`,
+    String.raw`^(?:(?:config|credentials|resources|prompts)\.json(?:\.lock)?|${PART_FILE})$`,
     'u',
   ),
 };
 
 /** A folder of the journals from which commands resume their work. */
-const RESUMABLE: OwnFolder = {
-  files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART})$`, 'u'),
+const RESUME_FOLDER: OwnFolder = {
+  files: new RegExp(String.raw`^(?:[\w.-]+\.jsonl(?:\.lock)?|[\w.-]+\.lock|${PART_FILE})$`, 'u'),
 };
 
 const STATE_FOLDER: OwnFolder = {
   files: new RegExp(
-    String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART})$`,
+    String.raw`^(?:journal(?:-[\w-]+)?\.jsonl(?:\.lock)?|batch-[\w-]+\.jsonl\.journal(?:\.lock)?|${PART_FILE})$`,
     'u',
   ),
-  folders: { tests: RESUMABLE, comparisons: RESUMABLE, judges: RESUMABLE } satisfies Record<
-    ResumableKind,
-    OwnFolder
-  >,
+  folders: {
+    tests: RESUME_FOLDER,
+    comparisons: RESUME_FOLDER,
+    judges: RESUME_FOLDER,
+  } satisfies Record<ResumableKind, OwnFolder>,
 };
 
 /** The folder of the local service. */
 const DATA_FOLDER: OwnFolder = {
-  files: new RegExp(String.raw`^(?:promptrun(?:-aside-[\w-]+)?\.db(?:[.-][\w.-]+)?|${PART})$`, 'u'),
+  files: new RegExp(
+    String.raw`^(?:promptrun(?:-aside-[\w-]+)?\.db(?:[.-][\w.-]+)?|${PART_FILE})$`,
+    'u',
+  ),
   folders: {
-    media: { files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART})$`, 'u') },
-    inputs: { files: new RegExp(`^${PART}$`, 'u'), whole: new RegExp(`^${UUID_PATTERN}$`, 'u') },
+    media: { files: new RegExp(String.raw`^(?:${UUID_PATTERN}(?:-\d+)?\.\w+|${PART_FILE})$`, 'u') },
+    inputs: {
+      files: new RegExp(`^${PART_FILE}$`, 'u'),
+      whole: new RegExp(`^${UUID_PATTERN}$`, 'u'),
+    },
     workers: { files: /\.lock(?:-journal)?$/u },
     programs: { files: new RegExp(String.raw`^${UUID_PATTERN}\.json(?:\.lock)?$`, 'u') },
-    'unstored-runs': { files: new RegExp(`^(?:${UUID_PATTERN}|${PART})$`, 'u') },
+    'unstored-runs': { files: new RegExp(`^(?:${UUID_PATTERN}|${PART_FILE})$`, 'u') },
   },
 };
 
 /** The folder that the single executable unpacks into, named by the digest of its content. */
 const CACHE_FOLDER: OwnFolder = {
-  files: new RegExp(`^${PART}$`, 'u'),
+  files: new RegExp(`^${PART_FILE}$`, 'u'),
   whole: /^\.?[0-9a-f]{16,128}(?:[.-][\w.-]+)?$/u,
 };
 

@@ -15,7 +15,7 @@ export interface StartupFile {
 }
 
 const OWN_LINES: ReadonlySet<string> = new Set(
-  COMPLETION_LINES.flatMap(({ line, earlier }) => [line, ...earlier]),
+  COMPLETION_LINES.flatMap(({ line, earlierLines }) => [line, ...earlierLines]),
 );
 
 /** The byte order mark as a character, and that of UTF-8 read as Latin-1. */

@@ -5,7 +5,7 @@ import { notFoundError, usageError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import type { DatabaseFlags } from '../../core/shared-flags.ts';
 import { type ListForm, presentList, reportOutcome } from '../../outputs/present.ts';
-import { adviseOperator, withOperatorStore } from '../../targets/operator-store.ts';
+import { formatOperatorCommand, withOperatorStore } from '../../targets/operator-store.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import type { USERS_SET } from './spec.ts';
 
@@ -66,6 +66,6 @@ function readUserChanges({ credits, plan }: UsersSetFlags): UserChanges {
 function unknownUserError(ctx: Context, flags: DatabaseFlags, name: string): Error {
   return notFoundError(
     `the user '${toOneLine(name)}' does not exist`,
-    `List the users with: ${adviseOperator(ctx, flags, 'users', 'list')}`,
+    `List the users with: ${formatOperatorCommand(ctx, flags, 'users', 'list')}`,
   );
 }

@@ -35,6 +35,19 @@ export interface ImageFinder<Image = ImageSource> {
   open(source: string): Promise<Image>;
 }
 
+/** Size of a piece of a file: a multiple of three, so that base64 pieces join. */
+const CHUNK_BYTES = 3 * 128 * 1024;
+
+/** Number of bytes that show a file's type. */
+const IMAGE_HEAD_BYTES = 4100;
+
+/**
+ * Matches the beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats
+ * loads slowly.
+ */
+const COMMON_IMAGE_BEGINNING =
+  /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
+
 const URL_SCHEME = /^[a-z][a-z0-9+.-]*:\/\//iu;
 
 /** Returns true if a source is a URL of any kind, not a file. */
@@ -83,12 +96,12 @@ async function openImageFile(ctx: Context, source: string): Promise<ImageSource>
 
   if (!stats.isFile()) {
     // A pipe or a device has no size and can be read only once.
-    const reading = readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal);
-    return createMemoryImage(await explainFileFault(reading), source);
+    const bytes = readUpTo(openReadable(file), MAX_IMAGE_BYTES, ctx.signal);
+    return createMemoryImage(await explainFileFault(bytes), source);
   }
 
   checkSize(stats.size, source);
-  const { size, sha256, beginning } = await explainFileFault(summarise(file));
+  const { size, sha256, beginning } = await explainFileFault(summariseFile(file));
   checkSize(size, source);
   await checkContent(beginning, source);
 
@@ -102,16 +115,15 @@ async function openImageFile(ctx: Context, source: string): Promise<ImageSource>
   };
 }
 
-/** Size of a piece of a file: a multiple of three, so that base64 pieces join. */
-const CHUNK_BYTES = 3 * 128 * 1024;
+interface FileSummary {
+  readonly size: number;
+  readonly sha256: string;
+  /** The first bytes, which show the file's type. */
+  readonly beginning: Buffer;
+}
 
-/** Number of bytes that show a file's type. */
-const IMAGE_HEAD_BYTES = 4100;
-
-/** Reads a file's size, digest and the beginning that shows its type, without holding the file. */
-async function summarise(
-  file: string,
-): Promise<{ size: number; sha256: string; beginning: Buffer }> {
+/** Reads a file once, without holding it in memory. */
+async function summariseFile(file: string): Promise<FileSummary> {
   const hash = createHash('sha256');
   let size = 0;
   let firstBytes = Buffer.alloc(0);
@@ -205,21 +217,14 @@ function checkSize(size: number, name: string): void {
   if (size > MAX_IMAGE_BYTES) {
     const mebibytes = (size / 1024 / 1024).toFixed(1);
     throw usageError(
-      `image ${name} is ${mebibytes} MiB; the service takes at most 20 MiB per image`,
+      `image ${name} is ${mebibytes} MiB; the service takes at most ${MAX_IMAGE_BYTES / 1024 / 1024} MiB per image`,
     );
   }
 }
 
-/**
- * The beginnings of PNG, JPEG, GIF and WebP in hexadecimal; the library for other formats loads
- * slowly.
- */
-const USUAL_BEGINNING =
-  /^(?:89504e470d0a1a0a.{8}49484452|ffd8ff|474946383[79]61|52494646.{8}57454250)/u;
-
 /** Refuses bytes that are not an image, whatever the file's name. */
 async function checkContent(bytes: Buffer, name: string): Promise<void> {
-  if (USUAL_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
+  if (COMMON_IMAGE_BEGINNING.test(bytes.toString('hex', 0, 16))) return;
 
   const { fileTypeFromBuffer } = await import('file-type');
   const type = await fileTypeFromBuffer(bytes.subarray(0, IMAGE_HEAD_BYTES));

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { usageError } from '../../core/errors.ts';
-import { type InputWay, refuseInputFault } from '../check-inputs.ts';
+import { type InputHints, refuseInputFault } from '../check-inputs.ts';
 import type { InputFields } from '../input-fields.ts';
 import { type ImageFinder, type ImageSource, isImageUrl } from './image-source.ts';
 
@@ -47,7 +47,7 @@ export async function openImages<Image>(
 }
 
 /** Opens the images that texts name under the name of an image input. An empty text names none. */
-export async function takeNamedImages<Image>(
+export async function openNamedImages<Image>(
   fields: InputFields,
   { text, images }: UnplacedInputs<Image>,
   { open }: Pick<ImageFinder<Image>, 'open'>,
@@ -138,9 +138,9 @@ function unknownImageError(name: string, names: readonly (string | undefined)[])
 export function checkInputs(
   fields: InputFields,
   namedInputs: UnplacedInputs,
-  way?: InputWay,
+  inputHints?: InputHints,
 ): PlacedInputs<ImageSource> {
   const { text, images } = placeImages(fields, namedInputs);
-  refuseInputFault(fields, { text, images }, [], way);
+  refuseInputFault(fields, { text, images }, { uncheckedHints: [], inputHints });
   return { text, images: images.filter(image => image !== undefined) };
 }

@@ -7,6 +7,7 @@ import {
   type FaultyRow,
   findImageColumnOrder,
   ID_COLUMN,
+  type RowPosition,
   type SourceRow,
   toFaultyRow,
   toReadableRow,
@@ -23,10 +24,8 @@ interface CsvFault {
   readonly error: CsvError | undefined;
   readonly raw: string;
   /** The number of records before it. */
-  readonly after: number;
+  readonly precedingRecords: number;
 }
-
-type RowPosition = Pick<SourceRow, 'row' | 'line'>;
 
 /** The first line that Excel takes the separator from. */
 const SEPARATOR_LINE = /^\s*sep=([^"\r\n])[ \t]*(?:[\r\n]|$)/iu;
@@ -66,16 +65,19 @@ export async function* readCsv(
       yield { ...sourceRow, cells: toRecordCells(header, record) };
     }
 
-    if (findFault()?.after === recordCount) break;
+    if (findFault()?.precedingRecords === recordCount) break;
   }
 
   const fault = findFault();
   if (fault !== undefined) {
-    yield toBrokenRow(fault, { row: row + 1, line: line + countLines(getLeadingLines(fault.raw)) });
+    yield toUnfinishedRow(fault, {
+      row: row + 1,
+      line: line + countLines(getLeadingLines(fault.raw)),
+    });
   }
 }
 
-/** The separators that a file may have without being asked for. */
+/** The separators that are detected in a header. */
 export const DELIMITERS = [',', ';', '\t'] as const;
 
 /** Returns the separator in the header, and the text including the part that was read. */
@@ -129,7 +131,7 @@ function parseRecords(
     delimiter,
     max_record_size: MAX_BODY_BYTES,
     on_skip: (error: CsvError | undefined, raw: string | undefined) => {
-      firstFault ??= { error, raw: raw ?? '', after: parser.info.records };
+      firstFault ??= { error, raw: raw ?? '', precedingRecords: parser.info.records };
     },
     raw: true,
     record_delimiter: ['\r\n', '\n', '\r'],
@@ -152,7 +154,7 @@ function toRecordCells({ names }: CsvHeader, record: readonly string[]): Record<
 }
 
 /** Returns every record of a table, the header first. */
-export async function readTable(
+export async function readCsvTable(
   text: AsyncIterable<string>,
   delimiter: string,
 ): Promise<(readonly string[])[]> {
@@ -161,34 +163,40 @@ export async function readTable(
   return table;
 }
 
-function readRecord(header: CsvHeader, { record, raw }: CsvRecord, place: RowPosition): SourceRow {
+function readRecord(
+  header: CsvHeader,
+  { record, raw }: CsvRecord,
+  position: RowPosition,
+): SourceRow {
   const tornColumn = record.findIndex(
     value => value.startsWith('"') && !raw.replaceAll('\r\n', '\n').includes(quoteCsv(value)),
   );
   if (tornColumn !== -1) {
-    return toFaultyRow(place, `the quotes in column ${tornColumn + 1} don't enclose all of it`);
+    return toFaultyRow(position, `the quotes in column ${tornColumn + 1} don't enclose all of it`);
   }
 
-  if (record.length !== header.columns) {
+  if (record.length !== header.columnCount) {
     return toFaultyRow(
-      place,
-      `${pluralize(record.length, 'column')}, but the header has ${header.columns}`,
+      position,
+      `${pluralize(record.length, 'column')}, but the header has ${header.columnCount}`,
     );
   }
 
   const getCell = (column: number): string => record[column] ?? '';
-  const strayColumn = header.unnamed.find(column => getCell(column) !== '');
+  const strayColumn = header.unnamedColumns.find(column => getCell(column) !== '');
   if (strayColumn !== undefined) {
-    return toFaultyRow(place, `a value in column ${strayColumn + 1}, which has no name`);
+    return toFaultyRow(position, `a value in column ${strayColumn + 1}, which has no name`);
   }
 
-  const id = header.id === undefined ? '' : getCell(header.id);
-  return toReadableRow(place, id === '' ? undefined : id, {
+  const id = header.idColumn === undefined ? '' : getCell(header.idColumn);
+  return toReadableRow(position, id === '' ? undefined : id, {
     // An empty cell leaves the input out, so that the prompt's default applies.
     text: new Map(
-      header.texts.map(([key, column]) => [key, getCell(column)] as const).filter(isFilledCell),
+      header.textColumns
+        .map(([key, column]) => [key, getCell(column)] as const)
+        .filter(isFilledCell),
     ),
-    images: header.images.map(getCell).filter(image => image !== ''),
+    images: header.imageColumns.map(getCell).filter(image => image !== ''),
   });
 }
 
@@ -196,12 +204,12 @@ function isFilledCell([, value]: readonly [string, string]): boolean {
   return value !== '';
 }
 
-function toBrokenRow({ error }: CsvFault, place: RowPosition): FaultyRow {
+function toUnfinishedRow({ error }: CsvFault, position: RowPosition): FaultyRow {
   const message =
     error?.code === 'CSV_QUOTE_NOT_CLOSED'
       ? 'its quotes are never closed, so that the rest of the file is lost'
       : 'it is longer than any request may be, and the rest of the file is lost';
-  return toFaultyRow(place, message);
+  return toFaultyRow(position, message);
 }
 
 function quoteCsv(value: string): string {
@@ -243,18 +251,18 @@ function readCsvHeader(fields: readonly string[], file: string) {
 
   const id = names.indexOf(ID_COLUMN);
   return {
-    columns: names.length,
+    columnCount: names.length,
     names,
-    id: id === -1 ? undefined : id,
-    texts: columns
+    idColumn: id === -1 ? undefined : id,
+    textColumns: columns
       .filter(({ name, order }) => name !== '' && name !== ID_COLUMN && order === undefined)
       .map(({ name, column }) => [name, column] as const),
     /** The image columns in the order of the images. */
-    images: columns
+    imageColumns: columns
       .flatMap(({ column, order }) => (order === undefined ? [] : [{ column, order }]))
       .sort((one, other) => one.order - other.order)
       .map(({ column }) => column),
     /** Columns without a name, which spreadsheets leave behind; their cells must be empty. */
-    unnamed: columns.filter(({ name }) => name === '').map(({ column }) => column),
+    unnamedColumns: columns.filter(({ name }) => name === '').map(({ column }) => column),
   };
 }

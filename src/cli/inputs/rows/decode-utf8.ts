@@ -9,17 +9,19 @@ export async function* decodeUtf8Stream(
   what: string,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const decode = (bytes: Uint8Array = new Uint8Array(), more = false): string => {
+  const decode = (bytes: Uint8Array, options: { readonly stream: boolean }): string => {
     try {
-      return decoder.decode(bytes, { stream: more });
+      return decoder.decode(bytes, options);
     } catch {
       throw usageError(`${what} is ${describeEncodingFault(bytes)}`);
     }
   };
 
   for await (const chunk of chunks) {
-    yield decode(typeof chunk === 'string' ? Buffer.from(chunk) : chunk, true);
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    yield decode(bytes, { stream: true });
   }
 
-  yield decode();
+  // Without more to come, an incomplete character is a fault.
+  yield decode(new Uint8Array(), { stream: false });
 }

@@ -10,6 +10,7 @@ import { type CollectedInputs, isNested, readJsonInputs } from '../text-inputs.t
 import {
   findImageColumnOrder,
   ID_COLUMN,
+  type RowPosition,
   type SourceRow,
   toFaultyRow,
   toReadableRow,
@@ -36,7 +37,7 @@ export async function* readJsonl(
 
 function readObject(
   source: string,
-  position: { row: number; line: number },
+  position: RowPosition,
   { unwraps }: { readonly unwraps: boolean },
 ): SourceRow {
   let parsedLine: unknown;
@@ -81,8 +82,8 @@ function unwrapItem(value: unknown): unknown {
   if (!isJsonObject(value) || !isJsonObject(value['item']) || value['item'] instanceof Literal) {
     return value;
   }
-  const { item, sample: _, id, ...others } = value;
-  if (Object.keys(others).length > 0) return value;
+  const { item, sample: _, id, ...otherFields } = value;
+  if (Object.keys(otherFields).length > 0) return value;
   return id === undefined ? item : { id, ...item };
 }
 

@@ -21,7 +21,7 @@ export interface RowSource {
   /** The separator of CSV cells; undefined to detect it in the header. */
   readonly delimiter: string | undefined;
   /** True if it can be read from its start more than once. */
-  readonly repeatable: boolean;
+  readonly isRepeatable: boolean;
   /** Yields the bytes from the start, until `signal` is aborted. */
   open(signal: AbortSignal): AsyncIterable<Uint8Array | string>;
 }
@@ -50,7 +50,7 @@ export async function openSource(
     if (format === undefined) throw usageError(`${where} - needs --format csv or --format jsonl`);
     const open = (signal: AbortSignal): ReturnType<RowSource['open']> =>
       streamStandardInput(ctx, signal);
-    return { name: 'standard input', format, delimiter, repeatable: false, open };
+    return { name: 'standard input', format, delimiter, isRepeatable: false, open };
   }
 
   const file = path.resolve(ctx.cwd, from);
@@ -60,13 +60,16 @@ export async function openSource(
     name: from,
     format: format ?? guessFormat(from, where),
     delimiter,
-    repeatable: isFile,
+    isRepeatable: isFile,
     open: signal => openReadable(file, signal),
   };
 }
 
 /** Returns the folder for files named in rows: that of the rows file, or the working directory. */
-export function getRowsFolder({ cwd }: Context, from: string, allowOutside: boolean): NamingFolder {
+export function getRowsFolder(
+  { cwd }: Context,
+  { from, allowOutside }: { readonly from: string; readonly allowOutside: boolean },
+): NamingFolder {
   return { cwd: from === '-' ? cwd : path.dirname(path.resolve(cwd, from)), allowOutside };
 }
 
@@ -136,14 +139,14 @@ export async function toRepeatableSource(
   source: RowSource,
   signal: AbortSignal,
 ): Promise<RowSource> {
-  if (source.repeatable) return source;
+  if (source.isRepeatable) return source;
 
   const pieces: (Uint8Array | string)[] = [];
   for await (const piece of source.open(signal)) pieces.push(piece);
 
   return {
     ...source,
-    repeatable: true,
+    isRepeatable: true,
     async *open() {
       yield* pieces;
     },
@@ -202,7 +205,7 @@ function findImageFault({ row, line, id, inputs }: ReadableRow): SourceRow | und
  * first one's.
  */
 function findDuplicateIdFault(readableRow: ReadableRow, ids: RowIds): SourceRow | undefined {
-  const firstRow = ids.take(readableRow);
+  const firstRow = ids.add(readableRow);
   if (firstRow === undefined) return undefined;
 
   const { row, line, id } = readableRow;

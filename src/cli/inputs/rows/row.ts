@@ -1,10 +1,14 @@
 import type { CollectedInputs } from '../text-inputs.ts';
 
-export interface RowPlace {
+/** The position of a row in its source. */
+export interface RowPosition {
   /** The number of the row, from 1; a CSV header and blank lines are not counted. */
   readonly row: number;
   /** The line on which its record starts, from 1. */
   readonly line: number;
+}
+
+export interface RowPlace extends RowPosition {
   /** The row's own id, else its number. */
   readonly id: string;
   /** The columns by name, which CSV results repeat; undefined if unknown. */
@@ -29,19 +33,19 @@ export function isFaulty(row: SourceRow): row is FaultyRow {
 
 /** Returns a row with its own id, else with its number. */
 export function toReadableRow(
-  place: { readonly row: number; readonly line: number },
+  position: RowPosition,
   id: string | undefined,
   inputs: CollectedInputs,
 ): ReadableRow {
-  return { ...place, id: id ?? String(place.row), isNamed: id !== undefined, inputs };
+  return { ...position, id: id ?? String(position.row), isNamed: id !== undefined, inputs };
 }
 
 export function toFaultyRow(
-  place: { readonly row: number; readonly line: number },
+  position: RowPosition,
   fault: string,
-  id = String(place.row),
+  id = String(position.row),
 ): FaultyRow {
-  return { ...place, id, fault };
+  return { ...position, id, fault };
 }
 
 /** The column or field that names a row. */

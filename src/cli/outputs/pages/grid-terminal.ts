@@ -103,12 +103,12 @@ function formatCount({ name, value }: GridTotal): string {
 function wrapText(text: string, width: number): string {
   return text
     .split('\n')
-    .map(line => wrap(line, width))
+    .map(line => wrapLineHard(line, width))
     .join('\n');
 }
 
 /** Wraps a line and keeps its indentation; drops the blank at which it breaks. */
-function wrap(line: string, width: number): string {
+function wrapLineHard(line: string, width: number): string {
   const lines = wrapAnsi(line, width, { hard: true, trim: false });
 
   // oxlint-disable-next-line no-control-regex -- colours

@@ -24,8 +24,8 @@ const MAX_GIT_FILE_BYTES = 64 * 1024;
  * @throws {CliError} USAGE_ERROR that names the folder at fault
  */
 export function findRepository(file: string, env: Env): Repository {
-  const real = resolveExistingPath(path.dirname(file));
-  for (let folder = real; ; folder = path.dirname(folder)) {
+  const realFolder = resolveExistingPath(path.dirname(file));
+  for (let folder = realFolder; ; folder = path.dirname(folder)) {
     if (looksLikeBareRepository(folder)) {
       throw usageError(
         `${folder} looks like a bare git repository`,
@@ -34,7 +34,10 @@ export function findRepository(file: string, env: Env): Repository {
     }
     if (existsSync(path.join(folder, '.git'))) {
       checkRepository(folder, env);
-      return { top: folder, file: toSharedPath(folder, path.join(real, path.basename(file))) };
+      return {
+        top: folder,
+        file: toSharedPath(folder, path.join(realFolder, path.basename(file))),
+      };
     }
     if (path.dirname(folder) === folder) throw usageError('it is not in a git repository');
   }
@@ -59,14 +62,16 @@ function looksLikeBareRepository(folder: string): boolean {
 
 /** @throws {CliError} if `.git` leads to no repository, or belongs to another user */
 function checkRepository(top: string, env: Env): void {
-  const git = path.join(top, '.git');
-  const directory = statSync(git).isDirectory() ? git : readLinkedDirectory(git);
-  const common = readCommonDirectory(directory);
-  if (!hasEntry(path.join(directory, 'HEAD')) || !hasEntry(path.join(common, 'objects'))) {
-    throw danglingError(git);
+  const gitEntry = path.join(top, '.git');
+  const directory = statSync(gitEntry).isDirectory() ? gitEntry : readLinkedDirectory(gitEntry);
+  const commonDirectory = readCommonDirectory(directory);
+  if (!hasEntry(path.join(directory, 'HEAD')) || !hasEntry(path.join(commonDirectory, 'objects'))) {
+    throw danglingError(gitEntry);
   }
 
-  const foreignPath = [top, git, directory, common].find(entry => !belongsToUser(entry, env));
+  const foreignPath = [top, gitEntry, directory, commonDirectory].find(
+    entry => !belongsToUser(entry, env),
+  );
   if (foreignPath === undefined || isSafeDirectory(top, env)) return;
 
   throw usageError(

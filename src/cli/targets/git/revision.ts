@@ -23,6 +23,12 @@ const GIT_TIMEOUT_MS = 30_000;
 const MAX_PARTIALS = 1000;
 const MAX_REVISION_BYTES = 64 * 1024 * 1024;
 
+/** Git's file mode of a link. */
+const LINK_MODE = '120000';
+
+/** Matches a file in the output of `git ls-tree`: `100644 blob 1f3a…<tab>prompts/a.prompt`. */
+const TREE_LINE = /^(?<mode>\d+) blob (?<blobId>[0-9a-f]+)\t(?<filePath>[^]*)$/u;
+
 /**
  * Calls `use` with the path of a prompt file's content. A revision is checked out, with the
  * partials of its folder, into a directory that is removed after `use`.
@@ -78,10 +84,10 @@ async function checkOut(
     const promptName = path.posix.basename(file);
     const siblings = await listSiblingFiles(git, commit, file);
     let remainingBytes = MAX_REVISION_BYTES;
-    for (const [base, id] of listFilesToCheckOut(siblings, promptName)) {
-      const content = await git(['cat-file', 'blob', id], remainingBytes);
+    for (const { fileName, blobId } of listFilesToCheckOut(siblings, promptName)) {
+      const content = await git(['cat-file', 'blob', blobId], remainingBytes);
       remainingBytes -= content.length;
-      await writeFile(path.join(checkout, base), content);
+      await writeFile(path.join(checkout, fileName), content);
     }
 
     return path.join(checkout, promptName);
@@ -108,8 +114,9 @@ async function resolveCommit(git: Git, revision: string): Promise<string> {
 }
 
 interface CommittedFile {
+  readonly fileName: string;
   readonly mode: string;
-  readonly id: string;
+  readonly blobId: string;
 }
 
 /** Returns the files of a commit in the folder of one of them, by name. */
@@ -124,40 +131,36 @@ async function listSiblingFiles(
 
   return new Map(
     listing.split('\0').flatMap(line => {
-      const [, mode, id, name] = /^(\d+) blob ([0-9a-f]+)\t([^]*)$/u.exec(line) ?? [];
-      if (mode === undefined || id === undefined || name === undefined) return [];
-      return [[path.posix.basename(name), { mode, id }] as const];
+      const { mode, blobId, filePath } = TREE_LINE.exec(line)?.groups ?? {};
+      if (mode === undefined || blobId === undefined || filePath === undefined) return [];
+      const fileName = path.posix.basename(filePath);
+      return [[fileName, { fileName, mode, blobId }] as const];
     }),
   );
 }
 
-/** Git's file mode of a link. */
-const LINK_MODE = '120000';
-
 /**
- * Returns names and blob ids of the prompt file and the partials in its folder.
+ * Returns the prompt file and the partials in its folder.
  *
  * @throws {Error} if it doesn't exist
  */
 function listFilesToCheckOut(
   files: ReadonlyMap<string, CommittedFile>,
   prompt: string,
-): [string, string][] {
+): CommittedFile[] {
   const promptFile = files.get(prompt);
   if (promptFile === undefined) throw new Error(`${prompt} is not in that revision`);
   if (promptFile.mode === LINK_MODE) throw new Error(`${prompt} is a link in that revision`);
 
-  const partials = [...files].filter(
-    ([name, { mode }]) => mode !== LINK_MODE && name !== prompt && /^_[^\\]*\.prompt$/u.test(name),
+  const partials = [...files.values()].filter(
+    ({ fileName, mode }) =>
+      mode !== LINK_MODE && fileName !== prompt && /^_[^\\]*\.prompt$/u.test(fileName),
   );
   if (partials.length > MAX_PARTIALS) {
     throw new Error(`it has more than ${MAX_PARTIALS} partials next to it`);
   }
 
-  return [
-    [prompt, promptFile.id],
-    ...partials.map(([name, { id }]): [string, string] => [name, id]),
-  ];
+  return [promptFile, ...partials];
 }
 
 /**
@@ -238,7 +241,7 @@ function toGitFault(error: unknown): Error {
 
   if (getErrorCode(error) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
     return usageError(
-      'the file and the partials beside it are larger than 64 MiB in that revision',
+      `the file and the partials beside it are larger than ${MAX_REVISION_BYTES / 1024 / 1024} MiB in that revision`,
     );
   }
 

@@ -3,6 +3,9 @@ import path from 'node:path';
 import { readIfReadable } from '../../../files/read-text.ts';
 import type { Env } from '../../../utils/env.ts';
 
+/** Maximum number of settings in the environment. */
+const MAX_SETTINGS = 1000;
+
 /**
  * Returns true if the user's own git configuration lists a folder under `safe.directory`: the
  * global files and the GIT_CONFIG_* variables. As in git itself, the repository's configuration
@@ -16,9 +19,9 @@ export function isSafeDirectory(folder: string, env: Env): boolean {
     ...listGlobalFiles(env).flatMap(readFileValues),
     ...readEnvironmentValues(env),
   ]) {
-    // An empty value resets the list.
-    if (value === '') isSafe = false;
-    else if (matchesFolder(value, folder, env)) isSafe = true;
+    const resetsList = value === '';
+    if (resetsList) isSafe = false;
+    if (!resetsList && matchesFolder(value, folder, env)) isSafe = true;
   }
   return isSafe;
 }
@@ -55,7 +58,7 @@ function listGlobalFiles(env: Env): string[] {
 }
 
 function readEnvironmentValues(env: Env): string[] {
-  const count = Math.min(Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0, 1000);
+  const count = Math.min(Number(env['GIT_CONFIG_COUNT'] ?? 0) || 0, MAX_SETTINGS);
   const numbers = Array.from({ length: count }, (_, index) => index);
   return numbers
     .filter(number => env[`GIT_CONFIG_KEY_${number}`]?.toLowerCase() === 'safe.directory')

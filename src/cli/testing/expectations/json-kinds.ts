@@ -3,7 +3,7 @@ import { getErrorMessage } from '../../../utils/error-utils.ts';
 import { LimitExceeded } from '../../../utils/limit-exceeded.ts';
 import { CaseFault } from '../../core/errors.ts';
 import { checkNamedFile } from '../../inputs/named-file.ts';
-import { findQueryFault, pointAt } from '../../outputs/json-query.ts';
+import { findQueryFault, formatFaultHints } from '../../outputs/json-query.ts';
 import {
   createSchemaCheck,
   type OutputSchemaCheck,
@@ -54,7 +54,11 @@ export const JSON_KINDS = {
         throw withValuePlace(value, error, text => `jmespath: ${text}`);
       });
       if (fault !== undefined) {
-        throw testFileError(value, `jmespath: ${fault.message}`, ...pointAt(expression, fault));
+        throw testFileError(
+          value,
+          `jmespath: ${fault.message}`,
+          ...formatFaultHints(expression, fault),
+        );
       }
 
       return expression;

@@ -181,7 +181,7 @@ export class Judge {
     if (connection.recorder?.adopt === undefined) return run;
 
     // The run is read once more, because only answers that are used may be recorded.
-    connection.recorder.adopt(runId, body.recorded);
+    connection.recorder.adopt(runId, body.recordedRequest);
     return await readRun();
   }
 

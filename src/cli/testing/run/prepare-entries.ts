@@ -2,14 +2,14 @@ import type { Connection, Context } from '../../context.ts';
 import { CaseFault, CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
 import type { Budget } from '../../creation/budget.ts';
-import type { InputWay } from '../../inputs/check-inputs.ts';
+import type { InputHints } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flag-values.ts';
 import type { ImageSource } from '../../inputs/images/image-source.ts';
 import {
   checkInputs,
+  openNamedImages,
   type PlacedInputs,
-  takeNamedImages,
 } from '../../inputs/images/place-images.ts';
 import { createNamedImageFinder } from '../../inputs/named-file.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
@@ -196,7 +196,7 @@ async function prepareEntry(
   }
 }
 
-const IN_CASE: InputWay = {
+const IN_CASE: InputHints = {
   text: key => `under the inputs of the case: ${key}: …`,
   image: name => `under the inputs of the case: ${name}: <file>`,
 };
@@ -209,7 +209,7 @@ async function placeInputs(
   if (fault !== undefined) return { text, images: [] };
   const fields = describeConfig(config);
   const finder = createNamedImageFinder(ctx, folder ?? { cwd: ctx.cwd, allowOutside: false });
-  return checkInputs(fields, await takeNamedImages(fields, { text, images }, finder), IN_CASE);
+  return checkInputs(fields, await openNamedImages(fields, { text, images }, finder), IN_CASE);
 }
 
 function toCaseError({ file, testCase }: TestEntry, error: unknown): CliError {

@@ -21,7 +21,7 @@ async function readAllRows(
 
   const rows: SourceRow[] = [];
   for await (const row of readRows(
-    { name: 'the rows', format, delimiter: undefined, repeatable: false, open },
+    { name: 'the rows', format, delimiter: undefined, isRepeatable: false, open },
     signal,
   )) {
     rows.push(row);
@@ -306,7 +306,7 @@ test('rows of a long file are read as they are wanted', async () => {
   };
 
   const rows = readRows(
-    { name: 'endless', format: 'csv', delimiter: undefined, repeatable: false, open },
+    { name: 'endless', format: 'csv', delimiter: undefined, isRepeatable: false, open },
     signal,
   );
   expect((await rows.next()).value).toMatchObject({ row: 1 });
