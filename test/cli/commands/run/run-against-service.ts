@@ -51,6 +51,11 @@ export function succeededRun(more: Partial<Run> & Record<string, unknown> = {}):
   };
 }
 
+/** Returns a run with these fields, which may break the interface. */
+export function malformedRun(fields: Record<string, unknown>): Run {
+  return { ...succeededRun(), ...fields } as Run;
+}
+
 /** Returns the creation of a run, answered at once. */
 export function creation(run: Run = succeededRun(), body?: object): Exchange {
   return { expect: { method: 'POST', path: '/runs', ...(body && { body }) }, answer: success(run) };
