@@ -12,11 +12,9 @@ import {
 import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
 import { failure, html, type PlainAnswer, success } from '../support/scripted-service.ts';
 
-let client: TestClient;
-
-async function answering(answer: PlainAnswer): Promise<TestClient> {
-  ({ client } = await scriptedClient([{ answer }]));
-  return client;
+/** Starts a service that gives this answer once, and returns a client of it. */
+async function startClient(answer: PlainAnswer): Promise<TestClient> {
+  return (await scriptedClient([{ answer }])).client;
 }
 
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
@@ -26,7 +24,9 @@ const once = { retries: 0 };
 describe('a success', () => {
   it('is returned with its envelope, headers and the time of the service', async () => {
     const data = { username: null, later: { added: [1, '2'] } };
-    await answering(success(data, { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'x-more': 'yes' }));
+    const client = await startClient(
+      success(data, { date: 'Fri, 02 Jan 2026 03:04:05 GMT', 'x-more': 'yes' }),
+    );
     const answer = await client.request('GET', '/me');
     expect(answer).toMatchObject({ data, httpStatus: 200, envelope: { status: 'SUCCESS', data } });
     expect(answer.headers['x-more']).toBe('yes');
@@ -35,18 +35,18 @@ describe('a success', () => {
 
   it('keeps the exact text for `raw`', async () => {
     const text = '{"status":"SUCCESS",  "data":{"n":1.0},"extra":true}\n';
-    await answering({ body: text });
+    const client = await startClient({ body: text });
     expect((await client.raw('GET', '/me')).text).toBe(text);
   });
 
   it('may hold any number of brackets in its texts', async () => {
     const data = { text: '"[{'.repeat(9000), list: Array.from({ length: 9000 }, () => [[]]) };
-    await answering(success(data));
+    const client = await startClient(success(data));
     await expect(client.request('GET', '/me')).resolves.toMatchObject({ data });
   });
 
   it('may begin with a byte order mark', async () => {
-    await answering({ body: '\uFEFF{"status":"SUCCESS","data":{}}' });
+    const client = await startClient({ body: '\uFEFF{"status":"SUCCESS","data":{}}' });
     await expect(client.request('GET', '/me')).resolves.toMatchObject({ data: {} });
   });
 });
@@ -69,7 +69,7 @@ describe('an error envelope', () => {
     [200, 'NOT_FOUND_ERROR', NotFoundError],
     [200, 'SOMETHING_NEW', ServiceError],
   ])('with HTTP %i %s becomes a separate class of error', async (httpStatus, status, type) => {
-    await answering(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
+    const client = await startClient(failure(httpStatus, status, 'what is wrong', { field: 'x' }));
     const error = await rejection(client.request('GET', '/me', once), type);
     expect(error).toMatchObject({
       status,
@@ -80,14 +80,16 @@ describe('an error envelope', () => {
   });
 
   it('needs no message and no data', async () => {
-    await answering({ status: 404, body: { status: 'NOT_FOUND_ERROR' } });
+    const client = await startClient({ status: 404, body: { status: 'NOT_FOUND_ERROR' } });
     const error = await rejection(client.request('GET', '/me'), NotFoundError);
     expect(error).toMatchObject({ data: null });
     expect(error.message).toContain('404');
   });
 
   it('of a creation that takes longer holds the run', async () => {
-    await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r-1' }));
+    const client = await startClient(
+      failure(504, 'GATEWAY_TIMEOUT_ERROR', 'still running', { runId: 'r-1' }),
+    );
     const creation = client.runs.create({ promptVersionId: 'v', inputs: {} });
     expect(await rejection(creation, GatewayTimeoutError)).toMatchObject({
       runId: 'r-1',
@@ -98,7 +100,7 @@ describe('an error envelope', () => {
   it.each([null, {}, { runId: '' }, { runId: 7 }, { runId: '../me' }])(
     'of a creation with data %j names no run',
     async data => {
-      await answering(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
+      const client = await startClient(failure(504, 'GATEWAY_TIMEOUT_ERROR', 'x', data));
       const error = await rejection(
         client.runs.create({ promptVersionId: 'v', inputs: {} }),
         ServiceError,
@@ -108,7 +110,7 @@ describe('an error envelope', () => {
   );
 
   it('is returned, not thrown, by `raw`', async () => {
-    await answering(failure(404, 'NOT_FOUND_ERROR', 'no such run'));
+    const client = await startClient(failure(404, 'NOT_FOUND_ERROR', 'no such run'));
     const answer = await client.raw('GET', '/runs/x');
     expect(answer).toMatchObject({
       httpStatus: 404,
@@ -165,20 +167,23 @@ describe('an answer that is not an envelope', () => {
       /HTTP 404 and an envelope that says SUCCESS/,
     ],
   ])('is described as what it is: %s', async (_, answer, message) => {
-    await answering(answer);
+    const client = await startClient(answer);
     const error = await rejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message).toMatch(message);
     expect(error.httpStatus).toBe(answer.status ?? 200);
   });
 
   it('is quoted briefly in the error', async () => {
-    await answering(html(502, `<html>${'x'.repeat(100_000)}`));
+    const client = await startClient(html(502, `<html>${'x'.repeat(100_000)}`));
     const error = await rejection(client.request('GET', '/me', once), ProtocolError);
     expect(error.message.length).toBeLessThan(300);
   });
 
   it('is still a rate limit if its status is 429', async () => {
-    await answering({ ...html(429, 'slow down'), headers: { 'retry-after': '100' } });
+    const client = await startClient({
+      ...html(429, 'slow down'),
+      headers: { 'retry-after': '100' },
+    });
     const error = await rejection(client.request('GET', '/me'), RateLimitError);
     expect(error).toMatchObject({ httpStatus: 429, retryAfterMs: 100_000 });
   });
@@ -190,7 +195,7 @@ describe('an answer that is not an envelope', () => {
   ])(
     'is an error that names the target if it redirects to %s, which is not followed',
     async (location, message) => {
-      await answering({ status: 307, headers: { location }, body: 'moved' });
+      const client = await startClient({ status: 307, headers: { location }, body: 'moved' });
       const error = await rejection(client.request('POST', '/runs', { body: {} }), ProtocolError);
       expect(error.message).toMatch(message);
       expect(error.httpStatus).toBe(307);
@@ -228,12 +233,12 @@ describe('a payload of another shape than expected', () => {
     ['a balance', { credits: '5' }, c => c.account.credits()],
     ['an account', 'me', c => c.account.get()],
   ])('%s', async (_, data, call) => {
-    await answering(success(data));
+    const client = await startClient(success(data));
     await rejection(call(client), ProtocolError);
   });
 
   it('keeps fields that are not known', async () => {
-    await answering(success({ ...run, later: { added: true } }));
+    const client = await startClient(success({ ...run, later: { added: true } }));
     await expect(client.runs.get('r')).resolves.toEqual({ ...run, later: { added: true } });
   });
 });

@@ -8,11 +8,7 @@ import {
 } from '../../src/client/errors.ts';
 import type { AnswerHeaders, Transport, TransportResponse } from '../../src/client/transport.ts';
 import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
-import {
-  type Exchange,
-  type ScriptedService,
-  startScriptedService,
-} from '../support/scripted-service.ts';
+import { type Exchange, startScriptedService } from '../support/scripted-service.ts';
 
 const picture = Buffer.from('not quite a picture');
 
@@ -21,15 +17,13 @@ const png = {
   body: picture,
 };
 
-let service: ScriptedService;
-let client: TestClient;
-
-async function startScript(...script: readonly Exchange[]): Promise<string> {
-  ({ service, client } = await scriptedClient(script, { cliAgent: () => 'hash' }));
-  return `${service.origin}/media/a.png?signature=secret`;
+/** Starts a service and a client of it, and returns them with the URL of a picture. */
+async function startScript(...script: readonly Exchange[]) {
+  const { service, client } = await scriptedClient(script, { cliAgent: () => 'hash' });
+  return { service, client, url: `${service.origin}/media/a.png?signature=secret` };
 }
 
-async function saved(url: string): Promise<Buffer> {
+async function readDownload(client: TestClient, url: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   for await (const piece of (await client.download(url)).body) pieces.push(piece);
   return Buffer.concat(pieces);
@@ -42,7 +36,7 @@ function redirect(location: string): Exchange {
 describe('a download', () => {
   it('comes with its type and length, without the key or anything of the service', async () => {
     const headers = { authorization: null, 'cli-agent': null, cookie: null };
-    const url = await startScript({
+    const { client, url } = await startScript({
       expect: { method: 'GET', path: '/media/a.png', query: { signature: 'secret' }, headers },
       answer: png,
     });
@@ -58,9 +52,9 @@ describe('a download', () => {
 
   it('asks for an unencoded answer, and decodes what a server encodes anyway', async () => {
     const headers = { 'content-encoding': 'gzip', 'content-type': 'image/png' };
-    const expect_ = { headers: { 'accept-encoding': 'identity' } };
-    const url = await startScript({
-      expect: expect_,
+    const expectation = { headers: { 'accept-encoding': 'identity' } };
+    const { client, url } = await startScript({
+      expect: expectation,
       answer: { headers, body: gzipSync(picture) },
     });
     const { length, body } = await client.download(url);
@@ -72,7 +66,7 @@ describe('a download', () => {
 
   it('is not kept in memory', async () => {
     const size = 32 * 1024 * 1024;
-    const url = await startScript({ answer: { body: Buffer.alloc(size) } });
+    const { client, url } = await startScript({ answer: { body: Buffer.alloc(size) } });
 
     let largest = 0;
     let bytes = 0;
@@ -87,7 +81,7 @@ describe('a download', () => {
 
   it('can be abandoned, and closes its connection', async () => {
     const answer = { ...png, stayOpen: true, headers: { 'content-length': '1000' } };
-    const url = await startScript({ answer, times: 2 });
+    const { client, service, url } = await startScript({ answer, times: 2 });
     for await (const piece of (await client.download(url)).body) if (piece.byteLength > 0) break;
     await expect.poll(() => service.openConnections()).toBe(0);
     await (await client.download(url)).body[Symbol.asyncIterator]().return?.();
@@ -98,24 +92,27 @@ describe('a download', () => {
     ['with a length', png],
     ['in chunks', { body: picture, headers: { 'transfer-encoding': 'chunked' } }],
   ])('cut short (%s) is a fault of the network', async (_, answer) => {
-    const url = await startScript({ answer: { ...answer, cutAfter: 5 } });
-    const error = await rejection(saved(url), NetworkError);
+    const { client, url } = await startScript({ answer: { ...answer, cutAfter: 5 } });
+    const error = await rejection(readDownload(client, url), NetworkError);
     expect(error.nothingSent).toBe(false);
   });
 
   it.each([4, 6])(
     'of %i bytes instead of 5 is incomplete, even if the transport reports no fault',
     async size => {
-      await startScript();
+      const { service } = await startScript();
       const transport = new OneAnswer({ 'content-length': '5' }, Buffer.alloc(size));
-      client = testClient(service.baseUrl, { transport });
-      const error = await rejection(saved(`${service.origin}/media/a.png`), NetworkError);
+      const client = testClient(service.baseUrl, { transport });
+      const error = await rejection(
+        readDownload(client, `${service.origin}/media/a.png`),
+        NetworkError,
+      );
       expect(error.message).toContain(`${size} of 5 bytes`);
     },
   );
 
   it.each([403, 404, 410])('answered with HTTP %i says how long such URLs live', async status => {
-    const url = await startScript({
+    const { client, url } = await startScript({
       answer: { status, headers: { 'content-type': 'image/png' }, body: 'gone' },
     });
     const error = await rejection(client.download(url), NotFoundError);
@@ -125,29 +122,29 @@ describe('a download', () => {
   });
 
   it.each([204, 206, 304, 400, 401])('answered with HTTP %i is refused', async status => {
-    const url = await startScript({ answer: { status } });
+    const { client, url } = await startScript({ answer: { status } });
     const error = await rejection(client.download(url), ProtocolError);
     expect(error.httpStatus).toBe(status);
   });
 
   it('is retried if that may help', async () => {
-    const url = await startScript(
+    const { client, url } = await startScript(
       { answer: 'reset-after-body' },
       { answer: { status: 503 } },
       { answer: { status: 429, headers: { 'retry-after': '3' } } },
       { answer: png },
     );
-    expect(await saved(url)).toEqual(picture);
+    expect(await readDownload(client, url)).toEqual(picture);
     expect(client.slept).toEqual([500, 1000, 3000]);
   });
 
   it('is tried four times at most', async () => {
-    const url = await startScript({ answer: { status: 429 }, times: 4 });
+    const { client, url } = await startScript({ answer: { status: 429 }, times: 4 });
     await rejection(client.download(url), RateLimitError);
   });
 
   it('is ended by its signal, also while it comes in', async () => {
-    const url = await startScript({
+    const { client, url } = await startScript({
       answer: { ...png, stayOpen: true, headers: { 'content-length': '1000' } },
     });
     const controller = new AbortController();
@@ -169,21 +166,24 @@ describe('redirects of a download', () => {
         answer: png,
       },
     ]);
-    const url = await startScript(redirect('/media/next.png'), redirect(`${other.origin}/b.png`));
+    const { client, url } = await startScript(
+      redirect('/media/next.png'),
+      redirect(`${other.origin}/b.png`),
+    );
 
-    expect(await saved(url)).toEqual(picture);
+    expect(await readDownload(client, url)).toEqual(picture);
 
     await other.close();
     other.verify();
   });
 
   it('are followed five times', async () => {
-    const url = await startScript({ ...redirect('/again'), times: 5 }, { answer: png });
-    expect(await saved(url)).toEqual(picture);
+    const { client, url } = await startScript({ ...redirect('/again'), times: 5 }, { answer: png });
+    expect(await readDownload(client, url)).toEqual(picture);
   });
 
   it('are not followed a sixth time', async () => {
-    const url = await startScript({ ...redirect('/again'), times: 6 });
+    const { client, url } = await startScript({ ...redirect('/again'), times: 6 });
     await rejection(client.download(url), ProtocolError);
   });
 
@@ -193,13 +193,13 @@ describe('redirects of a download', () => {
     'http://169.254.169.254/latest/meta-data',
     'http://[',
   ])('to %s are refused', async location => {
-    const url = await startScript(redirect(location));
+    const { client, url } = await startScript(redirect(location));
     await rejection(client.download(url), ProtocolError);
     expect(client.slept).toEqual([]);
   });
 
   it('without a target are refused', async () => {
-    const url = await startScript({ answer: { status: 302 } });
+    const { client, url } = await startScript({ answer: { status: 302 } });
     await rejection(client.download(url), ProtocolError);
   });
 });

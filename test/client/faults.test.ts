@@ -7,14 +7,12 @@ import {
 } from '../../src/client/errors.ts';
 import type { ClientOptions } from '../../src/client/request-options.ts';
 import type { Transport, TransportRequest } from '../../src/client/transport.ts';
-import { rejection, scriptedClient, type TestClient, testClient } from '../support/client.ts';
+import { rejection, startScript, testClient } from '../support/client.ts';
 import {
   deadBaseUrl,
-  type Exchange,
   failure,
   html,
   type ScriptedAnswer,
-  type ScriptedService,
   success,
 } from '../support/scripted-service.ts';
 
@@ -23,13 +21,6 @@ const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const serverError = failure(500, 'SERVER_ERROR', 'x');
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 const cut = { ...success(run), cutAfter: 10 };
-
-let service: ScriptedService;
-let client: TestClient;
-
-async function startScript(...script: readonly Exchange[]): Promise<void> {
-  ({ service, client } = await scriptedClient(script));
-}
 
 describe('a GET', () => {
   it.each<[string, ScriptedAnswer]>([
@@ -44,7 +35,7 @@ describe('a GET', () => {
     ['429', limited],
     ['429 without an envelope', html(429)],
   ])('survives %s', async (_, fault) => {
-    await startScript(
+    const { client } = await startScript(
       { answer: fault },
       { answer: fault },
       { answer: fault },
@@ -63,7 +54,7 @@ describe('a GET', () => {
     ['502 pages', html(502), ProtocolError],
     ['429', limited, RateLimitError],
   ])('gives up after four requests that ended in %s', async (_, fault, type) => {
-    await startScript({ answer: fault, times: 4 });
+    const { client } = await startScript({ answer: fault, times: 4 });
     await rejection<Error>(client.runs.get('r'), type);
   });
 
@@ -73,25 +64,25 @@ describe('a GET', () => {
     ['404', failure(404, 'NOT_FOUND_ERROR', 'x')],
     ['200 without success', failure(200, 'SERVER_ODD', 'x')],
   ])('is not repeated after %s', async (_, answer) => {
-    await startScript({ answer });
+    const { client } = await startScript({ answer });
     await rejection(client.runs.get('r'), Error);
     expect(client.slept).toEqual([]);
   });
 
   it('takes an answer that comes drop by drop', async () => {
-    await startScript({ answer: { ...success(run), dripBytes: 1 } });
+    const { client } = await startScript({ answer: { ...success(run), dripBytes: 1 } });
     await expect(client.runs.get('r')).resolves.toEqual(run);
   });
 
   it('is not repeated if retries are off', async () => {
-    await startScript({ answer: limited });
+    const { client } = await startScript({ answer: limited });
     await rejection(client.runs.get('r', { retries: 0 }), RateLimitError);
   });
 
   it('bounds each try', async () => {
-    await startScript();
+    const { service } = await startScript();
     const transport = new SilentTransport();
-    client = testClient(service.baseUrl, { transport });
+    const client = testClient(service.baseUrl, { transport });
     const error = await rejection(client.runs.get('r', { timeoutMs: 1, retries: 1 }), NetworkError);
     expect(error.message).toContain('in time');
     expect(error.nothingSent).toBe(false);
@@ -110,7 +101,7 @@ describe('a POST', () => {
     ['an error page with 504', html(504)],
     ['truncated JSON', { body: '{"status":' }],
   ])('is never sent again after %s', async (_, fault) => {
-    await startScript({ answer: fault });
+    const { client } = await startScript({ answer: fault });
     const error = await rejection(client.runs.create(POST), Error);
     if (error instanceof NetworkError) expect(error.nothingSent).toBe(false);
     expect(client.slept).toEqual([]);
@@ -118,13 +109,19 @@ describe('a POST', () => {
 
   it('is repeated on 429, after the time that the answer names', async () => {
     const answer = { ...limited, headers: { 'retry-after': '7' } };
-    await startScript({ answer, times: 3 }, { expect: { body: POST }, answer: success(run) });
+    const { client } = await startScript(
+      { answer, times: 3 },
+      { expect: { body: POST }, answer: success(run) },
+    );
     await expect(client.runs.create(POST)).resolves.toEqual(run);
     expect(client.slept).toEqual([7000, 7000, 7000]);
   });
 
   it('sends a streamed body again from its start', async () => {
-    await startScript({ answer: limited }, { expect: { body: POST }, answer: success(run) });
+    const { client } = await startScript(
+      { answer: limited },
+      { expect: { body: POST }, answer: success(run) },
+    );
     const text = JSON.stringify(POST);
     const body = { length: text.length, chunks: () => letters(text) };
     await expect(client.runs.create({ promptVersionId: 'v', body })).resolves.toEqual(run);
@@ -134,7 +131,7 @@ describe('a POST', () => {
 describe('a port on which nothing listens', () => {
   it.each(['GET', 'POST'])('a %s is tried four times, since nothing was sent', async method => {
     await startScript();
-    client = testClient(await deadBaseUrl());
+    const client = testClient(await deadBaseUrl());
     let sent = 0;
     const onSent = (): number => sent++;
     const error = await rejection(client.request(method, '/runs', { onSent }), NetworkError);
@@ -159,14 +156,17 @@ describe('Retry-After', () => {
       date: 'Fri, 02 Jan 2026 03:04:05 GMT',
       'retry-after': 'Fri, 02 Jan 2026 03:04:47 GMT',
     };
-    await startScript({ answer: { ...limited, headers } }, { answer: success(run) });
+    const { client } = await startScript(
+      { answer: { ...limited, headers } },
+      { answer: success(run) },
+    );
     await client.runs.get('r');
     expect(client.slept).toEqual([42_000]);
   });
 
   it('counts on 503 and without an envelope as well', async () => {
     const headers = { 'retry-after': '9' };
-    await startScript(
+    const { client } = await startScript(
       { answer: { ...html(503), headers } },
       { answer: { ...html(429), headers } },
       { answer: success(run) },
@@ -177,7 +177,9 @@ describe('Retry-After', () => {
   });
 
   it.each(['GET', 'POST'])('of more than a minute ends a %s at once', async method => {
-    await startScript({ answer: { ...limited, headers: { 'retry-after': '61' } } });
+    const { client } = await startScript({
+      answer: { ...limited, headers: { 'retry-after': '61' } },
+    });
     const error = await rejection(client.request(method, '/runs'), RateLimitError);
     expect(error.retryAfterMs).toBe(61_000);
     expect(client.slept).toEqual([]);
@@ -188,7 +190,7 @@ describe('an aborted signal', () => {
   const reason = new Error('enough');
 
   it('ends a request before it is sent', async () => {
-    await startScript();
+    const { client } = await startScript();
     await expect(client.runs.get('r', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
 
@@ -197,7 +199,7 @@ describe('an aborted signal', () => {
     ['is half answered', { headers: { 'content-length': '100' }, body: '{', stayOpen: true }],
   ])('ends a request that %s', async (_, answer) => {
     const controller = new AbortController();
-    await startScript({
+    const { client } = await startScript({
       answer: () => {
         setImmediate(() => controller.abort(reason));
         return answer as Exclude<ScriptedAnswer, (...args: never[]) => unknown>;
@@ -207,7 +209,7 @@ describe('an aborted signal', () => {
   });
 
   it('is not waited out as a fault would be, whatever its reason', async () => {
-    await startScript({ answer: 'silence', times: 'any' });
+    const { client } = await startScript({ answer: 'silence', times: 'any' });
     const controller = new AbortController();
     const fault = new NetworkError('as if', { nothingSent: true });
     const options = { signal: controller.signal, onSent: () => controller.abort(fault) };
@@ -216,14 +218,14 @@ describe('an aborted signal', () => {
   });
 
   it('ends the wait before the next try', async () => {
-    await startScript({ answer: serverError });
+    const { service } = await startScript({ answer: serverError });
     const controller = new AbortController();
     const options: Partial<ClientOptions> = {
       onEvent: ({ kind }) => {
         if (kind === 'retry') controller.abort(reason);
       },
     };
-    client = testClient(service.baseUrl, options);
+    const client = testClient(service.baseUrl, options);
 
     await expect(client.runs.get('r', { signal: controller.signal })).rejects.toBe(reason);
   });
@@ -233,7 +235,11 @@ describe('an aborted signal', () => {
     const note = (warning: Error): unknown => warnings.push(warning);
     process.on('warning', note);
     const url = '/media/a.png';
-    await startScript({ expect: { path: url }, answer: success({}), times: 30 });
+    const { client, service } = await startScript({
+      expect: { path: url },
+      answer: success({}),
+      times: 30,
+    });
     const { signal } = new AbortController();
     const calls = Array.from({ length: 15 }, () => [
       client.request('GET', url, { signal }),
@@ -247,7 +253,7 @@ describe('an aborted signal', () => {
   });
 
   it('leaves no listener behind', async () => {
-    await startScript({ answer: success(run), times: 3 });
+    const { client } = await startScript({ answer: success(run), times: 3 });
     const signal = new CountingSignal();
     for (let i = 0; i < 3; i++) await client.runs.get('r', { signal: signal.signal });
     expect(signal.listeners).toBe(0);
@@ -256,7 +262,7 @@ describe('an aborted signal', () => {
 
 describe('events', () => {
   it('report each attempt with its duration, and each wait', async () => {
-    await startScript(
+    const { client, service } = await startScript(
       { answer: 'reset-after-body' },
       { answer: serverError },
       { answer: success(run) },

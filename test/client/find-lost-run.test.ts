@@ -25,10 +25,8 @@ const MARGIN = 2000;
 const WINDOW = 600_000;
 const NONE: ReadonlySet<string> = new Set();
 
-let client: TestClient;
-
-async function startScript(...script: readonly Exchange[]): Promise<void> {
-  ({ client } = await scriptedClient(script, { now: () => LOCAL }));
+function startScript(...script: readonly Exchange[]): ReturnType<typeof scriptedClient> {
+  return scriptedClient(script, { now: () => LOCAL });
 }
 
 function row(runId: string, createdAt: number, promptVersionId = 'v'): RunRow {
@@ -54,7 +52,7 @@ function page(
 
 const seconds = (ms: number): string => String(Math.floor(ms / 1000));
 
-const find = (knownRunIds = NONE): ReturnType<typeof findLostRun> =>
+const find = (client: TestClient, knownRunIds = NONE): ReturnType<typeof findLostRun> =>
   findLostRun(client, { promptVersionId: 'v', sentAt: LOCAL, knownRunIds });
 
 describe('findLostRun', () => {
@@ -62,7 +60,7 @@ describe('findLostRun', () => {
     const before = page([]);
     const since = seconds(SERVICE - 700);
     const mine = row('mine', SERVICE + 400);
-    await startScript(
+    const { client } = await startScript(
       { answer: before },
       {
         expect: {
@@ -74,67 +72,69 @@ describe('findLostRun', () => {
     );
 
     await client.runs.list();
-    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
+    await expect(find(client)).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('learns the time from the search itself if the service is behind', async () => {
     const mine = row('mine', SERVICE + 1000);
-    await startScript(
+    const { client } = await startScript(
       { expect: { query: { since: seconds(LOCAL - MARGIN) } }, answer: page([]) },
       { expect: { query: { since: seconds(SERVICE - 700) } }, answer: page([mine]) },
     );
-    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
+    await expect(find(client)).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('learns the time if the service is ahead too, and leaves out older runs', async () => {
     const at = LOCAL + HOUR;
     const mine = row('mine', at);
     const older = row('older', at - 60_000);
-    await startScript({
+    const { client } = await startScript({
       expect: { query: { since: seconds(LOCAL - MARGIN) } },
       answer: page([mine, older], { at }),
     });
 
-    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
+    await expect(find(client)).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('searches once if the clocks agree except for rounding and transfer time', async () => {
     const at = LOCAL - 1000;
     const mine = row('mine', at);
     const older = row('older', at - 1000);
-    await startScript({ answer: page([mine, older], { at }) });
-    await expect(find()).resolves.toEqual({ candidates: [mine], complete: true });
+    const { client } = await startScript({ answer: page([mine, older], { at }) });
+    await expect(find(client)).resolves.toEqual({ candidates: [mine], complete: true });
   });
 
   it('allows for the second of the creation', async () => {
     const mine = row('mine', Math.floor(LOCAL / 1000) * 1000);
-    await startScript({ answer: page([mine], { at: LOCAL }) });
-    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
+    const { client } = await startScript({ answer: page([mine], { at: LOCAL }) });
+    await expect(find(client)).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('leaves out runs that are known', async () => {
     const mine = row('mine', LOCAL);
-    await startScript({ answer: page([row('known', LOCAL), mine], { at: LOCAL }) });
-    await expect(find(new Set(['known']))).resolves.toMatchObject({ candidates: [mine] });
+    const { client } = await startScript({
+      answer: page([row('known', LOCAL), mine], { at: LOCAL }),
+    });
+    await expect(find(client, new Set(['known']))).resolves.toMatchObject({ candidates: [mine] });
   });
 
   it('names every run that fits, newest first', async () => {
     const rows = [row('b', LOCAL + 1000), row('a', LOCAL)];
-    await startScript({ answer: page(rows, { at: LOCAL }) });
-    await expect(find()).resolves.toEqual({ candidates: rows, complete: true });
+    const { client } = await startScript({ answer: page(rows, { at: LOCAL }) });
+    await expect(find(client)).resolves.toEqual({ candidates: rows, complete: true });
   });
 
   it('finds nothing if nothing matches', async () => {
-    await startScript({
+    const { client } = await startScript({
       answer: page([row('x', LOCAL, 'w'), row('y', LOCAL - 5000)], { at: LOCAL }),
     });
-    await expect(find()).resolves.toEqual({ candidates: [], complete: true });
+    await expect(find(client)).resolves.toEqual({ candidates: [], complete: true });
   });
 
   it('requests only the minutes around the creation if many runs came since', async () => {
     const mine = row('mine', LOCAL);
     const window = { since: seconds(LOCAL), until: seconds(LOCAL + WINDOW) };
-    await startScript(
+    const { client } = await startScript(
       {
         expect: { query: { until: null } },
         answer: page([row('x', LOCAL)], { at: LOCAL, hasMore: true }),
@@ -148,20 +148,20 @@ describe('findLostRun', () => {
         answer: page([mine], { at: LOCAL }),
       },
     );
-    await expect(find()).resolves.toMatchObject({ candidates: [mine], complete: true });
+    await expect(find(client)).resolves.toMatchObject({ candidates: [mine], complete: true });
   });
 
   it('leaves out runs that were created more than ten minutes later', async () => {
     const rows = [row('later', LOCAL + WINDOW + 1000), row('mine', LOCAL)];
-    await startScript({ answer: page(rows, { at: LOCAL }) });
-    await expect(find()).resolves.toMatchObject({ candidates: [rows[1]] });
+    const { client } = await startScript({ answer: page(rows, { at: LOCAL }) });
+    await expect(find(client)).resolves.toMatchObject({ candidates: [rows[1]] });
   });
 
   it('stops after as many pages as it may read, and says so', async () => {
     const pages = ['a', 'b', 'c'].map(id => ({
       answer: page([row(id, LOCAL)], { at: LOCAL, hasMore: true }),
     }));
-    await startScript(...pages);
+    const { client } = await startScript(...pages);
     const lost = { promptVersionId: 'v', sentAt: LOCAL, knownRunIds: new Set(['b']), maxPages: 3 };
     const found = await findLostRun(client, lost);
     expect(found).toEqual({ candidates: [row('c', LOCAL)], complete: false });
@@ -169,7 +169,7 @@ describe('findLostRun', () => {
 
   it('goes by the offset of the clock that was noted at the time, whatever the clocks say now', async () => {
     const mine = row('mine', SERVICE);
-    await startScript({
+    const { client } = await startScript({
       expect: { query: { since: seconds(SERVICE - 700) } },
       answer: page([mine, row('older', SERVICE - 60_000)], { at: LOCAL + HOUR }),
     });
@@ -186,15 +186,17 @@ describe('findLostRun', () => {
 
   it('does without a clock of the service', async () => {
     const mine = row('mine', LOCAL);
-    await startScript({ answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }) });
-    await expect(find()).resolves.toMatchObject({ candidates: [mine] });
+    const { client } = await startScript({
+      answer: success({ rows: [mine], hasMore: false }, { date: 'no date' }),
+    });
+    await expect(find(client)).resolves.toMatchObject({ candidates: [mine] });
   });
 });
 
 describe('findLostRuns', () => {
   it('looks for many creations with one pass over the list', async () => {
     const [first, second] = [row('first', LOCAL, 'v'), row('second', LOCAL + 60_000, 'w')];
-    await startScript({ answer: page([second, first], { at: LOCAL }) });
+    const { client } = await startScript({ answer: page([second, first], { at: LOCAL }) });
     const creations = [
       { promptVersionId: 'w', sentAt: LOCAL + 60_000 },
       { promptVersionId: 'v', sentAt: LOCAL + 60_000 },
@@ -207,7 +209,7 @@ describe('findLostRuns', () => {
 
   it('leaves out the time in between if creations lie far apart', async () => {
     const old = LOCAL - 50 * HOUR;
-    await startScript(
+    const { client } = await startScript(
       { answer: page([], { at: LOCAL }) },
       {
         expect: {
@@ -236,7 +238,7 @@ describe('findLostRuns', () => {
   });
 
   it('marks all as incomplete if the pages did not suffice for one', async () => {
-    await startScript(
+    const { client } = await startScript(
       { answer: page([], { at: LOCAL }) },
       { answer: page([row('new', LOCAL)], { at: LOCAL }) },
     );
@@ -248,7 +250,7 @@ describe('findLostRuns', () => {
   });
 
   it('sends nothing if there is nothing to find', async () => {
-    await startScript();
+    const { client } = await startScript();
     await expect(findLostRuns(client, [], { knownRunIds: NONE })).resolves.toEqual([]);
   });
 });

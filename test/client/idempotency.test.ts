@@ -1,29 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ServiceError } from '../../src/client/errors.ts';
-import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  html,
-  type ScriptedAnswer,
-  success,
-} from '../support/scripted-service.ts';
+import { rejection, startScript } from '../support/client.ts';
+import { failure, html, type ScriptedAnswer, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const request = { promptVersionId: 'v', inputs: {} };
 const supported = { idempotency: 'supported' };
 const me = { username: null, displayName: null, userFlags: 0 };
 
-let client: TestClient;
-
-async function startScript(...script: readonly Exchange[]): Promise<void> {
-  ({ client } = await scriptedClient(script));
-}
-
 describe('the key of a creation', () => {
   it('is sent with it, the same at every try', async () => {
     const headers = { 'idempotency-key': 'journal-1' };
-    await startScript(
+    const { client } = await startScript(
       { expect: { headers }, answer: failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down') },
       { expect: { headers }, answer: success(run) },
     );
@@ -33,7 +21,10 @@ describe('the key of a creation', () => {
   });
 
   it('is sent only if the caller has one', async () => {
-    await startScript({ expect: { headers: { 'idempotency-key': null } }, answer: success(run) });
+    const { client } = await startScript({
+      expect: { headers: { 'idempotency-key': null } },
+      answer: success(run),
+    });
     await client.runs.create(request);
   });
 
@@ -42,14 +33,14 @@ describe('the key of a creation', () => {
     { ...failure(500, 'SERVER_ERROR', 'x'), headers: supported },
     { ...html(502), headers: supported },
   ])('never makes the client send a creation again by itself', async answer => {
-    await startScript({ answer });
+    const { client } = await startScript({ answer });
     await expect(client.runs.create(request, { idempotencyKey: 'journal-1' })).rejects.toThrow();
   });
 });
 
 describe("what a client knows about a service's keys", () => {
   it('is nothing before an answer', async () => {
-    await startScript({ answer: 'reset-after-body' });
+    const { client } = await startScript({ answer: 'reset-after-body' });
     expect(client.keepsIdempotencyKeys).toBeUndefined();
     await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBeUndefined();
@@ -61,20 +52,22 @@ describe("what a client knows about a service's keys", () => {
     ['none', false],
     [undefined, false],
   ])('is what any answer says: %s', async (idempotency, kept) => {
-    await startScript({ answer: success(me, idempotency === undefined ? {} : { idempotency }) });
+    const { client } = await startScript({
+      answer: success(me, idempotency === undefined ? {} : { idempotency }),
+    });
     await client.account.get();
     expect(client.keepsIdempotencyKeys).toBe(kept);
   });
 
   it('follows from the headers of an answer that breaks off', async () => {
-    await startScript({ answer: { ...success(run, supported), cutAfter: 4 } });
+    const { client } = await startScript({ answer: { ...success(run, supported), cutAfter: 4 } });
     await rejection(client.runs.create(request), NetworkError);
     expect(client.keepsIdempotencyKeys).toBe(true);
   });
 
   it('is not changed by an intermediary, nor by an answer to an unknown caller', async () => {
     const options = { retries: 0 };
-    await startScript(
+    const { client } = await startScript(
       { answer: success(me, supported) },
       { answer: html(502) },
       { answer: failure(503, 'UNAVAILABLE', 'x') },
@@ -91,7 +84,10 @@ describe("what a client knows about a service's keys", () => {
   });
 
   it('changes with an answer of a service that no longer keeps keys', async () => {
-    await startScript({ answer: success(me, supported) }, { answer: success(me) });
+    const { client } = await startScript(
+      { answer: success(me, supported) },
+      { answer: success(me) },
+    );
     await client.account.get();
     await client.account.get();
     expect(client.keepsIdempotencyKeys).toBe(false);

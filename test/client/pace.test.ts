@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pace } from '../../src/client/request-options.ts';
-import { scriptedClient, type TestClient } from '../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  html,
-  type ScriptedService,
-  success,
-} from '../support/scripted-service.ts';
+import { scriptedClient } from '../support/client.ts';
+import { type Exchange, failure, html, success } from '../support/scripted-service.ts';
 
 const run = { runId: 'r', runStatus: 'succeeded', outputs: [], tokens: 1 };
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down', null, { 'retry-after': '2' });
@@ -27,31 +21,34 @@ class CountingPace implements Pace {
   }
 }
 
-let service: ScriptedService;
-let client: TestClient;
-let pace: CountingPace;
-
-async function startScript(...script: readonly Exchange[]): Promise<void> {
-  ({ service, client } = await scriptedClient(script));
-  pace = new CountingPace();
+async function startScript(...script: readonly Exchange[]) {
+  return { ...(await scriptedClient(script)), pace: new CountingPace() };
 }
 
 describe('a pace', () => {
   it('is asked before each try of a request, and learns how it ended', async () => {
-    await startScript({ answer: limited }, { answer: 'close' }, { answer: success(run) });
+    const { client, pace } = await startScript(
+      { answer: limited },
+      { answer: 'close' },
+      { answer: success(run) },
+    );
     await client.runs.get('r', { pace });
     expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
   });
 
   it('is asked before each try of a download', async () => {
-    await startScript({ answer: limited }, { answer: html(503) }, { answer: html(200, 'picture') });
+    const { client, pace, service } = await startScript(
+      { answer: limited },
+      { answer: html(503) },
+      { answer: html(200, 'picture') },
+    );
     const { body } = await client.download(`${service.origin}/a.png`, { pace });
     await body[Symbol.asyncIterator]().return?.();
     expect(pace.heard).toEqual([TURN, 'limited for 2000 ms', TURN, 'answered', TURN, 'answered']);
   });
 
   it('is asked before each poll', async () => {
-    await startScript(
+    const { client, pace } = await startScript(
       { answer: success({ ...run, runStatus: 'running' }) },
       { answer: success(run) },
     );
@@ -61,7 +58,7 @@ describe('a pace', () => {
 
   it('can belong to a copy of a client that shares everything else with the original', async () => {
     const headers = { idempotency: 'supported' };
-    await startScript(
+    const { client, pace, service } = await startScript(
       { answer: success(run, headers) },
       { answer: html(200, 'picture') },
       { answer: success(run) },
@@ -81,7 +78,7 @@ describe('a pace', () => {
   });
 
   it('stops waiting when a signal for what is not sent yet aborts', async () => {
-    await startScript({ answer: limited }, { answer: success(run) });
+    const { client, service } = await startScript({ answer: limited }, { answer: success(run) });
     const stopping = new AbortController();
     const waiting: Pace = { turn: async signal => signal?.throwIfAborted(), answered: () => {} };
     const request = client.request('GET', '/runs/r', {
@@ -100,7 +97,7 @@ describe('a pace', () => {
   });
 
   it('sends nothing once its turn was refused', async () => {
-    await startScript();
+    const { client, service } = await startScript();
     const refusing = { turn: () => Promise.reject(new Error('enough')), answered: () => {} };
     await expect(client.runs.get('r', { pace: refusing })).rejects.toThrow('enough');
     await expect(client.download(`${service.origin}/a.png`, { pace: refusing })).rejects.toThrow(

@@ -6,7 +6,7 @@ import {
   WaitTimeoutError,
 } from '../../src/client/errors.ts';
 import { type PollEvent, waitForRun } from '../../src/client/wait-for-run.ts';
-import { rejection, scriptedClient, type TestClient } from '../support/client.ts';
+import { rejection, scriptedClient } from '../support/client.ts';
 import {
   type Exchange,
   failure,
@@ -27,15 +27,13 @@ const done = {
 
 const limited = failure(429, 'TOO_MANY_REQUESTS_ERROR', 'slow down');
 
-let client: TestClient;
-
-async function startScript(...script: readonly Exchange[]): Promise<void> {
-  ({ client } = await scriptedClient(script, { random: () => 0 }));
+function startScript(...script: readonly Exchange[]): ReturnType<typeof scriptedClient> {
+  return scriptedClient(script, { random: () => 0 });
 }
 
 describe('waitForRun', () => {
   it('is a method of the client as well, with the same options', async () => {
-    await startScript(
+    const { client } = await startScript(
       { expect: { method: 'GET', path: '/runs/r' }, answer: running },
       { expect: { method: 'GET', path: '/runs/r' }, answer: success(done) },
     );
@@ -49,7 +47,7 @@ describe('waitForRun', () => {
   it.each(['succeeded', 'failed'])('returns the run once it has %s', async runStatus => {
     const run = { ...done, runStatus };
     const expect_ = { method: 'GET', path: '/runs/r' };
-    await startScript(
+    const { client } = await startScript(
       { expect: expect_, answer: queued },
       { expect: expect_, answer: running },
       { expect: expect_, answer: success(run) },
@@ -58,7 +56,7 @@ describe('waitForRun', () => {
   });
 
   it('asks at once, then from every second up to every ten', async () => {
-    await startScript({ answer: running, times: 9 }, { answer: success(done) });
+    const { client } = await startScript({ answer: running, times: 9 }, { answer: success(done) });
     await waitForRun(client, 'r');
     expect(client.slept.map(Math.round)).toEqual([
       1000, 1500, 2250, 3375, 5063, 7594, 9000, 9000, 9000,
@@ -66,13 +64,17 @@ describe('waitForRun', () => {
   });
 
   it('can let one interval pass first', async () => {
-    await startScript({ answer: success(done) });
+    const { client } = await startScript({ answer: success(done) });
     await waitForRun(client, 'r', { delayFirst: true });
     expect(client.slept).toEqual([1000]);
   });
 
   it('spreads its intervals', async () => {
-    await startScript({ answer: running }, { answer: running }, { answer: success(done) });
+    const { client } = await startScript(
+      { answer: running },
+      { answer: running },
+      { answer: success(done) },
+    );
     const chances = [0, 1];
     await waitForRun(client, 'r', { random: () => chances.shift() ?? 0 });
     expect(client.slept.map(Math.round)).toEqual([1000, 1650]);
@@ -88,7 +90,9 @@ describe('waitForRun', () => {
       'close',
       { ...running, cutAfter: 4 },
     ];
-    await startScript(...faults.map(answer => ({ answer })), { answer: success(done) });
+    const { client } = await startScript(...faults.map(answer => ({ answer })), {
+      answer: success(done),
+    });
     const events: PollEvent[] = [];
 
     await expect(waitForRun(client, 'r', { onPoll: event => events.push(event) })).resolves.toEqual(
@@ -100,7 +104,7 @@ describe('waitForRun', () => {
   });
 
   it('waits as long as a 429 asks for, at most a minute', async () => {
-    await startScript(
+    const { client } = await startScript(
       { answer: { ...limited, headers: { 'retry-after': '30' } } },
       { answer: { ...limited, headers: { 'retry-after': '3600' } } },
       { answer: success(done) },
@@ -110,7 +114,9 @@ describe('waitForRun', () => {
   });
 
   it('ends at once if a 429 asks to wait longer than the time left', async () => {
-    await startScript({ answer: { ...limited, headers: { 'retry-after': '30' } } });
+    const { client } = await startScript({
+      answer: { ...limited, headers: { 'retry-after': '30' } },
+    });
     await rejection(waitForRun(client, 'r', { timeoutMs: 20_000 }), WaitTimeoutError);
     expect(client.slept).toEqual([]);
   });
@@ -121,12 +127,12 @@ describe('waitForRun', () => {
     [html(200), ProtocolError],
     [{ status: 302, headers: { location: 'https://elsewhere.example/' } }, ProtocolError],
   ])('is ended by a fault that does not pass', async (answer, type) => {
-    await startScript({ answer: running }, { answer });
+    const { client } = await startScript({ answer: running }, { answer });
     await rejection(waitForRun(client, 'r'), type);
   });
 
   it('says since when no poll was answered, and why', async () => {
-    await startScript(
+    const { client } = await startScript(
       { answer: running },
       { answer: html(502) },
       { answer: 'close' },
@@ -150,7 +156,7 @@ describe('waitForRun', () => {
 
   it('asks for a minute for a run that is missing though the service itself gave its id', async () => {
     const missing = failure(404, 'NOT_FOUND_ERROR', 'no such run');
-    await startScript(
+    const { client } = await startScript(
       { answer: missing, times: 4 },
       { answer: html(502) },
       { answer: missing },
@@ -160,7 +166,10 @@ describe('waitForRun', () => {
   });
 
   it('gives up on a run that is missing for more than a minute', async () => {
-    await startScript({ answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'), times: 'any' });
+    const { client } = await startScript({
+      answer: failure(404, 'NOT_FOUND_ERROR', 'no such run'),
+      times: 'any',
+    });
     await rejection(waitForRun(client, 'r', { idFromService: true }), NotFoundError);
     const waited = client.slept.reduce((sum, ms) => sum + ms);
     expect(waited).toBeGreaterThan(55_000);
@@ -169,7 +178,7 @@ describe('waitForRun', () => {
 
   it('counts the minute anew when the run was there in between', async () => {
     const missing = failure(404, 'NOT_FOUND_ERROR', 'no such run');
-    await startScript(
+    const { client } = await startScript(
       { answer: missing, times: 8 },
       { answer: running },
       { answer: missing, times: 4 },
@@ -179,7 +188,7 @@ describe('waitForRun', () => {
   });
 
   it('is ended at once by a 401 in the midst of faults that pass', async () => {
-    await startScript(
+    const { client } = await startScript(
       { answer: html(502), times: 2 },
       { answer: failure(401, 'UNAUTHORIZED_ERROR', 'x') },
     );
@@ -187,7 +196,7 @@ describe('waitForRun', () => {
   });
 
   it('gives up in the midst of a poll that is not answered', async () => {
-    await startScript({ answer: running }, { answer: 'silence', times: 'any' });
+    const { client } = await startScript({ answer: running }, { answer: 'silence', times: 'any' });
     let now = 0;
     const onPoll = (): void => {
       now = now === 0 ? 60_000 : 60_020;
@@ -203,7 +212,7 @@ describe('waitForRun', () => {
   });
 
   it('gives up when its time is over, naming the run', async () => {
-    await startScript({ answer: running, times: 3 });
+    const { client } = await startScript({ answer: running, times: 3 });
     const error = await rejection(waitForRun(client, 'r', { timeoutMs: 3000 }), WaitTimeoutError);
     expect(error.runId).toBe('r');
     const waited = client.slept.reduce((sum, ms) => sum + ms);
@@ -211,7 +220,7 @@ describe('waitForRun', () => {
   });
 
   it('is ended at once by its signal', async () => {
-    await startScript({ answer: running, times: 2 });
+    const { client } = await startScript({ answer: running, times: 2 });
     const controller = new AbortController();
     const reason = new Error('enough');
     const onPoll = ({ polls }: PollEvent): void => {

@@ -57,6 +57,11 @@ export async function scriptedClient(
   return { service, client: testClient(service.baseUrl, options) };
 }
 
+/** Starts both for a script that is given by its exchanges. */
+export function startScript(...script: readonly Exchange[]): ReturnType<typeof scriptedClient> {
+  return scriptedClient(script);
+}
+
 /** Returns the error in which a promise ends, of the expected class. */
 export async function rejection<E extends Error>(
   promise: Promise<unknown>,

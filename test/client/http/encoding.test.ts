@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { NetworkError, ProtocolError } from '../../../src/client/errors.ts';
-import { rejection, scriptedClient, type TestClient } from '../../support/client.ts';
+import { rejection, scriptedClient } from '../../support/client.ts';
 import type { PlainAnswer } from '../../support/scripted-service.ts';
 
 const MIB = 1024 * 1024;
@@ -9,15 +9,13 @@ const QUICK = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 const data = { text: 'so — '.repeat(20_000) };
 const json = JSON.stringify({ status: 'SUCCESS', data });
 
-let client: TestClient;
-
 async function asked(
   encoding: string,
   body: Uint8Array | string,
   more: PlainAnswer = {},
 ): Promise<unknown> {
   const headers = { 'content-encoding': encoding };
-  ({ client } = await scriptedClient([{ answer: { headers, body, ...more } }]));
+  const { client } = await scriptedClient([{ answer: { headers, body, ...more } }]);
   return (await client.request('GET', '/me', { retries: 0 })).data;
 }
 

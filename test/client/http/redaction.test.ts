@@ -1,26 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { ProtocolError } from '../../../src/client/errors.ts';
 import { Redaction } from '../../../src/client/http/redaction.ts';
-import { KEY, rejection, scriptedClient, type TestClient } from '../../support/client.ts';
-import {
-  type Exchange,
-  failure,
-  html,
-  type PlainAnswer,
-  type ScriptedService,
-  success,
-} from '../../support/scripted-service.ts';
+import { KEY, rejection, startScript, type TestClient } from '../../support/client.ts';
+import { failure, html, type PlainAnswer, success } from '../../support/scripted-service.ts';
 
 const once = { retries: 0 };
 
-let service: ScriptedService;
-let client: TestClient;
-
-async function startScript(...script: readonly Exchange[]): Promise<void> {
-  ({ service, client } = await scriptedClient(script));
-}
-
-function shown(error: Error): string {
+/** Returns everything that an error and the events of its request could show. */
+function joinTexts(error: Error, client: TestClient): string {
   return JSON.stringify([
     error.message,
     error.stack,
@@ -45,19 +32,19 @@ describe('the key that a server repeats', () => {
     ['broken JSON', { status: 200, body: `{"key": "${KEY}"` }],
     ['JSON without an envelope', { status: 200, body: [KEY] }],
   ])('is masked in an error for %s', async (_, answer) => {
-    await startScript({ answer });
+    const { client } = await startScript({ answer });
     const error = await rejection(client.request('GET', '/me', once), Error);
-    expect(shown(error)).not.toContain(KEY);
-    expect(shown(error)).toContain('[key]');
+    expect(joinTexts(error, client)).not.toContain(KEY);
+    expect(joinTexts(error, client)).toContain('[key]');
   });
 
   it('is masked in the error and the events of a request whose path and query hold it', async () => {
-    await startScript({ answer: html(404) });
+    const { client } = await startScript({ answer: html(404) });
     const error = await rejection(
       client.request('GET', `/x/${KEY}`, { ...once, query: { key: KEY } }),
       ProtocolError,
     );
-    expect(shown(error)).not.toContain(KEY);
+    expect(joinTexts(error, client)).not.toContain(KEY);
     expect(client.events.map(({ url }) => new URL(url).pathname)).toEqual([
       '/v1/x/[key]',
       '/v1/x/[key]',
@@ -66,7 +53,7 @@ describe('the key that a server repeats', () => {
 
   it('is masked in the text, the headers and the envelope of an error that is passed on as it came', async () => {
     const answer = failure(400, 'BAD_REQUEST_ERROR', `Bearer ${KEY}`, null, { 'x-echo': KEY });
-    await startScript({ answer });
+    const { client } = await startScript({ answer });
     const raw = await client.raw('GET', '/me', once);
 
     expect(JSON.stringify(raw)).not.toContain(KEY);
@@ -80,26 +67,26 @@ describe('the key that a server repeats', () => {
   it('is masked in a success, but not in the outputs of a run', async () => {
     const outputs = [{ type: 'text', data: `my key is ${KEY}` }];
     const row = { runId: 'r', runStatus: 'succeeded', outputs, runName: KEY };
-    await startScript({ answer: success({ rows: [row], hasMore: false }) });
+    const { client } = await startScript({ answer: success({ rows: [row], hasMore: false }) });
     const { rows } = await client.runs.list();
     expect(rows).toEqual([{ ...row, runName: '[key]' }]);
   });
 
   it('leaves the text of an answer that does not hold it as it came', async () => {
     const text = '{ "status":"SUCCESS",  "data": {"a":1.0} }';
-    await startScript({ answer: { body: text } });
+    const { client } = await startScript({ answer: { body: text } });
     await expect(client.raw('GET', '/me')).resolves.toMatchObject({ text });
   });
 
   it('is masked in the name of a picture that cannot be fetched, and in its content type', async () => {
-    await startScript(
+    const { client, service } = await startScript(
       { answer: { status: 404 } },
       { answer: { status: 200, headers: { 'content-type': `image/${KEY}` }, body: 'x' } },
     );
     const error = await rejection(client.download(`${service.origin}/${KEY}.png`), Error);
     const refused = await rejection(client.download(`http://evil.example/${KEY}.png`), Error);
 
-    expect(shown(error) + shown(refused)).not.toContain(KEY);
+    expect(joinTexts(error, client) + joinTexts(refused, client)).not.toContain(KEY);
 
     const { contentType, body } = await client.download(`${service.origin}/a.png`);
     expect(contentType).toBe('image/[key]');
