@@ -1,5 +1,8 @@
 import { FileFault, type FilePosition } from '../files/formats/file-fault.ts';
 
+/** Maximum number of findings. More would not help, and finding duplicates takes time. */
+const MAX_FINDINGS = 200;
+
 /** A fault, which makes a prompt file unusable, or a note about it. */
 export interface Finding extends FilePosition {
   readonly severity: 'fault' | 'note';
@@ -90,9 +93,6 @@ export class Findings {
     if (!isKnown) this.#findings.push(finding);
   }
 }
-
-/** Maximum number of findings. More would not help, and finding duplicates takes time. */
-const MAX_FINDINGS = 200;
 
 /** Returns an error for the first fault that carries all findings. */
 export function toPromptFileError(findings: Findings): InvalidPromptFile {

@@ -35,6 +35,18 @@ const LLM_TEMPLATE_KEYS = new Set([
 ]);
 
 /**
+ * Appends the input after a line break. Without the mark, Handlebars would treat the block as alone
+ * on its line, and drop the break.
+ */
+const APPENDED_INPUT: readonly Piece[] = [
+  END_MARK,
+  { tag: '{{#if input}}' },
+  { text: '\n' },
+  { input: 'input' },
+  { tag: '{{/if}}' },
+];
+
+/**
  * Returns true if a map is an `llm` template: it has a text or a schema, and only keys of that
  * format.
  */
@@ -97,18 +109,6 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
     },
   };
 }
-
-/**
- * Appends the input after a line break. Without the mark, Handlebars would treat the block as alone
- * on its line, and drop the break.
- */
-const APPENDED_INPUT: readonly Piece[] = [
-  END_MARK,
-  { tag: '{{#if input}}' },
-  { text: '\n' },
-  { input: 'input' },
-  { tag: '{{/if}}' },
-];
 
 /** Reports a key that has no equivalent, unless it is empty. */
 function reportUnsupportedKey(entry: YamlEntry, findings: Findings): void {

@@ -19,6 +19,14 @@ import type { Piece } from './template-pieces.ts';
 const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
 const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
 
+/** Appended to a command that has no place for its arguments, as in Claude Code. */
+const APPENDED_ARGUMENTS: readonly Piece[] = [
+  { tag: '{{#if arguments}}' },
+  { text: '\n\nARGUMENTS: ' },
+  { input: 'arguments' },
+  { tag: '{{/if}}' },
+];
+
 /** Returns true if a file is a command of Claude Code, Codex or a similar tool. */
 export function isMarkdownCommand(file: string, text: string): boolean {
   if (!/\.(?:md|markdown)$/iu.test(file)) return false;
@@ -61,14 +69,6 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
     };
   },
 };
-
-/** Appended to a command that has no place for its arguments, as in Claude Code. */
-const APPENDED_ARGUMENTS: readonly Piece[] = [
-  { tag: '{{#if arguments}}' },
-  { text: '\n\nARGUMENTS: ' },
-  { input: 'arguments' },
-  { tag: '{{/if}}' },
-];
 
 function noteUnexecuted(markdown: Markdown, findings: Findings): void {
   noteLines(

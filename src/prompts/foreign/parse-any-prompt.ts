@@ -16,6 +16,9 @@ import { detectFormat, type FileFormat, reportFormat } from './detect-format.ts'
 import type { ForeignFormat } from './foreign-format.ts';
 import { qualifyModel } from './qualify-model.ts';
 
+/** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */
+const MAX_CONVERTED_BYTES = 4 * BOUNDS.fileBytes;
+
 export interface ParseAnyOptions extends ParseOptions {
   /** True to report faults in the file's tests too; default false. */
   readonly checksTests?: boolean | undefined;
@@ -114,6 +117,3 @@ function defineForeign(
     places: foreign.places,
   };
 }
-
-/** Maximum size of a converted text, in bytes: escaping may enlarge it, and it may occur twice. */
-const MAX_CONVERTED_BYTES = 4 * BOUNDS.fileBytes;

@@ -1,5 +1,7 @@
 import { findRole, HELPERS, type Role } from '../template/syntax.ts';
 
+const RESERVED_WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
+
 /**
  * A piece of a foreign prompt: literal text, an input, or a template tag, which may test an input
  * or compare it with a text.
@@ -90,8 +92,6 @@ function formatInputTag(name: string): string {
     /^[A-Za-z_]\w*$/u.test(name) && !RESERVED_WORDS.has(name) && !Object.hasOwn(HELPERS, name);
   return isPlain ? `{{${name}}}` : `{{this.[${name}]}}`;
 }
-
-const RESERVED_WORDS = new Set(['else', 'this', 'true', 'false', 'null', 'undefined', 'as']);
 
 /** A tag for the end of a template that renders nothing and keeps the blanks before it. */
 export const END_MARK: Piece = { tag: '{{log ""}}' };

@@ -3,6 +3,9 @@ import type { JsonValue } from '../../files/formats/json.ts';
 import { toTextOrJson } from '../../files/formats/json-fields.ts';
 import type { Findings } from '../findings.ts';
 
+/** Maximum length of a value in a message. */
+const MAX_SHOWN_OPTION_LENGTH = 40;
+
 /** The range of a numeric option. */
 interface Range {
   readonly min?: number;
@@ -56,9 +59,6 @@ export function checkOption(
     text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
   findings.addFault(place, `\`${key}\` ${fault}, not \`${shown}\``);
 }
-
-/** Maximum length of a value in a message. */
-const MAX_SHOWN_OPTION_LENGTH = 40;
 
 function isTexts(value: unknown): boolean {
   return (

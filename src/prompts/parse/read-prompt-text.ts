@@ -10,6 +10,14 @@ import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import type { ReadBeside } from './named-schemas.ts';
 
+const UNREAD_FILE_FAULTS = {
+  outside: 'the file leads out of its folder: --allow-outside allows it',
+  irregular: 'this is not a file',
+  large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
+  'file count': 'this is one file too many',
+  'total size': 'the files are too large together',
+};
+
 /**
  * Reads the text of a prompt file.
  *
@@ -141,11 +149,3 @@ export function isPromptFile(name: string): boolean {
 export function isPromptText(name: string): boolean {
   return name.endsWith(PROMPT_FILE_EXTENSION) && !name.startsWith('.');
 }
-
-const UNREAD_FILE_FAULTS = {
-  outside: 'the file leads out of its folder: --allow-outside allows it',
-  irregular: 'this is not a file',
-  large: `the file is larger than ${BOUNDS.fileBytes / 1024} KiB`,
-  'file count': 'this is one file too many',
-  'total size': 'the files are too large together',
-};

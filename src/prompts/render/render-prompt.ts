@@ -10,6 +10,9 @@ import { describeImage } from './describe-image.ts';
 import { decodeBase64, type LoadedImage } from './loaded-image.ts';
 import { readTextInputs } from './typed-inputs.ts';
 
+/** The message of a prompt that renders nothing: no provider takes a request without one. */
+const EMPTY_MESSAGE: Message = { role: 'user', parts: [{ text: '' }] };
+
 interface RenderInputs {
   /** Text inputs by key. Unknown keys are ignored; missing ones get their default. */
   readonly textInputs: Readonly<Record<string, string>>;
@@ -67,9 +70,6 @@ export async function renderPrompt(
 
   return { messages, text: joinMessages(texts) };
 }
-
-/** The message of a prompt that renders nothing: no provider takes a request without one. */
-const EMPTY_MESSAGE: Message = { role: 'user', parts: [{ text: '' }] };
 
 interface RenderOptions extends Partial<Limits> {
   /** Time to check values, in milliseconds. */

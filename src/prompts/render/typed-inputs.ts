@@ -11,6 +11,15 @@ import { BOUNDS } from '../bounds.ts';
 import { InvalidInputs, type PromptDefinition, type TextInput } from '../definition.ts';
 import type { SchemaChecker, ValidationMismatch } from '../schemas/schema-checker.ts';
 
+const INPUT_FORMS = {
+  number: 'a number',
+  integer: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  any: 'a value',
+} as const;
+
 /**
  * Converts a run's texts to the types of the prompt's schema. Missing inputs get their defaults;
  * unknown keys are dropped.
@@ -96,15 +105,6 @@ function matchChoice(schema: JsonObject | undefined, text: string): JsonValue {
     typeof value !== 'string' && JSON.stringify(value) === text;
   return (isJsonList(values) ? values.find(isChosen) : undefined) ?? text;
 }
-
-const INPUT_FORMS = {
-  number: 'a number',
-  integer: 'a whole number',
-  boolean: 'true or false',
-  array: 'a list',
-  object: 'an object',
-  any: 'a value',
-} as const;
 
 /** Parses a text as JSON, else as YAML; for `any` the text itself may be the value. */
 async function parseTypedText(type: keyof typeof INPUT_FORMS, text: string): Promise<ParsedInput> {

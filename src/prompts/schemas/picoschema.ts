@@ -8,6 +8,8 @@ import { type SchemaContext, splitDescription } from './schema-reader.ts';
 /** The beginning of a note on a schema that is named and is nowhere. */
 export const MISSING_SCHEMA = 'unknown schema';
 
+const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
+
 /** Returns true for the note on a schema that is named and is nowhere. */
 export function isMissingSchema(message: string): boolean {
   return message.startsWith(MISSING_SCHEMA);
@@ -98,8 +100,6 @@ function toWrittenType(property: JsonValue): JsonValue {
   if (!SCALARS.has(type)) return property;
   return { ...(type !== 'any' && { type }), ...(description !== undefined && { description }) };
 }
-
-const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
 function formatImageAdvice(type: string): string {
   return `\`${type}\` is not a type: make the field a string, and use it in the template as {{media url=<field>}}, which makes it an image input`;

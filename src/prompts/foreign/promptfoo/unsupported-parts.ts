@@ -2,17 +2,6 @@ import type { YamlValue } from '../../../files/formats/yaml.ts';
 import type { ConversionContext, KnownKeys } from './conversion-context.ts';
 import { readMergedValues } from './files/merged-values.ts';
 
-/** Reports the parts of a configuration that are not carried out. */
-export function reportUnsupportedParts(
-  entries: ReadonlyMap<string, YamlValue>,
-  conversion: ConversionContext,
-): void {
-  conversion.reportKeys(entries, TOP_LEVEL_KEYS, '');
-  reportEnvironment(entries.get('env'), conversion);
-  reportExtensions(entries.get('extensions'), conversion);
-  warnOfRedTeam(entries, conversion);
-}
-
 const TOP_LEVEL_KEYS: KnownKeys = {
   known: [
     'description',
@@ -40,6 +29,21 @@ const TOP_LEVEL_KEYS: KnownKeys = {
   ],
   unsupported: ['nunjucksFilters'],
 };
+
+const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
+
+const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;
+
+/** Reports the parts of a configuration that are not carried out. */
+export function reportUnsupportedParts(
+  entries: ReadonlyMap<string, YamlValue>,
+  conversion: ConversionContext,
+): void {
+  conversion.reportKeys(entries, TOP_LEVEL_KEYS, '');
+  reportEnvironment(entries.get('env'), conversion);
+  reportExtensions(entries.get('extensions'), conversion);
+  warnOfRedTeam(entries, conversion);
+}
 
 /**
  * Reports variables of `env` that could change an answer. Keys don't count: they come from the
@@ -85,6 +89,3 @@ function warnOfRedTeam(
     '`redteam` without `tests`: nothing is attacked, and each prompt runs once',
   );
 }
-
-const ENVIRONMENT_VARIABLE = /^[A-Z][A-Z\d_]*$/u;
-const SECRET_VARIABLE = /_(?:API_KEY|TOKEN|ACCESS_KEY_ID|SECRET_ACCESS_KEY)$/u;

@@ -33,6 +33,15 @@ const ASSERTION_KEYS: KnownKeys = {
 /** The weight of an assertion that counts as much as any other. */
 const DEFAULT_WEIGHT = 1;
 
+/** Keys that promptfoo reads only for some types of assertions. */
+const UNREAD_ASSERTION_KEYS = [
+  'threshold',
+  'provider',
+  'config',
+  'contextTransform',
+  'rubricPrompt',
+];
+
 /** Reads the assertions of a test, and reports what has no equivalent. */
 export function readAssertions(
   node: YamlValue | undefined,
@@ -112,15 +121,6 @@ function reportAssertionKeys(
     ' of an assertion',
   );
 }
-
-/** Keys that promptfoo reads only for some types of assertions. */
-const UNREAD_ASSERTION_KEYS = [
-  'threshold',
-  'provider',
-  'config',
-  'contextTransform',
-  'rubricPrompt',
-];
 
 /** Returns true if a type has an equivalent; a judge also reads `rubricPrompt`, which has none. */
 function isConverted(type: string): boolean {

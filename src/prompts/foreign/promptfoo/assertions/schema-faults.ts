@@ -2,86 +2,15 @@ import { isJsonList, type JsonObject, type JsonValue } from '../../../../files/f
 import { toTextOrJson } from '../../../../files/formats/json-fields.ts';
 import { isJsonObject } from '../../../../utils/bounded-json.ts';
 
-/**
- * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes
- * only keywords of draft 7.
- */
-export function findSchemaFault(schema: JsonObject, depth = 0): string | undefined {
-  if (depth > MAX_SCHEMA_DEPTH) return undefined;
-  for (const [key, value] of Object.entries(schema)) {
-    const fault =
-      findSchemaKeywordFault(key, value) ?? findFirstFault(listSubschemas(key, value), depth + 1);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
 const MAX_SCHEMA_DEPTH = 100;
 
-function findSchemaKeywordFault(key: string, value: JsonValue): string | undefined {
-  if (!KEYWORDS.has(key)) {
-    return `has the keyword \`${key}\` in its schema, which promptfoo doesn't know`;
-  }
+/** Matches the dialect that promptfoo knows. */
+const DRAFT_7 = /^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u;
 
-  const isOtherDialect =
-    key === '$schema' &&
-    !/^http:\/\/json-schema\.org\/(?:draft-07\/)?schema#?$/u.test(toTextOrJson(value));
-  if (isOtherDialect) {
-    return `has a schema of the dialect ${toTextOrJson(value)}, which promptfoo doesn't know`;
-  }
+/** Keywords, separated by blanks, with the values that draft 7 allows. */
+type KeywordRule = readonly [keywords: string, isAllowed: (value: JsonValue) => boolean];
 
-  const isAllowed = VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(key))?.[1];
-  if (isAllowed?.(value) === false) {
-    return `has a \`${key}\` in its schema that JSON Schema doesn't allow`;
-  }
-
-  if (key !== 'type') return undefined;
-
-  const unknown = (isJsonList(value) ? value : [value]).find(type => !SCHEMA_TYPES.has(type));
-  return unknown === undefined
-    ? undefined
-    : `has the type \`${toTextOrJson(unknown)}\` in its schema, which doesn't exist`;
-}
-
-function findFirstFault(schemas: readonly JsonValue[], depth: number): string | undefined {
-  for (const schema of schemas) {
-    const fault = isJsonObject(schema) ? findSchemaFault(schema, depth) : undefined;
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
-/**
- * Returns the schemas within a keyword's value. Definitions are read only if something refers to
- * them.
- */
-function listSubschemas(key: string, value: JsonValue): readonly JsonValue[] {
-  if (SCHEMA_MAP_KEYWORDS.has(key)) return isJsonObject(value) ? Object.values(value) : [];
-  if (!SCHEMA_KEYWORDS.has(key)) return [];
-  return isJsonList(value) ? value : [value];
-}
-
-const isText = (value: JsonValue): value is string => typeof value === 'string';
-const isNumber = (value: JsonValue): boolean => typeof value === 'number';
-const isSchema = (value: JsonValue): boolean => typeof value === 'boolean' || isJsonObject(value);
-
-const isSchemaList = (value: JsonValue): boolean =>
-  isJsonList(value) && value.length > 0 && value.every(isSchema);
-
-const isDistinctList = (value: JsonValue): value is readonly JsonValue[] =>
-  isJsonList(value) && new Set(value).size === value.length;
-
-function isRegularExpression(value: JsonValue): boolean {
-  try {
-    return isText(value) && new RegExp(value, 'u').flags === 'u';
-  } catch {
-    return false;
-  }
-}
-
-type KeywordRule = readonly [keywords: string, allows: (value: JsonValue) => boolean];
-
-/** Keywords whose values are schemas, with the values that draft 7 allows. */
+/** The rules of keywords whose values are schemas. */
 const SCHEMA_RULES: readonly KeywordRule[] = [
   ['items', value => isSchema(value) || isSchemaList(value)],
   ['additionalItems additionalProperties propertyNames contains not if then else', isSchema],
@@ -95,12 +24,9 @@ const VALUE_RULES: readonly KeywordRule[] = [
   ['enum', value => isJsonList(value) && value.length > 0],
   ['pattern', isRegularExpression],
   ['title description $comment format $ref $id', isText],
-  ['multipleOf', value => Number(value) > 0 && isNumber(value)],
+  ['multipleOf', value => isNumber(value) && value > 0],
   ['maximum minimum exclusiveMaximum exclusiveMinimum', isNumber],
-  [
-    'maxLength minLength maxItems minItems maxProperties minProperties',
-    value => Number.isSafeInteger(value) && Number(value) >= 0,
-  ],
+  ['maxLength minLength maxItems minItems maxProperties minProperties', isLimit],
   [
     'properties patternProperties',
     value => isJsonObject(value) && Object.values(value).every(isSchema),
@@ -115,6 +41,7 @@ const SCHEMA_TYPES = new Set<JsonValue>(
   'string number integer boolean object array null'.split(' '),
 );
 
+/** The keywords that promptfoo knows, with or without a rule. */
 const KEYWORDS = new Set([
   ...VALUE_RULES.flatMap(([keywords]) => keywords.split(' ')),
   ...'$schema $defs $vocabulary $async definitions dependencies nullable const default deprecated readOnly'.split(
@@ -122,3 +49,95 @@ const KEYWORDS = new Set([
   ),
   ...'writeOnly examples contentMediaType contentEncoding contentSchema'.split(' '),
 ]);
+
+/**
+ * Explains why promptfoo can't use a JSON Schema, as a predicate; undefined if it can. It takes
+ * only keywords of draft 7.
+ */
+export function findSchemaFault(schema: JsonObject, depth = 0): string | undefined {
+  if (depth > MAX_SCHEMA_DEPTH) return undefined;
+  for (const [keyword, value] of Object.entries(schema)) {
+    const fault =
+      findSchemaKeywordFault(keyword, value) ??
+      findFirstFault(listSubschemas(keyword, value), depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function findSchemaKeywordFault(keyword: string, value: JsonValue): string | undefined {
+  if (!KEYWORDS.has(keyword)) {
+    return `has the keyword \`${keyword}\` in its schema, which promptfoo doesn't know`;
+  }
+
+  if (keyword === '$schema' && !DRAFT_7.test(toTextOrJson(value))) {
+    return `has a schema of the dialect ${toTextOrJson(value)}, which promptfoo doesn't know`;
+  }
+
+  const [, isAllowed] =
+    VALUE_RULES.find(([keywords]) => keywords.split(' ').includes(keyword)) ?? [];
+  if (isAllowed?.(value) === false) {
+    return `has a \`${keyword}\` in its schema that JSON Schema doesn't allow`;
+  }
+
+  return keyword === 'type' ? findUnknownTypeFault(value) : undefined;
+}
+
+function findUnknownTypeFault(value: JsonValue): string | undefined {
+  const types: readonly JsonValue[] = isJsonList(value) ? value : [value];
+  const unknownType = types.find(type => !SCHEMA_TYPES.has(type));
+  return unknownType === undefined
+    ? undefined
+    : `has the type \`${toTextOrJson(unknownType)}\` in its schema, which doesn't exist`;
+}
+
+function findFirstFault(schemas: readonly JsonValue[], depth: number): string | undefined {
+  for (const schema of schemas) {
+    const fault = isJsonObject(schema) ? findSchemaFault(schema, depth) : undefined;
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/**
+ * Returns the schemas within a keyword's value. Definitions are read only if something refers to
+ * them.
+ */
+function listSubschemas(keyword: string, value: JsonValue): readonly JsonValue[] {
+  if (SCHEMA_MAP_KEYWORDS.has(keyword)) return isJsonObject(value) ? Object.values(value) : [];
+  if (!SCHEMA_KEYWORDS.has(keyword)) return [];
+  return isJsonList(value) ? value : [value];
+}
+
+function isText(value: JsonValue): value is string {
+  return typeof value === 'string';
+}
+
+function isNumber(value: JsonValue): value is number {
+  return typeof value === 'number';
+}
+
+/** Returns true for a whole number, 0 or more. */
+function isLimit(value: JsonValue): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isSchema(value: JsonValue): boolean {
+  return typeof value === 'boolean' || isJsonObject(value);
+}
+
+function isSchemaList(value: JsonValue): boolean {
+  return isJsonList(value) && value.length > 0 && value.every(isSchema);
+}
+
+function isDistinctList(value: JsonValue): value is readonly JsonValue[] {
+  return isJsonList(value) && new Set(value).size === value.length;
+}
+
+function isRegularExpression(value: JsonValue): boolean {
+  try {
+    return isText(value) && new RegExp(value, 'u').flags === 'u';
+  } catch {
+    return false;
+  }
+}

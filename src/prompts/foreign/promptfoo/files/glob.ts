@@ -3,6 +3,13 @@ import path from 'node:path';
 import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
 import { getErrorMessage } from '../../../../utils/error-utils.ts';
 
+const GLOB_PARTS: Readonly<Record<string, string>> = {
+  '**/': '(?:[^/]+/)*',
+  '**': '.*',
+  '*': '[^/]*',
+  '?': '[^/]',
+};
+
 /** Returns the entries of a folder, and with `**` those of its folders too. */
 export function listEntriesBelow(folder: string, pattern: string, at: FilePosition): Dirent[] {
   try {
@@ -29,10 +36,3 @@ export function compileGlob(pattern: string): RegExp {
   // oxlint-disable-next-line require-unicode-regexp -- class brackets of a glob may hold what `u` refuses
   return new RegExp(`^${source}$`);
 }
-
-const GLOB_PARTS: Readonly<Record<string, string>> = {
-  '**/': '(?:[^/]+/)*',
-  '**': '.*',
-  '*': '[^/]*',
-  '?': '[^/]',
-};

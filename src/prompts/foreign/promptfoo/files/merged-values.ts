@@ -1,5 +1,8 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
+/** Maximum depth of merged maps. */
+const MAX_MERGE_DEPTH = 10;
+
 /**
  * Returns the values of a map by key, including those merged by `<<`.
  *
@@ -17,6 +20,3 @@ export function readMergedValues(node: YamlValue, name: string, depth = 0): Map<
   const inherited = maps.toReversed().flatMap(map => [...readMergedValues(map, name, depth + 1)]);
   return new Map([...inherited, ...values]);
 }
-
-/** Maximum depth of merged maps. */
-const MAX_MERGE_DEPTH = 10;

@@ -16,6 +16,16 @@ import type { ConversionBudget } from '../../conversion-budget.ts';
 import type { ConvertOptions } from '../../convert-options.ts';
 import { compileGlob, isGlob, listEntriesBelow } from './glob.ts';
 
+const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
+
+const FAULTS = {
+  outside: () => 'lies outside the folder: --allow-outside allows it',
+  irregular: () => 'is not a file',
+  large: () => `is larger than ${MAX_CONVERTED_FILE_BYTES / 1024 / 1024} MiB`,
+  'file count': () => explainExcess('file count', 'a configuration'),
+  'total size': () => explainExcess('total size', 'a configuration'),
+};
+
 /** A position in one of the converted files. */
 export interface Located extends FilePosition {
   /** The file's name in messages; default the configuration's. */
@@ -178,13 +188,3 @@ function decodeText(bytes: Buffer): string {
 function withoutScheme(name: string): string {
   return name.replace(/^file:\/\//u, '');
 }
-
-const MAX_CONVERTED_FILE_BYTES = 8 * 1024 * 1024;
-
-const FAULTS = {
-  outside: () => 'lies outside the folder: --allow-outside allows it',
-  irregular: () => 'is not a file',
-  large: () => `is larger than ${MAX_CONVERTED_FILE_BYTES / 1024 / 1024} MiB`,
-  'file count': () => explainExcess('file count', 'a configuration'),
-  'total size': () => explainExcess('total size', 'a configuration'),
-};

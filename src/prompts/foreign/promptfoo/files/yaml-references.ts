@@ -7,6 +7,8 @@ import {
   type YamlPair,
 } from '../../../../files/formats/yaml-node.ts';
 
+const REFERENCE_KEY = '$ref';
+
 /** A YAML text with its parsed document. */
 export interface ParsedText {
   readonly text: string;
@@ -35,8 +37,6 @@ export function resolveReferences({ text, root }: ParsedText, file: string): Yam
     file,
   );
 }
-
-const REFERENCE_KEY = '$ref';
 
 /** Maximum number of references to references. */
 const MAX_CHAINED_REFERENCES = 10;

@@ -1,6 +1,15 @@
 import { hasUnclosedTag, mentionsUnknownVariable } from './resolve-variables.ts';
 import { splitNunjucks } from './split-nunjucks.ts';
 
+/** Matches the first words of blocks. */
+const NUNJUCKS_BLOCKS = /\{%-?\s*(\w*)/gu;
+
+const KNOWN_BLOCKS = new Set(
+  'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
+    ' ',
+  ),
+);
+
 export type VariableTexts = Readonly<Record<string, string>>;
 
 /** Fills in variables; missing ones are empty. */
@@ -53,12 +62,3 @@ export function mentionsEnvironment(text: string): boolean {
     part => part.includes('{{') && /\benv[.[]/u.test(part.slice(part.indexOf('{{'))),
   );
 }
-
-/** Matches the first words of blocks. */
-const NUNJUCKS_BLOCKS = /\{%-?\s*(\w*)/gu;
-
-const KNOWN_BLOCKS = new Set(
-  'if elif elseif else endif for endfor asyncEach endeach asyncAll endall ifAsync set endset include extends block endblock import from macro endmacro call endcall filter endfilter switch case default endswitch raw endraw verbatim endverbatim'.split(
-    ' ',
-  ),
-);

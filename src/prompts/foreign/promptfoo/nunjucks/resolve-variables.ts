@@ -1,3 +1,10 @@
+const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
+
+const MAX_FILLING_ROUNDS = 5;
+
+/** Maximum length: a variable that contains itself would grow forever. */
+const MAX_VARIABLE_LENGTH = 100_000;
+
 /**
  * Fills in variables within variables as promptfoo does. Each round replaces the first placeholder
  * of each text, if it names a variable; `$$` and `$&` have the meaning that they have in `replace`.
@@ -84,9 +91,3 @@ function withoutComments(text: string): string {
     remainder = remainder.slice(end + 2);
   }
 }
-
-const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
-const MAX_FILLING_ROUNDS = 5;
-
-/** Maximum length: a variable that contains itself would grow forever. */
-const MAX_VARIABLE_LENGTH = 100_000;

@@ -3,6 +3,10 @@ import { fillVariables } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredModels } from '../providers/configured-models.ts';
 import type { ConfiguredPrompt } from './configured-prompt.ts';
 
+const CLAUDE_MODEL = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
+
+const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;
+
 /**
  * Reports lines such as `user: Hi`, which promptfoo reads as messages in a text for Claude. Returns
  * true if there are any.
@@ -31,6 +35,3 @@ export function reportClaudeLines(
 
   return hasRoleLine;
 }
-
-const CLAUDE_MODEL = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
-const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;

@@ -13,6 +13,11 @@ import type { Located } from '../files/source-files.ts';
 import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
 import { BeyondPromptFile, type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 
+const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
+
+const ONLY_PLACEHOLDERS =
+  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
+
 /**
  * Returns the JSON that promptfoo reads a prompt as, and puts variables into as they are; undefined
  * for any other text.
@@ -141,11 +146,6 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
   if (!isJsonList(chat) || chat.length === 0) return undefined;
   return chat.every(message => isJsonObject(message) && 'role' in message) ? chat : undefined;
 }
-
-const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
-
-const ONLY_PLACEHOLDERS =
-  'only `{{name}}` and `{{ name }}` of Nunjucks have an equivalent: write the rest as a Handlebars template';
 
 function splitText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);

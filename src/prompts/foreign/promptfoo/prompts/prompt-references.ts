@@ -1,5 +1,7 @@
 import type { YamlValue } from '../../../../files/formats/yaml.ts';
 
+const EVERY_PROMPT = ['*'];
+
 /** The names by which providers and tests refer to a prompt. */
 export interface PromptNames {
   readonly label: string;
@@ -40,5 +42,3 @@ export function readReferences(node: YamlValue | undefined): readonly string[] |
     ? node.readItems('prompts').map(item => item.readText('a prompt'))
     : EVERY_PROMPT;
 }
-
-const EVERY_PROMPT = ['*'];

@@ -20,6 +20,44 @@ import {
 } from './sent-settings.ts';
 import { ANSWER_KEYS, HARMLESS_KEYS, RESPONSE_FORMAT_KEYS, toOwnName } from './setting-names.ts';
 
+/**
+ * Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model.
+ */
+const SENDS_ONLY_KNOWN_KEYS =
+  /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
+
+/** Providers whose address promptfoo takes from no `config`. */
+const HAS_FIXED_ADDRESS = /^(?:deepseek|groq|xai):/u;
+
+/** Keys of a `config` that promptfoo never sends to some providers. */
+const UNSENT_KEYS = [
+  { ids: /^(?:anthropic|openai|openrouter|ollama):/u, keys: ['system'] },
+  { ids: /^ollama:/u, keys: ['format', 'template', 'raw'] },
+];
+
+/** Keys that hold their own settings. */
+const NESTED_SETTINGS_KEYS = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
+
+/** Providers whose requests take every key of `passthrough`, which wins over the others. */
+const TAKES_PASSTHROUGH =
+  /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|ollama|(?:huggingface|hf):chat):/u;
+
+/** Providers that get Chat Completions requests, here as in promptfoo. */
+const ASKED_BY_CHAT =
+  /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
+
+/** Fields of `passthrough` that ask for anything but one text. */
+const UNPASSED_FIELDS = [
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'n',
+  'modalities',
+  'audio',
+  'prediction',
+];
+
 interface ConvertedSettings {
   readonly settings: JsonObject;
   readonly output?: JsonObject | undefined;
@@ -172,44 +210,6 @@ function isIgnoredSetting({ id, isSentWhole = false }: ConfigSource, key: string
   if (UNSENT_KEYS.some(({ ids, keys }) => ids.test(id) && keys.includes(key))) return true;
   return SENDS_ONLY_KNOWN_KEYS.test(id) && !ANSWER_KEYS.has(key);
 }
-
-/**
- * Providers that send no other keys than those that promptfoo knows. Bedrock's depend on the model.
- */
-const SENDS_ONLY_KNOWN_KEYS =
-  /^(?:echo$|(?:openai|anthropic|ollama|azure(?:openai)?|google|openrouter|github|perplexity|huggingface|hf|groq|deepseek|xai|mistral):)/u;
-
-/** Providers whose address promptfoo takes from no `config`. */
-const HAS_FIXED_ADDRESS = /^(?:deepseek|groq|xai):/u;
-
-/** Keys of a `config` that promptfoo never sends to some providers. */
-const UNSENT_KEYS = [
-  { ids: /^(?:anthropic|openai|openrouter|ollama):/u, keys: ['system'] },
-  { ids: /^ollama:/u, keys: ['format', 'template', 'raw'] },
-];
-
-/** Keys that hold their own settings. */
-const NESTED_SETTINGS_KEYS = ['generationConfig', 'textGenerationConfig', 'inferenceConfig'];
-
-/** Providers whose requests take every key of `passthrough`, which wins over the others. */
-const TAKES_PASSTHROUGH =
-  /^(?:openai|azure(?:openai)?|openrouter|groq|deepseek|xai|perplexity|github|ollama|(?:huggingface|hf):chat):/u;
-
-/** Providers that get Chat Completions requests, here as in promptfoo. */
-const ASKED_BY_CHAT =
-  /^(?:openai|openrouter|groq|deepseek|perplexity|github|(?:huggingface|hf):chat):(?!responses:)/u;
-
-/** Fields of `passthrough` that ask for anything but one text. */
-const UNPASSED_FIELDS = [
-  'model',
-  'messages',
-  'stream',
-  'stream_options',
-  'n',
-  'modalities',
-  'audio',
-  'prediction',
-];
 
 /** Returns a key of `passthrough` as the field of a request that it is; undefined if it is none. */
 function findRequestField(

@@ -40,6 +40,12 @@ const UNSUPPORTED_ADDRESS_KEYS = [
   'tls',
 ];
 
+const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
+
+/** Matches it within JSON. */
+const VARIABLE_WITH_DEFAULT =
+  /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
+
 /**
  * Returns the fields of the entry for an address; undefined, with a note, if an entry can't express
  * it.
@@ -246,8 +252,6 @@ function withoutUnknownFields(value: JsonValue, { variables }: ConversionContext
   return parseJson(text) ?? value;
 }
 
-const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
-
 /**
  * Returns a value with a separate input for each variable that has a default, such as
  * `{{ name | default("none") }}`.
@@ -270,10 +274,6 @@ function withDefaultInputs(
   );
   return parseJson(text) ?? value;
 }
-
-/** Matches it within JSON. */
-const VARIABLE_WITH_DEFAULT =
-  /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
 
 /**
  * Returns how the answer is read: by an expression, else by code, which keeps the kinds of values.

@@ -21,6 +21,13 @@ const PROVIDER_KEYS: KnownKeys = {
   unsupported: ['env', 'inputs'],
 };
 
+/** Matches variables whose value may be shown: no key is named so. */
+const MODEL_VARIABLE =
+  /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
+
+const PARSE_ANSWER_CODE = `try { return JSON.parse(output); } catch {}
+return output;`;
+
 /** Reads a provider; undefined with a note if it has no equivalent. */
 export function readPromptfooProvider(
   item: YamlValue,
@@ -123,10 +130,6 @@ function fillModelVariables(provider: NamedProvider, conversion: ConversionConte
   return { ...provider, id };
 }
 
-/** Matches variables whose value may be shown: no key is named so. */
-const MODEL_VARIABLE =
-  /^(?!.*(?:KEY|TOKEN|SECRET|PASS|CREDENTIAL)).*(?:MODEL|PROVIDER|GRADER|JUDGE)/iu;
-
 /** Converts a provider that is a model; undefined with a note if we have no such model. */
 function convertModel(
   namedProvider: NamedProvider,
@@ -173,9 +176,6 @@ function convertModel(
   const nameAtProvider = model.replace(/^[^/]+\//u, '');
   return { model: `${address.name}/${nameAtProvider}`, ...provider, address, isLeftOut };
 }
-
-const PARSE_ANSWER_CODE = `try { return JSON.parse(output); } catch {}
-return output;`;
 
 /** Returns code that runs the transforms that there are one after the other. */
 function composeTransforms(

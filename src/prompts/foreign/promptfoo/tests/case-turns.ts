@@ -2,6 +2,8 @@ import type { ConvertedTurn } from '../../converted-prompt.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredTest } from './configured-test.ts';
 
+const LEFT_OUT = -1;
+
 /** A turn before it is known whose answers it takes. */
 export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
@@ -35,8 +37,6 @@ export class CaseAnswers {
     return keys.flatMap(key => this.#cases.get(key) ?? []);
   }
 }
-
-const LEFT_OUT = -1;
 
 /**
  * Returns the keys of the conversation that an answer continues, and of the variable in which it is

@@ -11,6 +11,11 @@ import type { ConfiguredTest } from './configured-test.ts';
 import { readTest } from './read-test.ts';
 import { readTestTable } from './read-test-table.ts';
 
+const TESTS_FILE = /\.(?:csv|jsonl?|ya?ml)$/iu;
+
+/** Matches a file that makes tests, with the name of a function. */
+const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;
+
 /** Reads tests, and the files of tests that they name. */
 export async function readTestList(
   node: YamlValue | undefined,
@@ -168,8 +173,3 @@ function isPattern(name: string): boolean {
 function isHttpAddress(name: string): boolean {
   return /^https?:/u.test(name);
 }
-
-const TESTS_FILE = /\.(?:csv|jsonl?|ya?ml)$/iu;
-
-/** Matches a file that makes tests, with the name of a function. */
-const TESTS_PROGRAM = /^(?:file:\/\/)?(?<file>[^*?]*\.(?:[cm]?[jt]s|py))(?::(?<name>[\w.]+))?$/u;

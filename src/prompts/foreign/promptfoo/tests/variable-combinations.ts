@@ -2,6 +2,8 @@ import type { JsonValue } from '../../../../files/formats/json.ts';
 import { resolveVariables } from '../nunjucks/resolve-variables.ts';
 import type { ConfiguredTest, Variable } from './configured-test.ts';
 
+const NO_VALUE: Variable = { text: '', json: '' };
+
 /** One value for each variable of a test. */
 export interface Combination {
   readonly chosen: Readonly<Record<string, Variable>>;
@@ -44,5 +46,3 @@ function chooseValues(
   });
   return Object.fromEntries(chosenPairs.toReversed());
 }
-
-const NO_VALUE: Variable = { text: '', json: '' };
