@@ -69,9 +69,9 @@ export class Findings {
    * last.
    */
   list(): Finding[] {
-    const rankByFile = ({ file }: Finding): number => (file === this.file ? 0 : 1);
+    const getFileRank = ({ file }: Finding): number => (file === this.file ? 0 : 1);
     return this.#findings.toSorted(
-      (a, b) => rankByFile(a) - rankByFile(b) || a.line - b.line || a.column - b.column,
+      (a, b) => getFileRank(a) - getFileRank(b) || a.line - b.line || a.column - b.column,
     );
   }
 
@@ -83,14 +83,14 @@ export class Findings {
   ): void {
     if (this.#findings.length >= MAX_FINDINGS) return;
     const finding = { severity, file, line, column, message };
-    const isKnown = this.#findings.some(
+    const isRepeated = this.#findings.some(
       other =>
         other.line === line &&
         other.column === column &&
         other.message === message &&
         other.file === file,
     );
-    if (!isKnown) this.#findings.push(finding);
+    if (!isRepeated) this.#findings.push(finding);
   }
 }
 

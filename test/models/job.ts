@@ -8,7 +8,7 @@ import {
   type MessagePart,
   type RenderedPrompt,
 } from '../../src/prompts/render/render-prompt.ts';
-import { FULL_LIMITS, perform } from '../../src/prompts/tasks/perform-task.ts';
+import { FULL_LIMITS, performTask } from '../../src/prompts/tasks/perform-task.ts';
 import { renderTemplate } from '../../src/prompts/template/render-template.ts';
 import { Picture } from '../../src/prompts/template/template-values.ts';
 
@@ -56,7 +56,7 @@ export function createJob({
   return {
     runId: '11111111-1111-4111-8111-111111111111',
     inputs,
-    select: (text, expressions) => perform('select', { text, expressions }, FULL_LIMITS),
+    select: (text, expressions) => performTask('select', { text, expressions }, FULL_LIMITS),
     model: {
       model: 'echo',
       modality: 'text',

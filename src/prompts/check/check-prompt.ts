@@ -56,11 +56,12 @@ export async function checkParsed(
   await checkSchemas(definition, findings, tasks);
 
   if (models && !isPartialFile(findings.file)) {
-    checkModel(definition, models, findings, mayLackModel);
+    checkModel(definition, models, { findings, mayLackModel });
   }
 }
 
-interface TrialRender {
+/** A schema and a value to check with it. */
+interface SchemaTrial {
   readonly schema: JsonObject;
   readonly value: JsonValue;
   readonly place: FilePosition;
@@ -96,8 +97,8 @@ async function checkSchemas(
 function createTrials(
   { textInputs, input, output, places }: PromptDefinition,
   findings: Findings,
-): TrialRender[] {
-  const defaults = textInputs.flatMap(({ key, schema }): TrialRender[] => {
+): SchemaTrial[] {
+  const defaults = textInputs.flatMap(({ key, schema }): SchemaTrial[] => {
     const place = places.defaults[key];
     const value = findOwnValue(input.default, key);
     if (!schema || !place || value === undefined || findings.hasFaultAt(place)) return [];
@@ -130,26 +131,30 @@ export interface KnownModel {
   readonly note?: string | undefined;
 }
 
-type Definition = Pick<
+/** The fields of a definition that a check of its model needs. */
+type CheckedDefinition = Pick<
   PromptDefinition,
   'model' | 'providerModel' | 'config' | 'runOptions' | 'output' | 'places'
 >;
 
+interface ModelCheckOptions extends Pick<CheckOptions, 'mayLackModel'> {
+  readonly findings: Findings;
+}
+
 /** Checks that a prompt's model exists and takes the prompt's run options. */
 export function checkModel(
-  definition: Definition,
+  definition: CheckedDefinition,
   models: KnownModels,
-  findings: Findings,
-  mayLackModel = false,
+  { findings, mayLackModel = false }: ModelCheckOptions,
 ): void {
   const { places, config, output } = definition;
   const name = resolveModel(definition, models);
-
   const model = models.get(name);
-
   if (!model) {
+    for (const key of Object.keys(config)) {
+      noteMisspelledOption(definition, key, models.settings, findings);
+    }
     const what = models.explainMissing(name);
-    for (const key of Object.keys(config)) noteOption(definition, key, models.settings, findings);
     return mayLackModel
       ? findings.addNote(places.model, what)
       : findings.addFault(places.model, what);
@@ -165,14 +170,18 @@ export function checkModel(
     findings.addNote(places.output ?? places.model, note);
   }
 
-  const options = [...model.runOptions.map(({ key }) => key), ...models.settings];
+  const runOptionKeys = model.runOptions.map(({ key }) => key);
+  const knownOptions = [...runOptionKeys, ...models.settings];
   for (const key of Object.keys(config)) {
     const fault = findChoiceFault(definition, key, model);
     if (fault !== undefined) findings.addFault(places.config[key] ?? places.model, fault);
 
-    const isIgnored = model.ignores(key) && !model.runOptions.some(option => option.key === key);
-    const note = isIgnored ? describeIgnoredOption(key, model) : undefined;
-    noteOption(definition, key, options, findings, note);
+    if (model.ignores(key) && !runOptionKeys.includes(key)) {
+      const note = describeIgnoredOption(key, model) + suggestOption(key, knownOptions);
+      findings.addNote(places.config[key] ?? places.model, note);
+    } else {
+      noteMisspelledOption(definition, key, knownOptions, findings);
+    }
   }
 }
 
@@ -181,7 +190,7 @@ export function checkModel(
  * one.
  */
 function findChoiceFault(
-  { config, runOptions }: Definition,
+  { config, runOptions }: CheckedDefinition,
   key: string,
   model: KnownModel,
 ): string | undefined {
@@ -192,24 +201,26 @@ function findChoiceFault(
   return `\`${key}\` of the model \`${model.model}\` is one of ${option.options.join(', ')}, not \`${setting}\``;
 }
 
-/**
- * Notes an option of `config` that has no effect, or that is spelled almost like one of `options`.
- */
-function noteOption(
-  { places }: Definition,
+/** Notes an option of `config` that is spelled almost like one of `knownOptions`. */
+function noteMisspelledOption(
+  { places }: CheckedDefinition,
   key: string,
-  options: readonly string[],
+  knownOptions: readonly string[],
   findings: Findings,
-  ignored?: string,
 ): void {
-  const meant = options.includes(key) ? '' : didYouMean(key, options);
-  const note =
-    ignored ?? (meant === '' ? undefined : `\`${key}\` is not an option that providers share`);
-  if (note !== undefined) findings.addNote(places.config[key] ?? places.model, note + meant);
+  const suggestion = suggestOption(key, knownOptions);
+  if (suggestion === '') return;
+  const note = `\`${key}\` is not an option that providers share${suggestion}`;
+  findings.addNote(places.config[key] ?? places.model, note);
+}
+
+/** Returns a question about the option that was probably meant; empty if there is none. */
+function suggestOption(key: string, knownOptions: readonly string[]): string {
+  return knownOptions.includes(key) ? '' : didYouMean(key, knownOptions);
 }
 
 function describeIgnoredOption(key: string, { model, runOptions }: KnownModel): string {
   const keys = runOptions.map(({ key }) => key);
-  const known = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
-  return `the model \`${model}\` ignores \`${key}\`${known}`;
+  const modelOptions = keys.length > 0 ? `: it has ${keys.join(', ')}` : '';
+  return `the model \`${model}\` ignores \`${key}\`${modelOptions}`;
 }

@@ -24,7 +24,7 @@ export class ConversionBudget {
     this.#start = limits?.ownTime() ?? 0;
   }
 
-  readFile(bytes: number): void {
+  countFile(bytes: number): void {
     this.#bytes += bytes;
     if (this.#limits && this.#bytes > this.#limits.fileBytes) {
       throw new LimitExceeded('the files that it names are too large');
@@ -32,12 +32,12 @@ export class ConversionBudget {
   }
 
   /** Counts a search for files by a pattern, which can take any time. */
-  search(): void {
+  countSearch(): void {
     if (this.#limits) throw new LimitExceeded('it searches for files');
   }
 
   /** Counts a part, such as a case. */
-  step(): void {
+  countStep(): void {
     const limits = this.#limits;
     if (limits && limits.ownTime() - this.#start > limits.ms) {
       throw new LimitExceeded('the conversion takes too long');

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { JsonObject } from '../../files/formats/json.ts';
 import { type Finding, Findings, InvalidPromptFile, toPromptFileError } from '../findings.ts';
-import { createBesideReader } from '../parse/read-prompt-text.ts';
+import { createSiblingReader } from '../parse/read-prompt-text.ts';
 import type { ConversionLimits } from './conversion-budget.ts';
 import type { ConvertOptions } from './convert-options.ts';
 import { type ConvertedPrompt, JUDGED_NOTE } from './converted-prompt.ts';
@@ -52,25 +52,25 @@ export async function convertForeign(
 
   // A check without an equivalent is left out with a note.
   const testFindings = new Findings(file);
-  const beside = createBesideReader(
-    path.join(options.directory, path.basename(file)),
-    options.allowOutside,
-  );
-  const { prompt, findings } = readForeign({ text, file, beside }, testFindings);
+  const { directory, allowOutside } = options;
+  const readSibling = createSiblingReader(path.join(directory, path.basename(file)), {
+    allowOutside,
+  });
+  const { prompt, findings } = readForeign({ text, file, readSibling }, testFindings);
   return buildConvertedFiles(prompt, file, [...findings.list(), ...testFindings.list()]);
 }
 
 /**
  * Converts some of the prompts of a promptfoo configuration, which is parsed once for all.
  *
- * @param numbers the numbers of the prompts, from 1
+ * @param promptNumbers the numbers of the prompts, from 1
  * @throws as `convertForeign` does
  */
 export async function convertNumberedPrompts(
   text: string,
   file: string,
   options: ConvertOptions,
-  numbers: readonly number[],
+  promptNumbers: readonly number[],
   limits?: ConversionLimits,
 ): Promise<ConvertedPrompt[]> {
   const format = detectFormat(file, text);
@@ -79,7 +79,7 @@ export async function convertNumberedPrompts(
   const { convertPromptfoo } = await import('./promptfoo/convert-promptfoo.ts');
   const source = { text, root: format.root };
   const conversions: ConvertedPrompt[] = [];
-  for (const prompt of numbers) {
+  for (const prompt of promptNumbers) {
     conversions.push(await convertPromptfoo(source, file, { ...options, prompt }, limits));
   }
 
@@ -92,7 +92,7 @@ export async function convertNumberedPrompts(
  * @throws {InvalidPromptFile} whose message names file and line
  */
 export function parseForeignTests(text: string, file: string): ForeignTests | undefined {
-  return readForeign({ text, file, beside: () => undefined }).prompt.tests;
+  return readForeign({ text, file, readSibling: () => undefined }).prompt.tests;
 }
 
 function readForeign(
@@ -104,7 +104,7 @@ function readForeign(
   const findings = new Findings(file);
   const prompt =
     format.kind === 'foreign'
-      ? format.form.read(source, findings, testFindings ?? findings)
+      ? format.foreignFormat.read(source, findings, testFindings ?? findings)
       : undefined;
   if (format.kind !== 'foreign') reportFormat(format, file, findings);
   if (!prompt || findings.hasFaults) throw toPromptFileError(findings);

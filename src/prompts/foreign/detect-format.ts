@@ -20,7 +20,7 @@ export type FileFormat =
   | { readonly kind: 'evaluation' }
   /** `root` is the parsed document. */
   | { readonly kind: 'promptfoo'; readonly root: YamlNode | null }
-  | { readonly kind: 'foreign'; readonly form: ForeignFormat }
+  | { readonly kind: 'foreign'; readonly foreignFormat: ForeignFormat }
   /**
    * `name` includes the article, such as `a role of aichat`; `fault` is set for a YAML file that is
    * not YAML.
@@ -35,7 +35,7 @@ const TEXT_NAME = /\.(?:md|markdown|txt)$/iu;
 const YAML_KEY = /^(?:[\w$-]+|"[^"\n]*"|'[^'\n]*')[ \t]*:(?:[ \t]|$)/mu;
 
 export function detectFormat(file: string, text: string): FileFormat {
-  if (GITHUB_NAME.test(file)) return { kind: 'foreign', form: GITHUB_MODELS };
+  if (GITHUB_NAME.test(file)) return { kind: 'foreign', foreignFormat: GITHUB_MODELS };
 
   const isOurs = file.endsWith('.prompt');
   if (
@@ -46,21 +46,25 @@ export function detectFormat(file: string, text: string): FileFormat {
   }
 
   const parsedYaml = parseYamlOrFault(text);
-  const { root, whole } =
-    parsedYaml instanceof FileFault ? { root: null, whole: undefined } : parsedYaml;
-  if (whole !== undefined && isGithubPrompt(whole)) return { kind: 'foreign', form: GITHUB_MODELS };
-  if (whole !== undefined && isPromptfooConfig(whole, file)) return { kind: 'promptfoo', root };
-  if (whole !== undefined && isEvaluation(whole)) return { kind: 'evaluation' };
+  const { root, document } =
+    parsedYaml instanceof FileFault ? { root: null, document: undefined } : parsedYaml;
+  if (document !== undefined && isGithubPrompt(document)) {
+    return { kind: 'foreign', foreignFormat: GITHUB_MODELS };
+  }
+  if (document !== undefined && isPromptfooConfig(document, file)) {
+    return { kind: 'promptfoo', root };
+  }
+  if (document !== undefined && isEvaluation(document)) return { kind: 'evaluation' };
 
-  if (isJsonObject(whole) && isLlmTemplate(whole)) {
-    if (YAML_NAME.test(file)) return { kind: 'foreign', form: LLM_TEMPLATE };
+  if (isJsonObject(document) && isLlmTemplate(document)) {
+    if (YAML_NAME.test(file)) return { kind: 'foreign', foreignFormat: LLM_TEMPLATE };
     return { kind: 'other', name: `${LLM_TEMPLATE.name}, which ends in .yaml` };
   }
 
   if (isOurs) return { kind: 'prompt' };
-  if (TEXT_NAME.test(file)) return { kind: 'foreign', form: detectTextFormat(file, text) };
+  if (TEXT_NAME.test(file)) return { kind: 'foreign', foreignFormat: detectTextFormat(file, text) };
 
-  const name = isJsonObject(whole) ? describeMap(whole) : undefined;
+  const name = isJsonObject(document) ? describeMap(document) : undefined;
   const fault =
     parsedYaml instanceof FileFault && YAML_NAME.test(file) ? { fault: parsedYaml } : {};
   return { kind: 'other', name: name ?? describeByEnding(file, text), ...fault };
@@ -68,45 +72,45 @@ export function detectFormat(file: string, text: string): FileFormat {
 
 /** The formats of Markdown and text files; the first match counts. */
 const TEXT_FORMATS: readonly {
-  readonly form: ForeignFormat;
-  readonly fits: (file: string, text: string) => boolean;
+  readonly foreignFormat: ForeignFormat;
+  readonly matches: (file: string, text: string) => boolean;
 }[] = [
-  { form: FABRIC_PATTERN, fits: isFabricPattern },
-  { form: AICHAT_ROLE, fits: isAichatRole },
-  { form: MARKDOWN_COMMAND, fits: isMarkdownCommand },
+  { foreignFormat: FABRIC_PATTERN, matches: isFabricPattern },
+  { foreignFormat: AICHAT_ROLE, matches: isAichatRole },
+  { foreignFormat: MARKDOWN_COMMAND, matches: isMarkdownCommand },
 ];
 
 function detectTextFormat(file: string, text: string): ForeignFormat {
-  return TEXT_FORMATS.find(({ fits }) => fits(file, text))?.form ?? PLAIN_TEXT;
+  return TEXT_FORMATS.find(({ matches }) => matches(file, text))?.foreignFormat ?? PLAIN_TEXT;
 }
 
 /** Reports the format of a file that is not a prompt, and what to do with it. */
-export function reportFormat(form: FileFormat, file: string, findings: Findings): void {
-  if (form.kind === 'other' && form.fault) {
-    findings.addFault(form.fault, form.fault.what);
+export function reportFormat(format: FileFormat, file: string, findings: Findings): void {
+  if (format.kind === 'other' && format.fault) {
+    findings.addFault(format.fault, format.fault.what);
   } else {
-    findings.addFault({ line: 1, column: 1 }, explainFormat(form, file));
+    findings.addFault({ line: 1, column: 1 }, explainFormat(format, file));
   }
 }
 
-function explainFormat(form: FileFormat, file: string): string {
-  if (form.kind === 'prompt') return 'this is a prompt file already: it runs as it is';
+function explainFormat(format: FileFormat, file: string): string {
+  if (format.kind === 'prompt') return 'this is a prompt file already: it runs as it is';
 
-  if (form.kind === 'promptfoo' || form.kind === 'evaluation') {
-    const name = form.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
-    const items = form.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
+  if (format.kind === 'promptfoo' || format.kind === 'evaluation') {
+    const name = format.kind === 'promptfoo' ? 'a configuration of promptfoo' : OPENAI_EVALS;
+    const items = format.kind === 'promptfoo' ? '' : ' --items <rows>.jsonl';
     const command = `promptrun prompts new <name>.prompt --from ${path.basename(file)}${items}`;
     return `this is ${name}, not a prompt file: convert it with \`${command}\``;
   }
 
-  const name = form.kind === 'other' ? form.name : form.form.name;
+  const name = format.kind === 'other' ? format.name : format.foreignFormat.name;
   return `this is ${name}, not a prompt file`;
 }
 
-function isPromptfooConfig(whole: JsonValue, file: string): boolean {
-  if (!isJsonObject(whole)) return false;
+function isPromptfooConfig(document: JsonValue, file: string): boolean {
+  if (!isJsonObject(document)) return false;
 
-  const has = (name: string): boolean => Object.hasOwn(whole, name);
+  const has = (name: string): boolean => Object.hasOwn(document, name);
   const [hasModels, hasTests] = [
     has('providers') || has('targets'),
     has('tests') || has('scenarios'),
@@ -130,7 +134,7 @@ function describeMap(map: { readonly [key: string]: JsonValue }): string | undef
   return has('cases') ? 'a test file of promptrun' : undefined;
 }
 
-const ENDINGS: readonly (readonly [RegExp, string])[] = [
+const FORMATS_BY_ENDING: readonly (readonly [RegExp, string])[] = [
   [/\.(?:j2|jinja2?|njk)$/iu, 'a template of Jinja'],
   [/\.prompty$/iu, 'a file of Prompty'],
   [/\.poml$/iu, 'a file of POML'],
@@ -144,15 +148,17 @@ const ENDINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function describeByEnding(file: string, text: string): string {
-  const [, name] = ENDINGS.find(([ending]) => ending.test(file)) ?? [];
+  const [, name] = FORMATS_BY_ENDING.find(([ending]) => ending.test(file)) ?? [];
   if (name !== undefined) return name;
   return isJinja(text) ? 'a template of Jinja' : 'a file of an unknown form';
 }
 
-function parseYamlOrFault(text: string): { root: YamlNode | null; whole: JsonValue } | FileFault {
+function parseYamlOrFault(
+  text: string,
+): { root: YamlNode | null; document: JsonValue } | FileFault {
   try {
     const root = parseYamlNode(text);
-    return { root, whole: toYamlValue(root).toJson() };
+    return { root, document: toYamlValue(root).toJson() };
   } catch (error) {
     if (error instanceof FileFault) return error;
     throw error;

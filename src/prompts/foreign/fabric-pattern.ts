@@ -14,7 +14,7 @@ export function isFabricPattern(file: string): boolean {
 /** A fabric pattern: `system.md` and possibly `user.md` in a folder with the pattern's name. */
 export const FABRIC_PATTERN: ForeignFormat = {
   name: 'a pattern of fabric',
-  read({ file, text, beside }, findings) {
+  read({ file, text, readSibling }, findings) {
     noteLines(
       { body: text, bodyLine: 1 },
       /\{\{(?:plugin|ext):[^{}\n]*(?:\}\})?/u,
@@ -23,7 +23,10 @@ export const FABRIC_PATTERN: ForeignFormat = {
     );
 
     const system = splitAtInputs(normaliseFabricText(text), FABRIC_VARIABLE);
-    const message = splitAtInputs(normaliseFabricText(beside('user.md') ?? ''), FABRIC_VARIABLE);
+    const message = splitAtInputs(
+      normaliseFabricText(readSibling('user.md') ?? ''),
+      FABRIC_VARIABLE,
+    );
     const takesInput = listInputs([...system, ...message]).includes('input');
     const user: Piece[] = takesInput
       ? message

@@ -25,7 +25,7 @@ export interface TestCaseText {
 }
 
 /** The inputs of a prompt file, in addition to those in its template. */
-export interface InputsText {
+export interface InputDeclarations {
   /** Inputs that tags use. */
   readonly used?: readonly string[];
   readonly optional?: readonly string[];
@@ -39,7 +39,7 @@ export interface InputsText {
 export function formatPromptFile(
   { output, ...head }: JsonObject,
   body: readonly Piece[],
-  { used = [], optional = [], defaults = {}, schemas = {} }: InputsText = {},
+  { used = [], optional = [], defaults = {}, schemas = {} }: InputDeclarations = {},
 ): string {
   const names = [...new Set([...listInputs(body), ...used, ...optional])];
   const properties = Object.fromEntries(

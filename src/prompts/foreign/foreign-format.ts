@@ -1,13 +1,13 @@
 import type { PromptPlaces } from '../definition.ts';
 import type { Findings } from '../findings.ts';
-import type { ReadBeside } from '../parse/named-schemas.ts';
+import type { ReadSibling } from '../parse/named-schemas.ts';
 import type { ForeignTests } from './foreign-tests.ts';
 
 /** A file of another format. */
 export interface ForeignSource {
   readonly file: string;
   readonly text: string;
-  readonly beside: ReadBeside;
+  readonly readSibling: ReadSibling;
 }
 
 /** A prompt of another format, converted to a prompt file. */

@@ -7,12 +7,6 @@ export interface ForeignTests {
   readonly notes: readonly { readonly line: number; readonly message: string }[];
 }
 
-/** Returns the name of a case: its number and the beginning of its first value. */
-export function formatCaseName(number: number, first: string): string {
-  const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
-  return beginning === '' ? String(number) : `${number}: ${beginning}`;
-}
-
 export interface ForeignCase {
   readonly name: string;
   /** The line of the case in its file, from 1. */
@@ -40,3 +34,9 @@ export type ForeignExpectation = {
       readonly choices: readonly { readonly choice: string; readonly score: number }[];
     }
 );
+
+/** Returns the name of a case: its number and the beginning of its first value. */
+export function formatCaseName(number: number, first: string): string {
+  const beginning = first.trim().replace(/\s+/gu, ' ').slice(0, 40);
+  return beginning === '' ? String(number) : `${number}: ${beginning}`;
+}

@@ -30,7 +30,7 @@ const GITHUB_PROMPT_KEYS = new Set([
 ]);
 
 /** Names of parameters at GitHub Models, if they differ from ours. */
-const PARAMETERS: Readonly<Record<string, string>> = {
+const RENAMED_PARAMETERS: Readonly<Record<string, string>> = {
   maxTokens: 'maxOutputTokens',
   maxCompletionTokens: 'maxOutputTokens',
   max_tokens: 'maxOutputTokens',
@@ -38,8 +38,8 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 };
 
 /** Parameters that providers support. */
-const PARAMETERS_READ = new Set([
-  ...Object.keys(PARAMETERS),
+const SUPPORTED_PARAMETERS = new Set([
+  ...Object.keys(RENAMED_PARAMETERS),
   'maxOutputTokens',
   'temperature',
   'topP',
@@ -52,8 +52,8 @@ const PARAMETERS_READ = new Set([
 ]);
 
 /** Returns true if a YAML document has messages, whatever the file's name. */
-export function isGithubPrompt(whole: JsonValue): boolean {
-  const messages = findOwnValue(whole, 'messages');
+export function isGithubPrompt(document: JsonValue): boolean {
+  const messages = findOwnValue(document, 'messages');
   return (
     isJsonList(messages) && messages.some(message => isJsonObject(message) && 'content' in message)
   );
@@ -133,7 +133,7 @@ class GithubReader {
     const value = this.#entries.get('modelParameters')?.value;
     const entries = this.#findings.attempt(() => value?.readEntries('modelParameters'));
     const knownEntries = (entries ?? []).filter(entry => {
-      const isKnown = PARAMETERS_READ.has(entry.key);
+      const isKnown = SUPPORTED_PARAMETERS.has(entry.key);
       if (!isKnown) {
         this.#findings.addNote(entry, `the parameter \`${entry.key}\` is unknown: it is not sent`);
       }
@@ -141,7 +141,7 @@ class GithubReader {
     });
 
     const parameters = knownEntries.map(({ key, value, ...place }) => ({
-      key: Object.hasOwn(PARAMETERS, key) ? (PARAMETERS[key] ?? key) : key,
+      key: Object.hasOwn(RENAMED_PARAMETERS, key) ? (RENAMED_PARAMETERS[key] ?? key) : key,
       value: this.#findings.attempt(() => value.toJson()) ?? null,
       place,
     }));
@@ -202,7 +202,7 @@ class GithubReader {
     const name = this.#readText(format, 'responseFormat');
     if (!format || name === undefined || name === 'text') return {};
     if (name === 'json_object') return { output: { format: 'json' } };
-    if (name === 'json_schema') return this.#jsonSchema(format);
+    if (name === 'json_schema') return this.#readJsonSchema(format);
 
     this.#findings.addFault(
       format,
@@ -212,7 +212,7 @@ class GithubReader {
   }
 
   /** Reads `jsonSchema`: a map of `name`, `strict` and `schema`, or its JSON as text. */
-  #jsonSchema(format: YamlValue): JsonObject {
+  #readJsonSchema(format: YamlValue): JsonObject {
     const schemaValue = this.#entries.get('jsonSchema')?.value;
     const value = this.#findings.attempt(() => schemaValue?.toJson());
 

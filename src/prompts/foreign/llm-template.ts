@@ -16,10 +16,10 @@ import { parseLibyaml } from './parse-libyaml.ts';
 import { END_MARK, listInputs, type Piece } from './template-pieces.ts';
 
 const LLM_READ_KEYS = ['name', 'prompt', 'system', 'model', 'defaults', 'options', 'schema_object'];
-const EXTRACTS = ['extract', 'extract_last'];
+const EXTRACT_KEYS = ['extract', 'extract_last'];
 
 /** Keys without an equivalent in prompt files, with the feature that each belongs to. */
-const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
+const LLM_UNSUPPORTED_KEYS: Readonly<Record<string, string>> = {
   fragments: 'fragments',
   system_fragments: 'fragments',
   tools: 'tools',
@@ -30,8 +30,8 @@ const LLM_REFUSED_KEYS: Readonly<Record<string, string>> = {
 
 const LLM_TEMPLATE_KEYS = new Set([
   ...LLM_READ_KEYS,
-  ...EXTRACTS,
-  ...Object.keys(LLM_REFUSED_KEYS),
+  ...EXTRACT_KEYS,
+  ...Object.keys(LLM_UNSUPPORTED_KEYS),
 ]);
 
 /**
@@ -113,11 +113,13 @@ function readLlmTemplate(entries: YamlEntries, findings: Findings): ForeignPromp
 /** Reports a key that has no equivalent, unless it is empty. */
 function reportUnsupportedKey(entry: YamlEntry, findings: Findings): void {
   const { key, value } = entry;
-  const refused = Object.hasOwn(LLM_REFUSED_KEYS, key) ? LLM_REFUSED_KEYS[key] : undefined;
+  const unsupportedFeature = Object.hasOwn(LLM_UNSUPPORTED_KEYS, key)
+    ? LLM_UNSUPPORTED_KEYS[key]
+    : undefined;
   const isEmpty =
     value.isEmpty || (isJsonList(value.toJson()) && value.readItems(key).length === 0);
-  if (refused === undefined || isEmpty) return;
-  findings.addFault(entry, `\`${key}\`: ${refused} of \`llm\` are not supported here`);
+  if (unsupportedFeature === undefined || isEmpty) return;
+  findings.addFault(entry, `\`${key}\`: ${unsupportedFeature} of \`llm\` are not supported here`);
 }
 
 /**
@@ -131,23 +133,23 @@ function parsePieces(entry: YamlEntry | undefined): Piece[] | undefined {
 
   const text = entry.value.readText(entry.key);
   const pieces: Piece[] = [];
-  let at = 0;
+  let end = 0;
   for (const { 0: variableText, index, groups } of text.matchAll(LLM_VARIABLE)) {
     const name = groups?.['named'] ?? groups?.['braced'];
     pieces.push(
-      { text: text.slice(at, index) },
+      { text: text.slice(end, index) },
       name === undefined ? { text: '$' } : { input: name },
     );
-    at = index + variableText.length;
+    end = index + variableText.length;
   }
 
-  pieces.push({ text: text.slice(at) });
-  const joined = joinAdjacent(pieces);
+  pieces.push({ text: text.slice(end) });
+  const joined = joinAdjacentTexts(pieces);
   return joined.length > 0 ? joined : undefined;
 }
 
 /** Joins adjacent texts, so that they are escaped together. */
-function joinAdjacent(pieces: readonly Piece[]): Piece[] {
+function joinAdjacentTexts(pieces: readonly Piece[]): Piece[] {
   const result: Piece[] = [];
   for (const piece of pieces) {
     const last = result.at(-1);
@@ -204,7 +206,7 @@ function readModelOptions(entries: YamlEntries, findings: Findings): Option[] {
 
 /** Returns which code fence of the answer is extracted. */
 function readExtractedFence(entries: YamlEntries): 'first' | 'last' | undefined {
-  const [first, last] = EXTRACTS.map(key => entries.get(key)?.value.toJson() === true);
+  const [first, last] = EXTRACT_KEYS.map(key => entries.get(key)?.value.toJson() === true);
   if (last) return 'last';
   return first ? 'first' : undefined;
 }

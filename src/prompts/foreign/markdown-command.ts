@@ -12,11 +12,12 @@ import {
   noteLines,
   readFrontMatterText,
   readMarkdown,
-  requireBody,
+  reportMissingText,
 } from './markdown.ts';
 import type { Piece } from './template-pieces.ts';
 
 const COMMAND_KEYS = ['description', 'argument-hint', 'allowed-tools', 'model'];
+/** Matches the arguments together or one of them by number: `$ARGUMENTS`, `$1`. */
 const PLACEHOLDER = /\$ARGUMENTS\b|\$[1-9](?!\d)/u;
 
 /** Appended to a command that has no place for its arguments, as in Claude Code. */
@@ -40,12 +41,12 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
   read({ text }, findings) {
     const markdown = readMarkdown(text);
     const { head, body } = markdown;
-    requireBody(markdown, findings);
-    noteUnexecuted(markdown, findings);
+    reportMissingText(markdown, findings);
+    noteUnexecutedParts(markdown, findings);
     const { pieces, usesArguments } = splitAtArguments(
       body,
       readArgumentNames(head['arguments']),
-      countsFromZero(markdown),
+      hasZeroBasedArguments(markdown),
     );
 
     const model = readFrontMatterText(head, 'model');
@@ -70,7 +71,7 @@ export const MARKDOWN_COMMAND: ForeignFormat = {
   },
 };
 
-function noteUnexecuted(markdown: Markdown, findings: Findings): void {
+function noteUnexecutedParts(markdown: Markdown, findings: Findings): void {
   noteLines(
     markdown,
     /!`[^`]+`/u,
@@ -89,7 +90,7 @@ function noteUnexecuted(markdown: Markdown, findings: Findings): void {
  * Returns true if arguments count from 0: only Claude Code has `$0`, `$ARGUMENTS[0]` and named
  * arguments.
  */
-function countsFromZero({ head, body }: Markdown): boolean {
+function hasZeroBasedArguments({ head, body }: Markdown): boolean {
   return Object.hasOwn(head, 'arguments') || /\$0(?!\d)|\$ARGUMENTS\[\d+\]/u.test(body);
 }
 
@@ -105,7 +106,7 @@ function readArgumentNames(value: JsonValue | undefined): string[] {
 function splitAtArguments(
   body: string,
   names: readonly string[],
-  fromZero: boolean,
+  isZeroBased: boolean,
 ): { pieces: Piece[]; usesArguments: boolean } {
   const namePatterns = names
     .toSorted((a, b) => b.length - a.length)
@@ -121,21 +122,21 @@ function splitAtArguments(
   );
 
   const pieces: Piece[] = [];
-  let at = 0;
+  let end = 0;
   for (const { 0: placeholderText, index } of body.matchAll(placeholder)) {
-    if (placeholderText === '$0' && !fromZero) continue;
-    pieces.push({ text: body.slice(at, index) }, toArgumentPiece(placeholderText, fromZero));
-    at = index + placeholderText.length;
+    if (placeholderText === '$0' && !isZeroBased) continue;
+    pieces.push({ text: body.slice(end, index) }, toArgumentPiece(placeholderText, isZeroBased));
+    end = index + placeholderText.length;
   }
 
-  pieces.push({ text: body.slice(at) });
+  pieces.push({ text: body.slice(end) });
   const usesArguments = pieces.some(piece => 'tag' in piece);
   return { pieces: pieces.filter(piece => !('text' in piece) || piece.text !== ''), usesArguments };
 }
 
-function toArgumentPiece(placeholderText: string, fromZero: boolean): Piece {
+function toArgumentPiece(placeholderText: string, isZeroBased: boolean): Piece {
   if (placeholderText === '$ARGUMENTS') return { input: 'arguments' };
   const [, digits] = /^\$(?:ARGUMENTS\[)?(\d+)\]?$/u.exec(placeholderText) ?? [];
   if (digits === undefined) return { input: placeholderText.slice(1) };
-  return { tag: `{{word arguments ${fromZero ? digits : Number(digits) - 1}}}` };
+  return { tag: `{{word arguments ${isZeroBased ? digits : Number(digits) - 1}}}` };
 }

@@ -58,7 +58,7 @@ function parseFrontMatter(text: string): JsonObject {
 }
 
 /** Reports a file without a text. */
-export function requireBody({ body }: Markdown, findings: Findings): void {
+export function reportMissingText({ body }: Markdown, findings: Findings): void {
   if (body === '') {
     findings.addFault({ line: 1, column: 1 }, 'the prompt has no text: write one in this file');
   }
@@ -80,7 +80,7 @@ export function noteLines(
   { body, bodyLine }: Pick<Markdown, 'body' | 'bodyLine'>,
   pattern: RegExp,
   findings: Findings,
-  message: (found: string) => string,
+  message: (match: string) => string,
 ): void {
   for (const [index, line] of body.split('\n').entries()) {
     const match = pattern.exec(line);

@@ -2,7 +2,7 @@ import { BOUNDS } from '../bounds.ts';
 import type { PromptDefinition } from '../definition.ts';
 import { type Finding, Findings } from '../findings.ts';
 import { NO_TOOLS } from '../parse/front-matter.ts';
-import { type ReadBeside, withNamedSchemas } from '../parse/named-schemas.ts';
+import { type ReadSibling, withNamedSchemas } from '../parse/named-schemas.ts';
 import {
   type ParsedPrompt,
   type ParseOptions,
@@ -23,11 +23,11 @@ export interface ParseAnyOptions extends ParseOptions {
   /** True to report faults in the file's tests too; default false. */
   readonly checksTests?: boolean | undefined;
   /** Reads another file in the same folder; default none. */
-  readonly beside?: ReadBeside | undefined;
+  readonly readSibling?: ReadSibling | undefined;
 }
 
 /** A prompt that was read, and the findings that concern each run of it. */
-export interface ParsedAny extends ParsedPrompt {
+export interface ParsedAnyPrompt extends ParsedPrompt {
   /** Notes on what another tool would do with the file, or which other files are missing. */
   readonly runNotes: readonly Finding[];
 }
@@ -37,7 +37,7 @@ export function parseAnyPrompt(
   text: string,
   file: string,
   options: ParseAnyOptions = {},
-): ParsedAny {
+): ParsedAnyPrompt {
   const format = detectFormat(file, text);
   const parsed = parseFormat(format, text, file, options);
   const notes = parsed.findings.list().filter(({ severity }) => severity === 'note');
@@ -51,42 +51,44 @@ function concernsRuns({ message }: Finding): boolean {
 }
 
 function parseFormat(
-  form: FileFormat,
+  format: FileFormat,
   text: string,
   file: string,
   options: ParseAnyOptions,
 ): ParsedPrompt {
   const findings = new Findings(file);
-  if (form.kind === 'prompt') {
-    const { beside } = options;
-    const whole = beside ? findings.attempt(() => withNamedSchemas(text, beside)) : text;
-    return whole === undefined
+  if (format.kind === 'prompt') {
+    const { readSibling } = options;
+    const completeText = readSibling
+      ? findings.attempt(() => withNamedSchemas(text, readSibling))
+      : text;
+    return completeText === undefined
       ? { findings, definition: undefined }
-      : parsePrompt(whole, file, options);
+      : parsePrompt(completeText, file, options);
   }
 
-  if (form.kind !== 'foreign') {
-    reportFormat(form, file, findings);
+  if (format.kind !== 'foreign') {
+    reportFormat(format, file, findings);
     return { findings, definition: undefined };
   }
 
   if (reportNul(text, findings)) return { findings, definition: undefined };
 
   const definition = findings.attempt(() =>
-    defineForeign(form.form, { text, file }, findings, options),
+    defineForeign(format.foreignFormat, { text, file }, findings, options),
   );
   return { findings, definition };
 }
 
 /** Reads a prompt of another format by converting it to a prompt file. */
 function defineForeign(
-  form: ForeignFormat,
+  foreignFormat: ForeignFormat,
   { text, file }: { text: string; file: string },
   findings: Findings,
-  { checksTests = false, beside = () => undefined }: ParseAnyOptions,
+  { checksTests = false, readSibling = () => undefined }: ParseAnyOptions,
 ): PromptDefinition | undefined {
   const testFindings = checksTests ? findings : new Findings(file);
-  const foreign = form.read({ file, text, beside }, findings, testFindings);
+  const foreign = foreignFormat.read({ file, text, readSibling }, findings, testFindings);
   if (!foreign || findings.hasFaults) return undefined;
 
   if (Buffer.byteLength(foreign.prompt) > MAX_CONVERTED_BYTES) {

@@ -21,7 +21,7 @@ export function parseLibyaml(text: string): YamlValue {
 
 class MapMerger {
   readonly #visited = new Set<YamlNode>();
-  #looked = 0;
+  #visitedEntryCount = 0;
 
   visit(node: YamlNode | null): void {
     if (node === null || node.kind === 'scalar' || this.#visited.has(node)) return;
@@ -38,8 +38,8 @@ class MapMerger {
 
   /** Adds the entries of the maps at `<<`, unless there is one with their key. */
   #merge(entries: YamlPair[]): void {
-    const at = entries.findIndex(({ key }) => key === MERGE_KEY);
-    const [merge] = at < 0 ? [] : entries.splice(at, 1);
+    const mergeIndex = entries.findIndex(({ key }) => key === MERGE_KEY);
+    const [merge] = mergeIndex < 0 ? [] : entries.splice(mergeIndex, 1);
     if (!merge) return;
 
     const { value, line = 1, column = 1 } = merge;
@@ -49,8 +49,8 @@ class MapMerger {
         throw new FileFault(line, '`<<` must be a map or a list of maps', column);
       }
       for (const entry of map.entries) {
-        this.#looked += 1;
-        if (this.#looked > MAX_MERGED_ENTRIES) {
+        this.#visitedEntryCount += 1;
+        if (this.#visitedEntryCount > MAX_MERGED_ENTRIES) {
           throw new FileFault(line, 'this merges too many keys', column);
         }
         if (!keys.has(entry.key)) entries.push(entry);

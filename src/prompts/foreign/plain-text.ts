@@ -1,13 +1,13 @@
 import { formatPromptFile, withEndMark } from './file-texts.ts';
 import { type ForeignFormat, TOP_OF_FILE } from './foreign-format.ts';
-import { readMarkdown, requireBody } from './markdown.ts';
+import { readMarkdown, reportMissingText } from './markdown.ts';
 
 /** Any Markdown or text file: instructions for an input, or a complete message. */
 export const PLAIN_TEXT: ForeignFormat = {
   name: 'a text',
   read({ text }, findings) {
     const markdown = readMarkdown(text);
-    requireBody(markdown, findings);
+    reportMissingText(markdown, findings);
     const { body } = markdown;
     const template = withEndMark([
       { tag: '{{#if input}}' },

@@ -78,7 +78,10 @@ export function asTemplate(pieces: readonly Piece[]): string {
   return pieces
     .map((piece, index) => {
       const next = pieces[index + 1];
-      if ('text' in piece) return escapeBraces(piece.text, next !== undefined && !('text' in next));
+      if ('text' in piece) {
+        const isBeforeTag = next !== undefined && !('text' in next);
+        return escapeBraces(piece.text, { isBeforeTag });
+      }
       const tag = 'input' in piece ? formatInputTag(piece.input) : piece.tag;
       const isBeforeBrace = next !== undefined && 'text' in next && next.text.startsWith('}');
       return isBeforeBrace ? `${tag.slice(0, -2)}~}} ` : tag;
@@ -100,8 +103,8 @@ export const END_MARK: Piece = { tag: '{{log ""}}' };
 const BRACE = '{{lookup "{" 0}}';
 
 /** Escapes braces that would open a tag, and backslashes before a tag. */
-function escapeBraces(text: string, tagFollows: boolean): string {
-  const isOpen = tagFollows && /(?<!\{)(?:\{\{)*\{$/u.test(text);
+function escapeBraces(text: string, { isBeforeTag }: { readonly isBeforeTag: boolean }): string {
+  const isOpen = isBeforeTag && /(?<!\{)(?:\{\{)*\{$/u.test(text);
   const escapedText = (isOpen ? text.slice(0, -1) : text).replaceAll(
     /\\+|\{{2,}/gu,
     (run, index: number, whole: string) => {
@@ -112,6 +115,6 @@ function escapeBraces(text: string, tagFollows: boolean): string {
       return '\\{{'.repeat(Math.floor(run.length / 2)) + (run.length % 2 === 1 ? '{' : '');
     },
   );
-  const end = tagFollows && escapedText.endsWith('\\') ? '\\' : '';
+  const end = isBeforeTag && escapedText.endsWith('\\') ? '\\' : '';
   return escapedText + end + (isOpen ? BRACE : '');
 }

@@ -12,12 +12,15 @@ import type { PromptOutput } from '../definition.ts';
 import type { Findings } from '../findings.ts';
 import { MISSING_SCHEMA, readSchema } from '../schemas/picoschema.ts';
 import { createSchemaContext } from '../schemas/schema-reader.ts';
+import type { PromptSource } from './prompt-source.ts';
 
+/** A value with its place in the file. */
 export interface LocatedValue<T> {
   readonly value: T;
   readonly place: FilePosition;
 }
 
+/** The readable parts of the front matter of a prompt file. */
 export interface FrontMatter {
   /** False if the YAML can't be parsed. */
   readonly isReadable: boolean;
@@ -35,8 +38,8 @@ export interface FrontMatter {
   readonly output: PromptOutput;
   readonly outputPlace: FilePosition;
   readonly ext: JsonObject;
-  /** The whole front matter as written. */
-  readonly whole: JsonObject;
+  /** The front matter as written. */
+  readonly allFields: JsonObject;
 }
 
 /** Keys of the format that are kept but have no effect on requests. */
@@ -52,14 +55,13 @@ export const NO_TOOLS = 'has no effect here: no tools are called';
 
 const TOP: FilePosition = { line: 1, column: 1 };
 
-/** Parses front matter that begins at line `firstLine` of its file. Faults become findings. */
+/** Parses the front matter of a prompt file. Faults become findings. */
 export function readFrontMatter(
-  text: string,
-  firstLine: number,
+  { frontMatter, frontMatterLine }: PromptSource,
   findings: Findings,
   namedSchemas?: Readonly<Record<string, JsonObject>>,
 ): FrontMatter {
-  const root = findings.attempt(() => parseYaml(text, firstLine));
+  const root = findings.attempt(() => parseYaml(frontMatter, frontMatterLine));
   const entries = readKnownEntries(root, 'the front matter', findings);
   for (const entry of entries.values()) noteUnknownKey(entry, findings);
 
@@ -93,7 +95,7 @@ export function readFrontMatter(
     },
     outputPlace: output.get('schema') ?? entries.get('output') ?? TOP,
     ext: readExtensions(values),
-    whole: Object.fromEntries(values),
+    allFields: Object.fromEntries(values),
   };
 }
 

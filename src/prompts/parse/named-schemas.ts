@@ -3,9 +3,11 @@ import { parseYaml } from '../../files/formats/yaml.ts';
 import { SCALARS } from '../schemas/picoschema.ts';
 
 /** Reads a file in a prompt file's folder; undefined if there is none. */
-export type ReadBeside = (name: string) => string | undefined;
+export type ReadSibling = (name: string) => string | undefined;
 
+/** Matches front matter with its lines of `---`, and the comments before it. */
 const FRONT_MATTER = /^(?:[ \t]*(?:#[^\n]*)?\n)*---[ \t]*\n[\s\S]*?\n---[ \t]*(?:\n|$)/u;
+/** Matches a schema that is only a name, such as `schema: Recipe`. */
 const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|$))/gu;
 
 /**
@@ -15,21 +17,21 @@ const SCHEMA_REFERENCE = /\bschema:[ \t]*([A-Za-z_][\w.-]*)(?=[ \t]*(?:[,}\r\n]|
  *
  * @throws {FileFault} for a schema file that is not YAML
  */
-export function withNamedSchemas(text: string, beside: ReadBeside): string {
+export function withNamedSchemas(text: string, readSibling: ReadSibling): string {
   const normalizedText = text.replaceAll('\r\n', '\n');
   const [head = ''] = FRONT_MATTER.exec(normalizedText) ?? [];
-  const inlinedHead = head.replaceAll(SCHEMA_REFERENCE, (written, name: string) => {
-    const schema = SCALARS.has(name) ? undefined : findNamedSchema(name, beside);
-    return schema === undefined ? written : `schema: ${JSON.stringify(schema)}`;
+  const inlinedHead = head.replaceAll(SCHEMA_REFERENCE, (reference, name: string) => {
+    const schema = SCALARS.has(name) ? undefined : findNamedSchema(name, readSibling);
+    return schema === undefined ? reference : `schema: ${JSON.stringify(schema)}`;
   });
   return inlinedHead + normalizedText.slice(head.length);
 }
 
-function findNamedSchema(name: string, beside: ReadBeside): JsonValue | undefined {
+function findNamedSchema(name: string, readSibling: ReadSibling): JsonValue | undefined {
   for (const folder of ['', 'schemas/']) {
     for (const ending of ['json', 'yaml']) {
       const file = `${folder}${name}.schema.${ending}`;
-      const text = beside(file);
+      const text = readSibling(file);
       if (text !== undefined) return parseYaml(text, 1, file).toJson();
     }
   }

@@ -55,9 +55,9 @@ export function checkOption(
   const fault = findOptionFault(key, value);
   if (fault === undefined) return;
   const text = toTextOrJson(value);
-  const shown =
+  const shownText =
     text.length > MAX_SHOWN_OPTION_LENGTH ? `${text.slice(0, MAX_SHOWN_OPTION_LENGTH)}…` : text;
-  findings.addFault(place, `\`${key}\` ${fault}, not \`${shown}\``);
+  findings.addFault(place, `\`${key}\` ${fault}, not \`${shownText}\``);
 }
 
 function isTexts(value: unknown): boolean {

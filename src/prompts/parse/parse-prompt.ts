@@ -99,31 +99,16 @@ export function parseDefinition(
   text: string,
   file: string,
   findings: Findings,
-  {
-    partials = () => undefined,
-    schemas,
-    reportsUnused = false,
-  }: ParseOptions & { readonly reportsUnused?: boolean },
+  { partials, schemas, reportsUnused = false }: ParseOptions & { readonly reportsUnused?: boolean },
 ): PromptDefinition {
   const isPartial = isPartialFile(file);
   const source = isPartial ? toTemplateSource(text) : splitSource(text);
-  const frontMatter = readFrontMatter(
-    source.frontMatter,
-    source.frontMatterLine,
+  const frontMatter = readFrontMatter(source, findings, schemas);
+  const templateReading = readSourceTemplate(source, frontMatter, {
     findings,
-    schemas,
-  );
-
-  const declaredProperties = findOwnValue(frontMatter.inputSchema, 'properties');
-  const templateReading = readTemplate({
-    template: source.template,
-    start: source.start,
-    findings,
-    declares: key => findOwnValue(declaredProperties, key) !== undefined,
     partials,
     isPartial,
   });
-
   noteJinja(source, findings);
 
   if (reportsUnused && frontMatter.isReadable && !isPartial) {
@@ -148,12 +133,35 @@ export function parseDefinition(
     input: toInput(frontMatter),
     output: frontMatter.output,
     ext: frontMatter.ext,
-    frontMatter: frontMatter.whole,
+    frontMatter: frontMatter.allFields,
     source: source.source,
     partials: templateReading.partials,
     template: source.template,
     places: toPlaces(frontMatter),
   };
+}
+
+interface TemplateOptions {
+  readonly findings: Findings;
+  readonly partials: PartialLookup | undefined;
+  /** True if the file is a partial. */
+  readonly isPartial: boolean;
+}
+
+function readSourceTemplate(
+  { template, start }: PromptSource,
+  { inputSchema }: FrontMatter,
+  { findings, partials = () => undefined, isPartial }: TemplateOptions,
+): TemplateReading {
+  const properties = findOwnValue(inputSchema, 'properties');
+  return readTemplate({
+    template,
+    start,
+    findings,
+    declares: key => findOwnValue(properties, key) !== undefined,
+    partials,
+    isPartial,
+  });
 }
 
 /** Notes tags of Jinja, which Handlebars leaves unchanged. */
@@ -172,7 +180,7 @@ function noteJinja({ template, start }: PromptSource, findings: Findings): void 
   );
 }
 
-/** An input in single braces, as Python formats text. Handlebars leaves it unchanged. */
+/** Matches an input in single braces, such as `{name}`, as Python formats text. */
 const SINGLE_BRACES = /(?<![\w{$\\])\{(?<name>[a-z_]\w*)\}(?!\})/giu;
 
 /**

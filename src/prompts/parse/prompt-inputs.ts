@@ -33,7 +33,7 @@ export function sortInputs(
   const declaredInputs = listDeclaredFields(frontMatter);
   const fields = [
     ...declaredInputs,
-    ...listFurtherFields(frontMatter, new Set(declaredInputs.map(({ key }) => key)), uses),
+    ...listUndeclaredFields(frontMatter, new Set(declaredInputs.map(({ key }) => key)), uses),
   ];
 
   const knownNames = new Set(fields.map(({ key }) => key));
@@ -97,17 +97,17 @@ function withDefinitions(schema: JsonObject, { $defs, definitions }: JsonObject)
  * Returns the undeclared inputs: every name in the template without a schema, else names that the
  * schema allows.
  */
-function listFurtherFields(
+function listUndeclaredFields(
   frontMatter: FrontMatter,
   declaredNames: ReadonlySet<string>,
   uses: readonly FieldUse[],
 ): SchemaField[] {
   const { inputSchema, defaults } = frontMatter;
   const isOpen = inputSchema === undefined || !isJsonObject(inputSchema['properties']);
-  const furtherSchema = inputSchema?.['additionalProperties'] ?? true;
-  const schema = isJsonObject(furtherSchema) ? furtherSchema : {};
+  const additionalProperties = inputSchema?.['additionalProperties'] ?? true;
+  const schema = isJsonObject(additionalProperties) ? additionalProperties : {};
   const allowedUses =
-    isOpen || furtherSchema !== false ? uses : uses.filter(({ key }) => isVariable(key));
+    isOpen || additionalProperties !== false ? uses : uses.filter(({ key }) => isVariable(key));
   const namesWithDefault = [...defaults.keys()].filter(key => uses.some(use => use.key === key));
   const keys = new Set([...allowedUses.map(({ key }) => key), ...namesWithDefault]);
   const certainNames = new Set(uses.filter(use => use.isCertain).map(({ key }) => key));
@@ -117,7 +117,9 @@ function listFurtherFields(
     .map(key => ({
       key,
       schema:
-        isOpen || !isJsonObject(furtherSchema) ? inferDefaultSchema(defaults.get(key)) : schema,
+        isOpen || !isJsonObject(additionalProperties)
+          ? inferDefaultSchema(defaults.get(key))
+          : schema,
       isRequired: isOpen && certainNames.has(key) && !isVariable(key),
     }));
 }
@@ -128,8 +130,8 @@ function isVariable(key: string): boolean {
 }
 
 /** Returns the schema of an undeclared input: the type of its default, else text. */
-function inferDefaultSchema(placed: LocatedValue<JsonValue> | undefined): JsonObject {
-  const value = placed?.value ?? '';
+function inferDefaultSchema(locatedDefault: LocatedValue<JsonValue> | undefined): JsonObject {
+  const value = locatedDefault?.value ?? '';
   return { type: isJsonList(value) ? 'array' : typeof value };
 }
 
@@ -148,10 +150,10 @@ function notePicture(
   findings: Findings,
 ): void {
   const place = placeOfField(key);
-  const standard = defaults.get(key);
-  if (standard) {
+  const defaultField = defaults.get(key);
+  if (defaultField) {
     findings.addNote(
-      standard.place,
+      defaultField.place,
       `\`${key}\` is a picture, and those are always required: the default has no effect`,
     );
   } else if (!isRequired) {
@@ -173,8 +175,8 @@ function createTextInput(
 ): TextInput {
   const choices = findEnumChoices(schema);
   const type = inferInputType(schema);
-  const standard = defaultValue?.value ?? findOwnValue(schema, 'default');
-  const otherwise = standard === undefined ? undefined : toTextOrJson(standard);
+  const defaultField = defaultValue?.value ?? findOwnValue(schema, 'default');
+  const defaultText = defaultField === undefined ? undefined : toTextOrJson(defaultField);
   const fault = defaultValue && findDefaultFault(key, defaultValue.value, schema, choices);
   if (defaultValue && fault !== undefined) findings.addFault(defaultValue.place, fault);
 
@@ -183,7 +185,7 @@ function createTextInput(
     ...pickDescription(schema),
     required: isRequired && defaultValue === undefined,
     type,
-    ...(otherwise !== undefined && { default: otherwise }),
+    ...(defaultText !== undefined && { default: defaultText }),
     ...(choices && { enum: choices }),
     ...(needsCheck(schema, choices) && { schema }),
   };

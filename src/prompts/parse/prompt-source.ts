@@ -11,7 +11,7 @@ export interface PromptSource {
 }
 
 const FENCE = /^---[ \t]*$/;
-const SKIPPED = /^[ \t]*(#.*)?$/;
+const BLANK_OR_COMMENT = /^[ \t]*(#.*)?$/;
 
 /**
  * Splits a prompt file into front matter and template. Comments may precede the front matter.
@@ -24,7 +24,7 @@ export function splitSource(text: string): PromptSource {
   const wholeFile = toTemplateSource(text);
   const { source } = wholeFile;
   const lines = source.split('\n');
-  const openingIndex = lines.findIndex(line => !SKIPPED.test(line));
+  const openingIndex = lines.findIndex(line => !BLANK_OR_COMMENT.test(line));
   if (openingIndex < 0 || !FENCE.test(lines[openingIndex] ?? '')) return wholeFile;
 
   const closingIndex = lines.findIndex((line, index) => index > openingIndex && FENCE.test(line));
@@ -47,7 +47,7 @@ const FRONT_MATTER_KEY = /^(?:model|config|input|output|title|description)[ \t]*
 /** Returns true if a file has front matter and its closing `---`, but lacks the opening `---`. */
 export function lacksOpeningFence(source: string): boolean {
   const lines = source.split('\n');
-  const firstIndex = lines.findIndex(line => !SKIPPED.test(line));
+  const firstIndex = lines.findIndex(line => !BLANK_OR_COMMENT.test(line));
   const closingIndex = lines.findIndex(line => FENCE.test(line));
 
   return (

@@ -8,7 +8,7 @@ import { BOUNDS } from '../bounds.ts';
 import { InvalidPromptFile } from '../findings.ts';
 import { isPartialFile, PROMPT_FILE_EXTENSION } from '../slug.ts';
 import type { PartialLookup } from '../template/syntax.ts';
-import type { ReadBeside } from './named-schemas.ts';
+import type { ReadSibling } from './named-schemas.ts';
 
 const UNREAD_FILE_FAULTS = {
   outside: 'the file leads out of its folder: --allow-outside allows it',
@@ -36,13 +36,20 @@ export async function readPromptText(file: string): Promise<string> {
   return decodePrompt(file, await readFile(file));
 }
 
+/** The files that a prompt file may use. */
+interface FolderOptions {
+  /** True if a link may lead out of the file's folder; default false. */
+  readonly allowOutside?: boolean | undefined;
+}
+
 /**
  * Returns a lookup of the partials of a prompt file: `{{> name}}` is `_name.prompt` in its folder
  * or below.
- *
- * @param allowOutside true if a link may lead out of the file's folder
  */
-export function createPartialLookup(file: string, allowOutside = false): PartialLookup {
+export function createPartialLookup(
+  file: string,
+  { allowOutside = false }: FolderOptions = {},
+): PartialLookup {
   return name => {
     const partial = findPartialPath(path.dirname(file), name);
     if (partial === undefined) {
@@ -94,12 +101,11 @@ function decodePrompt(file: string, bytes: Uint8Array): string {
   return text;
 }
 
-/**
- * Returns a function that reads other files in a prompt file's folder or below, by name.
- *
- * @param allowOutside true if a link may lead out of the file's folder
- */
-export function createBesideReader(file: string, allowOutside = false): ReadBeside {
+/** Returns a function that reads other files in a prompt file's folder or below, by name. */
+export function createSiblingReader(
+  file: string,
+  { allowOutside = false }: FolderOptions = {},
+): ReadSibling {
   const folder = path.dirname(path.resolve(file));
   return name => {
     const place = path.join(folder, name);

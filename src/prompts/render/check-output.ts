@@ -82,29 +82,33 @@ async function findSchemaMismatch(
 /** Returns the content of the first or last closed code block; undefined if there is none. */
 function findCodeBlock(text: string, which: 'first' | 'last'): string | undefined {
   const lines = text.replace(/\r\n/gu, '\n').split('\n');
-  const fences = new Map<string, number[]>();
-  const getFenceLines = (fence: string): number[] => {
-    const lineNumbers = fences.get(fence) ?? [];
-    fences.set(fence, lineNumbers);
-    return lineNumbers;
-  };
-
-  for (const [index, line] of lines.entries()) {
-    if (/^`{3,}$/u.test(line)) getFenceLines(line).push(index);
-  }
-
+  const endsByFence = groupFenceLines(lines);
   let lastBlock: string | undefined;
-  for (let at = 0; at < lines.length; at += 1) {
-    const [, fence] = /^(`{3,})\w*$/u.exec(lines[at] ?? '') ?? [];
-    const ends = fence === undefined ? [] : getFenceLines(fence);
-    while (ends.length > 0 && Number(ends[0]) <= at) ends.shift();
+  let index = 0;
+  while (index < lines.length) {
+    const [, fence = ''] = /^(`{3,})\w*$/u.exec(lines[index] ?? '') ?? [];
+    const ends = endsByFence.get(fence) ?? [];
+    while (ends.length > 0 && Number(ends[0]) <= index) ends.shift();
     const [end] = ends;
-    if (end === undefined) continue;
-
-    lastBlock = lines.slice(at + 1, end).join('\n');
-    if (which === 'first') return lastBlock;
-    at = end;
+    if (end !== undefined) {
+      lastBlock = lines.slice(index + 1, end).join('\n');
+      if (which === 'first') return lastBlock;
+      index = end;
+    }
+    index += 1;
   }
 
   return lastBlock;
+}
+
+/** Returns the indices of the lines that are only a fence, by the fence. */
+function groupFenceLines(lines: readonly string[]): Map<string, number[]> {
+  const indices = new Map<string, number[]>();
+  for (const [index, line] of lines.entries()) {
+    if (!/^`{3,}$/u.test(line)) continue;
+    const linesOfFence = indices.get(line) ?? [];
+    linesOfFence.push(index);
+    indices.set(line, linesOfFence);
+  }
+  return indices;
 }

@@ -14,7 +14,7 @@ export function describeImage({ bytes, mediaType }: LoadedImage, size = bytes.le
   return `${format} image${describeSize(bytes, mediaType)}, ${formatBytes(size)}`;
 }
 
-const MEASURED = new Set(
+const MEASURED_IMAGE_TYPES = new Set(
   ['png', 'apng', 'gif', 'bmp', 'jpeg', 'webp'].map(format => `image/${format}`),
 );
 
@@ -27,7 +27,7 @@ export const MEASURED_BYTES = 512 * 1024;
 /** Returns width and height; empty if the format is unknown or the file is cut short. */
 function describeSize(bytes: Buffer, mediaType: string): string {
   try {
-    const { width = 0, height = 0 } = MEASURED.has(mediaType)
+    const { width = 0, height = 0 } = MEASURED_IMAGE_TYPES.has(mediaType)
       ? imageSize(bytes.subarray(0, MEASURED_BYTES))
       : {};
     return width > 0 && height > 0 ? `, ${width} × ${height} pixels` : '';

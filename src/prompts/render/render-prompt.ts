@@ -32,10 +32,26 @@ export type RenderedDefinition = Pick<
   'textInputs' | 'imageInputs' | 'input' | 'frontMatter' | 'template' | 'partials'
 >;
 
-/** Renders a template, in this process or another; the caller decides. */
-type RenderTemplate = (work: RenderWork) => Promise<readonly TemplateMessage[]>;
+export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };
 
-type DescribeImage = (image: LoadedImage) => string | Promise<string>;
+/** A message for an engine. */
+export interface Message {
+  readonly role: Role;
+  readonly parts: readonly MessagePart[];
+}
+
+export interface RenderedPrompt {
+  readonly messages: readonly Message[];
+  /** The messages as one text, with descriptions of pictures. */
+  readonly text: string;
+}
+
+interface RenderMeans {
+  /** Renders the template; default: in this process. */
+  readonly render?: (work: RenderWork) => Promise<readonly TemplateMessage[]>;
+  /** Describes a picture as text; default: by its format and size. */
+  readonly describe?: (image: LoadedImage) => string | Promise<string>;
+}
 
 /**
  * Renders the prompt of a run for the engine.
@@ -47,8 +63,7 @@ type DescribeImage = (image: LoadedImage) => string | Promise<string>;
 export async function renderPrompt(
   definition: RenderedDefinition,
   { textInputs, images }: RenderInputs,
-  render: RenderTemplate = work => renderMessages(work),
-  describe: DescribeImage = describeImage,
+  { render = work => renderMessages(work), describe = describeImage }: RenderMeans = {},
 ): Promise<RenderedPrompt> {
   const { textInputs: fields, imageInputs, input, frontMatter, template, partials } = definition;
   const renderedParts = { textInputs: fields, imageInputs, input, frontMatter, template, partials };
@@ -63,10 +78,12 @@ export async function renderPrompt(
   );
   const filledMessages = engineMessages.filter(({ parts }) => parts.length > 0);
   const messages = filledMessages.length > 0 ? filledMessages : [EMPTY_MESSAGE];
-  const asText = async (part: MessagePart): Promise<string> =>
+  const describePart = async (part: MessagePart): Promise<string> =>
     'text' in part ? part.text : (descriptions.get(part.image) ?? (await describe(part.image)));
   const texts: string[] = [];
-  for (const { parts } of messages) texts.push((await Promise.all(parts.map(asText))).join(''));
+  for (const { parts } of messages) {
+    texts.push((await Promise.all(parts.map(describePart))).join(''));
+  }
 
   return { messages, text: joinMessages(texts) };
 }
@@ -100,7 +117,7 @@ export async function renderMessages(
 }
 
 export function completeTemplate({ template, partials, textInputs }: RenderedDefinition): Template {
-  return { template, partials, declared: textInputs.map(({ key }) => key) };
+  return { template, partials, declaredInputs: textInputs.map(({ key }) => key) };
 }
 
 /** Returns the `@` variables: `@metadata.prompt` is the front matter. */
@@ -131,6 +148,7 @@ function joinMessages([first = '', ...rest]: readonly string[]): string {
   return rest.reduce((text, next) => `${text.trimEnd()}\n\n${next.trimStart()}`, first);
 }
 
+/** Matches the beginning of a URL such as `data:image/png;base64,iVBOR…`. */
 const DATA_URL = /^data:[^,;]*(?:;[^,;]*)*;base64,/i;
 
 async function decodeImageUrl(url: string): Promise<LoadedImage> {
@@ -148,17 +166,4 @@ async function decodeImageUrl(url: string): Promise<LoadedImage> {
   }
 
   return { bytes, mediaType };
-}
-
-export type MessagePart = { readonly text: string } | { readonly image: LoadedImage };
-
-export interface Message {
-  readonly role: Role;
-  readonly parts: readonly MessagePart[];
-}
-
-export interface RenderedPrompt {
-  readonly messages: readonly Message[];
-  /** The messages as one text, with descriptions of pictures. */
-  readonly text: string;
 }

@@ -12,7 +12,7 @@ import type { SchemaContext } from './schema-reader.ts';
 
 export const JSON_TYPES = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 
-const MAPS = new Set([
+const KEYWORDS_WITH_SCHEMA_MAP = new Set([
   'properties',
   'patternProperties',
   '$defs',
@@ -20,9 +20,9 @@ const MAPS = new Set([
   'dependentSchemas',
 ]);
 
-const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const KEYWORDS_WITH_SCHEMA_LIST = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 
-const SCHEMAS = new Set([
+const KEYWORDS_WITH_SCHEMA = new Set([
   'items',
   'additionalProperties',
   'contains',
@@ -86,19 +86,19 @@ class SchemaCheck {
   }
 
   #visitKeyword(keyword: string, value: JsonValue, pointer: string): void {
-    if (MAPS.has(keyword)) return this.#visitMap(keyword, value, pointer);
-    if (LISTS.has(keyword)) return this.#visitList(keyword, value, pointer);
-    if (SCHEMAS.has(keyword)) return this.#visit(value, pointer);
+    if (KEYWORDS_WITH_SCHEMA_MAP.has(keyword)) return this.#visitMap(keyword, value, pointer);
+    if (KEYWORDS_WITH_SCHEMA_LIST.has(keyword)) return this.#visitList(keyword, value, pointer);
+    if (KEYWORDS_WITH_SCHEMA.has(keyword)) return this.#visit(value, pointer);
     this.#report(pointer, findKeywordFault(keyword, value, this.#root));
   }
 
   #visitMap(keyword: string, map: JsonValue, pointer: string): void {
     if (!isJsonObject(map)) return this.#report(pointer, `\`${keyword}\` must be a map of schemas`);
     for (const [name, schema] of Object.entries(map)) {
-      const at = pointer + encodePointerStep(name);
-      if (keyword === 'properties') this.#context.countField(this.#value.findAt(at));
+      const memberPointer = pointer + encodePointerStep(name);
+      if (keyword === 'properties') this.#context.countField(this.#value.findAt(memberPointer));
       if (keyword === 'patternProperties') this.#report(pointer, findPatternFault(name));
-      this.#visit(schema, at);
+      this.#visit(schema, memberPointer);
     }
   }
 

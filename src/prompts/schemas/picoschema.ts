@@ -8,6 +8,7 @@ import { type SchemaContext, splitDescription } from './schema-reader.ts';
 /** The beginning of a note on a schema that is named and is nowhere. */
 export const MISSING_SCHEMA = 'unknown schema';
 
+/** Matches words that authors write as the type of a picture. */
 const IMAGE_TYPE = /^(?:image|picture|photo|media|file)$/i;
 
 /** Returns true for the note on a schema that is named and is nowhere. */
@@ -28,8 +29,9 @@ export const SCALARS: ReadonlySet<string> = new Set([
 const PICOSCHEMA_FORMS =
   'write `field: type, description`, where the type is string, number, integer, boolean, null or any';
 
-/** `name`, `name?`, `name(array)`, `name?(enum, what it is for)`. */
-const PICOSCHEMA_KEY = /^([^?()]+)(\?)?(?:\(([^,()]*)(?:,([^]*))?\))?$/;
+/** Matches `name`, `name?`, `name(array)` and `name?(enum, what it is for)`. */
+const PICOSCHEMA_KEY =
+  /^(?<name>[^?()]+)(?<optionalMark>\?)?(?:\((?<type>[^,()]*)(?:,(?<description>[^]*))?\))?$/;
 const WILDCARD = '(*)';
 
 /**
@@ -65,18 +67,18 @@ function isJsonSchema(value: YamlValue): boolean {
   const type = entries.get('type');
   if ([...JSON_TYPES, 'any'].includes(type?.scalar ?? '')) return true;
   if (type?.isList || entries.get('properties')?.isMap) return true;
-  const lists = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
-  return lists || [...entries.keys()].some(key => key.startsWith('$'));
+  const isCombined = ['anyOf', 'oneOf', 'allOf', 'enum'].some(key => entries.get(key)?.isList);
+  return isCombined || [...entries.keys()].some(key => key.startsWith('$'));
 }
 
 /**
  * Returns true for a schema that is one word: the name of a schema in a registry that is not
  * available.
  */
-function isUnknownName(value: YamlValue, { named }: SchemaContext): boolean {
+function isUnknownName(value: YamlValue, { namedSchemas }: SchemaContext): boolean {
   const name = value.isNull ? undefined : value.scalar;
   if (name === undefined || !/^[A-Za-z_][\w.-]*$/u.test(name)) return false;
-  return !SCALARS.has(name) && !Object.hasOwn(named, name) && !IMAGE_TYPE.test(name);
+  return !SCALARS.has(name) && !Object.hasOwn(namedSchemas, name) && !IMAGE_TYPE.test(name);
 }
 
 /** Expands properties of a JSON Schema that are written like Picoschema: `type, description`. */
@@ -117,7 +119,9 @@ function readType(value: YamlValue, context: SchemaContext): JsonObject {
   if (type === 'any') return descriptionField;
   if (SCALARS.has(type)) return { type, ...descriptionField };
 
-  const namedSchema = Object.hasOwn(context.named, type) ? context.named[type] : undefined;
+  const namedSchema = Object.hasOwn(context.namedSchemas, type)
+    ? context.namedSchemas[type]
+    : undefined;
   if (namedSchema) return { ...namedSchema, ...descriptionField };
   if (IMAGE_TYPE.test(type)) throw faultAt(value, formatImageAdvice(type));
   throw faultAt(value, `\`${type}\` is not a type: ${PICOSCHEMA_FORMS}`);
@@ -162,18 +166,18 @@ interface PicoField {
 
 function readField(entry: YamlEntry, context: SchemaContext): PicoField {
   context.countField(entry);
-  const [, written, mark, type, note] = PICOSCHEMA_KEY.exec(entry.key) ?? [];
-  const name = written?.trim() ?? '';
+  const key = PICOSCHEMA_KEY.exec(entry.key)?.groups ?? {};
+  const name = key['name']?.trim() ?? '';
   if (!isFieldName(name)) {
     throw faultAt(entry, `\`${entry.key}\` is not a field: ${PICOSCHEMA_FORMS}`);
   }
 
-  const isOptional = mark !== undefined;
-  const schema = readFieldType(entry, type?.trim(), name, context);
-  const description = note?.trim() ?? '';
-  const described = description === '' ? schema : { ...schema, description };
+  const isOptional = key['optionalMark'] !== undefined;
+  const type = readFieldType(entry, key['type']?.trim(), name, context);
+  const description = key['description']?.trim() ?? '';
+  const schema = description === '' ? type : { ...type, description };
 
-  return { name, isOptional, schema: isOptional ? allowNull(described) : described };
+  return { name, isOptional, schema: isOptional ? allowNull(schema) : schema };
 }
 
 /** Returns true for a valid field name. Names appear on the command line as `name=value`. */
@@ -206,8 +210,8 @@ function readFieldType(
 function readChoices(entry: YamlEntry, name: string): JsonValue[] {
   const choices = entry.value.readItems(`the values of \`${name}\``).map(item => item.toJson());
   if (choices.length === 0) throw faultAt(entry, `\`${name}\` has no values to choose from`);
-  const seen = new Map(choices.map(choice => [JSON.stringify(choice), choice]));
-  return [...seen.values()];
+  const choicesByJson = new Map(choices.map(choice => [JSON.stringify(choice), choice]));
+  return [...choicesByJson.values()];
 }
 
 /** Allows null for an optional field. */

@@ -35,7 +35,7 @@ export async function createSchemaChecker(limitMs: number): Promise<SchemaChecke
     });
 
   const sharedCompiler = createCompiler();
-  let leftMs = limitMs;
+  let remainingMs = limitMs;
 
   return (declaredSchema, value) => {
     const { $schema: _, ...schema } = declaredSchema;
@@ -46,9 +46,9 @@ export async function createSchemaChecker(limitMs: number): Promise<SchemaChecke
         const isNamed = JSON.stringify(schema).includes('"$id"');
         return compileAndCheck(isNamed ? createCompiler() : sharedCompiler, schema, value);
       };
-      return runWithinTime('checking a value against its schema', limitMs, checkOne, leftMs);
+      return runWithinTime('checking a value against its schema', limitMs, checkOne, remainingMs);
     } finally {
-      leftMs -= performance.now() - startedAt;
+      remainingMs -= performance.now() - startedAt;
     }
   };
 }

@@ -8,7 +8,7 @@ import type { Findings } from '../findings.ts';
 export interface SchemaContext {
   readonly findings: Findings;
   /** Schemas that can be used by name instead of a type. */
-  readonly named: Readonly<Record<string, JsonObject>>;
+  readonly namedSchemas: Readonly<Record<string, JsonObject>>;
   /** Counts a field. @throws {FileFault} if there are too many */
   readonly countField: (place: FilePosition) => void;
   readonly isFull: () => boolean;
@@ -18,13 +18,13 @@ export function createSchemaContext(
   findings: Findings,
   namedSchemas: Readonly<Record<string, JsonObject>> = {},
 ): SchemaContext {
-  let fields = 0;
+  let fieldCount = 0;
   const countField = (place: FilePosition): void => {
-    fields += 1;
-    if (fields <= BOUNDS.schemaFields) return;
+    fieldCount += 1;
+    if (fieldCount <= BOUNDS.schemaFields) return;
     throw faultAt(place, `a schema has at most ${formatNumber(BOUNDS.schemaFields)} fields`);
   };
-  return { findings, named: namedSchemas, countField, isFull: () => fields > BOUNDS.schemaFields };
+  return { findings, namedSchemas, countField, isFull: () => fieldCount > BOUNDS.schemaFields };
 }
 
 /** Splits `type, description`. */

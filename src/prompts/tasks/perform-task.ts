@@ -5,7 +5,7 @@ import type { ConversionLimits } from '../foreign/conversion-budget.ts';
 import type { ConvertOptions } from '../foreign/convert-options.ts';
 import type { ConvertedPrompt } from '../foreign/converted-prompt.ts';
 import type { ForeignTests } from '../foreign/foreign-tests.ts';
-import { createBesideReader, createPartialLookup } from '../parse/read-prompt-text.ts';
+import { createPartialLookup, createSiblingReader } from '../parse/read-prompt-text.ts';
 import { checkOutput } from '../render/check-output.ts';
 import { renderMessages } from '../render/render-prompt.ts';
 import { readTextInputs } from '../render/typed-inputs.ts';
@@ -14,6 +14,12 @@ import { type Limits, RENDER_LIMITS } from '../template/render-budget.ts';
 import type { PartialLookup } from '../template/syntax.ts';
 import { checkValues } from './check-values.ts';
 import { selectFromAnswer } from './select-from-answer.ts';
+
+/** A text with the name of its file in messages. */
+interface NamedText {
+  readonly text: string;
+  readonly file: string;
+}
 
 export type TaskLimits = Omit<Limits, 'now'> & {
   /** Time to check values, in milliseconds. */
@@ -53,9 +59,9 @@ const TASKS = {
   trySchemas: checkValues,
   parse: parseFile,
   readYaml,
-  convert,
-  convertPrompts: convertPromptsTask,
-  foreignTests: runForeignTests,
+  convert: convertFile,
+  convertPrompts,
+  foreignTests: readPromptTests,
 };
 
 type TextInputs = Readonly<Record<string, string>>;
@@ -64,7 +70,7 @@ export type TaskInput<N extends TaskName> = Parameters<(typeof TASKS)[N]>[0];
 export type TaskResult<N extends TaskName> = Awaited<ReturnType<(typeof TASKS)[N]>>;
 
 /** Runs a task in this process. */
-export async function perform<N extends TaskName>(
+export async function performTask<N extends TaskName>(
   name: N,
   work: TaskInput<N>,
   context: TaskContext,
@@ -111,51 +117,44 @@ function sumTextLengths(texts: TextInputs = {}): number {
   return Object.values(texts).reduce((sum, text) => sum + text.length, 0);
 }
 
-function measureConfiguration({
-  text,
-  options,
-}: {
-  text: string;
-  options: ConvertOptions;
-}): number {
+function measureConfiguration({ text, options }: Pick<Conversion, 'text' | 'options'>): number {
   return (text.length + sumTextLengths(options.programOutputs)) / CHARACTERS_OF_TESTS;
 }
 
-/** Parses as much of a prompt file as possible. */
-async function parseFile({
-  text,
-  file,
-  partials,
-  allowOutside,
-  checksTests,
-}: {
-  text: string;
-  file: string;
-  partials?: TextInputs;
+interface ParsedFile extends NamedText {
+  /** The partials by name; by default, they are files. */
+  readonly partials?: TextInputs;
   /** True if those files may lie outside its folder; default false. */
-  allowOutside?: boolean;
+  readonly allowOutside?: boolean;
   /** True to report faults of its own tests; default false. */
-  checksTests?: boolean;
-}) {
+  readonly checksTests?: boolean;
+}
+
+/** Parses as much of a prompt file as possible. */
+async function parseFile({ text, file, partials, allowOutside, checksTests }: ParsedFile) {
   // Loaded late: a stored version doesn't need the slow parsers of templates and front matter.
   const { parseAnyPrompt } = await import('../foreign/parse-any-prompt.ts');
   const lookup = partials
     ? createMemoryPartialLookup(partials)
-    : createPartialLookup(file, allowOutside);
-  const beside = partials ? undefined : createBesideReader(file, allowOutside);
-  const parsed = parseAnyPrompt(text, file, { checksTests, beside, partials: lookup });
+    : createPartialLookup(file, { allowOutside });
+  const readSibling = partials ? undefined : createSiblingReader(file, { allowOutside });
+  const parsed = parseAnyPrompt(text, file, { checksTests, readSibling, partials: lookup });
 
   return { ...parsed, findings: parsed.findings.list() };
 }
 
-async function readYaml({ text, file }: { text: string; file: string }): Promise<YamlNode | null> {
+async function readYaml({ text, file }: NamedText): Promise<YamlNode | null> {
   const { parseYamlNode } = await import('../../files/formats/yaml-node.ts');
   return parseYamlNode(text, 1, file);
 }
 
+interface Conversion extends NamedText {
+  readonly options: ConvertOptions;
+}
+
 /** Converts another tool's file, and the files that it names, to promptrun's own. */
-async function convert(
-  { text, file, options }: { text: string; file: string; options: ConvertOptions },
+async function convertFile(
+  { text, file, options }: Conversion,
   { conversion }: TaskLimits,
 ): Promise<ConvertedPrompt> {
   const { convertForeign } = await import('../foreign/convert-foreign.ts');
@@ -163,13 +162,8 @@ async function convert(
 }
 
 /** Converts some of the prompts of a promptfoo configuration for a test. */
-async function convertPromptsTask(
-  {
-    text,
-    file,
-    options,
-    numbers,
-  }: { text: string; file: string; options: ConvertOptions; numbers: readonly number[] },
+async function convertPrompts(
+  { text, file, options, numbers }: Conversion & { readonly numbers: readonly number[] },
   { conversion }: TaskLimits,
 ): Promise<ConvertedPrompt[]> {
   const { convertNumberedPrompts } = await import('../foreign/convert-foreign.ts');
@@ -177,13 +171,7 @@ async function convertPromptsTask(
 }
 
 /** Reads the tests in another tool's prompt file. */
-async function runForeignTests({
-  text,
-  file,
-}: {
-  text: string;
-  file: string;
-}): Promise<ForeignTests | undefined> {
+async function readPromptTests({ text, file }: NamedText): Promise<ForeignTests | undefined> {
   const { parseForeignTests } = await import('../foreign/convert-foreign.ts');
   return parseForeignTests(text, file);
 }

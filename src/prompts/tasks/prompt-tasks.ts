@@ -3,7 +3,7 @@ import { CompiledTemplates } from '../template/compiled-templates.ts';
 import {
   FULL_LIMITS,
   measureTask,
-  perform,
+  performTask,
   type TaskInput,
   type TaskLimits,
   type TaskName,
@@ -37,7 +37,7 @@ export interface TaskOptions {
 
 /** Runs every task in this process, for commands, which serve only their own user. */
 export const inProcessTasks: PromptTasks = {
-  do: (name, work) => perform(name, work, FULL_LIMITS),
+  do: (name, work) => performTask(name, work, FULL_LIMITS),
   close: () => Promise.resolve(),
 };
 
@@ -82,7 +82,7 @@ export class SharedTasks implements PromptTasks {
   ): Promise<TaskResult<N>> {
     if (measureTask(name, work) <= SMALL_WORK) {
       try {
-        return await perform(name, work, { ...SMALL_LIMITS, templates: this.#templates });
+        return await performTask(name, work, { ...SMALL_LIMITS, templates: this.#templates });
       } catch (error) {
         if (!(error instanceof LimitExceeded)) throw error;
       }

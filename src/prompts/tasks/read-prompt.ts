@@ -1,6 +1,6 @@
 import type { PromptDefinition } from '../definition.ts';
 import { Findings, toPromptFileError } from '../findings.ts';
-import type { ParsedAny } from '../foreign/parse-any-prompt.ts';
+import type { ParsedAnyPrompt } from '../foreign/parse-any-prompt.ts';
 import { readPromptText } from '../parse/read-prompt-text.ts';
 import { inProcessTasks, type PromptTasks } from './prompt-tasks.ts';
 
@@ -48,7 +48,7 @@ export async function parsePromptText(
     checksTests = false,
     tasks = inProcessTasks,
   }: ParseTextOptions = {},
-): Promise<ParsedAny> {
+): Promise<ParsedAnyPrompt> {
   const work = { text, file, allowOutside, checksTests, ...(partials && { partials }) };
   const parsed = await tasks.do('parse', work);
   return { ...parsed, findings: new Findings(file, parsed.findings) };

@@ -8,7 +8,7 @@ import { TASK_ERRORS, type TaskOrder, TasksClosed } from './task-order.ts';
 /**
  * Multiple of the usual memory for parsing a file: YAML takes more than a hundred times its size.
  */
-const TO_PARSE = 2;
+const PARSING_MEMORY_FACTOR = 2;
 
 /**
  * The limits of each task: the beginning of its LimitExceeded message, its time in milliseconds, its
@@ -22,11 +22,11 @@ const TASK_LIMITS: {
   checkOutput: ['checking a value against its schema', BOUNDS.checkMs],
   select: ['reading the answer', 2000],
   trySchemas: ['checking values against their schemas', BOUNDS.checkMs],
-  parse: ['reading the prompt file', BOUNDS.parseMs, TO_PARSE],
-  readYaml: ['reading the YAML', BOUNDS.parseMs, TO_PARSE],
-  convert: ['converting the file', BOUNDS.parseMs, TO_PARSE],
-  convertPrompts: ['converting the file', BOUNDS.parseMs, TO_PARSE],
-  foreignTests: ['reading the tests', BOUNDS.parseMs, TO_PARSE],
+  parse: ['reading the prompt file', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
+  readYaml: ['reading the YAML', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
+  convert: ['converting the file', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
+  convertPrompts: ['converting the file', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
+  foreignTests: ['reading the tests', BOUNDS.parseMs, PARSING_MEMORY_FACTOR],
 };
 
 export interface TaskProcessOptions {
@@ -44,11 +44,11 @@ export class TaskProcesses {
   readonly #queue = new PQueue({
     concurrency: Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
-  readonly #tasks = new Map<number | undefined, number>();
+  readonly #taskCounts = new Map<number | undefined, number>();
   readonly #memoryMiB: number;
   readonly #isForOneUser: boolean;
   /** The processes that wait for a task, by their memory in MiB. */
-  readonly #idle = new Map<number, BoundedProcess[]>();
+  readonly #idleProcesses = new Map<number, BoundedProcess[]>();
 
   constructor({ memoryMiB = BOUNDS.processMiB, isForOneUser = false }: TaskProcessOptions = {}) {
     this.#memoryMiB = memoryMiB;
@@ -61,19 +61,19 @@ export class TaskProcesses {
     { userId, signal }: { userId?: number | undefined; signal?: AbortSignal | undefined } = {},
   ): Promise<unknown> {
     const stop = AbortSignal.any([this.#closing.signal, ...(signal ? [signal] : [])]);
-    const tasksOfUser = this.#tasks.get(userId) ?? 0;
-    this.#tasks.set(userId, tasksOfUser + 1);
+    const taskCount = this.#taskCounts.get(userId) ?? 0;
+    this.#taskCounts.set(userId, taskCount + 1);
 
     try {
       const performOrder = (): Promise<unknown> => this.#performInProcess(order, stop);
       // A user's further tasks come after the first task of every other user.
-      return await this.#queue.add(performOrder, { priority: -tasksOfUser, signal: stop });
+      return await this.#queue.add(performOrder, { priority: -taskCount, signal: stop });
     } finally {
-      const tasksLeft = (this.#tasks.get(userId) ?? 1) - 1;
-      if (tasksLeft > 0) {
-        this.#tasks.set(userId, tasksLeft);
+      const remainingCount = (this.#taskCounts.get(userId) ?? 1) - 1;
+      if (remainingCount > 0) {
+        this.#taskCounts.set(userId, remainingCount);
       } else {
-        this.#tasks.delete(userId);
+        this.#taskCounts.delete(userId);
       }
     }
   }
@@ -81,15 +81,15 @@ export class TaskProcesses {
   async close(): Promise<void> {
     this.#closing.abort(new TasksClosed('the service is stopping'));
     await this.#queue.onIdle();
-    for (const idle of [...this.#idle.values()].flat()) idle.end();
-    this.#idle.clear();
+    for (const idle of [...this.#idleProcesses.values()].flat()) idle.end();
+    this.#idleProcesses.clear();
   }
 
   async #performInProcess(order: TaskOrder, signal: AbortSignal): Promise<unknown> {
-    const [subject, timeMs, memories = 1] = TASK_LIMITS[order.name];
-    const memoryMiB = memories * this.#memoryMiB;
-    const idleProcesses = this.#idle.get(memoryMiB) ?? [];
-    this.#idle.set(memoryMiB, idleProcesses);
+    const [subject, timeMs, memoryFactor = 1] = TASK_LIMITS[order.name];
+    const memoryMiB = memoryFactor * this.#memoryMiB;
+    const idleProcesses = this.#idleProcesses.get(memoryMiB) ?? [];
+    this.#idleProcesses.set(memoryMiB, idleProcesses);
     const taskProcess =
       idleProcesses.pop() ??
       new BoundedProcess({ file: 'prompt-worker.cjs', memoryMiB, errors: TASK_ERRORS });

@@ -7,7 +7,7 @@ export interface Template {
   readonly template: string;
   readonly partials: Readonly<Record<string, string>>;
   /** The names of the inputs that the schema declares. */
-  readonly declared: readonly string[];
+  readonly declaredInputs: readonly string[];
 }
 
 export interface CompiledTemplate {
@@ -24,9 +24,9 @@ export class CompiledTemplates {
 
   /** Returns the compiled form of a template that was read without a fault. */
   get(template: Template): CompiledTemplate {
-    const text = JSON.stringify([template.template, template.partials, template.declared]);
-    const known = this.#byText.get(text);
-    if (known) return known;
+    const text = JSON.stringify([template.template, template.partials, template.declaredInputs]);
+    const cachedTemplate = this.#byText.get(text);
+    if (cachedTemplate) return cachedTemplate;
     const compiled = compileTemplate(template);
     if (this.#byText.size >= MAX_CACHED_TEMPLATES) this.#byText.clear();
     this.#byText.set(text, compiled);
@@ -35,13 +35,13 @@ export class CompiledTemplates {
 }
 
 /** Compiles a template so that only the known helpers are called and none is looked up by name. */
-function compileTemplate({ template, partials, declared }: Template): CompiledTemplate {
+function compileTemplate({ template, partials, declaredInputs }: Template): CompiledTemplate {
   const handlebars = Handlebars.create();
   const helperNames = createAddedHelpers();
   const helpers = [...Object.keys(HELPERS), ...Object.values<string>({ ...helperNames })];
 
   const knownHelpers = Object.fromEntries(helpers.map(name => [name, true]));
-  const names = new Set(declared);
+  const names = new Set(declaredInputs);
   const compileText = (text: string): Handlebars.TemplateDelegate =>
     handlebars.compile(
       instrument(handlebars.parse(text), helperNames, name => names.has(name)),

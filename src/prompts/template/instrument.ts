@@ -25,7 +25,7 @@ export function instrument(
   return program;
 }
 
-type Body = { program: hbs.AST.Program | undefined; loc: hbs.AST.SourceLocation };
+type BlockBody = { program: hbs.AST.Program | undefined; loc: hbs.AST.SourceLocation };
 
 class Instrumenter extends Handlebars.Visitor {
   /** The node that a method returns replaces the visited one. */
@@ -78,7 +78,7 @@ class Instrumenter extends Handlebars.Visitor {
   }
 
   /** Counts empty blocks too. */
-  #visitBody(block: Body): void {
+  #visitBody(block: BlockBody): void {
     block.program ??= { type: 'Program', body: [], blockParams: [], loc: block.loc };
     this.acceptKey(block as unknown as hbs.AST.Node, 'program');
   }
@@ -90,15 +90,15 @@ class Instrumenter extends Handlebars.Visitor {
   ): hbs.AST.Statement {
     const name = `[${this.#names.partial}]`;
     const copied = partial.hash ? 'this' : 'undefined';
-    const around = parseStatement(
+    const wrapper = parseStatement(
       `{{#${name} "${indent}" ${copied}}}{{/${name}}}`,
     ) as hbs.AST.BlockStatement;
     const [param] = partial.params;
-    if (partial.hash && param) around.params[1] = param;
+    if (partial.hash && param) wrapper.params[1] = param;
     const unindented = { ...partial, indent: '' };
-    around.program.body = [unindented];
+    wrapper.program.body = [unindented];
 
-    return around;
+    return wrapper;
   }
 }
 

@@ -32,34 +32,43 @@ const { lexer, terminals_: TOKENS } = (
 const MAX_FAULTS = 10;
 const MAX_TEMPLATE_CHARACTERS = 256 * 1024;
 
+/** Matches an operator of other languages, such as `==`, `<=`, `&&` and `+`. */
+const OPERATOR = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/;
+
+/** Matches a tag of Go's templates, such as `{{ .Name }}`. */
+const GO_TAG = /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u;
+
 /** Parses a template. Blanks out tags with faults, so that one fault does not hide the next. */
 export function parseTemplate(template: string): ParsedTemplate {
   const faults: FileFault[] = [];
   const maxFaults = Math.min(MAX_FAULTS, MAX_TEMPLATE_CHARACTERS / template.length);
 
-  for (let text = template; ; ) {
+  let text = template;
+  while (faults.length < maxFaults) {
     const blocks = scanBlocks(text);
     if (blocks instanceof FileFault) return { program: undefined, faults: [...faults, blocks] };
 
     try {
       return { program: Handlebars.parse(text), faults };
     } catch (error) {
-      const { what, at } = explainParseError(toError(error), text, blocks);
-      faults.push(faultAt(getPosition(text, at), what));
+      const { what, offset } = explainParseError(toError(error), text, blocks);
+      faults.push(faultAt(getPosition(text, offset), what));
 
-      const remainder = blankOutTagAt(text, at, blocks);
-      if (remainder === text || faults.length >= maxFaults) return { program: undefined, faults };
+      const remainder = blankOutTagAt(text, offset, blocks);
+      if (remainder === text) break;
       text = remainder;
     }
   }
+
+  return { program: undefined, faults };
 }
 
 /** The offsets of the blocks' tags. */
 interface BlockOffsets {
-  /** The start offsets of the blocks that are still open at the end. */
-  readonly open: readonly number[];
-  /** The end tag's offset of each closed block, by the start offset. */
-  readonly closed: ReadonlyMap<number, number>;
+  /** The offsets of the blocks that are still open at the end. */
+  readonly openBlocks: readonly number[];
+  /** The offset of each end tag, by that of the block that it closes. */
+  readonly endTags: ReadonlyMap<number, number>;
 }
 
 /**
@@ -70,12 +79,12 @@ interface BlockOffsets {
 function scanBlocks(text: string): BlockOffsets | FileFault {
   const nesting = new Nesting();
   const lineStarts = listLineStarts(text);
-  let invalidTokens = 0;
+  let invalidTokenCount = 0;
   lexer.setInput(text);
 
   let token = readNextToken();
-  while (token !== 'EOF' && invalidTokens <= MAX_FAULTS) {
-    if (token === 'INVALID') invalidTokens += 1;
+  while (token !== 'EOF' && invalidTokenCount <= MAX_FAULTS) {
+    if (token === 'INVALID') invalidTokenCount += 1;
 
     const { first_line: line, first_column: column } = lexer.yylloc;
     nesting.addToken(token, (lineStarts[line - 1] ?? 0) + column);
@@ -100,58 +109,44 @@ function readNextToken(): string {
 
 /** The blocks, branches and parentheses that are open at a token. */
 class Nesting {
-  readonly #openBlocks: { readonly at: number; branches: number }[] = [];
-  readonly #closedBlocks = new Map<number, number>();
-  #branches = 0;
-  #parentheses = 0;
+  readonly #openBlocks: { readonly offset: number; branchCount: number }[] = [];
+  readonly #endTags = new Map<number, number>();
+  #branchCount = 0;
+  #parenthesisCount = 0;
 
-  addToken(token: string, at: number): void {
+  addToken(token: string, offset: number): void {
     switch (token) {
       case 'OPEN_BLOCK':
       case 'OPEN_INVERSE':
       case 'OPEN_PARTIAL_BLOCK':
-        this.#openBlocks.push({ at, branches: 0 });
+        this.#openBlocks.push({ offset, branchCount: 0 });
         return;
       case 'OPEN_ENDBLOCK':
-        return this.#closeBlock(at);
+        return this.#closeBlock(offset);
       case 'INVERSE':
       case 'OPEN_INVERSE_CHAIN':
         return this.#addBranch();
       case 'OPEN_SEXPR':
-        this.#parentheses += 1;
+        this.#parenthesisCount += 1;
         return;
       case 'CLOSE_SEXPR':
-        this.#parentheses -= 1;
+        this.#parenthesisCount -= 1;
         return;
       case 'CLOSE':
-        this.#parentheses = 0;
+        this.#parenthesisCount = 0;
         return;
       default:
     }
   }
 
-  #closeBlock(at: number): void {
-    const block = this.#openBlocks.pop();
-    if (!block) return;
-    this.#closedBlocks.set(block.at, at);
-    this.#branches -= block.branches;
-  }
-
-  #addBranch(): void {
-    const block = this.#openBlocks.at(-1);
-    if (!block) return;
-    block.branches += 1;
-    this.#branches += 1;
-  }
-
   /** Explains what is open too often; undefined if nothing is. */
   findFault(): string | undefined {
     const { openBlocks, openParentheses } = BOUNDS;
-    if (this.#openBlocks.length + this.#branches > openBlocks) {
+    if (this.#openBlocks.length + this.#branchCount > openBlocks) {
       return `more than ${openBlocks} blocks and {{else}} branches are open inside each other`;
     }
 
-    if (this.#parentheses > openParentheses) {
+    if (this.#parenthesisCount > openParentheses) {
       return `more than ${openParentheses} parentheses are open inside each other`;
     }
 
@@ -159,7 +154,21 @@ class Nesting {
   }
 
   toBlockOffsets(): BlockOffsets {
-    return { open: this.#openBlocks.map(({ at }) => at), closed: this.#closedBlocks };
+    return { openBlocks: this.#openBlocks.map(({ offset }) => offset), endTags: this.#endTags };
+  }
+
+  #closeBlock(offset: number): void {
+    const block = this.#openBlocks.pop();
+    if (!block) return;
+    this.#endTags.set(block.offset, offset);
+    this.#branchCount -= block.branchCount;
+  }
+
+  #addBranch(): void {
+    const block = this.#openBlocks.at(-1);
+    if (!block) return;
+    block.branchCount += 1;
+    this.#branchCount += 1;
   }
 }
 
@@ -180,7 +189,7 @@ function findBlanksFault(text: string): FileFault | undefined {
 /** A fault with the offset of its place. */
 interface Explanation {
   readonly what: string;
-  readonly at: number;
+  readonly offset: number;
 }
 
 /** An error of Handlebars; it has a position unless it is a syntax error. */
@@ -190,78 +199,85 @@ type ParseError = Error & { lineNumber?: number; column?: number };
  * Explains a parse error by its place. Handlebars' own message lists every token that it would have
  * accepted.
  */
-function explainParseError(error: ParseError, text: string, { open }: BlockOffsets): Explanation {
+function explainParseError(
+  error: ParseError,
+  text: string,
+  { openBlocks }: BlockOffsets,
+): Explanation {
   const { message, lineNumber, column = 0 } = error;
   const lineStarts = listLineStarts(text);
   if (lineNumber !== undefined) {
-    const at = (lineStarts[lineNumber - 1] ?? 0) + column;
+    const offset = (lineStarts[lineNumber - 1] ?? 0) + column;
     const [what = '', endName] = message.replace(/ - \d+:\d+$/, '').split(" doesn't match ");
-    if (endName === undefined) return { what, at };
-    return { what: `\`${what}\` is not ended by {{/${endName}}}`, at };
+    if (endName === undefined) return { what, offset };
+    return { what: `\`${what}\` is not ended by {{/${endName}}}`, offset };
   }
 
   const { first_line, first_column } = lexer.yylloc;
-  const at = (lineStarts[first_line - 1] ?? 0) + first_column;
+  const offset = (lineStarts[first_line - 1] ?? 0) + first_column;
   const [, token = ''] = /got '(\w+)'$/u.exec(message) ?? [];
   if (token === 'EOF' && message.includes('OPEN_ENDBLOCK')) {
-    return { what: 'this block is never closed', at: open.at(-1) ?? at };
+    return { what: 'this block is never closed', offset: openBlocks.at(-1) ?? offset };
   }
 
-  return explainToken(token, text, at);
+  return explainToken(token, text, offset);
 }
 
 /** Explains a token that is not allowed at its place. */
-function explainToken(token: string, text: string, at: number): Explanation {
+function explainToken(token: string, text: string, offset: number): Explanation {
   if (token === 'CLOSE_UNESCAPED' || token === 'CLOSE_RAW_BLOCK') {
     const what = '`}}}` ends only `{{{`: before a literal brace, write {{name~}} }';
-    return { what, at: Math.max(0, text.lastIndexOf('{{', at)) };
+    return { what, offset: Math.max(0, text.lastIndexOf('{{', offset)) };
   }
 
-  if (text[at] === '|') {
-    return { what: "`|` is a filter of Jinja, which prompt files don't have", at };
+  if (text[offset] === '|') {
+    return { what: "`|` is a filter of Jinja, which prompt files don't have", offset };
   }
 
-  const unclosed = text.startsWith('{{!--', at) ? at : findUnclosedTag(text, at);
-  if (unclosed !== undefined) return { what: 'this tag is never closed', at: unclosed };
+  const unclosedOffset = text.startsWith('{{!--', offset) ? offset : findUnclosedTag(text, offset);
+  if (unclosedOffset !== undefined) {
+    return { what: 'this tag is never closed', offset: unclosedOffset };
+  }
 
-  const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(at)) ?? [];
+  const [tag] = /^\{\{[^{}\n]*\}\}/.exec(text.slice(offset)) ?? [];
   const subject = tag === undefined ? 'this tag' : `\`${tag}\``;
   if (token === 'OPEN_ENDBLOCK') {
-    return { what: `${subject} ends a block that was never opened`, at };
+    return { what: `${subject} ends a block that was never opened`, offset };
   }
 
   if (token === 'INVERSE' || token === 'OPEN_INVERSE_CHAIN') {
-    return { what: `${subject} is not inside a block`, at };
+    return { what: `${subject} is not inside a block`, offset };
   }
 
-  if (token === 'CLOSE') return { what: 'this tag is empty, or its last part has no value', at };
+  if (token === 'CLOSE') {
+    return { what: 'this tag is empty, or its last part has no value', offset };
+  }
 
-  return explainOperator(text, at);
+  return explainOperator(text, offset);
 }
 
 /** Explains an operator, which no tag may have. */
-function explainOperator(text: string, at: number): Explanation {
+function explainOperator(text: string, offset: number): Explanation {
   // The lexer takes the first `=` of `a == b` for one between a key and its value.
-  const start = text[at] === '=' && text[at - 1] === '=' ? at - 1 : at;
-  const [operator] = /^(?:[<>]=?|[=!]=*|&+|[-+*/%])/.exec(text.slice(start, start + 3)) ?? [];
-  if (operator === undefined) return { what: explainTag(text, at), at };
+  const start = text[offset] === '=' && text[offset - 1] === '=' ? offset - 1 : offset;
+  const [operator] = OPERATOR.exec(text.slice(start, start + 3)) ?? [];
+  if (operator === undefined) return { what: explainTag(text, offset), offset };
 
   const what = `\`${operator}\` isn't allowed in a tag: a template doesn't calculate, and only {{#ifEquals a b}} and {{#unlessEquals a b}} compare`;
-  return { what, at: start };
+  return { what, offset: start };
 }
 
 /** Explains an unreadable tag; one of Go's templates by its language. */
-function explainTag(text: string, at: number): string {
-  const [tag, name] =
-    /^\{\{[ \t]*\.(\w+)[ \t]*\}\}/u.exec(text.slice(text.lastIndexOf('{{', at))) ?? [];
+function explainTag(text: string, offset: number): string {
+  const [tag, name] = GO_TAG.exec(text.slice(text.lastIndexOf('{{', offset))) ?? [];
   if (tag === undefined) return "the template can't be read here";
 
   return `\`${tag}\` is a tag of Go's templates, which prompt files don't have: write {{${name}}}`;
 }
 
 /** Finds the start of the tag around a place; undefined if it is closed before the next tag. */
-function findUnclosedTag(text: string, at: number): number | undefined {
-  const start = at > 0 ? text.lastIndexOf('{{', at - 1) : -1;
+function findUnclosedTag(text: string, offset: number): number | undefined {
+  const start = offset > 0 ? text.lastIndexOf('{{', offset - 1) : -1;
   if (start < 0) return undefined;
 
   const end = text.indexOf('}}', start);
@@ -271,12 +287,12 @@ function findUnclosedTag(text: string, at: number): number | undefined {
 }
 
 /** Replaces the tag around a place with blanks, and the end tag too if it opens a block. */
-function blankOutTagAt(text: string, at: number, { closed }: BlockOffsets): string {
-  const start = text.lastIndexOf('{{', at + 1);
+function blankOutTagAt(text: string, offset: number, { endTags }: BlockOffsets): string {
+  const start = text.lastIndexOf('{{', offset + 1);
   if (start < 0) return text;
 
-  const blanked = blankOutTag(text, start, Math.max(at, start + 2));
-  const endTag = closed.get(start);
+  const blanked = blankOutTag(text, start, Math.max(offset, start + 2));
+  const endTag = endTags.get(start);
   return endTag === undefined ? blanked : blankOutTag(blanked, endTag, endTag + 2);
 }
 
@@ -299,7 +315,7 @@ function listLineStarts(text: string): number[] {
   return [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)];
 }
 
-function getPosition(text: string, at: number): FilePosition {
-  const before = text.slice(0, at).split('\n');
+function getPosition(text: string, offset: number): FilePosition {
+  const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -25,12 +25,12 @@ export class TagReader {
     this.#declares = declares;
   }
 
-  addFault(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
-    this.#findings.addFault(toFilePosition(here, node.loc.start), message, here.file);
+  addFault(node: hbs.AST.Node, message: string, place: TemplatePlace): void {
+    this.#findings.addFault(toFilePosition(place, node.loc.start), message, place.file);
   }
 
-  addNote(node: hbs.AST.Node, message: string, here: TemplatePlace): void {
-    this.#findings.addNote(toFilePosition(here, node.loc.start), message, here.file);
+  addNote(node: hbs.AST.Node, message: string, place: TemplatePlace): void {
+    this.#findings.addNote(toFilePosition(place, node.loc.start), message, place.file);
   }
 
   readMustache(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
@@ -42,43 +42,20 @@ export class TagReader {
 
     if (name === 'media') return this.#readMedia(statement, place);
 
-    const [param] = statement.params;
-    if (
-      name === 'role' &&
-      !(isText(param) && findRole(param.value) && statement.params.length === 1)
-    ) {
+    if (name === 'role' && !namesRole(statement)) {
       const what = 'write a role as {{role "system"}}, {{role "user"}} or {{role "model"}}';
       return this.addFault(statement, what, place);
     }
 
-    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.block) {
+    if (Object.hasOwn(HELPERS, name) && !HELPERS[name]?.isBlock) {
       this.readCall(statement, name, place);
     } else {
       this.reportWrongHelper(toTagPath(statement.path), name, place);
     }
   }
 
-  #readMedia(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
-    const findPair = (name: string): hbs.AST.Expression | undefined =>
-      statement.hash?.pairs.find(({ key }) => key === name)?.value;
-    const [url, contentType] = [findPair('url'), findPair('contentType')];
-    if (!url || statement.params.length > 0) {
-      const what = 'write a picture as {{media url=field}}, where `field` names the input';
-      return this.addFault(statement, what, place);
-    }
-
-    if (!isPath(url) || place.scope.getMeaning(url).kind !== 'input') {
-      const what =
-        'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
-      this.addNote(url, what, place);
-    }
-
-    this.readExpression(url, place, { isPicture: true });
-    if (contentType) this.readExpression(contentType, place);
-  }
-
   readCall({ params, hash, ...call }: TagCall, name: string, place: TemplatePlace): void {
-    const values = HELPERS[name]?.values ?? 0;
+    const values = HELPERS[name]?.valueCount ?? 0;
     if (values < Number.POSITIVE_INFINITY && params.length !== values) {
       const words = ['no value', 'one value', 'two values'][values] ?? '';
       return this.addFault(call, `\`${name}\` takes ${words}`, place);
@@ -91,7 +68,7 @@ export class TagReader {
   reportWrongHelper(node: hbs.AST.Node, name: string, place: TemplatePlace): void {
     const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
     if (helper) {
-      const form = `{{${helper.block ? '#' : ''}${name} …}}`;
+      const form = `{{${helper.isBlock ? '#' : ''}${name} …}}`;
       return this.addFault(
         node,
         `the helper \`${name}\` is not called in this way: write ${form}`,
@@ -100,8 +77,8 @@ export class TagReader {
     }
 
     const names = Object.keys(HELPERS);
-    const known = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-    this.addFault(node, `the helper \`${name}\` is not known: there are ${known}`, place);
+    const helperNames = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+    this.addFault(node, `the helper \`${name}\` is not known: there are ${helperNames}`, place);
   }
 
   readExpression(
@@ -152,4 +129,29 @@ export class TagReader {
       );
     }
   }
+
+  #readMedia(statement: hbs.AST.MustacheStatement, place: TemplatePlace): void {
+    const findPair = (name: string): hbs.AST.Expression | undefined =>
+      statement.hash?.pairs.find(({ key }) => key === name)?.value;
+    const [url, contentType] = [findPair('url'), findPair('contentType')];
+    if (!url || statement.params.length > 0) {
+      const what = 'write a picture as {{media url=field}}, where `field` names the input';
+      return this.addFault(statement, what, place);
+    }
+
+    if (!isPath(url) || place.scope.getMeaning(url).kind !== 'input') {
+      const what =
+        'a run takes pictures from inputs of their own, as in {{media url=field}}, and `data:` URLs';
+      this.addNote(url, what, place);
+    }
+
+    this.readExpression(url, place, { isPicture: true });
+    if (contentType) this.readExpression(contentType, place);
+  }
+}
+
+/** Returns true for a tag such as `{{role "system"}}`. */
+function namesRole({ params }: hbs.AST.MustacheStatement): boolean {
+  const [role] = params;
+  return params.length === 1 && isText(role) && findRole(role.value) !== undefined;
 }

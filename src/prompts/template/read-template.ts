@@ -64,9 +64,10 @@ const MAX_READINGS = 300;
 class TemplateReader {
   readonly #findings: Findings;
   readonly #tags: TagReader;
-  readonly #find: PartialLookup;
-  /** The used partials, and the contexts in which each was read. */
-  readonly #texts = new Map<string, string>();
+  readonly #findPartial: PartialLookup;
+  /** The used partials by name. */
+  readonly #partialTexts = new Map<string, string>();
+  /** The contexts in which each partial was read. */
   readonly #readings = new Set<string>();
   #partialBytes = 0;
   #hasInlines = false;
@@ -74,11 +75,11 @@ class TemplateReader {
   constructor(findings: Findings, tags: TagReader, find: PartialLookup) {
     this.#findings = findings;
     this.#tags = tags;
-    this.#find = find;
+    this.#findPartial = find;
   }
 
   getPartials(): Record<string, string> {
-    return Object.fromEntries([...this.#texts].sort(([a], [b]) => (a < b ? -1 : 1)));
+    return Object.fromEntries([...this.#partialTexts].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   read(text: string, place: TemplatePlace): void {
@@ -126,7 +127,7 @@ class TemplateReader {
   #readBlock(block: hbs.AST.BlockStatement, place: TemplatePlace): void {
     const { original: name } = block.path;
     if (isHelperBlock(block)) {
-      const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.block;
+      const isKnown = Object.hasOwn(HELPERS, name) && HELPERS[name]?.isBlock;
       if (isKnown) {
         this.#tags.readCall(block, name, place);
       } else {
@@ -143,7 +144,7 @@ class TemplateReader {
   }
 
   #getInnerScope(block: hbs.AST.BlockStatement, scope: Scope): Scope {
-    if (!isHelperBlock(block)) return scope.enterBlock('perhaps');
+    if (!isHelperBlock(block)) return scope.enterBlock('maybe-inputs');
     const [param] = block.params;
     switch (block.path.original) {
       case 'each':
@@ -162,8 +163,8 @@ class TemplateReader {
    * which has a fallback.
    */
   #readPartialTag(partial: PartialTag, place: TemplatePlace): void {
-    const { name: written, params, hash } = partial;
-    const name = 'original' in written ? written.original : undefined;
+    const { name: nameNode, params, hash } = partial;
+    const name = 'original' in nameNode ? nameNode.original : undefined;
     if (name === undefined || name === '__proto__') {
       const what = "a partial's name must be written out: an input can't choose it";
       return this.#tags.addFault(
@@ -179,17 +180,17 @@ class TemplateReader {
       }
     }
 
-    const isHere = name === PARTIAL_BLOCK || place.inlines.has(name);
-    const isThere = isHere || this.#readPartial(name, partial, place);
+    const isInline = name === PARTIAL_BLOCK || place.inlines.has(name);
+    const exists = isInline || this.#readPartial(name, partial, place);
 
     if (partial.type === 'PartialBlockStatement') {
       return this.#readProgram(partial.program, toUnknownContext(place));
     }
 
-    if (isThere) return;
+    if (exists) return;
 
-    const at = name.lastIndexOf('/') + 1;
-    const file = `${name.slice(0, at)}_${name.slice(at)}.prompt`;
+    const baseStart = name.lastIndexOf('/') + 1;
+    const file = `${name.slice(0, baseStart)}_${name.slice(baseStart)}.prompt`;
     this.#tags.addFault(
       partial,
       `unknown partial \`${name}\`: it would be the file ${file} beside this one`,
@@ -199,11 +200,13 @@ class TemplateReader {
 
   /** Reads a partial; returns false if there is none of that name. */
   #readPartial(name: string, tag: PartialTag, place: TemplatePlace): boolean {
-    const partial = this.#find(name);
+    const partial = this.#findPartial(name);
     if (!partial) return false;
 
-    if ('fault' in partial) this.#tags.addFault(tag, partial.fault, place);
-    if ('fault' in partial) return true;
+    if ('fault' in partial) {
+      this.#tags.addFault(tag, partial.fault, place);
+      return true;
+    }
 
     // Inline partials of a caller hide files of the same name.
     if (place.open.has(name) && !this.#hasInlines) {
@@ -219,7 +222,7 @@ class TemplateReader {
 
     this.#readings.add(reading);
 
-    if (this.#keeps(name, text)) {
+    if (this.#storePartial(name, text)) {
       this.read(text, {
         scope,
         file,
@@ -233,18 +236,18 @@ class TemplateReader {
   }
 
   /** Stores a partial's text; returns false if that would be one partial too many. */
-  #keeps(name: string, text: string): boolean {
-    if (this.#texts.has(name)) return true;
+  #storePartial(name: string, text: string): boolean {
+    if (this.#partialTexts.has(name)) return true;
 
     this.#partialBytes += Buffer.byteLength(text);
     const { partials, partialBytes } = BOUNDS;
-    if (this.#texts.size >= partials || this.#partialBytes > partialBytes) {
+    if (this.#partialTexts.size >= partials || this.#partialBytes > partialBytes) {
       const what = `the prompt uses more than ${partials} partials or ${partialBytes / 1024} KiB of them`;
       this.#findings.addFault({ line: 1, column: 1 }, what);
       return false;
     }
 
-    this.#texts.set(name, text);
+    this.#partialTexts.set(name, text);
     return true;
   }
 
@@ -267,8 +270,8 @@ class TemplateReader {
 }
 
 /** Returns the place inside content that may be rendered in another context, which is not known. */
-function toUnknownContext(here: TemplatePlace): TemplatePlace {
-  return { ...here, scope: here.scope.enterBlock('perhaps'), open: new Set() };
+function toUnknownContext(place: TemplatePlace): TemplatePlace {
+  return { ...place, scope: place.scope.enterBlock('maybe-inputs'), open: new Set() };
 }
 
 function createPartialScope(
@@ -276,7 +279,7 @@ function createPartialScope(
   { scope }: TemplatePlace,
 ): Scope {
   const args = hash?.pairs.map(({ key }) => key) ?? [];
-  const isHere =
+  const keepsContext =
     param === undefined || (isPath(param) && scope.getMeaning(param).kind === 'inputs');
-  return scope.enterPartial(isHere ? undefined : 'other', args);
+  return scope.enterPartial(keepsContext ? undefined : 'other', args);
 }

@@ -23,7 +23,7 @@ export const RENDER_LIMITS: Limits = {
 };
 
 /** Number of steps after which the clock is checked again. */
-const STEPS_PER_LOOK = 256;
+const STEPS_PER_CLOCK_CHECK = 256;
 
 /** Counts what a render uses. Each method throws LimitExceeded, whose message names the limit. */
 export class RenderBudget {
@@ -31,7 +31,7 @@ export class RenderBudget {
   readonly #start: number;
   #ownStart: number | undefined;
   #steps = 0;
-  #stepsAtLook = -STEPS_PER_LOOK;
+  #stepsAtClockCheck = -STEPS_PER_CLOCK_CHECK;
   #bytes = 0;
   #depth = 0;
 
@@ -40,7 +40,7 @@ export class RenderBudget {
     this.#start = limits.now();
   }
 
-  step(count: number): void {
+  countSteps(count: number): void {
     const { steps, ms, now } = this.#limits;
     this.#steps += count;
 
@@ -48,24 +48,16 @@ export class RenderBudget {
       throw new LimitExceeded(`rendering the prompt takes more than ${formatNumber(steps)} steps`);
     }
 
-    if (this.#steps - this.#stepsAtLook < STEPS_PER_LOOK) return;
+    if (this.#steps - this.#stepsAtClockCheck < STEPS_PER_CLOCK_CHECK) return;
 
-    this.#stepsAtLook = this.#steps;
+    this.#stepsAtClockCheck = this.#steps;
 
     if (now() - this.#start > ms && this.#isOwnTimePast()) {
       throw new LimitExceeded(`rendering the prompt takes longer than ${ms / 1000} s`);
     }
   }
 
-  #isOwnTimePast(): boolean {
-    const { ms, ownTime } = this.#limits;
-    if (!ownTime) return true;
-    const time = ownTime();
-    this.#ownStart ??= time;
-    return time - this.#ownStart > ms;
-  }
-
-  write(bytes: number): void {
+  countBytes(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytes) {
       throw new LimitExceeded(
@@ -81,6 +73,14 @@ export class RenderBudget {
     const text = render();
     this.#depth -= 1;
     return text;
+  }
+
+  #isOwnTimePast(): boolean {
+    const { ms, ownTime } = this.#limits;
+    if (!ownTime) return true;
+    const time = ownTime();
+    this.#ownStart ??= time;
+    return time - this.#ownStart > ms;
   }
 }
 

@@ -77,7 +77,7 @@ function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
     },
     role(name: string): string {
       const role = findRole(name);
-      return role ? marks.mark({ role }) : '';
+      return role ? marks.add({ role }) : '';
     },
     media({ hash }: Block): string {
       const { url, contentType } = hash as { url: Value; contentType?: Value };
@@ -85,11 +85,11 @@ function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
       const type = writeValue(contentType);
       const picture = url instanceof Picture && { picture: url.index };
       const media = { url: writeValue(url), ...picture, ...(type !== '' && { contentType: type }) };
-      return marks.mark({ part: { media } });
+      return marks.add({ part: { media } });
     },
     section: (name: Value) =>
-      marks.mark({ part: { metadata: { purpose: writeValue(name), pending: true } } }),
-    history: () => marks.mark('history'),
+      marks.add({ part: { metadata: { purpose: writeValue(name), pending: true } } }),
+    history: () => marks.add('history'),
     log: () => '',
   };
 }
@@ -97,21 +97,25 @@ function createLanguageHelpers(budget: RenderBudget, marks: Marks): Helpers {
 function createCountingHelpers(names: AddedHelpers, budget: RenderBudget, marks: Marks): Helpers {
   return {
     [names.count](steps: number, bytes: number): string {
-      budget.step(steps);
-      budget.write(bytes);
+      budget.countSteps(steps);
+      budget.countBytes(bytes);
       return '';
     },
     [names.value](value: Value): string {
       const text = stringifyValue(value, budget);
-      budget.write(Buffer.byteLength(text));
-      return text !== '' && text.trim() === '' ? marks.mark('value') + text : text;
+      budget.countBytes(Buffer.byteLength(text));
+      return text !== '' && text.trim() === '' ? marks.add('value') + text : text;
     },
     [names.block](this: unknown, value: Value, options: Block): string {
       const { blockHelperMissing } = Handlebars.helpers;
       return String(blockHelperMissing?.call(this, value, options));
     },
-    [names.partial](this: unknown, indent: string, copied: Value, { fn }: Block): string {
-      budget.step(typeof copied === 'object' && copied !== null ? Object.keys(copied).length : 1);
+    [names.partial](this: unknown, indent: string, copiedContext: Value, { fn }: Block): string {
+      budget.countSteps(
+        typeof copiedContext === 'object' && copiedContext !== null
+          ? Object.keys(copiedContext).length
+          : 1,
+      );
       const text = budget.renderDeeper(() => fn(this));
       return indent === '' ? text : indentPartial(text, indent, budget);
     },
@@ -126,14 +130,14 @@ function stringifyValue(value: Value, budget: RenderBudget): string {
 
 /** Counts the size of a text, because writing a large value takes time even if it is not shown. */
 function chargeText(text: string, budget: RenderBudget): string {
-  budget.step(Math.ceil(text.length / 64));
+  budget.countSteps(Math.ceil(text.length / 64));
   return text;
 }
 
 /** Indents every line of a partial that is alone on its line. */
 function indentPartial(text: string, indent: string, budget: RenderBudget): string {
   const lines = text.split('\n');
-  budget.write(lines.length * indent.length);
+  budget.countBytes(lines.length * indent.length);
   return lines
     .map((line, index) => (line === '' && index === lines.length - 1 ? '' : indent + line))
     .join('\n');
@@ -141,6 +145,6 @@ function indentPartial(text: string, indent: string, budget: RenderBudget): stri
 
 /** Converts V8's own errors for text length and call depth to LimitExceeded. */
 function toLimitExceeded({ message }: RangeError, budget: RenderBudget): LimitExceeded {
-  if (message.includes('string length')) budget.write(Number.POSITIVE_INFINITY);
+  if (message.includes('string length')) budget.countBytes(Number.POSITIVE_INFINITY);
   return createDepthError();
 }

@@ -1,10 +1,10 @@
 import type { FilePosition } from '../../files/formats/file-fault.ts';
 
 /** The kind of `this`: the inputs, possibly the inputs, or a value that is unknown beforehand. */
-type ThisKind = 'inputs' | 'perhaps' | 'other';
+type ThisKind = 'inputs' | 'maybe-inputs' | 'other';
 
 interface ScopeFrame {
-  readonly self: ThisKind;
+  readonly thisKind: ThisKind;
   /** Names that hide inputs: the arguments of a partial. */
   readonly shadowed: ReadonlySet<string>;
 }
@@ -32,13 +32,17 @@ export class Scope {
     readonly isInLoop: boolean,
   ) {}
 
-  static createRoot(self: ThisKind = 'inputs'): Scope {
-    return new Scope([{ self, shadowed: new Set() }], [], false);
+  static createRoot(thisKind: ThisKind = 'inputs'): Scope {
+    return new Scope([{ thisKind, shadowed: new Set() }], [], false);
   }
 
   /** Returns the scope inside a block that changes `this`. */
-  enterBlock(self: ThisKind): Scope {
-    return new Scope([{ self, shadowed: new Set() }, ...this.frames], this.params, this.isInLoop);
+  enterBlock(thisKind: ThisKind): Scope {
+    return new Scope(
+      [{ thisKind, shadowed: new Set() }, ...this.frames],
+      this.params,
+      this.isInLoop,
+    );
   }
 
   enterLoop(): Scope {
@@ -50,16 +54,21 @@ export class Scope {
   }
 
   /** Returns the scope inside a partial, where outer block parameters are unknown. */
-  enterPartial(self: ThisKind | undefined, args: readonly string[]): Scope {
-    const [here = { self: 'other' as const, shadowed: new Set<string>() }, ...outer] = this.frames;
-    const shadowed = new Set([...(self === undefined ? here.shadowed : []), ...args]);
-    return new Scope([{ self: self ?? here.self, shadowed }, ...outer], [], this.isInLoop);
+  enterPartial(thisKind: ThisKind | undefined, args: readonly string[]): Scope {
+    const [innermost = { thisKind: 'other' as const, shadowed: new Set<string>() }, ...outer] =
+      this.frames;
+    const shadowed = new Set([...(thisKind === undefined ? innermost.shadowed : []), ...args]);
+    return new Scope(
+      [{ thisKind: thisKind ?? innermost.thisKind, shadowed }, ...outer],
+      [],
+      this.isInLoop,
+    );
   }
 
   /** A key that is equal for scopes in which every path has the same meaning. */
   get key(): string {
-    const frames = this.frames.map(({ self, shadowed }) =>
-      [self, ...[...shadowed].sort()].join(','),
+    const frames = this.frames.map(({ thisKind, shadowed }) =>
+      [thisKind, ...[...shadowed].sort()].join(','),
     );
     return `${this.isInLoop ? 'loop' : ''}|${frames.join('|')}`;
   }
@@ -73,14 +82,16 @@ export class Scope {
 
     const frame = this.frames[depth];
     if (!frame) return { kind: 'nowhere' };
-    if (frame.self === 'other') return { kind: 'value' };
-    if (name === undefined) return frame.self === 'inputs' ? { kind: 'inputs' } : { kind: 'value' };
+    if (frame.thisKind === 'other') return { kind: 'value' };
+    if (name === undefined) {
+      return frame.thisKind === 'inputs' ? { kind: 'inputs' } : { kind: 'value' };
+    }
     if (frame.shadowed.has(name)) return { kind: 'value' };
 
     return {
       kind: 'input',
       key: name,
-      isCertain: frame.self === 'inputs',
+      isCertain: frame.thisKind === 'inputs',
       isWhole: parts.length === 1,
     };
   }

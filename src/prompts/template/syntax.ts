@@ -2,22 +2,22 @@ import type { FilePosition } from '../../files/formats/file-fault.ts';
 
 /** The helpers of the language and their number of values; `history` and `log` may have none. */
 export const HELPERS: {
-  readonly [name: string]: { readonly block?: boolean; readonly values: number };
+  readonly [name: string]: { readonly isBlock?: boolean; readonly valueCount: number };
 } = {
-  if: { block: true, values: 1 },
-  unless: { block: true, values: 1 },
-  each: { block: true, values: 1 },
-  with: { block: true, values: 1 },
-  ifEquals: { block: true, values: 2 },
-  unlessEquals: { block: true, values: 2 },
-  media: { values: 0 },
-  role: { values: 1 },
-  history: { values: 0 },
-  section: { values: 1 },
-  json: { values: 1 },
-  lookup: { values: 2 },
-  word: { values: 2 },
-  log: { values: Number.POSITIVE_INFINITY },
+  if: { isBlock: true, valueCount: 1 },
+  unless: { isBlock: true, valueCount: 1 },
+  each: { isBlock: true, valueCount: 1 },
+  with: { isBlock: true, valueCount: 1 },
+  ifEquals: { isBlock: true, valueCount: 2 },
+  unlessEquals: { isBlock: true, valueCount: 2 },
+  media: { valueCount: 0 },
+  role: { valueCount: 1 },
+  history: { valueCount: 0 },
+  section: { valueCount: 1 },
+  json: { valueCount: 1 },
+  lookup: { valueCount: 2 },
+  word: { valueCount: 2 },
+  log: { valueCount: Number.POSITIVE_INFINITY },
 };
 
 const ROLES = ['system', 'user', 'model'] as const;
@@ -67,7 +67,7 @@ export function isValueTag(
 
 /** Returns true if a block calls a helper; `{{#name}}…{{/name}}` is the block of a value. */
 export function isHelperBlock({ path, params, hash }: hbs.AST.BlockStatement): boolean {
-  const isKnown = Object.hasOwn(HELPERS, path.original) && HELPERS[path.original]?.block === true;
+  const isKnown = Object.hasOwn(HELPERS, path.original) && HELPERS[path.original]?.isBlock === true;
   return isKnown || params.length > 0 || hash !== undefined;
 }
 

@@ -37,8 +37,8 @@ export class Marks {
   readonly #marks: Mark[] = [];
 
   /** Returns the text of a new marker. */
-  mark(mark: Mark): string {
-    return `${this.#nonce}:${this.#marks.push(mark) - 1};`;
+  add(add: Mark): string {
+    return `${this.#nonce}:${this.#marks.push(add) - 1};`;
   }
 
   /** Splits a rendered text into messages. Text before the first role belongs to the user. */
@@ -54,28 +54,28 @@ export class Marks {
     };
 
     for (const [index, piece] of this.#splitPieces(renderedText).entries()) {
-      const mark = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
-      if (mark === undefined || mark === 'value') {
-        text += mark === undefined ? piece : '';
-        isValue ||= mark === 'value';
+      const add = index % 2 === 1 ? this.#marks[Number(piece)] : undefined;
+      if (add === undefined || add === 'value') {
+        text += add === undefined ? piece : '';
+        isValue ||= add === 'value';
         continue;
       }
 
       endText();
 
-      if (mark === 'history') {
+      if (add === 'history') {
         drafts.push(...asHistory(history), { role: 'model', content: [] });
-      } else if ('role' in mark) {
-        drafts.push({ role: mark.role, content: [] });
+      } else if ('role' in add) {
+        drafts.push({ role: add.role, content: [] });
       } else {
-        drafts.at(-1)?.content.push(mark.part);
+        drafts.at(-1)?.content.push(add.part);
       }
     }
 
     endText();
-    const written = drafts.filter(({ content }) => content.length > 0);
-    const isPlaced = written.some(({ metadata }) => metadata?.['purpose'] === 'history');
-    return isPlaced ? written : withHistory(written, history);
+    const filledDrafts = drafts.filter(({ content }) => content.length > 0);
+    const isPlaced = filledDrafts.some(({ metadata }) => metadata?.['purpose'] === 'history');
+    return isPlaced ? filledDrafts : withHistory(filledDrafts, history);
   }
 
   /**
@@ -83,14 +83,14 @@ export class Marks {
    * compiled each time.
    */
   #splitPieces(rendered: string): string[] {
-    const [first = '', ...others] = rendered.split(`${this.#nonce}:`);
+    const [first = '', ...otherParts] = rendered.split(`${this.#nonce}:`);
     const pieces = [first];
-    for (const other of others) {
-      const [index] = /^\d+(?=;)/u.exec(other) ?? [];
+    for (const otherPart of otherParts) {
+      const [index] = /^\d+(?=;)/u.exec(otherPart) ?? [];
       if (index === undefined) {
-        pieces.push(`${pieces.pop()}${this.#nonce}:${other}`);
+        pieces.push(`${pieces.pop()}${this.#nonce}:${otherPart}`);
       } else {
-        pieces.push(index, other.slice(index.length + 1));
+        pieces.push(index, otherPart.slice(index.length + 1));
       }
     }
 

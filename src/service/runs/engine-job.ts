@@ -39,8 +39,7 @@ export async function buildEngineJob(
   const prompt = await renderPrompt(
     definition,
     { textInputs, images: loaded },
-    work => tasks.do('render', work, task),
-    describeImage,
+    { render: work => tasks.do('render', work, task), describe: describeImage },
   );
 
   return {

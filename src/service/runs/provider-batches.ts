@@ -100,8 +100,10 @@ export class ProviderBatches {
     const caller = { userId, keyId: SESSION_KEY_ID };
     const { run, images } = await checkCreation(services, caller, creation, UNCOUNTED);
     const { textInputs, runOptions } = run.request;
-    const prompt = await renderPrompt(definition, { textInputs, images }, work =>
-      services.tasks.do('render', work, { userId }),
+    const prompt = await renderPrompt(
+      definition,
+      { textInputs, images },
+      { render: work => services.tasks.do('render', work, { userId }) },
     );
 
     const request = buildPromptRequest(definition, model, prompt, runOptions);

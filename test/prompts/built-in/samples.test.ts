@@ -31,7 +31,7 @@ const text = async (
 
 const checkDefinition = (definition: ReturnType<typeof parsePromptFile>): string[] => {
   const findings = new Findings('x.prompt');
-  checkModel(definition, createKnownModels(models), findings);
+  checkModel(definition, createKnownModels(models), { findings });
   return findings.list().map(({ severity, line, message }) => `${severity} ${line}: ${message}`);
 };
 

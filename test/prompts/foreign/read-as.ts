@@ -8,7 +8,9 @@ type Inputs = Readonly<Record<string, string>>;
 
 /** Reads a file of another form, which must be without a fault. */
 export function readAs(file: string, text: string, others: Inputs = {}) {
-  const { findings, definition } = parseAnyPrompt(text, file, { beside: name => others[name] });
+  const { findings, definition } = parseAnyPrompt(text, file, {
+    readSibling: name => others[name],
+  });
   expect(findings.list().filter(({ severity }) => severity === 'fault')).toEqual([]);
   if (!definition) throw new Error('nothing could be read');
   return definition;

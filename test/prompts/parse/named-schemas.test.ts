@@ -13,7 +13,7 @@ output:
 
 function read(files: Readonly<Record<string, string>>, text = FILE) {
   const { findings, definition } = parseAnyPrompt(text, 'x.prompt', {
-    beside: name => files[name],
+    readSibling: name => files[name],
   });
   return { found: findings.list().map(({ line, message }) => `${line}: ${message}`), definition };
 }

@@ -44,10 +44,10 @@ const NESTED_TAG = /^\{\{this\.\[(?<field>[^\]]+)\]\.\[(?<step>[^\]]+)\]/u;
  * Returns true if a document defines an evaluation, as `POST /v1/evals` takes it and
  * `GET /v1/evals/…` returns it.
  */
-export function isEvaluation(whole: JsonValue): boolean {
+export function isEvaluation(document: JsonValue): boolean {
   return (
-    isJsonList(findOwnValue(whole, 'testing_criteria')) &&
-    isJsonObject(findOwnValue(whole, 'data_source_config'))
+    isJsonList(findOwnValue(document, 'testing_criteria')) &&
+    isJsonObject(findOwnValue(document, 'data_source_config'))
   );
 }
 
@@ -167,8 +167,8 @@ function readEvaluationRun(evaluation: JsonValue): EvaluationRun {
   };
 }
 
-function resolvePointer(whole: JsonValue, pointer: string): JsonValue | undefined {
-  return pointer.split('/').slice(1).reduce<JsonValue | undefined>(findOwnValue, whole);
+function resolvePointer(document: JsonValue, pointer: string): JsonValue | undefined {
+  return pointer.split('/').slice(1).reduce<JsonValue | undefined>(findOwnValue, document);
 }
 
 /** Returns the config of sampling parameters; those without an equivalent are left out. */
@@ -198,7 +198,7 @@ function readMessagePieces(value: JsonValue | undefined, node: YamlValue): Piece
 function toReferencePiece(part: TextPart): Piece {
   if ('text' in part) return part;
   // A prompt has no answer to refer to.
-  if (part.of === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
+  if (part.source === 'sample') return { text: `{{sample.${part.path.join('.')}}}` };
 
   const [field = ''] = part.path;
   if (part.path.length <= 1) return { input: field };

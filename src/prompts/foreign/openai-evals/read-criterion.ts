@@ -147,7 +147,7 @@ function readTextParts(entries: ReadonlyMap<string, YamlValue>, key: string): Te
 function buildTextCode(parts: readonly TextPart[], row: EvaluationRow): string {
   const codes = parts.map(part => {
     if ('text' in part) return JSON.stringify(part.text);
-    return part.of === 'item'
+    return part.source === 'item'
       ? JSON.stringify(getRowText(row, part.path))
       : (findAnswerCode(part) ?? '');
   });
@@ -243,7 +243,7 @@ function joinJudgeText(
   messages: readonly TextMessage[],
   placeholders: Map<string, readonly string[]>,
 ): string {
-  const addPlaceholder = ({ of, path }: Reference): string => {
+  const addPlaceholder = ({ source: of, path }: Reference): string => {
     if (of === 'sample') return '{{completion}}';
     const field = path.join('.');
     const name = field === 'completion' ? 'item.completion' : field;
@@ -294,7 +294,7 @@ function readScoreModel(...[entries, note]: Parameters<ReadCriterion>): Criterio
 }
 
 /** Runs the function `grade` of a grader. As at OpenAI, an error scores 0. */
-const GRADE = `
+const GRADE_PROGRAM = `
 import json, sys
 
 source, item, least = sys.argv[1:4]
@@ -328,7 +328,7 @@ function readPythonGrader(...[entries, note]: Parameters<ReadCriterion>): Criter
   return {
     placeholders: NO_PLACEHOLDERS,
     buildExpectation: ({ fields }) => ({
-      command: [PYTHON, '-c', GRADE, source, JSON.stringify(fields), lowestPass],
+      command: [PYTHON, '-c', GRADE_PROGRAM, source, JSON.stringify(fields), lowestPass],
     }),
   };
 }

@@ -2,7 +2,7 @@ import { type EvaluationRow, getRowText } from './evaluation-rows.ts';
 
 /** A reference to the row (`item`) or to the answer (`sample`), with its path. */
 export interface Reference {
-  readonly of: 'item' | 'sample';
+  readonly source: 'item' | 'sample';
   readonly path: readonly string[];
 }
 
@@ -19,7 +19,7 @@ export function splitAtReferences(text: string): TextPart[] {
     const path = (groups?.['path'] ?? '').split(/[.[\]]+/u).filter(step => step !== '');
     parts.push(
       { text: text.slice(end, index) },
-      { of: groups?.['of'] === 'item' ? 'item' : 'sample', path },
+      { source: groups?.['of'] === 'item' ? 'item' : 'sample', path },
     );
     end = index + referenceText.length;
   }
@@ -29,8 +29,8 @@ export function splitAtReferences(text: string): TextPart[] {
   );
 }
 
-export function isReference(part: TextPart, of: Reference['of']): part is Reference {
-  return 'of' in part && part.of === of;
+export function isReference(part: TextPart, source: Reference['source']): part is Reference {
+  return 'source' in part && part.source === source;
 }
 
 /** Returns a text with the fields of a row; `answer` replaces references to the answer. */
@@ -41,7 +41,7 @@ export function fillReferences(
 ): string {
   const texts = parts.map(part => {
     if ('text' in part) return part.text;
-    return part.of === 'item' ? getRowText(row, part.path) : answer;
+    return part.source === 'item' ? getRowText(row, part.path) : answer;
   });
   return texts.join('');
 }

@@ -19,11 +19,11 @@ const SCHEMA_RULES: readonly KeywordRule[] = [
 
 const VALUE_RULES: readonly KeywordRule[] = [
   ...SCHEMA_RULES,
-  ['required', value => isDistinctList(value) && value.every(isText)],
-  ['type', value => isText(value) || (isDistinctList(value) && value.length > 0)],
+  ['required', value => isDistinctList(value) && value.every(isTextValue)],
+  ['type', value => isTextValue(value) || (isDistinctList(value) && value.length > 0)],
   ['enum', value => isJsonList(value) && value.length > 0],
   ['pattern', isRegularExpression],
-  ['title description $comment format $ref $id', isText],
+  ['title description $comment format $ref $id', isTextValue],
   ['multipleOf', value => isNumber(value) && value > 0],
   ['maximum minimum exclusiveMaximum exclusiveMinimum', isNumber],
   ['maxLength minLength maxItems minItems maxProperties minProperties', isLimit],
@@ -109,7 +109,7 @@ function listSubschemas(keyword: string, value: JsonValue): readonly JsonValue[]
   return isJsonList(value) ? value : [value];
 }
 
-function isText(value: JsonValue): value is string {
+function isTextValue(value: JsonValue): value is string {
   return typeof value === 'string';
 }
 
@@ -136,7 +136,7 @@ function isDistinctList(value: JsonValue): value is readonly JsonValue[] {
 
 function isRegularExpression(value: JsonValue): boolean {
   try {
-    return isText(value) && new RegExp(value, 'u').flags === 'u';
+    return isTextValue(value) && new RegExp(value, 'u').flags === 'u';
   } catch {
     return false;
   }

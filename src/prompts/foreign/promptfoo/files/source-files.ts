@@ -65,7 +65,7 @@ export class SourceFiles {
    * @throws {FileFault} at the position of the pattern, if its folder can't be read or lies outside
    */
   listMatching(pattern: string, at: Located): string[] {
-    this.#budget.search();
+    this.#budget.countSearch();
     const relativePattern = withoutScheme(pattern);
     const steps = relativePattern.split('/');
     const base = steps.slice(0, Math.max(0, steps.findIndex(isGlob))).join('/');
@@ -148,7 +148,7 @@ export class SourceFiles {
       if (cachedContent !== undefined) return cachedContent;
 
       const bytes = readFileSync(realPath);
-      this.#budget.readFile(bytes.length);
+      this.#budget.countFile(bytes.length);
 
       // promptfoo takes other bytes that are not UTF-8; of UTF-16 no line or column is left.
       if (encoding === 'utf8' && isUtf16(bytes)) {

@@ -121,7 +121,7 @@ class CaseList implements CasesForPrompt {
       repeat: number | undefined;
     },
   ): void {
-    this.#conversion.budget.step();
+    this.#conversion.budget.countStep();
 
     if (isLeftOut && this.#conversion.isForTest) {
       this.leaveOut(1, turn);
@@ -157,7 +157,7 @@ function reportFaultsOfFirstCase(
   { budget }: ConversionContext,
 ): void {
   cases.next();
-  budget.step();
+  budget.countStep();
 }
 
 /** The number of characters in the inputs of all cases. */
