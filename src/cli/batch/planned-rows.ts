@@ -31,7 +31,7 @@ export async function* planBatchRows(
   keep: (row: SourceRow) => RowJob['source'],
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
-  for await (const row of readRows(source, stop.reading, batch.fields)) {
+  for await (const row of readRows(source, stop.stopping, batch.fields)) {
     if (row.row === 1) throwIfStrayColumn(batch, source, row);
     if (!isInShard(options.shard, row.row)) continue;
 

@@ -115,7 +115,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
 
   const tally = new Tally(firstPass?.count);
   const stop = new StopControl();
-  const budget = new Budget(ctx, options.caps, { until: stop.reading });
+  const budget = new Budget(ctx, options.caps, { until: stop.stopping });
   const handedOverRows = collectHandedRows(journal);
   countEarlierRuns(budget, openBatch, recalledJobs, handedOverRows);
 
@@ -169,7 +169,7 @@ async function runAllRows(
 
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
     await finishRow(runningBatch, (job as RowJob).source(), outcome);
-    job.batched?.settled();
+    job.batchAnswer?.withdraw();
   };
 
   // A provider may take a day, and its batches may hold more rows than the memory.
@@ -178,7 +178,7 @@ async function runAllRows(
     spillFile ? spillRow(spillFile, row, journal.file) : () => row;
   const jobPlans = planBatchRows(runningBatch, recalledJobs, keepRow);
 
-  const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.reading };
+  const work = { ...runningBatch, connection, estimatedCredits, stopping: stop.stopping };
   const { cancel, retryUnknown } = options;
 
   const jobs = handsOver

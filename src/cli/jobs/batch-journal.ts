@@ -24,7 +24,7 @@ import {
   type ExtraCreation,
   type HandoverRecord,
   type JobState,
-  type ReadJournal,
+  type JournalContent,
   readJournal,
 } from './read-journal.ts';
 
@@ -52,33 +52,35 @@ export interface JobEnd {
 export class BatchJournal implements JobJournal {
   readonly file: string;
   readonly #place: ContainedPath;
+  readonly #canResume: boolean;
   /** The facts of the latest start; undefined for a new journal. */
-  readonly facts: ReadJournal['facts'];
+  readonly facts: JournalContent['facts'];
   /**
    * The jobs' extra creations when the journal was opened, by their ids in the machine's journal.
    */
   readonly extras: ReadonlyMap<string, ExtraCreation>;
   /** The ids of the jobs and extra creations from before the latest start that resumed nothing. */
-  readonly earlier: ReadJournal['earlier'];
+  readonly earlierIds: JournalContent['earlierIds'];
   readonly #states: Map<string, JobState>;
-  readonly #handovers: ReadJournal['handovers'];
+  readonly #handovers: JournalContent['handovers'];
   #hasJobs: boolean;
   #lines: AppendLog;
 
   private constructor(
     place: ContainedPath,
     handle: FileHandle,
-    journal: ReadJournal,
-    private readonly canResume: boolean,
+    content: JournalContent,
+    { canResume }: { readonly canResume: boolean },
   ) {
     this.#place = place;
+    this.#canResume = canResume;
     this.file = path.join(place.folder, place.name);
-    this.facts = journal.facts;
-    this.extras = journal.extras;
-    this.earlier = journal.earlier;
-    this.#hasJobs = journal.states.size + journal.handovers.size > 0;
-    this.#states = journal.states;
-    this.#handovers = journal.handovers;
+    this.facts = content.facts;
+    this.extras = content.extras;
+    this.earlierIds = content.earlierIds;
+    this.#hasJobs = content.states.size + content.handovers.size > 0;
+    this.#states = content.states;
+    this.#handovers = content.handovers;
     this.#lines = AppendLog.forHandle(handle);
   }
 
@@ -93,8 +95,8 @@ export class BatchJournal implements JobJournal {
     if (!isDirectory(file.folder)) throw usageError(`--out: no such directory: ${file.folder}`);
     // Read it before opening it for writing, because the user may have named another file by
     // mistake.
-    const read = await readJournal(file);
-    return new BatchJournal(file, await openForLines(file), read, canResume);
+    const content = await readJournal(file);
+    return new BatchJournal(file, await openForLines(file), content, { canResume });
   }
 
   /** The jobs' states when the journal was opened, by job id. */
@@ -167,23 +169,13 @@ export class BatchJournal implements JobJournal {
     ]);
   }
 
-  /** Replaces all events but the beginning. An empty journal needs none. */
-  async #rewrite(events: readonly JournalEvent[]): Promise<void> {
-    const beginning: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
-    const allEvents = events.length === 0 ? [] : [beginning, ...events];
-    const lines = allEvents.map(event => `${JSON.stringify(toJournalLine(event))}\n`);
-    await this.close();
-    await replaceFile(this.#place, lines.join(''), 0o600);
-    this.#lines = AppendLog.forHandle(await openForLines(this.#place));
-  }
-
   /** Writes an event. By default resolves once the event would survive a power cut. */
   async append(event: JournalEvent, options?: LineOptions): Promise<void> {
     this.#hasJobs ||= event.kind !== 'begun';
     try {
       await this.#lines.append(toJournalLine(event), options);
     } catch (error) {
-      throw unwritableFileError(this.file, error, this.canResume);
+      throw unwritableFileError(this.file, error, { canResume: this.#canResume });
     }
   }
 
@@ -196,6 +188,16 @@ export class BatchJournal implements JobJournal {
     await this.close();
     await rm(this.file, { force: true });
     await syncDirectory(path.dirname(this.file));
+  }
+
+  /** Replaces all events but the beginning. An empty journal needs none. */
+  async #rewrite(events: readonly JournalEvent[]): Promise<void> {
+    const beginning: JournalEvent = { kind: 'begun', facts: this.facts ?? {} };
+    const allEvents = events.length === 0 ? [] : [beginning, ...events];
+    const lines = allEvents.map(event => `${JSON.stringify(toJournalLine(event))}\n`);
+    await this.close();
+    await replaceFile(this.#place, lines.join(''), 0o600);
+    this.#lines = AppendLog.forHandle(await openForLines(this.#place));
   }
 }
 
@@ -247,7 +249,11 @@ function toStateEvents(
 }
 
 /** Returns the error for a file of a batch that can't be written any more; it stops the batch. */
-export function unwritableFileError(file: string, cause: unknown, canResume = true): Error {
+export function unwritableFileError(
+  file: string,
+  cause: unknown,
+  { canResume = true }: { readonly canResume?: boolean } = {},
+): Error {
   if (cause instanceof PathFault) return cause;
   return new CliError(`${file} can't be written: ${getErrorMessage(cause)}`, {
     status: 'FILE_ERROR',

@@ -56,33 +56,13 @@ export async function runJobs(jobs: PlannedJobs, parts: EngineParts): Promise<vo
 class JobEngine {
   readonly #parts: EngineParts;
   readonly #creations: PQueue;
-  readonly #open = new Set<Promise<void>>();
+  readonly #openJobs = new Set<Promise<void>>();
   readonly #doubts: { readonly job: Job; readonly outcome: InDoubt }[] = [];
   #fault: { readonly error: unknown } | undefined;
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
     this.#creations = new PQueue({ concurrency: parts.concurrency });
-  }
-
-  /**
-   * Resolves when every started job has ended.
-   *
-   * @throws the first error that must end all other jobs too
-   */
-  async waitForEnd(): Promise<void> {
-    await this.#drain();
-    if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
-    await this.#drain();
-    for (const { job, outcome } of this.#doubts) await this.#settle(job, outcome);
-    if (this.#fault !== undefined) throw this.#fault.error;
-  }
-
-  async #drain(): Promise<void> {
-    await this.#creations.onIdle();
-    while (this.#open.size > 0) {
-      await Promise.all(this.#open);
-    }
   }
 
   /**
@@ -98,12 +78,38 @@ class JobEngine {
     });
   }
 
+  /**
+   * Resolves when every started job has ended.
+   *
+   * @throws the first error that must end all other jobs too
+   */
+  async waitForEnd(): Promise<void> {
+    await this.#drain();
+    if (!this.#parts.work.ctx.signal.aborted) await this.#settleDoubts();
+    await this.#drain();
+    for (const { job, outcome } of this.#doubts) await this.#settle(job, outcome);
+    if (this.#fault !== undefined) throw this.#fault.error;
+  }
+
+  /** Stops the engine after an error that must end all jobs. */
+  fail(error: unknown): void {
+    this.#fault ??= { error };
+    this.#parts.stop.stopRows();
+  }
+
+  async #drain(): Promise<void> {
+    await this.#creations.onIdle();
+    while (this.#openJobs.size > 0) {
+      await Promise.all(this.#openJobs);
+    }
+  }
+
   /** Waits until no other job waits for a creation and not too many jobs are open. */
   async #waitForRoom(): Promise<void> {
     const { stop } = this.#parts;
     await this.#creations.onSizeLessThan(1);
-    while (this.#open.size >= MAX_OPEN_JOBS && !stop.isStopping()) {
-      await Promise.race(this.#open);
+    while (this.#openJobs.size >= MAX_OPEN_JOBS && !stop.isStopping()) {
+      await Promise.race(this.#openJobs);
     }
   }
 
@@ -116,10 +122,10 @@ class JobEngine {
   #start(planned: PlannedJob): Promise<void> {
     return new Promise(freeSlot => {
       const runningJob = this.#run(planned, freeSlot).finally(() => {
-        this.#open.delete(runningJob);
+        this.#openJobs.delete(runningJob);
         freeSlot();
       });
-      this.#open.add(runningJob);
+      this.#openJobs.add(runningJob);
     });
   }
 
@@ -189,11 +195,5 @@ class JobEngine {
       case 'in doubt':
         return this.#settle(job, withCandidates(outcome, settlement.candidates, connection));
     }
-  }
-
-  /** Stops the engine after an error that must end all jobs. */
-  fail(error: unknown): void {
-    this.#fault ??= { error };
-    this.#parts.stop.stopRows();
   }
 }

@@ -19,7 +19,7 @@ export interface Job extends JobName {
    * Set if a provider's batch has answered it; called once it is settled. The journal has the
    * batch, so that the creation is never in doubt. Its duration is meaningless.
    */
-  readonly batched?: { readonly settled: () => void };
+  readonly batchAnswer?: { readonly withdraw: () => void };
   /** The estimate in the service's search results; undefined if it is the same for all jobs. */
   readonly estimatedCredits?: unknown;
   /** True for a question to a judge, whose failed run `--retry-unknown` makes again. */
@@ -28,7 +28,7 @@ export interface Job extends JobName {
    * The only creation that counts as the job's own, if another prompt may have been sent under its
    * id.
    */
-  readonly creates?: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
+  readonly expectedCreation?: Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
   /** Room in the budget that is already reserved. */
   readonly reservation?: Reservation;
   /**
@@ -73,8 +73,10 @@ export function computeRunSeconds({ sentAt, endedAt }: RunDetails): number | nul
 }
 
 /** Returns the sum of the known results of `computeRunSeconds`, to the millisecond. */
-export function sumSeconds(all: readonly (number | null)[]): number {
-  return Math.round(all.reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0) * 1000) / 1000;
+export function sumSeconds(durations: readonly (number | null)[]): number {
+  return (
+    Math.round(durations.reduce<number>((sum, seconds) => sum + (seconds ?? 0), 0) * 1000) / 1000
+  );
 }
 
 export type JobOutcome =

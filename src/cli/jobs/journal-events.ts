@@ -13,6 +13,9 @@ export type JobStep = (typeof JOB_STEPS)[number];
  */
 export const FORGOTTEN_ID_PREFIX = 'forgotten ';
 
+/** Matches the id of an old handover, such as `provider-batch:6f1d…` or `provider-batch:6f1d…/rows`. */
+const OLD_HANDOVER_ID = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
+
 /** Rows are handed over to a provider as one of its batches. */
 export interface HandoverEvent {
   readonly kind: 'handover';
@@ -22,7 +25,7 @@ export interface HandoverEvent {
   readonly key: string;
   readonly promptVersionId: string;
   /** The provider interface of the requests; undefined if an earlier version made them. */
-  readonly interface?: string | undefined;
+  readonly providerInterface?: string | undefined;
   readonly rows: readonly (readonly [id: string, inputsDigest: string])[];
 }
 
@@ -85,12 +88,14 @@ export function toJournalLine(event: JournalEvent): UncheckedObject {
     }
     case 'extra end':
       return { journalId: event.journalId, runId: event.runId };
-    case 'handover':
+    case 'handover': {
+      const { key, time, promptVersionId, providerInterface, rows } = event;
+      return { providerBatch: key, time, promptVersionId, interface: providerInterface, rows };
+    }
     case 'handover progress':
       break;
   }
-  const { kind: _, key, ...fields } = event;
-  return { providerBatch: key, ...fields };
+  return { providerBatch: event.key, file: event.file, batch: event.batch };
 }
 
 function toStepLine(event: StepEvent): UncheckedObject {
@@ -146,7 +151,7 @@ export function parseJournalLine(
   }
 
   const job = { id, row: Number(line['row']) };
-  const step = JOB_STEPS.find(known => known === line['state']);
+  const step = JOB_STEPS.find(name => name === line['state']);
   if (step !== undefined) return parseStep(step, job, line, service);
   if (typeof mark === 'string') return parseMark(id, mark);
 
@@ -238,7 +243,7 @@ function parseHandover(
     key,
     time: readTextAt(line, 'time'),
     promptVersionId,
-    interface: readTextAt(line, 'interface'),
+    providerInterface: readTextAt(line, 'interface'),
     rows,
   };
 }
@@ -247,11 +252,9 @@ function isHandedRow(row: unknown): row is [id: string, inputsDigest: string] {
   return Array.isArray(row) && typeof row[0] === 'string' && typeof row[1] === 'string';
 }
 
-const OLD_HANDOVER = /^provider-batch:(?<key>.+?)(?:\/rows)?$/u;
-
 /** Reads a mark of version 0.2.0, which wrote handovers as marks with JSON in them. */
 function parseMark(id: string, mark: string): ReturnType<typeof parseHandover> | undefined {
-  const key = OLD_HANDOVER.exec(id)?.groups?.['key'];
+  const key = OLD_HANDOVER_ID.exec(id)?.groups?.['key'];
   if (key === undefined) return undefined;
   const line = parseJson(mark);
   return isJsonObject(line) ? parseHandover(key, line) : DAMAGED_HANDOVER;

@@ -74,9 +74,10 @@ export function createPacedConnector(
   const pacedConnections = new Map<Connection, Connection>();
   return async target => {
     const connection = await getTargetConnection(ctx, target);
-    const paced = pacedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
-    pacedConnections.set(connection, paced);
-    return paced;
+    const pacedConnection =
+      pacedConnections.get(connection) ?? createPacedConnection(ctx, connection, rate);
+    pacedConnections.set(connection, pacedConnection);
+    return pacedConnection;
   };
 }
 

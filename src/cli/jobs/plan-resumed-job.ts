@@ -10,6 +10,9 @@ import type { RecalledJobs } from './recall-jobs.ts';
 import { type RequestResult, toNotRunResult } from './run-requests.ts';
 import type { Settlement } from './settle-doubts.ts';
 
+/** Matches the code at the end of a journaled error, such as ` (SERVER_ERROR)`. */
+const ERROR_CODE = / \(\w+\)$/u;
+
 /** Flags that run jobs of an earlier invocation again. */
 export interface RetryFlags {
   /** True to create jobs again that may have made a run. */
@@ -18,25 +21,30 @@ export interface RetryFlags {
   readonly retryFailed?: boolean;
 }
 
-/**
- * Returns the plan for a job, or its earlier result. Never runs a job again unasked if it was or
- * may have been paid for.
- */
+/** The next action for a job of a resumed command. */
+export type ResumedJobPlan =
+  | JobPlan
+  /** Report the result that an earlier invocation has got, or why the job is not run. */
+  | { readonly kind: 'report'; readonly result: RequestResult };
+
+/** Plans a job. Never runs one again unasked if it was or may have been paid for. */
 export function planJob(
-  { id, isQuestion = false, creates }: Job,
+  { id, isQuestion = false, expectedCreation: creates }: Job,
   { states, settlements }: RecalledJobs,
   connection: Connection,
   { retryUnknown, retryFailed = false }: RetryFlags,
-): JobPlan | RequestResult {
+): ResumedJobPlan {
   const state = states.get(id);
   if (state === undefined || state.step === 'waiting' || !isOwnCreation(state, creates)) {
     return { kind: 'create' };
   }
 
-  const ended = parseEndedResult(state.result);
-  if (ended !== undefined) {
+  const endedResult = parseEndedResult(state.result);
+  if (endedResult !== undefined) {
     const isRetried = retryFailed || (retryUnknown && isQuestion);
-    return isRetried && ended.run?.runStatus === 'failed' ? { kind: 'create' } : ended;
+    return isRetried && endedResult.run?.runStatus === 'failed'
+      ? { kind: 'create' }
+      : { kind: 'report', result: endedResult };
   }
 
   if (state.runId !== undefined) {
@@ -49,7 +57,7 @@ export function planJob(
 
   return !state.mayHaveRun || retryUnknown
     ? { kind: 'create' }
-    : toNotRunResult(mayHaveRunError(state));
+    : { kind: 'report', result: toNotRunResult(mayHaveRunError(state)) };
 }
 
 /**
@@ -61,7 +69,7 @@ function planUnanswered(
   settlement: Settlement | undefined,
   connection: Connection,
   { retryUnknown }: Pick<RetryFlags, 'retryUnknown'>,
-): JobPlan | RequestResult {
+): ResumedJobPlan {
   if (entry === undefined || settlement?.kind === 'none') return { kind: 'create' };
   if (settlement?.kind === 'repeat') return { kind: 'repeat', entry };
 
@@ -73,18 +81,18 @@ function planUnanswered(
 
   const cause = new Error(`the creation of ${entry.time} was never answered`);
   const error = new CreationInDoubt(cause, settlement?.candidates, entry, connection);
-  return { ...toNotRunResult(error), isInDoubt: true };
+  return { kind: 'report', result: { ...toNotRunResult(error), isInDoubt: true } };
 }
 
 /** Returns false for the state of another creation than the job's own. */
-function isOwnCreation({ entry }: JobState, creates: Job['creates']): boolean {
+function isOwnCreation({ entry }: JobState, creates: Job['expectedCreation']): boolean {
   if (creates === undefined) return true;
   const { promptVersionId, inputsDigest } = creates;
   return entry?.promptVersionId === promptVersionId && entry.inputsDigest === inputsDigest;
 }
 
 function mayHaveRunError({ error }: JobState): CliError {
-  const message = (error ?? 'the run could not be created').replace(/ \(\w+\)$/u, '');
+  const message = (error ?? 'the run could not be created').replace(ERROR_CODE, '');
   return new CliError(message, {
     status: 'SERVER_ERROR',
     exitCode: EXIT.fault,

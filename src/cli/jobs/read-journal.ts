@@ -16,6 +16,8 @@ import {
   type StepEvent,
 } from './journal-events.ts';
 
+const JOURNAL_BEGINNING = '{"batch":1,';
+
 /** The state of a job by its last line in the journal. */
 export interface JobState {
   readonly row: number;
@@ -50,7 +52,7 @@ export interface HandoverRecord {
 }
 
 /** The content of a batch's journal. */
-export interface ReadJournal {
+export interface JournalContent {
   readonly states: Map<string, JobState>;
   /** The handovers to a provider, by key. */
   readonly handovers: Map<string, HandoverRecord>;
@@ -59,10 +61,12 @@ export interface ReadJournal {
   /** The facts that all jobs share; undefined if the journal is new. */
   readonly facts: UncheckedObject | undefined;
   /** The ids of the jobs and extra creations from before the latest start that resumed nothing. */
-  readonly earlier: ReadonlySet<string>;
+  readonly earlierIds: ReadonlySet<string>;
 }
 
-type JournalContent = Omit<ReadJournal, 'facts' | 'earlier'> & { readonly earlier: Set<string> };
+type MutableContent = Omit<JournalContent, 'facts' | 'earlierIds'> & {
+  readonly earlierIds: Set<string>;
+};
 
 /**
  * Reads a journal. Ignores a torn last line or a tail of NULs, which opening the file for writing
@@ -71,13 +75,13 @@ type JournalContent = Omit<ReadJournal, 'facts' | 'earlier'> & { readonly earlie
  * @throws {CliError} USAGE_ERROR if the file is not a journal
  * @throws {LinkFault}
  */
-export async function readJournal(place: ContainedPath): Promise<ReadJournal> {
+export async function readJournal(place: ContainedPath): Promise<JournalContent> {
   const file = path.join(place.folder, place.name);
-  const content: JournalContent = {
+  const content: MutableContent = {
     states: new Map(),
     handovers: new Map(),
     extras: new Map(),
-    earlier: new Set(),
+    earlierIds: new Set(),
   };
 
   let facts: UncheckedObject | undefined;
@@ -105,14 +109,11 @@ export async function readJournal(place: ContainedPath): Promise<ReadJournal> {
   return { ...content, facts };
 }
 
-/** Returns true if a torn first line can be a journal's. */
+/** Returns true if a torn first line, which may end in NULs, can be a journal's. */
 function isBeginning(text: string): boolean {
-  return JOURNAL_BEGINNING.startsWith(
-    text.slice(0, JOURNAL_BEGINNING.length).replace(/\0{1,11}$/u, ''),
-  );
+  const start = text.slice(0, JOURNAL_BEGINNING.length).replace(/\0{1,11}$/u, '');
+  return JOURNAL_BEGINNING.startsWith(start);
 }
-
-const JOURNAL_BEGINNING = '{"batch":1,';
 
 function refuseDamaged({ record }: DamagedLine, file: string, line: number): never {
   if (record === 'handover') {
@@ -135,16 +136,16 @@ function refuseJournal(file: string, line: number): never {
 }
 
 function applyEvent(
-  { states, handovers, extras, earlier }: JournalContent,
+  { states, handovers, extras, earlierIds }: MutableContent,
   event: JournalEvent,
 ): void {
   switch (event.kind) {
     case 'begun':
       if (event.facts['resumes'] === true) break;
-      for (const id of [...states.keys(), ...extras.keys()]) earlier.add(id);
+      for (const id of [...states.keys(), ...extras.keys()]) earlierIds.add(id);
       break;
     case 'step':
-      if (event.step === 'creating') earlier.delete(event.job.id);
+      if (event.step === 'creating') earlierIds.delete(event.job.id);
       states.set(event.job.id, applyStep(states.get(event.job.id), event));
       break;
     case 'handover':

@@ -6,6 +6,13 @@ import type { BatchJournal } from './batch-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';
 
+/** The state of a job whose creation the service answered with its own fault. */
+const FAILED_BY_SERVICE = {
+  step: 'failed',
+  mayHaveRun: true,
+  error: 'the service could not create the run; it may have created a run anyway (SERVER_ERROR)',
+} as const;
+
 /** The jobs' states in a resumed batch or test. */
 export interface RecalledJobs {
   readonly states: ReadonlyMap<string, JobState>;
@@ -110,13 +117,7 @@ function withMachineEntry(state: JobState, entry: JournalEntry): JobState {
   }
 
   if (!mayHaveMadeRun(entry)) return { ...state, step: 'waiting' };
-  if (outcome === 'failed') return { ...state, ...FAILED };
+  if (outcome === 'failed') return { ...state, ...FAILED_BY_SERVICE };
   if (clockOffsetMs === undefined || state.entry === undefined) return state;
   return { ...state, entry: { ...state.entry, clockOffsetMs } };
 }
-
-const FAILED = {
-  step: 'failed',
-  mayHaveRun: true,
-  error: 'the service could not create the run; it may have created a run anyway (SERVER_ERROR)',
-} as const;

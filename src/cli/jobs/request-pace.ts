@@ -29,6 +29,12 @@ const RECOVERY = 0.95;
 /** Requests per second until the service names a limit. */
 const DEFAULT_RATE = 5;
 
+/** Matches the quota of a policy in a `RateLimit-Policy` header, such as `"user";q=600;w=60`. */
+const QUOTA = /;\s*q=(?<quota>\d{1,9})(?=\s*(?:;|$))/u;
+
+/** Matches the window of such a policy. */
+const WINDOW = /;\s*w=(?<seconds>\d{1,9})(?=\s*(?:;|$))/u;
+
 export interface RequestPaceOptions {
   /**
    * Requests per second, 0 for no limit. If undefined, the service's limit, and 5 until it names
@@ -58,7 +64,8 @@ export class RequestPace implements Pace {
   #isHeldBack = false;
   #nextAt = 0;
   #pausedUntil = 0;
-  #pauses = 0;
+  /** The number of consecutive pauses. */
+  #pauseCount = 0;
   #slowdown = 1;
 
   constructor(options: RequestPaceOptions) {
@@ -69,9 +76,9 @@ export class RequestPace implements Pace {
 
   async turn(signal: AbortSignal | undefined): Promise<void> {
     const isIdle = this.#turns.size + this.#turns.pending === 0;
-    if (isIdle && this.#waitMs() <= 0) return this.#take(signal);
-    if (this.#perSecond > 0 && this.#turns.size >= this.#perSecond) this.#holdBack();
-    await this.#turns.add(() => this.#take(signal), signal && { signal });
+    if (isIdle && this.#computeWaitMs() <= 0) return this.#waitForTurn(signal);
+    if (this.#perSecond > 0 && this.#turns.size >= this.#perSecond) this.#reportHeldBack();
+    await this.#turns.add(() => this.#waitForTurn(signal), signal && { signal });
   }
 
   answered({ limited, retryAfterMs, policy }: PacedAnswer): void {
@@ -81,42 +88,47 @@ export class RequestPace implements Pace {
     if (limited) {
       this.#pause(retryAfterMs);
     } else {
-      this.#pauses = 0;
+      this.#pauseCount = 0;
       this.#slowdown = Math.max(1, this.#slowdown * RECOVERY);
     }
   }
 
-  #holdBack(): void {
+  #reportHeldBack(): void {
     if (!this.#isHeldBack) this.#options.onHeldBack?.(this.#perSecond);
     this.#isHeldBack = true;
   }
 
-  async #take(signal: AbortSignal | undefined): Promise<void> {
-    const { clock, timeLeftMs = () => Number.POSITIVE_INFINITY } = this.#options;
-    for (;;) {
-      signal?.throwIfAborted();
-      const pause = this.#pausedUntil - this.#now();
-      if (pause > timeLeftMs()) throw new TimeIsUp(pause);
-
-      const wait = this.#waitMs();
-      if (wait <= 0) {
-        const spacing = this.#computeSpacing();
-        const late = spacing < CATCH_UP_MS ? CATCH_UP_MS : 0;
-        this.#nextAt = Math.max(this.#nextAt, this.#now() - late) + spacing;
-        return;
-      }
-
-      await clock.sleep(wait, signal);
+  /** Waits for the gap after the last request and for pauses, also for one that begins meanwhile. */
+  async #waitForTurn(signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    this.#throwIfNoTurn(signal);
+    let waitMs = this.#computeWaitMs();
+    while (waitMs > 0) {
+      await clock.sleep(waitMs, signal);
+      this.#throwIfNoTurn(signal);
+      waitMs = this.#computeWaitMs();
     }
+
+    const gapMs = this.#computeGapMs();
+    const allowedLateMs = gapMs < CATCH_UP_MS ? CATCH_UP_MS : 0;
+    this.#nextAt = Math.max(this.#nextAt, this.#now() - allowedLateMs) + gapMs;
   }
 
-  #waitMs(): number {
+  /** @throws the signal's reason, or `TimeIsUp` if a pause lasts longer than the time left */
+  #throwIfNoTurn(signal: AbortSignal | undefined): void {
+    signal?.throwIfAborted();
+    const { timeLeftMs = () => Number.POSITIVE_INFINITY } = this.#options;
+    const pauseMs = this.#pausedUntil - this.#now();
+    if (pauseMs > timeLeftMs()) throw new TimeIsUp(pauseMs);
+  }
+
+  #computeWaitMs(): number {
     return Math.max(this.#nextAt, this.#pausedUntil) - this.#now();
   }
 
-  #computeSpacing(): number {
-    const usual = this.#perSecond === 0 ? 0 : 1000 / this.#perSecond;
-    return this.#slowdown === 1 ? usual : Math.max(usual, MIN_SLOW_GAP_MS) * this.#slowdown;
+  #computeGapMs(): number {
+    const usualMs = this.#perSecond === 0 ? 0 : 1000 / this.#perSecond;
+    return this.#slowdown === 1 ? usualMs : Math.max(usualMs, MIN_SLOW_GAP_MS) * this.#slowdown;
   }
 
   /** Pauses all requests. 429s of concurrent requests count once. */
@@ -124,14 +136,16 @@ export class RequestPace implements Pace {
     const now = this.#now();
     const isNew = now >= this.#pausedUntil;
     if (isNew) {
-      this.#pauses += 1;
+      this.#pauseCount += 1;
       this.#slowdown = Math.min(this.#slowdown * 2, MAX_SLOWDOWN);
     }
 
-    const usual = isNew ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauses - 1), MAX_PACE_PAUSE_MS) : 0;
+    const usualMs = isNew
+      ? Math.min(FIRST_PAUSE_MS * 2 ** (this.#pauseCount - 1), MAX_PACE_PAUSE_MS)
+      : 0;
 
     // A longer pause affects nobody else: a creation gives up, and each poll waits on its own.
-    const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usual : askedMs;
+    const ms = askedMs === undefined || askedMs > MAX_RETRY_AFTER_MS ? usualMs : askedMs;
     if (now + ms > this.#pausedUntil) {
       this.#pausedUntil = now + ms;
       this.#options.onPause?.(ms);
@@ -145,9 +159,9 @@ export class RequestPace implements Pace {
  */
 function parseRate(header: string): number | undefined {
   const rates = header.split(',').flatMap(policy => {
-    const [, quota] = /;\s*q=(\d{1,9})(?=\s*(?:;|$))/u.exec(policy) ?? [];
-    const [, window] = /;\s*w=(\d{1,9})(?=\s*(?:;|$))/u.exec(policy) ?? [];
-    const rate = Number(quota) / Number(window);
+    const { quota } = QUOTA.exec(policy)?.groups ?? {};
+    const { seconds } = WINDOW.exec(policy)?.groups ?? {};
+    const rate = Number(quota) / Number(seconds);
     return rate > 0 && Number.isFinite(rate) ? [rate] : [];
   });
   return rates.length === 0 ? undefined : Math.min(...rates);

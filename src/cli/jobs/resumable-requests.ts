@@ -64,21 +64,21 @@ export class ResumableRequests {
   /**
    * Reads the jobs' states from the journal, or forgets them unless the command is resumed.
    *
-   * @param isOwn returns true for the ids of the jobs, and of the jobs that check their answers
+   * @param isOwnJob returns true for the ids of the jobs, and of the jobs that check their answers
    * @throws {CliError} USAGE_ERROR if a provider has an open batch of them and the command is not
    * resumed
    */
   static async open(
     ctx: Context,
     connection: Connection,
-    isOwn: (id: string) => boolean,
+    isOwnJob: (id: string) => boolean,
     options: ResumableRequestsOptions,
   ): Promise<ResumableRequests> {
     const { journal, resume, budget } = options;
-    const handedOverJobs = listOpenHandedRows(journal).filter(([id]) => isOwn(id));
+    const handedOverJobs = listOpenHandedRows(journal).filter(([id]) => isOwnJob(id));
     if (!resume) {
       if (handedOverJobs.length > 0) throw openBatchError();
-      await journal.forget(isOwn);
+      await journal.forget(isOwnJob);
     }
 
     const recalled = await recallJobs(ctx, connection, journal, { changed: new Set() });
@@ -90,7 +90,7 @@ export class ResumableRequests {
       // The journal also holds the jobs of other tests of the same files, such as those that
       // --filter leaves out.
       const states = new Map(
-        [...recalled.states].filter(([id]) => isOwn(id) || !journal.earlier.has(id)),
+        [...recalled.states].filter(([id]) => isOwnJob(id) || !journal.earlierIds.has(id)),
       );
       const { runs, doubtIds } = collectEarlierSpending({ ...recalled, states });
       const handedOverIds = handedOverJobs.map(([, { customId }]) => customId);
@@ -123,13 +123,15 @@ export class ResumableRequests {
     const jobPlans: { readonly job: J; readonly plan: JobPlan }[] = [];
     for (const job of jobs) {
       const plan = planJob(job, this.#recalled, this.#connection, this.#options);
-      if ('kind' in plan) {
-        if (plan.kind === 'wait') await this.#assignToRecording(job, plan.runId);
-        jobPlans.push({ job, plan });
-      } else {
-        await this.#recordEarlier(job, plan);
-        await onResult(job, plan, { isEarlier: plan.run !== undefined });
+      if (plan.kind === 'report') {
+        const { result } = plan;
+        await this.#recordEarlier(job, result);
+        await onResult(job, result, { isEarlier: result.run !== undefined });
+        continue;
       }
+
+      if (plan.kind === 'wait') await this.#assignToRecording(job, plan.runId);
+      jobPlans.push({ job, plan });
     }
 
     this.#reportDoublePayments(jobPlans);
@@ -153,11 +155,11 @@ export class ResumableRequests {
   /** Warns how many runs may be paid for twice, before they are. A handover counts its own. */
   #reportDoublePayments(planned: readonly { readonly job: Job; readonly plan: JobPlan }[]): void {
     if (this.handsOver) return;
-    const repaid = planned.filter(
+    const jobsPaidTwice = planned.filter(
       ({ job, plan }) =>
         plan.kind === 'create' && findUnknownRunStep(this.#recalled, job.id) !== undefined,
     );
-    reportSecondPayments(this.#ctx, repaid.length);
+    reportSecondPayments(this.#ctx, jobsPaidTwice.length);
   }
 
   /** Records the result of an earlier run, if the command records. */

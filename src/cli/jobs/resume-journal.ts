@@ -14,6 +14,12 @@ import { BatchJournal } from './batch-journal.ts';
 /** A command's work that can be resumed; the name of the folder of its journals. */
 export type ResumableKind = 'tests' | 'comparisons' | 'judges';
 
+const JOURNAL_IN_USE = {
+  tests: 'another test of these files is running',
+  comparisons: 'another comparison of these targets is running',
+  judges: 'another check of this judge is running',
+} as const satisfies Record<ResumableKind, string>;
+
 /**
  * Calls `work` with the journal that its jobs can be resumed from. The journal is in the state
  * directory, one for each set of names.
@@ -28,8 +34,8 @@ export async function withResumeJournal<T>(
   { service, recorder }: Connection,
   work: (journal: BatchJournal) => Promise<T>,
 ): Promise<T> {
-  const all = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
-  const name = createHash('sha256').update(all).digest('hex').slice(0, 32);
+  const identity = [service, recorder?.mode === 'replay' ? 'replay' : '', ...names].join('\0');
+  const name = createHash('sha256').update(identity).digest('hex').slice(0, 32);
   const release = await lockJournal({ folder: stateDir, name: path.join(kind, name) }, clock);
   if (release === undefined) throw usageError(JOURNAL_IN_USE[kind], 'Wait until it ends.');
 
@@ -53,18 +59,15 @@ async function lockJournal(
     return await waitForLock(file, clock, DYING_MS);
   } catch (error) {
     if (error instanceof PathFault) throw error;
-    const what = `the journal ${path.join(file.folder, file.name)}.jsonl can't be written: ${getErrorMessage(error)}`;
+    const journal = `${path.join(file.folder, file.name)}.jsonl`;
     const elsewhere = 'or set PROMPTRUN_STATE_DIR to another directory.';
     throw unwritableError(
       error,
-      configError(what, `Make its folder writable, ${elsewhere}`),
+      configError(
+        `the journal ${journal} can't be written: ${getErrorMessage(error)}`,
+        `Make its folder writable, ${elsewhere}`,
+      ),
       `Free some disk space, ${elsewhere}`,
     );
   }
 }
-
-const JOURNAL_IN_USE = {
-  tests: 'another test of these files is running',
-  comparisons: 'another comparison of these targets is running',
-  judges: 'another check of this judge is running',
-} as const satisfies Record<ResumableKind, string>;

@@ -105,7 +105,7 @@ class RunningJob {
   }
 
   #collectFacts(): RunDetails {
-    const sentAt = this.#job.batched ? undefined : this.#sentAt;
+    const sentAt = this.#job.batchAnswer ? undefined : this.#sentAt;
     return { request: this.#request, sentAt, endedAt: this.#work.ctx.clock.now() };
   }
 
@@ -159,7 +159,7 @@ class RunningJob {
       },
       onBegin: entry => {
         this.#entry = entry;
-        return this.#job.batched ? undefined : journal.recordCreation(this.#job, entry);
+        return this.#job.batchAnswer ? undefined : journal.recordCreation(this.#job, entry);
       },
       onRunId: async (runId, recovered) => {
         this.#runId = runId;
@@ -200,7 +200,8 @@ class RunningJob {
     const { connection } = this.#work;
     const ownRunId = connection.runsHere && findErrorRunId(error);
     const isSent = this.#entry !== undefined && this.#entry.outcome !== 'refused';
-    const isLost = !this.#job.batched && isSent && this.#runId === undefined && wasStarted(error);
+    const isLost =
+      !this.#job.batchAnswer && isSent && this.#runId === undefined && wasStarted(error);
 
     return {
       kind: 'dropped',
@@ -246,15 +247,15 @@ class RunningJob {
    */
   #findPostponement(error: unknown): unknown {
     const { ctx, stopping } = this.#work;
-    const isUnsent = this.#entry === undefined && !this.#job.batched;
+    const isUnsent = this.#entry === undefined && !this.#job.batchAnswer;
     const madeNoRun = isUnsent || error instanceof RateLimitError;
     const timeIsUp = madeNoRun ? findTimeIsUp(error, ctx.timeLeftMs()) : undefined;
     if (timeIsUp !== undefined) return timeIsUp;
 
-    const isForAll = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
+    const concernsAllJobs = isRefusalOfAll(error) || hasReachedNobody(error) || isAtCap(error);
     const isStopped =
       error instanceof NoMoreRunsWanted || (maySendAgain(error) && stopping.aborted);
-    return isForAll || isStopped ? error : undefined;
+    return concernsAllJobs || isStopped ? error : undefined;
   }
 }
 

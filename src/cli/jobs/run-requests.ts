@@ -79,29 +79,22 @@ export async function runRequests<J extends Job>(
   jobs: readonly (PlannedJob & { readonly job: J })[],
   options: RunRequestsOptions<J>,
 ): Promise<void> {
-  const {
-    concurrency,
-    budget,
-    onResult,
-    journal = NO_JOURNAL,
-    stop = new StopControl(),
-    handOver,
-  } = options;
-
+  const { concurrency, budget, onResult, handOver } = options;
+  const { journal = NO_JOURNAL, stop = new StopControl() } = options;
   const settledIds = new Set<string>();
   const settle = async (job: Job, outcome: JobOutcome): Promise<void> => {
-    // Below, it gets the fault that stopped it, like the jobs that did not start.
+    // It is reported below, with the fault that stopped it, like the jobs that did not start.
     if (outcome.kind === 'postponed' && outcome.error instanceof NoMoreRunsWanted) return;
 
     settledIds.add(job.id);
     if (!ctx.signal.aborted) await onResult(job as J, toRequestResult(outcome), outcome);
-    job.batched?.settled();
+    job.batchAnswer?.withdraw();
   };
 
   const stopListening = dropOnAbort(stop, ctx.signal);
   try {
     await runJobs(handOver ? handOver(jobs, settle) : jobs, {
-      work: { ctx, connection, journal, budget, stopping: stop.reading },
+      work: { ctx, connection, journal, budget, stopping: stop.stopping },
       concurrency,
       stop,
       settle,
@@ -111,16 +104,14 @@ export async function runRequests<J extends Job>(
   }
 
   ctx.signal.throwIfAborted();
-  let error = stop.fault;
-  if (handOver) error ??= budget.capError ?? notCollectedError();
+  const handoverFault = handOver && (budget.capError ?? notCollectedError());
+  const error = stop.fault ?? handoverFault;
   if (error === undefined) return;
 
   const postponed = { kind: 'postponed', error } as const;
-  for (const { job } of jobs) {
-    const isWanted = job.isWanted?.() ?? true;
-    if (isWanted && !settledIds.has(job.id)) {
-      await onResult(job, toRequestResult(postponed), postponed);
-    }
+  const unsettledJobs = jobs.filter(({ job }) => !settledIds.has(job.id));
+  for (const { job } of unsettledJobs) {
+    if (job.isWanted?.() ?? true) await onResult(job, toRequestResult(postponed), postponed);
   }
 }
 

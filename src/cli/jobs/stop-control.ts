@@ -10,10 +10,10 @@ const MAX_UNREACHED = 10;
 
 /** Decides when a batch starts no more rows, and when it drops the running ones. */
 export class StopControl {
-  readonly #reading = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #dropping = new AbortController();
   /** Aborts once no more rows may start. */
-  readonly reading = this.#reading.signal;
+  readonly stopping = this.#stopping.signal;
   /** Aborts once running rows are dropped. */
   readonly dropping = this.#dropping.signal;
   #reason: string | undefined;
@@ -23,7 +23,7 @@ export class StopControl {
   #unreached = 0;
 
   constructor() {
-    setMaxListeners(0, this.reading, this.dropping);
+    setMaxListeners(0, this.stopping, this.dropping);
   }
 
   /** The reason if the batch itself stopped early. */
@@ -40,7 +40,7 @@ export class StopControl {
     return this.#interruptedBy;
   }
 
-  readonly isStopping = (): boolean => this.#reading.signal.aborted;
+  readonly isStopping = (): boolean => this.#stopping.signal.aborted;
 
   /**
    * Registers a job's outcome. Starts no more rows if every further one would meet the same fault.
@@ -65,7 +65,7 @@ export class StopControl {
   /** Starts no more rows; running ones continue. */
   stopRows(reason?: string): void {
     this.#reason ??= reason;
-    this.#reading.abort(new NoMoreRunsWanted('no more rows are wanted'));
+    this.#stopping.abort(new NoMoreRunsWanted('no more rows are wanted'));
   }
 
   /** True as long as someone reads the results. */

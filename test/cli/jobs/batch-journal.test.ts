@@ -76,7 +76,7 @@ describe('what the journal of a batch says', () => {
       kind: 'handover',
       key: 'k',
       promptVersionId: 'v',
-      interface: '/v1/x',
+      providerInterface: '/v1/x',
       rows,
     });
 
@@ -113,7 +113,7 @@ describe('what the journal of a batch says', () => {
       ],
       handovers: [
         {
-          handover: { key: 'k', promptVersionId: 'v', interface: '/v1/x', rows },
+          handover: { key: 'k', promptVersionId: 'v', providerInterface: '/v1/x', rows },
           progress: { batch: 'b' },
         },
       ],
@@ -143,7 +143,7 @@ describe('what the journal of a batch says', () => {
     ]);
     expect([...journal.handovers]).toMatchObject([
       {
-        handover: { key: 'k', promptVersionId: 'v', interface: undefined, rows },
+        handover: { key: 'k', promptVersionId: 'v', providerInterface: undefined, rows },
         progress: { file: 'f' },
       },
     ]);

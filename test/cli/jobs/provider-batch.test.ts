@@ -202,9 +202,9 @@ it('a search that waits for the end of a batch says so at first, and every 30 s'
     { ...provider, find },
   );
 
-  expect(await session.confirmMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() })).toBe(
-    true,
-  );
+  expect(
+    await session.confirmMissing({ key: 'k', promptVersionId: VERSION, rows: new Map() }),
+  ).toBe(true);
 
   const line =
     'note: a batch that may be this one is still running; waiting for its end to identify it';

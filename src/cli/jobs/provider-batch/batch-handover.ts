@@ -53,7 +53,7 @@ export function writeHandover(
     key,
     time,
     promptVersionId,
-    interface: providerInterface,
+    providerInterface: providerInterface,
     rows: digests,
   });
 }
@@ -72,7 +72,7 @@ export function updateHandover(
 /** Returns the handovers in the journal, in order. */
 export function readHandovers({ handovers }: Pick<BatchJournal, 'handovers'>): BatchHandover[] {
   return Array.from(handovers, ({ handover, progress }) => {
-    const { promptVersionId, rows, key, time, interface: providerInterface } = handover;
+    const { promptVersionId, rows, key, time, providerInterface } = handover;
     return {
       ...createHandover(promptVersionId, rows, { key, time, providerInterface }),
       file: progress?.file,

@@ -47,7 +47,8 @@ export class BatchPacker {
   readonly #parts: ProviderBatchParts;
   readonly #batches: ProviderBatches;
   readonly #provider: BatchProvider;
-  #prepared = { rows: 0, reportedAt: 0 };
+  /** The number of prepared rows, and when it was reported last. */
+  #progress = { rowCount: 0, reportedAt: 0 };
   #bytes = 0;
   #rows: PreparedRow[] = [];
   /** True if the cap leaves no room for more rows. */
@@ -73,33 +74,18 @@ export class BatchPacker {
 
     const bytes = row.parameters.length + ROW_OVERHEAD_BYTES;
     const isFull = this.#rows.length >= limits.requests || this.#bytes + bytes > limits.bytes;
-    const full = isFull ? this.takeRest() : [];
+    const fullBatch = isFull ? this.removeRest() : [];
     this.#rows.push(row);
     this.#bytes += bytes;
 
-    return full;
+    return fullBatch;
   }
 
   /** Removes and returns the rows that are not handed over yet. */
-  takeRest(): PreparedRow[] {
+  removeRest(): PreparedRow[] {
     const rows = this.#rows;
     [this.#rows, this.#bytes] = [[], 0];
     return rows;
-  }
-
-  /** Reports the progress, because preparing rows with pictures takes a while. */
-  #reportPreparing(): void {
-    const { clock, io } = this.#parts.ctx;
-    const { rows, reportedAt } = this.#prepared;
-
-    const isDue = rows === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
-    if (isDue) {
-      io.note(
-        `note: preparing rows for ${this.#provider.name}${rows === 0 ? '' : `: ${rows} so far`}`,
-      );
-    }
-
-    this.#prepared = { rows: rows + 1, reportedAt: isDue ? clock.now() : reportedAt };
   }
 
   /**
@@ -127,5 +113,18 @@ export class BatchPacker {
       await settle(job, toFailedOutcome(ctx, fault));
       return undefined;
     }
+  }
+
+  /** Reports the progress, because preparing rows with pictures takes a while. */
+  #reportPreparing(): void {
+    const { clock, io } = this.#parts.ctx;
+    const { rowCount, reportedAt } = this.#progress;
+    const isDue = rowCount === 0 || clock.now() - reportedAt >= REPORT_EVERY_MS;
+    if (isDue) {
+      const soFar = rowCount === 0 ? '' : `: ${rowCount} so far`;
+      io.note(`note: preparing rows for ${this.#provider.name}${soFar}`);
+    }
+
+    this.#progress = { rowCount: rowCount + 1, reportedAt: isDue ? clock.now() : reportedAt };
   }
 }

@@ -29,6 +29,18 @@ const LIST_LAG_MS = 5000;
 /** The interval of notes about an unchanged batch, in milliseconds. */
 const NOTE_EVERY_MS = 30_000;
 
+/** The growth of the interval from poll to poll. */
+const POLL_GROWTH = 1.5;
+
+/** The same for searches, each of which reads a list. */
+const SEARCH_GROWTH = 2;
+
+/** The provider does not know the batch, or not yet. */
+const BATCH_NOT_FOUND = 404;
+
+/** The provider no longer has the batch. */
+const BATCH_GONE = 410;
+
 const DENIED = { status: 'FORBIDDEN_ERROR', exitCode: EXIT.unauthorised };
 const BUSY = { status: 'TOO_MANY_REQUESTS_ERROR', exitCode: EXIT.rateLimited };
 
@@ -110,14 +122,14 @@ export class BatchSession {
   async confirmMissing(handover: BatchHandover): Promise<boolean> {
     const { journal, stop } = this.#parts;
     const missingTimeout = new MissingTimeout();
-    const note = this.#createChangeNote();
+    const reportChange = this.#createChangeReporter();
     const { key, time, rows, file } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
+    const criteria = { key, since, requests: rows.size, file };
 
-    const wanted = { key, since, requests: rows.size, file };
     let waitedMs = 0;
-    for (const pause of pollPauses(2)) {
-      const search = this.#provider.find(wanted, stop.reading);
+    for (const pause of pollPauses(SEARCH_GROWTH)) {
+      const search = this.#provider.find(criteria, stop.stopping);
       const batch = await search.catch((error: unknown) => {
         if (!missingTimeout.mayRetry(error, pause)) throw toBatchError(error);
         return 'unanswered' as const;
@@ -129,21 +141,12 @@ export class BatchSession {
         return false;
       }
 
-      note(this.#describeSearch(batch));
+      reportChange(this.#describeSearch(batch));
       if (!(await this.#pause(pause))) break;
       waitedMs += pause;
     }
 
     return false;
-  }
-
-  #describeSearch(searchState: 'unread' | 'unanswered' | undefined): string {
-    if (searchState === 'unread') {
-      return 'note: a batch that may be this one is still running; waiting for its end to identify it';
-    }
-    return searchState === undefined
-      ? `note: looking for the batch at ${this.#provider.name}`
-      : `note: ${this.#provider.name} does not return its batches yet; asking again`;
   }
 
   async cancel(id: string): Promise<void> {
@@ -162,16 +165,16 @@ export class BatchSession {
    *
    * @throws {CliError} if the provider refuses to report its state, or answers 404 for a minute
    */
-  async wait(id: string, rows: number): Promise<BatchState | 'gone' | undefined> {
+  async wait(id: string, rowCount: number): Promise<BatchState | 'gone' | undefined> {
     const { name } = this.#provider;
-    const note = this.#createChangeNote();
-    const missing = new MissingTimeout();
-    for (const pause of pollPauses(1.5)) {
-      const state = await this.#readState(id, error => missing.mayRetry(error, pause));
+    const reportChange = this.#createChangeReporter();
+    const missingTimeout = new MissingTimeout();
+    for (const pause of pollPauses(POLL_GROWTH)) {
+      const state = await this.#readState(id, error => missingTimeout.mayRetry(error, pause));
       if (state === 'gone' || state?.ended) return state;
       const { done = 0, failed = 0 } = state ?? {};
-      note(
-        `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${done} done, ${failed} failed of ${rows}`,
+      reportChange(
+        `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${done} done, ${failed} failed of ${rowCount}`,
       );
       if (!(await this.#pause(pause))) break;
     }
@@ -179,25 +182,12 @@ export class BatchSession {
     return undefined;
   }
 
-  /**
-   * Returns a function that prints a line if it differs from the last one, or if that is 30 s old.
-   */
-  #createChangeNote(): (line: string) => void {
-    const { io, clock } = this.#parts.ctx;
-    let lastNote = { line: '', at: 0 };
-    return line => {
-      if (line === lastNote.line && clock.now() - lastNote.at < NOTE_EVERY_MS) return;
-      io.note(line);
-      lastNote = { line, at: clock.now() };
-    };
-  }
-
   /** Reports the batches that continue without the command. */
   reportLeft(ids: readonly string[]): void {
     if (ids.length === 0) return;
-    const [what, them] = ids.length === 1 ? ['batch', 'it'] : ['batches', 'them'];
+    const [batches, them] = ids.length === 1 ? ['batch', 'it'] : ['batches', 'them'];
     this.#parts.ctx.io.note(
-      `note: ${what} ${ids.join(', ')} still running at ${this.#provider.name}; --resume collects ${them}, --resume --cancel cancels ${them}`,
+      `note: ${batches} ${ids.join(', ')} still running at ${this.#provider.name}; --resume collects ${them}, --resume --cancel cancels ${them}`,
     );
   }
 
@@ -209,7 +199,7 @@ export class BatchSession {
    */
   async *collect(id: string): AsyncGenerator<{ customId: string; answer: BatchAnswer } | 'gone'> {
     const missingTimeout = new MissingTimeout();
-    for (const pause of pollPauses(1.5)) {
+    for (const pause of pollPauses(POLL_GROWTH)) {
       try {
         yield* this.#provider.collect(id, this.#parts.ctx.signal);
         return;
@@ -225,6 +215,28 @@ export class BatchSession {
     }
   }
 
+  #describeSearch(searchState: 'unread' | 'unanswered' | undefined): string {
+    if (searchState === 'unread') {
+      return 'note: a batch that may be this one is still running; waiting for its end to identify it';
+    }
+    return searchState === undefined
+      ? `note: looking for the batch at ${this.#provider.name}`
+      : `note: ${this.#provider.name} does not return its batches yet; asking again`;
+  }
+
+  /**
+   * Returns a function that prints a line if it differs from the last one, or if that is 30 s old.
+   */
+  #createChangeReporter(): (line: string) => void {
+    const { io, clock } = this.#parts.ctx;
+    let last = { line: '', reportedAt: 0 };
+    return line => {
+      if (line === last.line && clock.now() - last.reportedAt < NOTE_EVERY_MS) return;
+      io.note(line);
+      last = { line, reportedAt: clock.now() };
+    };
+  }
+
   /**
    * Reads the state of a batch; undefined if the provider can't be reached at present.
    *
@@ -236,7 +248,7 @@ export class BatchSession {
   ): Promise<BatchState | 'gone' | undefined> {
     const { stop } = this.#parts;
     try {
-      return await this.#provider.readState(id, stop.reading);
+      return await this.#provider.readState(id, stop.stopping);
     } catch (error) {
       if (stop.isStopping()) return undefined;
       if (findFaultStatus(error) === BATCH_GONE) return 'gone';
@@ -250,7 +262,7 @@ export class BatchSession {
   /** Waits. Returns false if the command is stopping. */
   async #pause(ms: number): Promise<boolean> {
     const { ctx, stop } = this.#parts;
-    await ctx.clock.sleep(ms, stop.reading).catch(() => {});
+    await ctx.clock.sleep(ms, stop.stopping).catch(() => {});
     return !stop.isStopping();
   }
 }
@@ -270,15 +282,10 @@ function toBatchError(error: unknown): CliError {
   });
 }
 
+/** Yields the milliseconds to wait before each next poll, without end. */
 function* pollPauses(growth: number): Generator<number> {
   for (let ms = FIRST_POLL_MS; ; ms = Math.min(ms * growth, MAX_POLL_MS)) yield ms;
 }
-
-/** The provider does not know the batch, or not yet. */
-const BATCH_NOT_FOUND = 404;
-
-/** The provider no longer has the batch. */
-const BATCH_GONE = 410;
 
 /** Limits the time of consecutive 404s. */
 class MissingTimeout {

@@ -70,7 +70,7 @@ export class VersionHandover {
         await this.#handOverRows(await this.#packer.add(job));
       }
     }
-    await this.#handOverRows(this.#packer.takeRest());
+    await this.#handOverRows(this.#packer.removeRest());
   }
 
   async cancel(): Promise<void> {
@@ -192,8 +192,8 @@ export class VersionHandover {
     this.#open.add(handover);
     if (this.#parts.stop.isStopping()) return;
 
-    const wasUnknown = handover.batch === undefined;
-    if (wasUnknown && (await this.#session.confirmMissing(handover))) {
+    const needsSearch = handover.batch === undefined;
+    if (needsSearch && (await this.#session.confirmMissing(handover))) {
       yield* this.#sendAgain(handover, rows);
       return;
     }
@@ -201,11 +201,11 @@ export class VersionHandover {
     const { batch } = handover;
     if (batch === undefined) return;
 
-    if (wasUnknown && this.#parts.cancel) await this.#session.cancel(batch);
+    if (needsSearch && this.#parts.cancel) await this.#session.cancel(batch);
     const endState = await this.#session.wait(batch, rows.length);
     if (endState === undefined) return;
 
-    yield* this.#takeResults(handover, { batch, endState }, rows);
+    yield* this.#yieldResults(handover, { batch, endState }, rows);
     this.#open.delete(handover);
   }
 
@@ -231,7 +231,7 @@ export class VersionHandover {
   }
 
   /** Yields the rows of an ended batch with their answers; rows without a result fail. */
-  async *#takeResults(
+  async *#yieldResults(
     handover: BatchHandover,
     { batch, endState }: { readonly batch: string; readonly endState: BatchState | 'gone' },
     rows: readonly AwaitedRow[],
@@ -253,13 +253,13 @@ export class VersionHandover {
 
       // A result with an unknown name, or a second one with the same name, is ignored.
       if (row && openRows.delete(customId)) {
-        yield* this.#takeAnswer(row, { handover, customId, answer });
+        yield* this.#yieldAnswered(row, { handover, customId, answer });
       }
     }
 
     const answer = { fault: explainMissingResult(endState) };
     for (const [customId, row] of openRows) {
-      yield* this.#takeAnswer(row, { handover, customId, answer });
+      yield* this.#yieldAnswered(row, { handover, customId, answer });
     }
   }
 
@@ -304,7 +304,7 @@ export class VersionHandover {
   }
 
   /** Yields a job whose creation, sent under the name of its request, takes the answer. */
-  async *#takeAnswer(
+  async *#yieldAnswered(
     { job, reservation: earlierReservation }: AwaitedRow,
     {
       handover,
@@ -326,9 +326,9 @@ export class VersionHandover {
     const entry = this.#createJournalEntry(customId, { promptVersionId, inputsDigest });
     const reservation =
       earlierReservation ?? budget.reserveUncapped(connection, { promptVersionId });
-    const batched = { settled: () => this.#batches.withdraw(customId) };
+    const batchAnswer = { withdraw: () => this.#batches.withdraw(customId) };
     yield {
-      job: { ...job, reservation, batched, request: () => Promise.resolve(request) },
+      job: { ...job, reservation, batchAnswer, request: () => Promise.resolve(request) },
       plan: { kind: 'repeat', entry },
     };
   }

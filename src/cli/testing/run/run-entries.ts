@@ -210,7 +210,7 @@ async function runTurn(
   requests: ResumableRequests,
   checks: RepetitionChecks,
 ): Promise<{ readonly repetition: Repetition | undefined; readonly hasAnswer: boolean }> {
-  const { prepared, creates } = preparedTurn;
+  const { prepared, expectedCreation: creates } = preparedTurn;
   const request = async () => ({ ...prepared.request, repetition: job.repetition });
 
   let hasAnswer = false;
@@ -259,7 +259,7 @@ async function resumeJudging(
   { journal, budget }: RunEntriesOptions,
 ): Promise<void> {
   const extras = [...journal.extras].filter(
-    ([id, { job }]) => job === undefined || ids.has(job) || !journal.earlier.has(id),
+    ([id, { job }]) => job === undefined || ids.has(job) || !journal.earlierIds.has(id),
   );
   if (extras.length === 0) return;
   const runs = extras.flatMap(([, { runId }]) => (runId === undefined ? [] : [{ runId }]));

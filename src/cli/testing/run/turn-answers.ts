@@ -60,7 +60,7 @@ function compareLists(one: readonly number[], other: readonly number[]): number 
 }
 
 /** A case whose prompt has the answers so far. */
-export interface PreparedTurn extends Required<Pick<Job, 'creates'>> {
+export interface PreparedTurn extends Required<Pick<Job, 'expectedCreation'>> {
   readonly prepared: PreparedEntry;
   /** Called with the answer of the case, before and after its transforms. */
   readonly onAnswer: NonNullable<CheckTools['onAnswer']>;
@@ -135,7 +135,7 @@ export class TurnAnswers {
         request: turnRequest,
         entry: { ...entry, testCase: { ...testCase, vars } },
       },
-      creates: { promptVersionId, inputsDigest: buildRunBody(turnRequest).digest },
+      expectedCreation: { promptVersionId, inputsDigest: buildRunBody(turnRequest).digest },
       onAnswer: (output, transformed) => {
         if (key !== undefined) this.#continueConversation(key, renderedPrompt.text, output);
         if (turn.storesAs !== undefined && isTruthy(transformed)) {
