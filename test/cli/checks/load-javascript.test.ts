@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type JavaScript, loadJavaScript } from '../../../src/cli/checks/load-javascript.ts';
+import { loadJavaScript } from '../../../src/cli/checks/load-javascript.ts';
 
 const INPUT = {
   output: '{"ok": true}',
@@ -7,13 +7,13 @@ const INPUT = {
 };
 
 describe('code that looks at an answer', () => {
-  let run: Awaited<ReturnType<typeof loadJavaScript>>;
+  let runCode: Awaited<ReturnType<typeof loadJavaScript>>;
   beforeAll(async () => {
-    run = await loadJavaScript();
+    runCode = await loadJavaScript();
   });
-  const inline = (code: string) => run({ code, isFile: false }, INPUT);
-  const file = (code: string, more: Partial<JavaScript> = {}) =>
-    run({ code, isFile: true, ...more }, INPUT);
+  const runInline = (code: string) => runCode({ code, isFile: false }, INPUT);
+  const runFile = (code: string, exportName?: string) =>
+    runCode({ code, isFile: true, ...(exportName !== undefined && { exportName }) }, INPUT);
 
   it.each([
     ['output.length', 12],
@@ -30,7 +30,7 @@ describe('code that looks at an answer', () => {
     ['undefined', undefined],
     ['new Date(0).getTime()', 0],
   ])('returns its result: %s', (code, value) => {
-    expect(inline(code)).toEqual({ value });
+    expect(runInline(code)).toEqual({ value });
   });
 
   it.each([
@@ -47,24 +47,28 @@ describe('code that looks at an answer', () => {
       /^its result has more than 500 levels$/,
     ],
   ])('reports why it has no result: %s', (code, fault) => {
-    expect(inline(code)).toEqual({ fault: expect.stringMatching(fault) });
+    expect(runInline(code)).toEqual({ fault: expect.stringMatching(fault) });
   });
 
   it('reports a limit if an engine aborts, and continues with another engine', async () => {
     const deep = 'let a = []\nfor (let i = 0; i < 100_000; i++) a = [a]\nreturn a';
-    expect(() => inline(deep)).toThrow('the JavaScript takes more than its engine can hold');
-    run = await loadJavaScript();
-    expect(inline('1 + 1')).toEqual({ value: 2 });
+    const runInFirst = await loadJavaScript();
+    expect(() => runInFirst({ code: deep, isFile: false }, INPUT)).toThrow(
+      'the JavaScript takes more than its engine can hold',
+    );
+
+    const runInSecond = await loadJavaScript();
+    expect(runInSecond({ code: '1 + 1', isFile: false }, INPUT)).toEqual({ value: 2 });
   });
 
   it.each(['require', 'process', 'fetch', 'setTimeout', 'WebAssembly', 'Buffer', 'std', 'os'])(
     'has no %s',
-    name => expect(inline(`typeof ${name}`)).toEqual({ value: 'undefined' }),
+    name => expect(runInline(`typeof ${name}`)).toEqual({ value: 'undefined' }),
   );
 
   it('keeps no state for the next check', () => {
-    inline('(globalThis.kept = 1, Object.prototype.kept = 1)');
-    expect(inline('typeof kept')).toEqual({ value: 'undefined' });
+    runInline('(globalThis.leftover = 1, Object.prototype.leftover = 1)');
+    expect(runInline('typeof leftover')).toEqual({ value: 'undefined' });
   });
 
   it.each([
@@ -76,7 +80,7 @@ describe('code that looks at an answer', () => {
     ['export function check() { return 4; }', 'check', 4],
     ['export default { check: () => 5 }', 'check', 5],
   ])('may be a file: %s', (code, exportName, value) => {
-    expect(file(code, exportName === undefined ? {} : { exportName })).toEqual({ value });
+    expect(runFile(code, exportName)).toEqual({ value });
   });
 
   it.each([
@@ -84,6 +88,6 @@ describe('code that looks at an answer', () => {
     ['import fs from "fs";\nexport default () => 1', /could not load module/],
     ['module.exports = require("fs")', /ReferenceError/],
   ])('is refused as a file: %s', (code, fault) => {
-    expect(file(code)).toEqual({ fault: expect.stringMatching(fault) });
+    expect(runFile(code)).toEqual({ fault: expect.stringMatching(fault) });
   });
 });

@@ -1,50 +1,86 @@
-import { appendFileSync, cpSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { lastLines, runBatchCommand } from '../../support/batch-command.ts';
-import { directoryWith, temporaryDirectory } from '../../support/context.ts';
+import { type BatchResult, lastLines, runBatchCommand } from '../../support/batch-command.ts';
+import { directoryWith } from '../../support/context.ts';
 import { startServiceForTest } from '../../support/service-for-test.ts';
 
-const ARGS = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl'];
+const BATCH = ['hello', '--from', 'rows.csv', '--out', 'results.jsonl', '--concurrency', '1'];
 
-test('a journal that is torn anywhere can be resumed again and again, and no row is paid for twice', async () => {
+interface StoppedBatch {
+  readonly home: string;
+  readonly journal: string;
+  readonly resume: (...flags: readonly string[]) => Promise<BatchResult>;
+  readonly countRuns: () => Promise<number>;
+}
+
+/** Runs a batch of four rows that is stopped by its cap after two of them. */
+async function stopBatchAfterTwoRows(): Promise<StoppedBatch> {
   const { env, runs } = await startServiceForTest();
   const home = directoryWith({ 'rows.csv': 'name\nAda\nBo\nCy\nDi\n' });
-  const stopped = await runBatchCommand([...ARGS, '--max-credits', '2', '--concurrency', '1'], {
-    env,
+  const { exitCode } = await runBatchCommand([...BATCH, '--max-credits', '2'], { env, home });
+  expect(exitCode).toBe(EXIT.capReached);
+
+  return {
     home,
+    journal: path.join(home, 'results.jsonl.journal'),
+    resume: (...flags) => runBatchCommand([...BATCH, '--resume', ...flags], { env, home }),
+    countRuns: async () => (await runs()).length,
+  };
+}
+
+/** Cuts a journal off within its first line, or within the lines after it. */
+function tear(journal: string, lines: 'first line' | 'other lines', fraction: number): void {
+  const { length } = readFileSync(journal);
+  const firstLength = readFileSync(journal, 'utf8').indexOf('\n') + 1;
+  truncateSync(
+    journal,
+    lines === 'first line'
+      ? Math.floor(firstLength * fraction)
+      : firstLength + Math.floor((length - firstLength) * fraction),
+  );
+}
+
+describe('a batch whose journal is torn', () => {
+  test.each([0.05, 0.5, 0.95])(
+    'within its first line (%d) is not resumed, since nothing says what it ran',
+    async fraction => {
+      const { journal, resume, countRuns } = await stopBatchAfterTwoRows();
+      tear(journal, 'first line', fraction);
+
+      expect((await resume()).exitCode).toBe(EXIT.usage);
+      expect(await countRuns()).toBe(2);
+    },
+  );
+
+  test.each([0, 0.2, 0.4, 0.6, 0.8, 0.95])(
+    'after it (%d) is resumed, and no row is paid for twice',
+    async fraction => {
+      const { home, journal, resume, countRuns } = await stopBatchAfterTwoRows();
+      tear(journal, 'other lines', fraction);
+
+      expect((await resume()).exitCode).toBe(0);
+      expect(await countRuns()).toBe(4);
+      expect(lastLines(home).map(({ runStatus }) => runStatus)).toEqual(Array(4).fill('succeeded'));
+      expect(existsSync(journal)).toBe(false);
+    },
+  );
+
+  test('again and again is resumed, and no row is paid for twice', async () => {
+    const { journal, resume, countRuns } = await stopBatchAfterTwoRows();
+    tear(journal, 'other lines', 0.5);
+    expect((await resume('--max-credits', '3')).exitCode).toBe(EXIT.capReached);
+    expect(await countRuns()).toBe(3);
+
+    appendFileSync(journal, '{"row":4,"id":"4","sta');
+    expect((await resume('--max-credits', '3')).exitCode).toBe(EXIT.capReached);
+
+    appendFileSync(journal, '\0'.repeat(70));
+    expect((await resume('--max-credits', '3')).exitCode).toBe(EXIT.capReached);
+    expect(await countRuns()).toBe(3);
+
+    expect((await resume()).exitCode).toBe(0);
+    expect(await countRuns()).toBe(4);
   });
-
-  expect(stopped.exitCode).toBe(EXIT.capReached);
-
-  const whole = readFileSync(path.join(home, 'results.jsonl.journal'), 'utf8');
-  const first = whole.indexOf('\n') + 1;
-  for (let size = whole.length - 1; size > 0; size -= 197) {
-    const copy = temporaryDirectory();
-    cpSync(home, copy, { recursive: true });
-    const journal = path.join(copy, 'results.jsonl.journal');
-    truncateSync(journal, size);
-    const before = (await runs()).length;
-    const go = (more: readonly string[] = []) =>
-      runBatchCommand([...ARGS, '--resume', ...more], { env, home: copy });
-    const again = await go(['--max-credits', '3', '--concurrency', '1']);
-
-    // If its first line may have been lost, rows that have no result are refused.
-    expect(again.exitCode, String(size)).toBe(size < first ? 2 : 8);
-    expect((await runs()).length - before).toBe(size < first ? 0 : 1);
-
-    if (size < first) continue;
-
-    for (const torn of ['{"row":4,"id":"4","sta', '\0'.repeat(70)]) {
-      appendFileSync(journal, torn);
-      expect((await go(['--max-credits', '3'])).exitCode).toBe(EXIT.capReached);
-    }
-
-    expect((await runs()).length - before).toBe(1);
-    expect((await go()).exitCode).toBe(0);
-    expect((await runs()).length - before).toBe(2);
-    expect(lastLines(copy).map(({ runStatus }) => runStatus)).toEqual(Array(4).fill('succeeded'));
-    expect(existsSync(journal)).toBe(false);
-  }
 });
