@@ -24,7 +24,7 @@ export interface TokenFields {
 
 interface Declaration extends AnswerFields {
   /** The absolute folder of the file with the entry. */
-  readonly here: string;
+  readonly sourceFolder: string;
   readonly timeoutMs: number;
   readonly placeholders: readonly ProgramPlaceholder[];
 }

@@ -56,7 +56,7 @@ export interface Provider {
   /** False if it can't list the models that a key may use; default true. */
   readonly listsModels?: boolean;
   /** True if it takes batches at a lower price. */
-  readonly batch?: boolean;
+  readonly takesBatches?: boolean;
   /** The name of the address's source in messages, such as a variable; default `its baseUrl`. */
   readonly addressName?: string;
   /** True if the environment sets an address other than the provider's own. */
@@ -74,7 +74,7 @@ export interface ModelEntry {
   readonly engine: EngineName;
   readonly provider?: Provider;
   /** The program or address that answers instead of a provider. */
-  readonly declared?: DeclaredModel;
+  readonly declaration?: DeclaredModel;
   /** The provider's name for it, if it differs from `model`. */
   readonly id?: string;
   readonly runOptions: readonly RunOption[];
@@ -82,13 +82,13 @@ export interface ModelEntry {
    * Set if models.yaml doesn't describe it: its provider follows from a `prefix`, or from the only
    * `key`.
    */
-  readonly guessed?: 'prefix' | 'key';
+  readonly guessedFrom?: 'prefix' | 'key';
   /** The way to request JSON from it; default: with the prompt's schema, if there is one. */
   readonly responseFormat?: 'json_schema' | 'json_object' | 'none';
   /** Options never to send. */
   readonly leaveOut?: readonly OptionName[];
   /** True for a reasoning model, false for another one; default judged by its name. */
-  readonly reasoning?: boolean;
+  readonly isReasoning?: boolean;
   /** The price of a run, in credits. */
   readonly credits: number;
   /** The price in money, if models.yaml has one. */

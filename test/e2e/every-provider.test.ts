@@ -320,7 +320,7 @@ function addressVariable(
 
 /** Returns the variable of a provider's key, if it takes one. */
 function keyVariable(name: string): Record<string, string> {
-  const [key] = PROVIDERS.find(one => one.name === name)?.keys ?? [];
+  const [key] = PROVIDERS.find(one => one.name === name)?.keyVariables ?? [];
   return key === undefined ? {} : { [key]: 'a-key-of-the-provider' };
 }
 

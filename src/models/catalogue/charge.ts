@@ -28,7 +28,7 @@ export async function calculateCharge(
   { usage, dollars, outputs, isRefused = false }: EngineResult,
   options: PricingOptions,
 ): Promise<Charge | undefined> {
-  if (!model.provider && !model.declared) return undefined;
+  if (!model.provider && !model.declaration) return undefined;
 
   const { input = null, output = null, cached = null } = usage ?? {};
   const answers = getAnswerCount(options.runOptions ?? {});
@@ -60,6 +60,6 @@ async function computeUsageCost(
     return { cost: null, estimated: false };
   }
   const pricing = await findPricing(model, { ...options, tier: usage?.tier });
-  const cost = pricing?.cost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
-  return { cost, estimated: pricing?.estimated ?? false };
+  const cost = pricing?.computeCost(usage ?? { input: 0, output: 0, cached: 0 }, images) ?? null;
+  return { cost, estimated: pricing?.isEstimate ?? false };
 }

@@ -129,8 +129,8 @@ async function listUnpricedNames(models: readonly ModelEntry[]): Promise<Readonl
 function listProvidersToAsk(describedProviders: readonly Provider[], env: Env): Provider[] {
   const isNew = (provider: Provider): boolean =>
     !describedProviders.some(
-      known =>
-        known.name === getNameInFile(provider) || isSameAddress(known.baseUrl, provider.baseUrl),
+      ({ name, baseUrl }) =>
+        name === getNameInFile(provider) || isSameAddress(baseUrl, provider.baseUrl),
     );
 
   const localProviders = listKnownProviders(env).filter(

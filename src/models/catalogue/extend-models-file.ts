@@ -141,12 +141,12 @@ class ModelsFileExtension {
     const isDescribed = this.#modelsFile.providers.some(described => described.name === name);
     if (!provider.isMoved || isDescribed) return;
 
-    const { baseUrl, engine, keyVariables, needsKey, batch } = provider;
+    const { baseUrl, engine, keyVariables, needsKey, takesBatches } = provider;
     const entry = withoutUndefined({
       baseUrl,
       apiKeyEnv: keyVariable ?? (needsKey ? keyVariables[0] : undefined),
       engine: engine === 'openai' ? undefined : engine,
-      batch: batch || undefined,
+      batch: takesBatches || undefined,
     });
 
     const document = this.#document;

@@ -4,7 +4,7 @@ import {
   type ModelEntry,
   PROVIDER_SETTINGS,
 } from '../model-entry.ts';
-import { describeLeftOut, sortOptions } from '../providers/requests/call-options.ts';
+import { describeOmission, sortOptions } from '../providers/requests/call-options.ts';
 import { listIgnoredKeywords } from '../providers/requests/schema-keywords.ts';
 import type { RemedyOptions } from './model-table.ts';
 
@@ -34,7 +34,7 @@ export function createKnownModels(
 }
 
 function toKnownModel(entry: ModelEntry, nowMs: number) {
-  const { model, runOptions, provider, declared } = entry;
+  const { model, runOptions, provider, declaration } = entry;
   const shutdown = findNearShutdown(entry, nowMs);
   return {
     model,
@@ -45,8 +45,8 @@ function toKnownModel(entry: ModelEntry, nowMs: number) {
       provider ? sortOptions(config, entry, new Set()).notes : [],
     notesOnSchema: (schema: unknown) =>
       listIgnoredKeywords(schema, entry).map(keyword =>
-        describeLeftOut(entry, `the schema's ${keyword}`),
+        describeOmission(entry, `the schema's ${keyword}`),
       ),
-    ignores: (setting: string) => !provider && !declared && !PROVIDER_SETTINGS.has(setting),
+    ignores: (setting: string) => !provider && !declaration && !PROVIDER_SETTINGS.has(setting),
   };
 }

@@ -118,9 +118,9 @@ class WatchedModels {
   }
 
   /** Returns the fault that prevents requests to a model; undefined if there is none. */
-  accessFault({ model, provider, declared }: ModelEntry): AccessFault | undefined {
+  findAccessFault({ model, provider, declaration }: ModelEntry): AccessFault | undefined {
     const { env } = this.#options;
-    if (declared) return findDeclaredFault(model, declared, env);
+    if (declaration) return findMissingVariableFault(model, declaration, env);
     return provider && findAccessFault(provider, env);
   }
 
@@ -128,8 +128,8 @@ class WatchedModels {
    * Returns the capability that a process needs to run a model: the model's name, or `provider/*`
    * for one that no file describes.
    */
-  getRequiredCapability({ model, provider, guessed }: ModelEntry): string {
-    return guessed === undefined || !provider ? model : `${provider.name}/*`;
+  getRequiredCapability({ model, provider, guessedFrom }: ModelEntry): string {
+    return guessedFrom === undefined || !provider ? model : `${provider.name}/*`;
   }
 
   /** Returns the capabilities of this process: the models that it can run. */
@@ -249,7 +249,7 @@ class WatchedModels {
     const describedModel = this.#mergedFile.models
       .map(entry => this.#withKnownProvider(entry))
       .find(entry => entry.provider?.name === provider.name && (entry.id ?? entry.model) === id);
-    return describedModel ?? guessModel(provider, name, { id, guessed: 'prefix' });
+    return describedModel ?? guessModel(provider, name, { id, guessedFrom: 'prefix' });
   }
 
   /** Returns a model without a prefix, if only one provider has a key or its own address. */
@@ -265,17 +265,17 @@ class WatchedModels {
     const [provider, ...others] = providersWithKey.length > 0 ? providersWithKey : providersInUse;
     if (!provider || others.length > 0) return undefined;
 
-    return guessModel(provider, name, { id: name, guessed: 'key' });
+    return guessModel(provider, name, { id: name, guessedFrom: 'key' });
   }
 }
 
 /** Returns the fault of an address that sends variables which are not set. */
-function findDeclaredFault(
+function findMissingVariableFault(
   model: string,
-  declared: DeclaredModel,
+  declaration: DeclaredModel,
   env: Env,
 ): AccessFault | undefined {
-  const missing = listSentVariables(declared).filter(name => !env[name]?.trim());
+  const missing = listSentVariables(declaration).filter(name => !env[name]?.trim());
   if (missing.length === 0) return undefined;
   const verb = missing.length === 1 ? 'is' : 'are';
   return {

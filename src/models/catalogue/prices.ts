@@ -10,8 +10,8 @@ const REDUCED_SHARE = 0.5;
 
 export interface Pricing {
   /** True if it comes from the bundled table. */
-  readonly estimated: boolean;
-  cost(tokens: Omit<ProviderUsage, 'dollars' | 'tier'>, images: number): Money;
+  readonly isEstimate: boolean;
+  computeCost(tokens: Omit<ProviderUsage, 'dollars' | 'tier'>, images: number): Money;
 }
 
 export interface PricingOptions {
@@ -49,9 +49,9 @@ export async function findPricing(
   model: ModelEntry,
   options: PricingOptions = {},
 ): Promise<Pricing | undefined> {
-  const { provider, declared, price } = model;
-  if (declared) return createDeclaredPricing(model);
-  if (!provider) return { estimated: false, cost: () => 0 };
+  const { provider, declaration, price } = model;
+  if (declaration) return createDeclaredPricing(model);
+  if (!provider) return { isEstimate: false, computeCost: () => 0 };
 
   const share = findPriceShare(provider.name, options);
   if (share === undefined) return undefined;
@@ -60,7 +60,7 @@ export async function findPricing(
   return (
     pricing && {
       ...pricing,
-      cost: (usage, images) => Math.round(pricing.cost(usage, images) * share),
+      computeCost: (usage, images) => Math.round(pricing.computeCost(usage, images) * share),
     }
   );
 }
@@ -69,12 +69,12 @@ export async function findPricing(
  * Returns the pricing of a program or an address; undefined if it has no price, or one per token
  * but no counts.
  */
-function createDeclaredPricing({ declared, price, ...model }: ModelEntry): Pricing | undefined {
+function createDeclaredPricing({ declaration, price, ...model }: ModelEntry): Pricing | undefined {
   if (price?.run !== undefined) {
     const run = toMoney(price.run);
-    return { estimated: false, cost: () => run };
+    return { isEstimate: false, computeCost: () => run };
   }
-  return price && declared?.tokens ? createDescribedPricing(price, model) : undefined;
+  return price && declaration?.tokens ? createDescribedPricing(price, model) : undefined;
 }
 
 /** Returns the share of the standard price that a class costs; undefined if it is unknown. */
@@ -95,8 +95,8 @@ function createDescribedPricing(price: Price, { modality }: ModelEntry): Pricing
   const { input, output, cachedInput = input, image = 0 } = price;
   const perImage = modality === 'image' ? toMoney(image) : 0;
   return {
-    estimated: false,
-    cost: ({ input: tokens, output: answerTokens, cached }, images) => {
+    isEstimate: false,
+    computeCost: ({ input: tokens, output: answerTokens, cached }, images) => {
       const dollars =
         ((tokens - cached) * input + cached * cachedInput + answerTokens * output) / 1e6;
       return toMoney(dollars) + images * perImage;
@@ -126,5 +126,5 @@ async function createTablePricing({
   };
 
   if (computeDollars({ input: 1, output: 1, cached: 0 }) === undefined) return undefined;
-  return { estimated: true, cost: usage => toMoney(computeDollars(usage) ?? 0) };
+  return { isEstimate: true, computeCost: usage => toMoney(computeDollars(usage) ?? 0) };
 }

@@ -21,7 +21,7 @@ export async function collectKeyVariables(sources: ModelSources): Promise<readon
   return [
     ...new Set([
       ...[...providers, ...allProviders].flatMap(provider => provider.keyVariables),
-      ...models.flatMap(({ declared }) => (declared ? listSentVariables(declared) : [])),
+      ...models.flatMap(({ declaration }) => (declaration ? listSentVariables(declaration) : [])),
     ]),
   ];
 }

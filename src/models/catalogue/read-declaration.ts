@@ -52,16 +52,20 @@ export function isDeclared(item: YamlValue): boolean {
 export function readDeclaration(
   item: YamlValue,
   folder: string,
-): { readonly fields: YamlFields; readonly declared: DeclaredModel } {
+): { readonly fields: YamlFields; readonly declaration: DeclaredModel } {
   const isProgram = item.readEntries('a model').some(({ key }) => key === 'program');
   const fields = isProgram
     ? YamlFields.read(item, 'a model that is a program', PROGRAM_FIELDS)
     : YamlFields.read(item, 'a model that is an address', ADDRESS_FIELDS);
-  const common = { here: folder, timeoutMs: readTimeout(fields), ...readAnswerFields(fields) };
+  const common = {
+    sourceFolder: folder,
+    timeoutMs: readTimeout(fields),
+    ...readAnswerFields(fields),
+  };
 
   return {
     fields,
-    declared: isProgram
+    declaration: isProgram
       ? { ...common, ...readProgram(fields) }
       : { ...common, ...readAddress(fields) },
   };
@@ -118,9 +122,9 @@ function readExpression(value: YamlValue, name: string): string {
   throw faultAt(value, `${name} is not JMESPath: ${fault.message}${place}`);
 }
 
-type ProgramPart = Omit<DeclaredProgram, 'here' | 'timeoutMs' | keyof AnswerFields>;
+type ProgramFields = Omit<DeclaredProgram, 'sourceFolder' | 'timeoutMs' | keyof AnswerFields>;
 
-function readProgram(fields: YamlFields): ProgramPart {
+function readProgram(fields: YamlFields): ProgramFields {
   const items =
     fields.findValue('program')?.readItems('program') ?? fields.refuseMissing('program');
   const [program, ...args] = items.map(item => item.readText('a word of `program`'));
@@ -143,9 +147,9 @@ function readProgram(fields: YamlFields): ProgramPart {
   };
 }
 
-type AddressPart = Omit<DeclaredAddress, 'here' | 'timeoutMs' | keyof AnswerFields>;
+type AddressFields = Omit<DeclaredAddress, 'sourceFolder' | 'timeoutMs' | keyof AnswerFields>;
 
-function readAddress(fields: YamlFields): AddressPart {
+function readAddress(fields: YamlFields): AddressFields {
   const address = fields.requireText('address');
   const fault = findAddressFault(address);
   if (fault !== undefined) throw fields.createFault('address', fault);

@@ -93,7 +93,7 @@ export function readModel(
     price: price && readPrice(price),
     shutdownDate: fields.readText('shutdown_date', DAY)?.slice(0, 10),
     leaveOut: leaveOut && readLeaveOut(leaveOut),
-    reasoning: reasoning && reasoning === 'true',
+    isReasoning: reasoning === undefined ? undefined : reasoning === 'true',
   });
 }
 
@@ -116,15 +116,15 @@ function readName(fields: YamlFields): string {
 }
 
 function readDeclaredModel(item: YamlValue, folder: string): ModelEntry {
-  const { fields, declared } = readDeclaration(item, folder);
+  const { fields, declaration } = readDeclaration(item, folder);
   const modality = fields.readChoice('modality', ['text']) ?? fields.refuseMissing('modality');
   const price = fields.findValue('price');
 
   return {
     model: readName(fields),
     modality,
-    engine: declared.kind,
-    declared,
+    engine: declaration.kind,
+    declaration,
     runOptions: readRunOptions(fields.findValue('runOptions')),
     credits: Number(fields.readText('credits', CREDITS) ?? DEFAULT_CREDITS[modality]),
     ...(price && { price: readDeclaredPrice(price) }),

@@ -83,13 +83,13 @@ export async function readNamedModels(
  */
 function adaptToConfiguration(file: ModelsFile): ModelsFile {
   const models = file.models.map((entry): ModelEntry => {
-    const { declared } = entry;
-    if (declared?.kind === 'address') {
-      return { ...entry, declared: { ...declared, sendsChats: true } };
+    const { declaration } = entry;
+    if (declaration?.kind === 'address') {
+      return { ...entry, declaration: { ...declaration, sendsChats: true } };
     }
 
-    if (declared?.kind === 'program' && takesRunsAsInput(declared)) {
-      return { ...entry, declared: { ...declared, isKept: true } };
+    if (declaration?.kind === 'program' && takesRunsAsInput(declaration)) {
+      return { ...entry, declaration: { ...declaration, isKept: true } };
     }
 
     return entry;

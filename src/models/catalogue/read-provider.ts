@@ -47,7 +47,7 @@ export function readProvider(
     ...address,
     keyVariables,
     needsKey: apiKeyEnv !== undefined || (keyVariables.length > 0 && !isLoopback(address.baseUrl)),
-    batch: batch === undefined ? (base?.batch ?? false) : batch === 'true',
+    takesBatches: batch === undefined ? (base?.takesBatches ?? false) : batch === 'true',
     headers: headers && readHeaders(headers),
   });
 }

@@ -24,7 +24,7 @@ export type ModelsReport = Awaited<ReturnType<typeof buildModelsReport>>;
 
 interface ReportOptions extends ModelSources {
   readonly signal: AbortSignal;
-  readonly ask: boolean;
+  readonly asksProviders: boolean;
 }
 
 interface ProviderReport {
@@ -42,7 +42,7 @@ interface ProviderReport {
  * Reads models.yaml and the environment, and asks every provider for its models unless `ask` is
  * false.
  */
-export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOptions) {
+export async function buildModelsReport({ dataDir, env, signal, asksProviders }: ReportOptions) {
   const faults: string[] = [];
   const modelsFile = await readModelsFile({ dataDir, env }).catch((error: unknown) => {
     faults.push(...(error instanceof InvalidModelsFile ? error.faults : [getErrorMessage(error)]));
@@ -58,7 +58,9 @@ export async function buildModelsReport({ dataDir, env, signal, ask }: ReportOpt
     exists: modelsFile?.text !== undefined || faults.length > 0,
     faults,
     providers: await Promise.all(
-      usableProviders.map(provider => buildProviderReport(provider, { env, signal, ask })),
+      usableProviders.map(provider =>
+        buildProviderReport(provider, { env, signal, asksProviders }),
+      ),
     ),
     shutdowns: describedModels.models.flatMap(entry => findNearShutdown(entry, Date.now()) ?? []),
   };
@@ -84,7 +86,7 @@ function listUsedProviders({ providers, models }: ModelsFile, env: Env): Provide
 
 async function buildProviderReport(
   provider: Provider,
-  { env, signal, ask }: Omit<ReportOptions, 'dataDir'>,
+  { env, signal, asksProviders }: Omit<ReportOptions, 'dataDir'>,
 ): Promise<ProviderReport> {
   const { name, baseUrl, keyVariables, needsKey } = provider;
   if (needsKey && findKeyVariable(provider, env) === undefined) {
@@ -92,7 +94,7 @@ async function buildProviderReport(
   }
 
   const fault = findAccessFault(provider, env)?.message;
-  const isAsked = ask && provider.listsModels !== false;
+  const isAsked = asksProviders && provider.listsModels !== false;
   if (fault !== undefined || !isAsked) {
     return { name, baseUrl, ...(fault === undefined ? {} : { fault }) };
   }

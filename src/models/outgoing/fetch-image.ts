@@ -57,8 +57,8 @@ export async function fetchImage(url: string, options: FetchImageOptions): Promi
 
 async function followImageRedirects(start: string, options: FetchImageOptions): Promise<Buffer> {
   let url = start;
-  for (let redirects = 0; redirects <= MAX_IMAGE_REDIRECTS; redirects += 1) {
-    const answer = await openChecked(url, options);
+  for (let redirectCount = 0; redirectCount <= MAX_IMAGE_REDIRECTS; redirectCount += 1) {
+    const answer = await openImageUrl(url, options);
     const target = findRedirectTarget(answer, url);
     if (target === undefined) return readImage(answer, options.onBytes);
     answer.discard();
@@ -67,16 +67,16 @@ async function followImageRedirects(start: string, options: FetchImageOptions): 
   throw new Error(`the URL redirects more than ${MAX_IMAGE_REDIRECTS} times`);
 }
 
-async function openChecked(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
+async function openImageUrl(text: string, options: FetchImageOptions): Promise<HttpAnswer> {
   const { signal, env = {}, open = openHttp } = options;
-  const url = checkImageUrl(text);
+  const url = parseImageUrl(text);
   const proxy = findOutgoingProxy(url, env);
   const addresses =
     proxy && options.allowPrivate ? undefined : await resolveAllowedAddresses(url, options, proxy);
   signal.throwIfAborted();
 
   try {
-    return await open({ url, signal, headers: HEADERS, proxy, addresses });
+    return await open({ url, signal, headers: IMAGE_REQUEST_HEADERS, proxy, addresses });
   } catch (error) {
     throw new Error(`${url.host} can't be reached: ${explainConnectionFailure(error)}`, {
       cause: error,
@@ -84,9 +84,13 @@ async function openChecked(text: string, options: FetchImageOptions): Promise<Ht
   }
 }
 
-const HEADERS = { accept: 'image/*', 'accept-encoding': 'identity', 'user-agent': 'promptrun' };
+const IMAGE_REQUEST_HEADERS = {
+  accept: 'image/*',
+  'accept-encoding': 'identity',
+  'user-agent': 'promptrun',
+};
 
-function checkImageUrl(text: string): URL {
+function parseImageUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error('this is not a URL');
   const url = new URL(text);
   if (url.protocol !== 'https:') throw new Error('an image URL must begin with https://');

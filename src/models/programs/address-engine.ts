@@ -33,30 +33,30 @@ import { readResult } from './read-answer.ts';
 export function createAddressEngine({ env }: { readonly env: Env }): Engine {
   return {
     async run(job) {
-      const { declared, model } = job.model;
-      if (declared?.kind !== 'address') {
+      const { declaration, model } = job.model;
+      if (declaration?.kind !== 'address') {
         return createFailedResult(`the model ${model} is not an address`);
       }
 
       const pictures = listPromptImages(job);
-      if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
+      if (pictures.length > 0 && !usesPlaceholder(declaration, 'images')) {
         return createRefusedResult(
           `${model} takes no pictures: its \`body\` has no \${images}`,
           'unfit',
         );
       }
 
-      const values = createRunValues(job, declared, {
+      const values = createRunValues(job, declaration, {
         env,
         images: pictures.map(encodeImageDataUrl),
       });
-      const request = fillRequest(declared, values, job.traceparent);
+      const request = fillRequest(declaration, values, job.traceparent);
       if ('fault' in request) {
         return createRefusedResult(`${model} can't be called: ${request.fault}`, 'unfit');
       }
 
-      const secrets = listSentVariables(declared).flatMap(name => env[name]?.trim() || []);
-      return maskSecrets(await sendJob(job, declared, request, env), secrets);
+      const secrets = listSentVariables(declaration).flatMap(name => env[name]?.trim() || []);
+      return maskSecrets(await sendJob(job, declaration, request, env), secrets);
     },
   };
 }
@@ -67,11 +67,11 @@ export function createAddressEngine({ env }: { readonly env: Env }): Engine {
  */
 async function sendJob(
   job: EngineJob,
-  declared: DeclaredAddress,
+  declaration: DeclaredAddress,
   request: ProviderRequest,
   env: Env,
 ): Promise<EngineResult> {
-  const timeout = AbortSignal.timeout(declared.timeoutMs);
+  const timeout = AbortSignal.timeout(declaration.timeoutMs);
   const signal = AbortSignal.any([job.signal, timeout]);
 
   const retrySettings = { sleep: job.sleep.bind(job), signal };
@@ -82,12 +82,14 @@ async function sendJob(
       'unknown',
     );
     const text = (await readBody(answer, MAX_PROVIDER_ANSWER_BYTES)).toString('utf8');
-    return await readResult(job, declared, text);
+    return await readResult(job, declaration, text);
   } catch (error) {
     job.signal.throwIfAborted();
     const { model } = job.model;
     if (timeout.aborted) {
-      return createFailedResult(`${model} took longer than ${formatDuration(declared.timeoutMs)}`);
+      return createFailedResult(
+        `${model} took longer than ${formatDuration(declaration.timeoutMs)}`,
+      );
     }
     return createFailedRequestResult(model, requestFault(error, request));
   }
@@ -95,20 +97,20 @@ async function sendJob(
 
 /** Returns the request of a run, or why there can't be one. */
 function fillRequest(
-  declared: DeclaredAddress,
+  declaration: DeclaredAddress,
   values: RunValues,
   traceparent: string | undefined,
 ): ProviderRequest | { fault: string } {
-  const address = fillText(declared.address, values.inText, encodeForUrl);
+  const address = fillText(declaration.address, values.inText, encodeForUrl);
   const [, path = ''] = /^https?:\/\/[^/?#]*([^?#]*)/u.exec(address) ?? [];
   if (path.split('/').some(segment => /^(?:\.|%2e){1,2}$/iu.test(segment))) {
     return { fault: `a value filled into its address would change the path: ${path}` };
   }
 
-  const headers = fillHeaders(declared, values);
+  const headers = fillHeaders(declaration, values);
   if ('fault' in headers) return headers;
 
-  const body = fillBody(declared, values);
+  const body = fillBody(declaration, values);
   const defaultHeaders = withoutUndefined({
     accept: '*/*',
     'user-agent': USER_AGENT,
@@ -118,7 +120,7 @@ function fillRequest(
 
   return {
     url: new URL(address),
-    method: declared.method,
+    method: declaration.method,
     headers: addDefaultHeaders(headers.filled, defaultHeaders),
     body: body && Buffer.from(body.text),
   };
@@ -126,16 +128,16 @@ function fillRequest(
 
 /** Returns the declared headers, or why one of them can't be sent. */
 function fillHeaders(
-  declared: DeclaredAddress,
+  declaration: DeclaredAddress,
   values: RunValues,
 ): { filled: Record<string, string> } | { fault: string } {
   const filled: Record<string, string> = {};
-  for (const [name, text] of Object.entries(declared.headers)) {
+  for (const [name, text] of Object.entries(declaration.headers)) {
     const value = fillText(text, values.inText);
-    const invalidPart = findHeaderFault(value);
-    if (invalidPart !== undefined) {
+    const invalidCharacter = describeInvalidCharacter(value);
+    if (invalidCharacter !== undefined) {
       return {
-        fault: `its header \`${name}\` would contain ${invalidPart} that headers can't contain`,
+        fault: `its header \`${name}\` would contain ${invalidCharacter} that headers can't contain`,
       };
     }
 
@@ -159,7 +161,7 @@ function addDefaultHeaders(
 /**
  * Returns the kind of character in a value that a header can't contain; undefined if there is none.
  */
-function findHeaderFault(value: string): string | undefined {
+function describeInvalidCharacter(value: string): string | undefined {
   if (/[\0\r\n]/u.test(value)) return 'a line break';
   return /[^\t\x20-\x7e\xa0-\xff]/u.test(value) ? 'a character' : undefined;
 }

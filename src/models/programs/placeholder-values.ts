@@ -15,15 +15,15 @@ export interface RunValues extends PlaceholderValues {
 /** Returns the values of a run's placeholders. @param images the values of `${images}` */
 export function createRunValues(
   job: EngineJob,
-  declared: DeclaredModel,
+  declaration: DeclaredModel,
   { env, images }: { env: Env; images: readonly string[] },
 ): RunValues {
   const { model, inputs } = job;
-  const sendsChats = declared.kind === 'address' && declared.sendsChats;
+  const sendsChats = declaration.kind === 'address' && declaration.sendsChats;
   const chat = sendsChats ? buildPromptfooMessages(job) : undefined;
 
   const prompt =
-    chat === undefined ? joinPromptText(job, declared) : JSON.stringify(chat, undefined, 2);
+    chat === undefined ? joinPromptText(job, declaration) : JSON.stringify(chat, undefined, 2);
 
   const inText = (placeholder: ProgramPlaceholder): JsonValue => {
     switch (placeholder.name) {
@@ -36,7 +36,7 @@ export function createRunValues(
       case 'images':
         return [...images];
       case 'here':
-        return declared.here;
+        return declaration.sourceFolder;
       case 'model':
         return model.model;
       case 'input':
@@ -70,9 +70,9 @@ function buildPromptfooMessages({ prompt: { messages } }: EngineJob): JsonValue 
   }));
 }
 
-function joinPromptText(job: EngineJob, declared: DeclaredModel): string {
+function joinPromptText(job: EngineJob, declaration: DeclaredModel): string {
   const { messages } = job.prompt;
-  const messagesInPrompt = usesPlaceholder(declared, 'system')
+  const messagesInPrompt = usesPlaceholder(declaration, 'system')
     ? messages.filter(({ role }) => role !== 'system')
     : messages;
   const text = joinTexts(messagesInPrompt.map(({ parts }) => joinMessageText(parts)));

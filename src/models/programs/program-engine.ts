@@ -22,21 +22,21 @@ export function createProgramEngine(options: ProgramOptions): Engine {
   const keptPrograms = new KeptPrograms<RunProgram>();
   return {
     async run(job) {
-      const { declared, model } = job.model;
-      if (declared?.kind !== 'program') {
+      const { declaration, model } = job.model;
+      if (declaration?.kind !== 'program') {
         return createFailedResult(`the model ${model} is not a program`);
       }
 
       const pictures = listPromptImages(job);
-      if (pictures.length > 0 && !usesPlaceholder(declared, 'images')) {
+      if (pictures.length > 0 && !usesPlaceholder(declaration, 'images')) {
         return createRefusedResult(
           `${model} takes no pictures: its \`program\` has no \${images}`,
           'unfit',
         );
       }
 
-      const askedProgram = { job, declared };
-      const result = declared.isKept
+      const askedProgram = { job, declaration };
+      const result = declaration.isKept
         ? askKeptProgram(askedProgram, keptPrograms, options)
         : runOnce(askedProgram, options);
       return maskSecrets(await result, collectSecrets(options.env));
@@ -47,47 +47,47 @@ export function createProgramEngine(options: ProgramOptions): Engine {
 
 /** Asks a program that stays. */
 async function askKeptProgram(
-  { job, declared }: AskedProgram,
+  { job, declaration }: AskedProgram,
   keptPrograms: KeptPrograms<RunProgram>,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   const { signal, traceparent } = job;
   try {
     const output = await keptPrograms.ask({
-      key: JSON.stringify([job.model.model, declared.here, declared.argv]),
+      key: JSON.stringify([job.model.model, declaration.sourceFolder, declaration.argv]),
       facts: { messages: toMessageValues(job), traceparent },
-      limits: { signal, timeoutMs: declared.timeoutMs },
-      start: () => startProgram(job, declared, options),
+      limits: { signal, timeoutMs: declaration.timeoutMs },
+      start: () => startProgram(job, declaration, options),
       prepare: program => program.folder.replaceFacts(toProgramFacts(job)),
     });
-    return await readProgramResult({ job, declared }, output);
+    return await readProgramResult({ job, declaration }, output);
   } catch (error) {
     signal.throwIfAborted();
-    return createNotStartedResult({ job, declared }, error);
+    return createNotStartedResult({ job, declaration }, error);
   }
 }
 
 /** Starts a program for one run, and returns its answer. */
 async function runOnce(
-  { job, declared }: AskedProgram,
+  { job, declaration }: AskedProgram,
   options: ProgramOptions,
 ): Promise<EngineResult> {
   try {
-    const program = await startProgram(job, declared, options);
+    const program = await startProgram(job, declaration, options);
     try {
       program.tree.child.stdin.end(
-        usesPlaceholder(declared, 'prompt', 'messages') ? '' : program.prompt,
+        usesPlaceholder(declaration, 'prompt', 'messages') ? '' : program.prompt,
       );
       const output = await collectOutput(program, {
         signal: job.signal,
-        timeoutMs: declared.timeoutMs,
+        timeoutMs: declaration.timeoutMs,
       });
-      return await readProgramResult({ job, declared }, output);
+      return await readProgramResult({ job, declaration }, output);
     } finally {
       await program.end();
     }
   } catch (error) {
     job.signal.throwIfAborted();
-    return createNotStartedResult({ job, declared }, error);
+    return createNotStartedResult({ job, declaration }, error);
   }
 }

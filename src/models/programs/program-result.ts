@@ -14,7 +14,7 @@ import { readFailure, readResult } from './read-answer.ts';
 /** A program that is asked for the answer of a run. */
 export interface AskedProgram {
   readonly job: EngineJob;
-  readonly declared: DeclaredProgram;
+  readonly declaration: DeclaredProgram;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface AskedProgram {
  * it failed.
  */
 export async function readProgramResult(
-  { job, declared }: AskedProgram,
+  { job, declaration }: AskedProgram,
   { answer, stderr, isTooLong, end }: ProgramOutput,
 ): Promise<EngineResult> {
   const { model } = job.model;
@@ -32,14 +32,14 @@ export async function readProgramResult(
     );
   }
 
-  if (end === 'answered') return await readReply({ job, declared }, answer);
+  if (end === 'answered') return await readReply({ job, declaration }, answer);
   // A program that stays answers by its line alone.
-  if (end?.code === 0 && !declared.isKept) return await readResult(job, declared, answer);
+  if (end?.code === 0 && !declaration.isKept) return await readResult(job, declaration, answer);
 
-  const { reason, ...costFacts } = await readFailure(job, declared, { answer, stderr });
+  const { reason, ...costFacts } = await readFailure(job, declaration, { answer, stderr });
   const failure =
     end === undefined
-      ? `took longer than ${formatDuration(declared.timeoutMs)}${formatReasonSuffix(stderr)}`
+      ? `took longer than ${formatDuration(declaration.timeoutMs)}${formatReasonSuffix(stderr)}`
       : `${describeProgramEnd(end)}${formatReasonSuffix(reason)}`;
   return { ...createFailedResult(`${model} ${failure}`), ...costFacts };
 }
@@ -48,10 +48,10 @@ export async function readProgramResult(
 const MAX_REASON_LENGTH = 2000;
 
 /** Reads the line of a kept program: `answer`, or `fault` with the reason as a JSON string. */
-async function readReply({ job, declared }: AskedProgram, line: string): Promise<EngineResult> {
+async function readReply({ job, declaration }: AskedProgram, line: string): Promise<EngineResult> {
   const [keyword = ''] = line.split(' ', 1);
   const rest = line.slice(keyword.length + 1);
-  if (keyword === 'answer') return await readResult(job, declared, rest);
+  if (keyword === 'answer') return await readResult(job, declaration, rest);
   const value = parseJson(rest);
   const reason = typeof value === 'string' ? value.slice(0, MAX_REASON_LENGTH) : '';
   return createFailedResult(`${job.model.model} failed${formatReasonSuffix(reason)}`);
@@ -66,7 +66,7 @@ const TOO_LONG_CODES: ReadonlySet<string | undefined> = new Set(['E2BIG', 'ENAME
 
 /** Returns the result of a run whose program could not be started. */
 export function createNotStartedResult(
-  { job, declared }: AskedProgram,
+  { job, declaration }: AskedProgram,
   error: unknown,
 ): EngineResult {
   const { model } = job.model;
@@ -85,7 +85,7 @@ export function createNotStartedResult(
   }
 
   return createRefusedResult(
-    `${model}: ${declared.argv[0]} can't be started: ${getErrorMessage(error)}`,
+    `${model}: ${declaration.argv[0]} can't be started: ${getErrorMessage(error)}`,
     'not-started',
   );
 }

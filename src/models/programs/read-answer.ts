@@ -86,11 +86,11 @@ async function evaluateAnswerFields(
       : { fault: describeUnreadableAnswer(selected.fault, answer) };
   }
 
-  const { found } = selected;
-  const facts = { ...toUsage(found), ...readDollars(found['cost']) };
+  const { found: values } = selected;
+  const facts = { ...toUsage(values), ...readDollars(values['cost']) };
   if (output === undefined) return { text: answer, ...facts };
 
-  const value = found['output'] ?? null;
+  const value = values['output'] ?? null;
   if (value === null) {
     return { fault: describeUnreadableAnswer(`it has no \`${output}\``, answer), ...facts };
   }
@@ -112,7 +112,7 @@ async function selectFields(
 }
 
 /** Maximum length of an answer in a message. */
-const MAX_SHOWN_OUTPUT = 300;
+const MAX_SHOWN_ANSWER_LENGTH = 300;
 
 function describeUnreadableAnswer(why: string, answer: string): string {
   const start = formatBeginning(answer);
@@ -120,7 +120,7 @@ function describeUnreadableAnswer(why: string, answer: string): string {
 }
 
 function formatBeginning(text: string): string {
-  return shorten(text.trim(), MAX_SHOWN_OUTPUT);
+  return shorten(text.trim(), MAX_SHOWN_ANSWER_LENGTH);
 }
 
 function toUsage({
@@ -130,18 +130,18 @@ function toUsage({
 }: Readonly<Record<string, JsonValue>>): {
   usage?: ProviderUsage;
 } {
-  const input = asAmount(inputTokens);
-  const output = asAmount(outputTokens);
+  const input = toAmount(inputTokens);
+  const output = toAmount(outputTokens);
   if (input === undefined || output === undefined) return {};
-  return { usage: { input, output, cached: Math.min(asAmount(cachedTokens) ?? 0, input) } };
+  return { usage: { input, output, cached: Math.min(toAmount(cachedTokens) ?? 0, input) } };
 }
 
 function readDollars(cost: JsonValue | undefined): { dollars?: number } {
-  const dollars = asAmount(cost);
+  const dollars = toAmount(cost);
   return dollars === undefined ? {} : { dollars };
 }
 
 /** Returns a number of at least 0; undefined for anything else. */
-function asAmount(value: JsonValue | undefined): number | undefined {
+function toAmount(value: JsonValue | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -45,14 +45,14 @@ export async function startProgram(
     job.signal.throwIfAborted();
     const images = await writePictures(job, folder.folder);
     const values = createRunValues(job, program, { env: {}, images });
-    const start = buildProgramStart({ declared: program, values, folder }, job, options);
+    const start = buildProgramStart({ declaration: program, values, folder }, job, options);
     const tree = new ProcessTree(start, RUN_VARIABLE);
     const output = new OutputCollector(tree.child);
 
-    const recorded = tree.root && folder.recordStart(tree.root).catch(() => {});
+    const pendingRecord = tree.root && folder.recordStart(tree.root).catch(() => {});
     const end = async (): Promise<void> => {
       await tree.end();
-      await recorded;
+      await pendingRecord;
       await folder.remove();
     };
 
@@ -69,19 +69,23 @@ export function toProgramFacts({ runId, model: { model }, inputs, runOptions }: 
 }
 
 function buildProgramStart(
-  { declared, values, folder }: { declared: DeclaredProgram; values: RunValues; folder: RunFolder },
+  {
+    declaration,
+    values,
+    folder,
+  }: { declaration: DeclaredProgram; values: RunValues; folder: RunFolder },
   { traceparent }: EngineJob,
   { env, directory }: ProgramOptions,
 ): ProgramStart {
-  const { argv, filledIndexes } = fillArguments(declared, values);
+  const { argv, filledIndexes } = fillArguments(declaration, values);
   const [program, ...args] = argv;
 
   // A relative path is relative to the working directory, even if the program starts elsewhere.
-  const isPath = /[\\/]/u.test(program) && declared.isTemporary;
+  const needsAbsolutePath = /[\\/]/u.test(program) && declaration.isTemporary;
   return {
-    argv: [isPath ? path.resolve(directory, program) : program, ...args],
+    argv: [needsAbsolutePath ? path.resolve(directory, program) : program, ...args],
     filledIndexes,
-    directory: declared.isTemporary ? folder.folder : directory,
+    directory: declaration.isTemporary ? folder.folder : directory,
     env: {
       ...withoutKeys(env, []),
       [RUN_VARIABLE]: folder.file,

@@ -62,14 +62,14 @@ export class AnthropicBatches implements BatchProvider {
 
   /** Compares the first result of each batch of the same size. */
   async find(
-    { key, since, requests }: BatchSearch,
+    { key, since, requestCount }: BatchSearch,
     signal: AbortSignal,
   ): Promise<{ id: string } | 'unread' | undefined> {
     let hasUnread = false;
     let missingError: Error | undefined;
     let expiredBatch: { readonly id: string } | undefined;
     for await (const batch of iterateBatches(after => this.#fetchPage(after, signal))) {
-      if (countAllRequests(batch) !== requests) continue;
+      if (countAllRequests(batch) !== requestCount) continue;
       const match = await this.#matchFirstResult(batch, key, signal);
       if (match.kind === 'same') return { id: match.id };
       if (match.kind === 'unread') hasUnread = true;
@@ -185,9 +185,9 @@ function requireId(batch: UncheckedObject): string {
  * them later.
  */
 function missingResultsFault(batch: UncheckedObject): ProviderFault {
-  const archived = readTextAt(batch, 'archived_at') !== undefined;
-  const what = `${archived ? 'no longer has' : 'does not return'} the results of the batch ${requireId(batch)}`;
-  return new ProviderFault(what, { status: archived ? 410 : 404 });
+  const isArchived = readTextAt(batch, 'archived_at') !== undefined;
+  const what = `${isArchived ? 'no longer has' : 'does not return'} the results of the batch ${requireId(batch)}`;
+  return new ProviderFault(what, { status: isArchived ? 410 : 404 });
 }
 
 /** Returns true if the first result has this key. @throws {ProviderFault} if they can't be read */
@@ -197,12 +197,12 @@ async function beginsWith(results: RequestResults, key: string): Promise<boolean
 }
 
 /** Maximum difference between the provider's clock and this machine's, in milliseconds. */
-const CLOCKS_APART_MS = 24 * 60 * 60 * 1000;
+const MAX_CLOCK_DIFFERENCE_MS = 24 * 60 * 60 * 1000;
 
 /** Returns true unless a batch was certainly created before a time. */
 function isSince(batch: UncheckedObject, since: number | undefined): boolean {
   const created = Date.parse(readTextAt(batch, 'created_at') ?? '');
-  return since === undefined || !(created < since - CLOCKS_APART_MS);
+  return since === undefined || !(created < since - MAX_CLOCK_DIFFERENCE_MS);
 }
 
 const COUNTS = ['processing', 'succeeded', 'errored', 'canceled', 'expired'] as const;
@@ -220,9 +220,9 @@ function readBatchState(batch: UncheckedObject): BatchState {
   const state = readTextAt(batch, 'processing_status') ?? 'unknown';
   return {
     state,
-    ended: state === 'ended',
-    done: countRequests(batch, 'succeeded'),
-    failed: countRequests(batch, 'errored', 'canceled', 'expired'),
+    hasEnded: state === 'ended',
+    doneCount: countRequests(batch, 'succeeded'),
+    failedCount: countRequests(batch, 'errored', 'canceled', 'expired'),
   };
 }
 

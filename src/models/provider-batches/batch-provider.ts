@@ -11,9 +11,9 @@ export interface BatchRequest {
 export interface BatchState {
   /** The provider's own name of the state. */
   readonly state: string;
-  readonly ended: boolean;
-  readonly done: number;
-  readonly failed: number;
+  readonly hasEnded: boolean;
+  readonly doneCount: number;
+  readonly failedCount: number;
   /** The reason that the provider refused the batch as a whole. */
   readonly fault?: string;
 }
@@ -33,7 +33,7 @@ export interface BatchSearch {
   readonly key: string;
   /** The earliest time of its creation, in milliseconds since 1970; any time by default. */
   readonly since?: number | undefined;
-  readonly requests: number;
+  readonly requestCount: number;
   /** The uploaded file of its requests. */
   readonly file?: string | undefined;
 }
@@ -57,7 +57,7 @@ export interface BatchProvider {
    * while a candidate has not ended. A candidate whose results have expired is the batch, if no
    * other one is: to create it again would pay twice.
    */
-  find(wanted: BatchSearch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
+  find(search: BatchSearch, signal: AbortSignal): Promise<{ id: string } | 'unread' | undefined>;
   readState(id: string, signal: AbortSignal): Promise<BatchState>;
   /** Yields the answers of a batch that has ended, in any order. */
   collect(
@@ -97,16 +97,16 @@ const MAX_BATCH_PAGES = 10_000;
 /**
  * Yields all batches of the account, page by page.
  *
- * @param page returns the page after the batch with this id; the first page if it is empty
+ * @param fetchPage returns the page after the batch with this id; the first page if it is empty
  * @throws {ProviderFault} if the list can't be read to its end, since a batch that is not seen
  * would be created again
  */
 export async function* iterateBatches(
-  page: (after: string) => Promise<UncheckedObject>,
+  fetchPage: (after: string) => Promise<UncheckedObject>,
 ): AsyncGenerator<UncheckedObject, void> {
   let lastId: string | undefined = '';
-  for (let pages = 0; pages < MAX_BATCH_PAGES && lastId !== undefined; pages += 1) {
-    const { data, has_more: hasMore } = await page(lastId);
+  for (let pageCount = 0; pageCount < MAX_BATCH_PAGES && lastId !== undefined; pageCount += 1) {
+    const { data, has_more: hasMore } = await fetchPage(lastId);
     if (!Array.isArray(data) || !data.every(isJsonObject)) {
       throw unreadableListFault('is not a list of batches');
     }

@@ -98,7 +98,7 @@ export class OpenAiBatches implements BatchProvider {
   ): AsyncGenerator<{ customId: string; answer: BatchAnswer }, void> {
     const batch = await this.#ask(buildBatchPath(id), signal);
     const outputFile = readTextAt(batch, 'output_file_id');
-    if (!outputFile && readBatchState(batch).done > 0) {
+    if (!outputFile && readBatchState(batch).doneCount > 0) {
       throw new ProviderFault(`does not return the results of the batch ${id}`, { status: 404 });
     }
 
@@ -172,9 +172,9 @@ function readBatchState(batch: UncheckedObject): BatchState {
 
   return {
     state,
-    ended: ENDED.has(state),
-    done: readCountAt(batch, 'request_counts', 'completed') ?? 0,
-    failed: readCountAt(batch, 'request_counts', 'failed') ?? 0,
+    hasEnded: ENDED.has(state),
+    doneCount: readCountAt(batch, 'request_counts', 'completed') ?? 0,
+    failedCount: readCountAt(batch, 'request_counts', 'failed') ?? 0,
     ...(fault !== undefined && { fault }),
   };
 }

@@ -16,7 +16,7 @@ export function guessModality(name: string): 'text' | 'image' {
 export function guessModel(
   provider: Provider,
   model: string,
-  { id, guessed }: { id: string; guessed: 'prefix' | 'key' },
+  { id, guessedFrom }: { id: string; guessedFrom: 'prefix' | 'key' },
 ): ModelEntry {
   const modality = guessModality(id);
   return {
@@ -26,7 +26,7 @@ export function guessModel(
     provider,
     id,
     runOptions: [],
-    guessed,
+    guessedFrom,
     credits: DEFAULT_CREDITS[modality],
   };
 }

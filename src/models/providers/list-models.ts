@@ -85,12 +85,12 @@ function buildAuthorization(provider: Provider, env: Env): Record<string, string
   const key = readProviderKey(provider, env);
   const version = provider.engine === 'anthropic' ? { 'anthropic-version': '2023-06-01' } : {};
   if (key === undefined) return version;
-  const header = KEY_HEADERS[provider.engine];
+  const header = KEY_HEADER_BY_INTERFACE[provider.engine];
   return header === undefined ? { authorization: `Bearer ${key}` } : { ...version, [header]: key };
 }
 
 /** Headers for keys that are not sent as a bearer token. */
-const KEY_HEADERS: Partial<Record<InterfaceName, string>> = {
+const KEY_HEADER_BY_INTERFACE: Partial<Record<InterfaceName, string>> = {
   anthropic: 'x-api-key',
   google: 'x-goog-api-key',
   vertexai: 'x-goog-api-key',
@@ -122,11 +122,15 @@ function checkStatus(status: number, location: string | undefined, provider: Pro
 
 /** Returns the name of a provider's address in messages, with the path that it usually ends in. */
 export function describeBaseUrl({ addressName = 'its baseUrl', engine }: Provider): string {
-  if (WITHOUT_ENDING.has(engine)) return addressName;
+  if (INTERFACES_WITHOUT_ENDING.has(engine)) return addressName;
   return `${addressName}, which usually ends in ${engine === 'google' ? '/v1beta' : '/v1'}`;
 }
 
-const WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set(['anthropic', 'bedrock', 'vertexai']);
+const INTERFACES_WITHOUT_ENDING: ReadonlySet<InterfaceName> = new Set([
+  'anthropic',
+  'bedrock',
+  'vertexai',
+]);
 
 function parseModelList(text: string, provider: Provider): EndpointModels {
   const items = parseItems(text, provider);
@@ -152,7 +156,7 @@ function parseItems(text: string, provider: Provider): Record<string, unknown>[]
 }
 
 /** Matches names of models that make neither texts nor pictures. */
-const OTHER_KINDS =
+const UNUSABLE_MODEL =
   /embed|whisper|(?:^|[-_/])tts|speech|audio|voice|transcri|moderation|realtime|rerank|guard|\bsora|video|^(?:babbage|davinci)-/i;
 
 /** Returns false if Google lists other methods for the model. */
@@ -182,7 +186,7 @@ function parseItem(item: Record<string, unknown>): OfferedModel | undefined {
 /** Returns the modality of a model: as listed, else guessed from its name. */
 function readModality(id: string, item: object): OfferedModel['modality'] | undefined {
   const modalities = readValueAt(item, 'architecture', 'output_modalities');
-  if (!Array.isArray(modalities)) return OTHER_KINDS.test(id) ? undefined : guessModality(id);
+  if (!Array.isArray(modalities)) return UNUSABLE_MODEL.test(id) ? undefined : guessModality(id);
   if (!modalities.includes('image')) return modalities.includes('text') ? 'text' : undefined;
   // Models that chat and models that draw both list text and pictures.
   return modalities.includes('text') ? guessModality(id) : 'image';

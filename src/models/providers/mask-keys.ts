@@ -4,7 +4,7 @@ const MIN_MASKED_LENGTH = 8;
 /** Masks keys and passwords: providers repeat parts of a wrong key, and URLs may hold passwords. */
 export function maskKeys(text: string, ...keys: readonly string[]): string {
   return keys
-    .reduce((shown, key) => maskKey(shown, key), text)
+    .reduce((maskedText, key) => maskKey(maskedText, key), text)
     .replace(/[\w*.-]+/g, maskSecret)
     .replace(/\bBearer\s+\S{6,}/gi, bearer => (/\d/.test(bearer) ? 'Bearer ***' : bearer))
     .replace(/\/\/[^/@\s]+@/g, '//***@');

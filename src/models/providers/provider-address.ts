@@ -18,9 +18,9 @@ export interface ProviderAddress {
 
 /** Returns a provider's address from the environment, else its own. */
 export function resolveProviderAddress(data: ProviderData, env: Env): ProviderAddress {
-  const variable = `${(data.variable ?? data.name).toUpperCase()}_BASE_URL`;
-  const written = env[variable]?.trim();
-  if (written) return toMovedAddress(written, variable, data);
+  const variable = `${(data.addressVariablePrefix ?? data.name).toUpperCase()}_BASE_URL`;
+  const address = env[variable]?.trim();
+  if (address) return toMovedAddress(address, variable, data);
 
   const host =
     data.name === 'ollama'

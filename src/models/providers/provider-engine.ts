@@ -41,7 +41,7 @@ export function createProviderEngine(
   env: Env,
   { timeoutMs, privateRules }: { timeoutMs?: number; privateRules?: PrivateRules | undefined } = {},
 ): Required<Pick<Engine, 'run' | 'read'>> {
-  const optionRefusals = new RefusedOptions();
+  const optionRefusals = new RefusedOptionsByModel();
   return {
     async run(job) {
       const { provider } = job.model;
@@ -77,15 +77,15 @@ function createMissingKeyResult({ name, keyVariables }: Provider): EngineResult 
 }
 
 /** The options that models refused, for the lifetime of the engine. */
-class RefusedOptions {
-  readonly #byModel = new Map<string, ReadonlySet<OptionName>>();
+class RefusedOptionsByModel {
+  readonly #options = new Map<string, ReadonlySet<OptionName>>();
 
-  getRefusedOptions(model: ModelEntry): ReadonlySet<OptionName> {
-    return this.#byModel.get(getEntryKey(model)) ?? new Set();
+  get(model: ModelEntry): ReadonlySet<OptionName> {
+    return this.#options.get(getEntryKey(model)) ?? new Set();
   }
 
   add(model: ModelEntry, options: readonly OptionName[]): void {
-    this.#byModel.set(getEntryKey(model), new Set([...this.getRefusedOptions(model), ...options]));
+    this.#options.set(getEntryKey(model), new Set([...this.get(model), ...options]));
   }
 }
 
@@ -111,7 +111,7 @@ class ProviderRun {
     this.#signal = AbortSignal.any([job.signal, this.#timeout]);
   }
 
-  ask(optionRefusals: RefusedOptions): Promise<EngineResult> {
+  ask(optionRefusals: RefusedOptionsByModel): Promise<EngineResult> {
     return this.#toResult(async () => {
       const { request, response } = await this.#send(optionRefusals);
       const expectsPicture = this.#job.model.modality === 'image';
@@ -152,10 +152,10 @@ class ProviderRun {
    * more without them.
    */
   async #send(
-    optionRefusals: RefusedOptions,
+    optionRefusals: RefusedOptionsByModel,
   ): Promise<{ request: BuiltRequest; response: HttpAnswer }> {
     const { model } = this.#job;
-    const request = await this.#build(optionRefusals.getRefusedOptions(model));
+    const request = await this.#build(optionRefusals.get(model));
     try {
       return { request, response: await this.#sendWhileBusy(request) };
     } catch (error) {
@@ -164,7 +164,7 @@ class ProviderRun {
       if (options.length === 0) throw error;
 
       optionRefusals.add(model, options);
-      const reducedRequest = await this.#build(optionRefusals.getRefusedOptions(model));
+      const reducedRequest = await this.#build(optionRefusals.get(model));
       return { request: reducedRequest, response: await this.#sendWhileBusy(reducedRequest) };
     }
   }

@@ -26,15 +26,15 @@ export function findProviderData(name: string): ProviderData | undefined {
 }
 
 function createProvider(data: ProviderData, env: Env): Provider {
-  const { name, keys = [], batch = false, listsModels = true } = data;
+  const { name, keyVariables = [], takesBatches = false, listsModels = true } = data;
   const { baseUrl, isMoved, variable, missingVariables, fault } = resolveProviderAddress(data, env);
   return withoutUndefined({
     name,
     baseUrl,
     engine: pickInterface(data, baseUrl),
-    keyVariables: keys,
-    needsKey: keys.length > 0 && !isLoopback(baseUrl),
-    batch,
+    keyVariables,
+    needsKey: keyVariables.length > 0 && !isLoopback(baseUrl),
+    takesBatches,
     listsModels,
     addressName: variable ?? 'its address',
     isMoved: isMoved || undefined,

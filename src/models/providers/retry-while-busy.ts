@@ -35,8 +35,8 @@ export type RequestEffect = 'creates' | 'none' | 'unknown';
 
 function isRetryable(error: unknown, effect: RequestEffect): boolean {
   const fault = unwrapProviderFault(error);
-  const { status = fault ? 0 : 500, quotaUsedUp, isOverloaded } = fault?.details ?? {};
-  if (quotaUsedUp) return false;
+  const { status = fault ? 0 : 500, isQuotaUsedUp, isOverloaded } = fault?.details ?? {};
+  if (isQuotaUsedUp) return false;
   if (status === 429) return true;
   if (effect === 'none' && status >= 500) return true;
   return effect !== 'unknown' && (status === 529 || isOverloaded === true);

@@ -94,18 +94,18 @@ export async function estimateCost(
   return withoutUndefined({
     model: model.model,
     modality: model.modality,
-    cost: pricing?.cost({ input, output, cached: 0 }, images) ?? null,
+    cost: pricing?.computeCost({ input, output, cached: 0 }, images) ?? null,
     learns:
-      pricing === undefined && model.declared?.cost !== undefined ? (true as const) : undefined,
+      pricing === undefined && model.declaration?.cost !== undefined ? (true as const) : undefined,
     unpricedTier: hasOtherPrice ? options['serviceTier'] : undefined,
-    promptCost: pricing?.cost({ input, output: 0, cached: 0 }, 0) ?? null,
+    promptCost: pricing?.computeCost({ input, output: 0, cached: 0 }, 0) ?? null,
     answers,
     multiplier: findUnknownMultiplier(options),
     tokens: { input, output },
     assumedOutput: limit === undefined ? EXPECTED_OUTPUT : undefined,
     images,
-    estimated: pricing?.estimated ?? false,
-    tableDate: pricing?.estimated ? PRICE_TABLE_DATE : undefined,
+    estimated: pricing?.isEstimate ?? false,
+    tableDate: pricing?.isEstimate ? PRICE_TABLE_DATE : undefined,
   });
 }
 

@@ -59,7 +59,7 @@ export function createCosts(sources: EstimateSources): Costs {
     async findAccessFault(promptVersionId) {
       const version = await store.prompts.findRunnable(promptVersionId.toLowerCase());
       const model = version && models.get((await definitions.forVersionId(version.id)).model);
-      return model && models.accessFault(model);
+      return model && models.findAccessFault(model);
     },
     async readRunCosts(runIds) {
       const costs = new Map<string, RunCost>();
@@ -121,5 +121,5 @@ async function estimateStandardCost(
   if (cost !== null || tokens === null) return {};
   const entry = models.get(model);
   const pricing = entry && (await findPricing(entry));
-  return pricing === undefined ? {} : { standardCost: pricing.cost(tokens, 0) };
+  return pricing === undefined ? {} : { standardCost: pricing.computeCost(tokens, 0) };
 }

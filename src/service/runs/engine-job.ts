@@ -46,7 +46,9 @@ export async function buildEngineJob(
     ...buildPromptRequest(definition, model, prompt, runOptions),
     runId: run.id,
     traceparent,
-    inputs: model.declared ? await readJobInputs(definition, textInputs, tasks, task) : NO_INPUTS,
+    inputs: model.declaration
+      ? await readJobInputs(definition, textInputs, tasks, task)
+      : NO_INPUTS,
     select: (text, expressions) => tasks.do('select', { text, expressions }, task),
     // A checked answer may differ from the streamed text.
     onText: changesAnswer(definition.output) ? undefined : texts.createEmitter(run),

@@ -116,7 +116,7 @@ async function runEngine(
 
 /** Reports that a model is only guessed, or will soon be shut down. */
 function reportModelNotes(model: ModelEntry, { clock, onNotice }: ExecutorOptions): void {
-  if (model.guessed === 'key') onNotice(describeGuess(model));
+  if (model.guessedFrom === 'key') onNotice(describeGuess(model));
   const shutdown = findNearShutdown(model, clock.now());
   if (shutdown) onNotice(describeShutdown(shutdown));
 }

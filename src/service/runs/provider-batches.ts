@@ -50,7 +50,7 @@ export class ProviderBatches {
       );
     }
 
-    if (provider?.batch !== true) {
+    if (provider?.takesBatches !== true) {
       throw invalidRequest(
         `the model ${model.model} can't be used in a batch: only openai, anthropic, and providers with \`batch: true\` in models.yaml have batches`,
       );

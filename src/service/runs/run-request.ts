@@ -47,7 +47,7 @@ export function requireAccess(
   { models, toOperator }: Pick<RunLookup, 'models' | 'toOperator'>,
   model: ModelEntry,
 ): void {
-  const fault = models.accessFault(model);
+  const fault = models.findAccessFault(model);
   if (!fault) return;
 
   if (toOperator) {
@@ -103,10 +103,10 @@ export async function checkRequestInputs(
 function checkImages(
   images: ImageInput[],
   { imageInputs }: PromptDefinition,
-  { model, declared }: ModelEntry,
+  { model, declaration }: ModelEntry,
 ): ImageInput[] {
-  if (images.length > 0 && declared && !usesPlaceholder(declared, 'images')) {
-    const place = declared.kind === 'program' ? 'program' : 'body';
+  if (images.length > 0 && declaration && !usesPlaceholder(declaration, 'images')) {
+    const place = declaration.kind === 'program' ? 'program' : 'body';
     throw invalidRequest(
       `the model ${model} takes no pictures: its \`${place}\` has no \${images}`,
     );
@@ -129,10 +129,10 @@ function checkImages(
  */
 export function checkRunOptions(
   settings: Record<string, string>,
-  { model, provider, declared, runOptions }: ModelEntry,
+  { model, provider, declaration, runOptions }: ModelEntry,
   takesUnlisted = false,
 ): Record<string, string> {
-  const hasEndpoint = provider !== undefined || declared !== undefined;
+  const hasEndpoint = provider !== undefined || declaration !== undefined;
   const known = [
     ...runOptions.map(option => option.key),
     ...(hasEndpoint ? PROVIDER_SETTINGS : []),

@@ -34,7 +34,8 @@ function smallProvider(limits: BatchProvider['limits']): {
     limits,
     create: requests => Promise.resolve(String(handed.push([...requests]))),
     find: () => Promise.reject(new Error('every creation was answered')),
-    readState: () => Promise.resolve({ state: 'completed', ended: true, done: 0, failed: 0 }),
+    readState: () =>
+      Promise.resolve({ state: 'completed', hasEnded: true, doneCount: 0, failedCount: 0 }),
     async *collect(id) {
       for (const { customId } of (handed[Number(id) - 1] ?? []).toReversed()) {
         yield { customId, answer: { body: {} } };

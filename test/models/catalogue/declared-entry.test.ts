@@ -32,9 +32,9 @@ describe('a program or an address in models.yaml', () => {
       runOptions: [],
       credits: 2,
       price: { input: 0, output: 0, run: 0.05 },
-      declared: {
+      declaration: {
         kind: 'program',
-        here: '/models',
+        sourceFolder: '/models',
         timeoutMs: 90_000,
         output: 'result',
         cost: 'total_cost_usd',
@@ -55,7 +55,7 @@ describe('a program or an address in models.yaml', () => {
       address: 'http://localhost:9/a?q=${input.question}',
       tokens: { input: 'in', output: 'out' },
     };
-    expect(declaredModel(address).declared).toMatchObject({
+    expect(declaredModel(address).declaration).toMatchObject({
       kind: 'address',
       method: 'POST',
       timeoutMs: 600_000,

@@ -226,7 +226,7 @@ describe('discovering models', () => {
     });
     expect(alone.get('tiny')?.provider).toMatchObject({
       keyVariables: ['OPENAI_API_KEY'],
-      batch: true,
+      takesBatches: true,
     });
   });
 
@@ -323,8 +323,8 @@ describe('discovering models', () => {
 });
 
 describe('the report on models', () => {
-  const report = (env: Record<string, string>, ask = true): Promise<ModelsReport> =>
-    buildModelsReport({ dataDir, env, signal, ask });
+  const report = (env: Record<string, string>, asksProviders = true): Promise<ModelsReport> =>
+    buildModelsReport({ dataDir, env, signal, asksProviders });
 
   it('reports every fault of models.yaml with file and line', async () => {
     await write('models:\n  - {model: x}\nproviders:\n  here: {baseUrl: nowhere}\n');

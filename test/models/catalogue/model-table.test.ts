@@ -84,7 +84,7 @@ describe('the models of the service', () => {
     expect(names()).toEqual(['echo', 'card', 'clip', 'sandbox']);
     expect(table?.get('gpt-9')).toMatchObject({
       id: 'gpt-9',
-      guessed: 'key',
+      guessedFrom: 'key',
       provider: { name: 'openai' },
     });
 
@@ -108,7 +108,7 @@ describe('the models of the service', () => {
       engine: 'provider',
       provider: { engine: 'anthropic' },
       id: 'claude-9',
-      guessed: 'prefix',
+      guessedFrom: 'prefix',
     });
 
     for (const prefix of ['google', 'gemini', 'googleai']) {
@@ -158,7 +158,7 @@ describe('the models of the service', () => {
     expect(table?.get('mine')).toBeUndefined();
     expect(table?.get('short')).toBeUndefined();
     expect(table?.explainMissing('mine')).toMatch(/its entry in models\.yaml is invalid$/);
-    expect(table?.get('other')).toMatchObject({ guessed: 'key' });
+    expect(table?.get('other')).toMatchObject({ guessedFrom: 'key' });
 
     const modelsFile = path.join(dataDir, 'beside.yaml');
     await writeFile(modelsFile, 'models: [{model: theirs, modality: smell, provider: openai}]');

@@ -40,7 +40,7 @@ describe('models.yaml', () => {
           engine: 'openai',
           keyVariables: [],
           needsKey: false,
-          batch: false,
+          takesBatches: false,
         },
         id: 'llama3.2:1b',
         runOptions: [
@@ -125,11 +125,11 @@ describe('models.yaml', () => {
     it.each<[string, object]>([
       [
         'openai: {baseUrl: "https://proxy.example/v1"}',
-        { engine: 'openai', keyVariables: ['OPENAI_API_KEY'], needsKey: true, batch: true },
+        { engine: 'openai', keyVariables: ['OPENAI_API_KEY'], needsKey: true, takesBatches: true },
       ],
       [
         'openai: {batch: false}',
-        { engine: 'openai-responses', baseUrl: 'https://api.openai.com/v1', batch: false },
+        { engine: 'openai-responses', baseUrl: 'https://api.openai.com/v1', takesBatches: false },
       ],
       ['openai: {baseUrl: "https://eu.api.openai.com/v1", engine: openai}', { engine: 'openai' }],
       [
@@ -176,7 +176,7 @@ describe('models.yaml', () => {
       '  - {model: c, modality: text, provider: openai, reasoning: maybe}',
     );
     const { models, faults } = parseModelsFile(text, 'm.yaml', [openai]);
-    expect(models).toMatchObject([{ leaveOut: ['temperature', 'topP'], reasoning: true }]);
+    expect(models).toMatchObject([{ leaveOut: ['temperature', 'topP'], isReasoning: true }]);
     expect(faults).toEqual([
       expect.stringMatching(/^m\.yaml:3: leaveOut takes temperature, .*, n, not `warmth`$/),
       expect.stringMatching(/^m\.yaml:4: reasoning must be true or false$/),

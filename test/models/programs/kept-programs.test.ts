@@ -36,12 +36,12 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', li
 
 async function ask(script: string, text: string, job: JobOptions = {}, entry: object = {}) {
   const model = declaredModel({ program: program(script), ...entry });
-  if (model.declared?.kind !== 'program') throw new Error('not a program');
+  if (model.declaration?.kind !== 'program') throw new Error('not a program');
 
   const options = {
     template: text,
     ...job,
-    model: { ...model, declared: { ...model.declared, isKept: true } },
+    model: { ...model, declaration: { ...model.declaration, isKept: true } },
   };
   const { outputs } = await engine.run(createJob(options));
   const [output] = outputs;

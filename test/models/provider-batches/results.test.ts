@@ -115,7 +115,7 @@ describe("the search for Anthropic's batch by its results", () => {
       needsKey: false,
     };
     return new AnthropicBatches({ provider, key: undefined, env: {} }).find(
-      { key, since: Date.parse('2026-06-01T12:00:00Z'), requests: 1 },
+      { key, since: Date.parse('2026-06-01T12:00:00Z'), requestCount: 1 },
       AbortSignal.timeout(60_000),
     );
   }
@@ -182,7 +182,7 @@ describe.each(['openai', 'anthropic'] as const)('the list of batches of %s', eng
     double.reset(...pages);
     const provider: Provider = { name: 'it', engine, baseUrl, keyVariables: [], needsKey: false };
     const Batches = { openai: OpenAiBatches, anthropic: AnthropicBatches }[engine];
-    const wanted = { key: 'key', requests: 1, file: 'file-1' };
+    const wanted = { key: 'key', requestCount: 1, file: 'file-1' };
 
     return new Batches({ provider, key: undefined, env: {} }).find(
       wanted,
@@ -225,7 +225,7 @@ it('a batch is found by its file at a provider that keeps no metadata', async ()
     needsKey: false,
   };
   const batches = new OpenAiBatches({ provider, key: undefined, env: {} });
-  const wanted = { key: 'key', requests: 1, file: 'f1' };
+  const wanted = { key: 'key', requestCount: 1, file: 'f1' };
 
   expect(await batches.find(wanted, AbortSignal.timeout(60_000))).toEqual({ id: 'ours' });
 });

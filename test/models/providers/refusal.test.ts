@@ -28,12 +28,12 @@ describe('a refusal', () => {
   it.each(meaning('quota').filter(({ status }) => status === 429))(
     'says that the quota is used up',
     error => {
-      expect(findFault(error).details).toMatchObject({ fault: 'quota', quotaUsedUp: true });
+      expect(findFault(error).details).toMatchObject({ fault: 'quota', isQuotaUsedUp: true });
     },
   );
 
   it.each(meaning('busy'))('says that $provider is busy, whatever its words', error => {
-    expect(findFault(error).details).toMatchObject({ fault: 'busy', quotaUsedUp: false });
+    expect(findFault(error).details).toMatchObject({ fault: 'busy', isQuotaUsedUp: false });
   });
 
   it('says how long Gemini wants to be left alone', () => {

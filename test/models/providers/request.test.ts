@@ -19,7 +19,7 @@ async function built(
 ): Promise<Pick<BuiltRequest, 'warnings'> & { body: Record<string, unknown> }> {
   const slash = name.indexOf('/');
   const provider = providerNamed(name.slice(0, slash));
-  const model = guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' });
+  const model = guessModel(provider, name, { id: name.slice(slash + 1), guessedFrom: 'prefix' });
   const access = { provider, key: 'a-key', env: {} };
   const { body, warnings } = await buildRequest(
     createJob({ model, runOptions }),

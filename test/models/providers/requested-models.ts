@@ -258,7 +258,10 @@ export function modelAt(address: string, name: string, id: string): AskedModel {
   const env = { ...more, ...(key === undefined ? {} : { [key]: `key-of-${provider}` }) };
   const { origin, pathname } = new URL(known.baseUrl);
   const baseUrl = `${new URL(address).origin}${pathname.replace(/\/$/, '')}`;
-  const model = guessModel({ ...known, baseUrl }, `${provider}/${id}`, { id, guessed: 'prefix' });
+  const model = guessModel({ ...known, baseUrl }, `${provider}/${id}`, {
+    id,
+    guessedFrom: 'prefix',
+  });
 
   return { entry: draws ? { ...model, modality: 'image' } : model, env, origin };
 }

@@ -5,7 +5,7 @@ import { listKnownProviders } from '../../../src/models/providers/providers.ts';
 import {
   findProviderMaximum,
   isReasoningModel,
-  listOptionsLeftOut,
+  listOmittedOptions,
   toModelTarget,
 } from '../../../src/models/providers/requests/unsupported-options.ts';
 
@@ -22,7 +22,7 @@ function knownModel(
   const provider = listKnownProviders(env).find(one => one.name === name.slice(0, slash));
   if (!provider) throw new Error(`${name} has no provider`);
   return {
-    ...guessModel(provider, name, { id: name.slice(slash + 1), guessed: 'prefix' }),
+    ...guessModel(provider, name, { id: name.slice(slash + 1), guessedFrom: 'prefix' }),
     ...more,
   };
 }
@@ -33,11 +33,11 @@ function customModel(
   baseUrl = 'https://corner.example/v1',
 ): ModelEntry {
   const provider: Provider = { name: 'corner', baseUrl, engine, keyVariables: [], needsKey: false };
-  return guessModel(provider, id, { id, guessed: 'prefix' });
+  return guessModel(provider, id, { id, guessedFrom: 'prefix' });
 }
 
 const leftOut = (model: ModelEntry, settings = {}): string[] =>
-  [...listOptionsLeftOut(model, settings)].sort();
+  [...listOmittedOptions(model, settings)].sort();
 
 /** Everything but what is named. */
 const ALL = [
@@ -114,8 +114,8 @@ describe('the options that a model does not take', () => {
   });
 
   it('are what models.yaml says of a name that says nothing', () => {
-    const deployment = (reasoning: boolean): string[] =>
-      leftOut(knownModel('azure/mine', { reasoning }));
+    const deployment = (isReasoning: boolean): string[] =>
+      leftOut(knownModel('azure/mine', { isReasoning }));
     expect(deployment(true)).toEqual(allBut('reasoningEffort').toSorted());
     expect(deployment(false)).toEqual(allBut('temperature', 'topP').toSorted());
     expect(leftOut(knownModel('ollama/llama3.2', { leaveOut: ['seed'] }))).toEqual(['seed']);

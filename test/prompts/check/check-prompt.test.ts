@@ -38,7 +38,7 @@ describe('checking the options of a prompt', () => {
   const known = createKnownModels({
     get: (name: string) => {
       const [prefix = '', id = ''] = name.split('/');
-      return guessModel(provider(prefix), name, { id, guessed: 'prefix' });
+      return guessModel(provider(prefix), name, { id, guessedFrom: 'prefix' });
     },
     explainMissing: () => '',
   });

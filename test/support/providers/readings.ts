@@ -86,7 +86,7 @@ const CALL: LanguageModelV4CallOptions = {
 /** Reads an answer with the package of its interface. */
 export async function readByPackage(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
-  const client = await CLIENTS[asked.engine].languageModel(
+  const client = await CLIENTS[asked.engine].loadLanguageModel(
     {
       baseURL: 'https://provider.example/v1',
       apiKey: 'k',
@@ -150,7 +150,7 @@ function readTokens(usage: LanguageModelV4Usage | undefined): Reading['tokens'] 
 export async function readByEngine(asked: SpokenTo, answer: SentAnswer): Promise<Reading> {
   const { type, bytes } = sent(asked, answer);
   const read = new ModelAnswer(
-    CLIENTS[asked.engine].answerFormat({ provider: asked.engine, id: asked.id }),
+    CLIENTS[asked.engine].chooseAnswerFormat({ provider: asked.engine, id: asked.id }),
   );
   const body = (async function* () {
     yield bytes;

@@ -222,7 +222,7 @@ function createFailedCheck(
 async function checkModels(ctx: Context): Promise<readonly DoctorCheck[]> {
   const { dataDir, env, signal } = ctx;
   const { buildModelsReport } = await import('../../../models/catalogue/report-models.ts');
-  const report = await buildModelsReport({ dataDir, env, signal, ask: true });
+  const report = await buildModelsReport({ dataDir, env, signal, asksProviders: true });
   if (!report.exists && report.providers.length === 0 && report.faults.length === 0) return [];
   return [buildModelsFileCheck(report), ...report.providers.map(checkProvider)];
 }

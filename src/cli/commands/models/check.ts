@@ -98,7 +98,9 @@ async function listModelsToCheck(ctx: Context, names: readonly string[]): Promis
   if (unknownName !== undefined) throw usageError(table.explainMissing(unknownName));
   if (names.length > 0) return [...new Set(names)];
 
-  const declaredModels = table.list().flatMap(({ model, declared }) => (declared ? [model] : []));
+  const declaredModels = table
+    .list()
+    .flatMap(({ model, declaration }) => (declaration ? [model] : []));
   if (declaredModels.length === 0) {
     if (problems.length > 0) throw configError('no model to check', ...problems);
     ctx.io.note(

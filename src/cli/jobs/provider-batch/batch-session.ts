@@ -125,7 +125,7 @@ export class BatchSession {
     const reportChange = this.#createChangeReporter();
     const { key, time, rows, file } = handover;
     const since = time === undefined ? undefined : Date.parse(time);
-    const criteria = { key, since, requests: rows.size, file };
+    const criteria = { key, since, requestCount: rows.size, file };
 
     let waitedMs = 0;
     for (const pause of pollPauses(SEARCH_GROWTH)) {
@@ -155,7 +155,7 @@ export class BatchSession {
     } catch (error) {
       // A batch that has ended can't be cancelled any more.
       const state = await this.#readState(id, () => true);
-      if (state !== 'gone' && !state?.ended) throw toBatchError(error);
+      if (state !== 'gone' && !state?.hasEnded) throw toBatchError(error);
     }
   }
 
@@ -171,10 +171,10 @@ export class BatchSession {
     const missingTimeout = new MissingTimeout();
     for (const pause of pollPauses(POLL_GROWTH)) {
       const state = await this.#readState(id, error => missingTimeout.mayRetry(error, pause));
-      if (state === 'gone' || state?.ended) return state;
-      const { done = 0, failed = 0 } = state ?? {};
+      if (state === 'gone' || state?.hasEnded) return state;
+      const { doneCount = 0, failedCount = 0 } = state ?? {};
       reportChange(
-        `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${done} done, ${failed} failed of ${rowCount}`,
+        `note: batch ${id} at ${name}: ${state?.state ?? 'no answer yet'}, ${doneCount} done, ${failedCount} failed of ${rowCount}`,
       );
       if (!(await this.#pause(pause))) break;
     }

@@ -54,7 +54,7 @@ export async function readAnswer(
         onText,
       );
     } else {
-      await readWhole(await readWholeBody(response), answer, onText);
+      await readUnstreamedBody(await readWholeBody(response), answer, onText);
     }
   } catch (error) {
     throw toReadingFault(error);
@@ -94,7 +94,7 @@ function appendPieces(body: ArrayBuffer, pieces: readonly Uint8Array[]): void {
  * Reads a JSON object, or a stream that does not say that it is one. Releases the body once it is
  * read.
  */
-async function readWhole(
+async function readUnstreamedBody(
   body: Buffer,
   answer: ModelAnswer,
   onText: (piece: string) => void,
@@ -103,7 +103,7 @@ async function readWhole(
   if (/^\s*(?:data|event|id|retry)?:/.test(beginning)) {
     return await readEvents(readEventData(splitIntoChunks(body)), answer, onText);
   }
-  const objects = parseObjects(takeText(body));
+  const objects = parseObjects(decodeAndRelease(body));
   for (const object of objects) addObject(object, answer, onText);
 }
 
@@ -111,7 +111,7 @@ async function readWhole(
  * Decodes a body and releases the memory of a large one at once, not when the garbage collector
  * gets to it.
  */
-function takeText(body: Buffer): string {
+function decodeAndRelease(body: Buffer): string {
   const text = body.toString('utf8');
   const { buffer } = body;
   if (buffer instanceof ArrayBuffer && buffer.resizable) buffer.resize(0);

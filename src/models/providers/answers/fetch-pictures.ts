@@ -23,7 +23,7 @@ export interface PictureSource {
 const MAX_PICTURES = 64;
 const MAX_PICTURE_BYTES = 256 * 1024 * 1024;
 
-const PAID = 'it may have been paid for';
+const COST_WARNING = 'it may have been paid for';
 
 /**
  * Fetches the pictures of an answer one after another. A picture that can't be fetched, or is not
@@ -68,11 +68,11 @@ async function fetchPictureOutput(
     const mediaType = await detectImageType(bytes);
     if (mediaType !== undefined) return { type: 'image', bytes, mediaType };
     const message = `${access.provider.name} answered with something that is not a picture`;
-    return { type: 'error', message: `${message}; ${PAID}` };
+    return { type: 'error', message: `${message}; ${COST_WARNING}` };
   } catch (error) {
     signal.throwIfAborted();
     const message = `the picture the model made could not be fetched: ${getErrorMessage(error)}`;
-    return { type: 'error', message: `${message}; ${PAID}` };
+    return { type: 'error', message: `${message}; ${COST_WARNING}` };
   }
 }
 
@@ -89,7 +89,7 @@ async function fetchPictureBytes(
 
   const { provider, env, privateRules } = access;
   return isSameOrigin(url, provider.baseUrl)
-    ? await fetchOwn(new URL(url), env, signal)
+    ? await fetchFromProvider(new URL(url), env, signal)
     : await fetchImage(url, { signal, env, ...privateRules });
 }
 
@@ -116,7 +116,7 @@ function decodePicture(text: string): Buffer {
  * Fetches a picture from the provider itself: the guard for public pictures would refuse a local
  * server.
  */
-async function fetchOwn(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
+async function fetchFromProvider(url: URL, env: Env, signal: AbortSignal): Promise<Buffer> {
   const answer = await openHttp({ url, signal, proxy: findOutgoingProxy(url, env) });
   if (answer.status === 200) return await readBody(answer, MAX_IMAGE_BYTES);
   answer.discard();

@@ -21,13 +21,13 @@ export type StopMeaning =
 /** A reader of the answers of one interface, at any provider. */
 export interface AnswerFormat {
   /** An answer without content. */
-  readonly empty: object;
+  readonly emptyAnswer: object;
   /** Stop reasons in lower case, with their meanings. */
-  readonly stops: Readonly<Record<string, StopMeaning>>;
+  readonly stopMeanings: Readonly<Record<string, StopMeaning>>;
   /** Adds an answer, or an event of one, to `answer`. Ignores everything in an unknown format. */
   read(object: unknown, answer: ModelAnswer): void;
   /** Returns the usage; undefined if the counts hold no tokens. */
-  usage(counts: ReportedCounts): ProviderUsage | undefined;
+  readUsage(counts: ReportedCounts): ProviderUsage | undefined;
 }
 
 export type ReportedCounts = Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export class ModelAnswer {
   readonly #expectsPicture: boolean;
   readonly #reasons = new Set<string>();
   /** The text that the current call of `add` adds to the first answer. */
-  #added = '';
+  #addedText = '';
   #textBytes = 0;
   #refusal = '';
   #error: string | undefined;
@@ -85,9 +85,9 @@ export class ModelAnswer {
    * @throws {ProviderFault} for more text than an answer may have, which is left out
    */
   add(object: unknown): string {
-    this.#added = '';
+    this.#addedText = '';
     this.#format.read(object, this);
-    return this.#added;
+    return this.#addedText;
   }
 
   /** Adds text to the answer with this index. */
@@ -96,7 +96,7 @@ export class ModelAnswer {
     this.#countText(text);
     while (this.texts.length < index) this.texts.push('');
     this.texts[index] = (this.texts[index] ?? '') + text;
-    if (index === 0) this.#added += text;
+    if (index === 0) this.#addedText += text;
   }
 
   /** Adds a tool call, or a piece of its input as JSON. */
@@ -117,9 +117,9 @@ export class ModelAnswer {
     this.isEnded ||= this.#reasons.size > 0;
   }
 
-  addRefusal(why: string | undefined): void {
-    this.#countText(why ?? '');
-    this.#refusal += why ?? '';
+  addRefusal(reason: string | undefined): void {
+    this.#countText(reason ?? '');
+    this.#refusal += reason ?? '';
   }
 
   /**
@@ -147,7 +147,7 @@ export class ModelAnswer {
   }
 
   get usage(): ProviderUsage | undefined {
-    const usage = this.#format.usage(this.#counts);
+    const usage = this.#format.readUsage(this.#counts);
     return usage && withoutUndefined({ ...usage, tier: this.tier });
   }
 
@@ -181,7 +181,7 @@ export class ModelAnswer {
   #findMeaning(reason: string): StopMeaning | undefined {
     const name = reason.toLowerCase();
     return (
-      this.#format.stops[name] ??
+      this.#format.stopMeanings[name] ??
       (/content_?filter|safety|blocked|prohibited/.test(name) ? 'filter' : undefined)
     );
   }
@@ -203,7 +203,7 @@ export class ModelAnswer {
     }
 
     const isAllThought = meaning === 'length' && this.hasThought && this.text.trim() === '';
-    const fault = isAllThought ? ALL_THOUGHT : STOP_FAULTS[meaning];
+    const fault = isAllThought ? THOUGHT_ONLY_FAULT : STOP_FAULTS[meaning];
     return fault && paidFault(`${fault.what} (${reason})`, fault.advice);
   }
 
@@ -254,7 +254,7 @@ const STOP_FAULTS: Readonly<Partial<Record<StopMeaning, StopFault>>> = {
 };
 
 /** The fault of an answer that was cut short before its first word. */
-const ALL_THOUGHT: StopFault = {
+const THOUGHT_ONLY_FAULT: StopFault = {
   what: "'s model used its whole token limit for thinking, and left none for the answer",
   advice: 'raise maxOutputTokens, or lower reasoningEffort',
 };

@@ -21,7 +21,7 @@ export class ProviderFault extends Error {
       /** Time to wait before a retry, in milliseconds; undefined if the provider did not say. */
       readonly retryAfterMs?: number | undefined;
       /** True if the account's quota is used up, so that a retry can't help. */
-      readonly quotaUsedUp?: boolean;
+      readonly isQuotaUsedUp?: boolean;
       /** True if the provider says that it did nothing because it is overloaded. */
       readonly isOverloaded?: boolean;
       /** True if the provider's error code says that the resource has expired. */

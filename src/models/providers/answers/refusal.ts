@@ -22,8 +22,8 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
   const reason = findReason(body) ?? text;
   const reasonText = body === text ? describeErrorBody(text) : shortenReason(reason);
   const codes = collectErrorCodes(body);
-  const quotaUsedUp = codes.some(code => QUOTA_CODES.has(code));
-  const keyIsInvalid =
+  const isQuotaUsedUp = codes.some(code => QUOTA_CODES.has(code));
+  const isKeyInvalid =
     [401, 402, 403].includes(status) ||
     codes.some(code => INVALID_KEY_CODE.test(code)) ||
     XAI_KEY.test(reason);
@@ -31,23 +31,23 @@ export function refusalFault({ status, headers, text }: RefusedResponse): Provid
   return new ProviderFault(`answered ${status} ${reasonText}`, {
     status,
     isRefused: status < 500 || isOverloaded(codes, reason),
-    quotaUsedUp,
+    isQuotaUsedUp,
     isOverloaded: isOverloaded(codes, reason),
     hasExpired: codes.some(code => /(?:^|_)expired$/i.test(code)),
     retryAfterMs: readHeaderWait(headers) ?? readBodyWait(body),
     param: findErrorParam(body),
-    fault: classifyStatus(status, { quotaUsedUp, keyIsInvalid }),
-    advice: findRefusalAdvice(status, { text, quotaUsedUp }),
-    isTemporary: !quotaUsedUp && (status === 429 || status >= 500),
+    fault: classifyStatus(status, { isQuotaUsedUp, isKeyInvalid }),
+    advice: findRefusalAdvice(status, { text, isQuotaUsedUp }),
+    isTemporary: !isQuotaUsedUp && (status === 429 || status >= 500),
   });
 }
 
 function classifyStatus(
   status: number,
-  { quotaUsedUp, keyIsInvalid }: { quotaUsedUp: boolean; keyIsInvalid: boolean },
+  { isQuotaUsedUp, isKeyInvalid }: { isQuotaUsedUp: boolean; isKeyInvalid: boolean },
 ): EngineFault | undefined {
-  if (quotaUsedUp && status !== 402) return 'quota';
-  if (keyIsInvalid && status < 500) return 'unauthorised';
+  if (isQuotaUsedUp && status !== 402) return 'quota';
+  if (isKeyInvalid && status < 500) return 'unauthorised';
   return status === 429 || status === 529 ? 'busy' : undefined;
 }
 
@@ -115,9 +115,9 @@ function redirectFault(status: number, header: string | string[] | undefined): P
 
 function findRefusalAdvice(
   status: number,
-  { text, quotaUsedUp }: { text: string; quotaUsedUp: boolean },
+  { text, isQuotaUsedUp }: { text: string; isQuotaUsedUp: boolean },
 ): FaultAdvice | undefined {
-  if (quotaUsedUp || status === 402) {
+  if (isQuotaUsedUp || status === 402) {
     return 'the quota of the account is used up: check its billing';
   }
 
@@ -145,9 +145,10 @@ function readHeaderWait(headers: RefusedResponse['headers']): number | undefined
 
 /** Returns the wait in Google's own format, such as `retryDelay: 13.5s`, in milliseconds. */
 function readBodyWait(body: unknown): number | undefined {
-  const info = readListAt(unwrapError(body), 'error', 'details').find(detail =>
+  const retryInfo = readListAt(unwrapError(body), 'error', 'details').find(detail =>
     readTextAt(detail, '@type')?.endsWith('google.rpc.RetryInfo'),
   );
-  const [, seconds] = /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(readTextAt(info, 'retryDelay') ?? '') ?? [];
+  const [, seconds] =
+    /^(\d{1,9}(?:\.\d{1,9})?)s$/.exec(readTextAt(retryInfo, 'retryDelay') ?? '') ?? [];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
 }

@@ -2,7 +2,7 @@ import type { OptionName } from '../../model-entry.ts';
 import type { ProviderFault } from './provider-fault.ts';
 
 /** The names of options in the providers' interfaces. */
-const FIELDS: Readonly<Record<OptionName, readonly string[]>> = {
+const FIELD_NAMES: Readonly<Record<OptionName, readonly string[]>> = {
   temperature: ['temperature'],
   topP: ['top_p', 'topP'],
   topK: ['top_k', 'topK'],
@@ -33,18 +33,20 @@ const UNSUPPORTED_OPTION =
   /unsupported|not (?:\w+ )?support|n[’']t (?:\w+ )?support|no support|not (?:allowed|permitted|available|accepted|enabled)|deprecated|unknown (?:parameter|field|name|argument|option)|cannot find field|unrecogni[sz]ed|unexpected (?:keyword|field|parameter)|cannot both be|can[’']t be used|does not (?:accept|take)|only the default/i;
 
 /** Statuses of an invalid request, which cost nothing. */
-const STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
+const INVALID_REQUEST_STATUSES: ReadonlySet<number | undefined> = new Set([400, 422]);
 
 /** Returns the sent options that a refusal names as unsupported. */
 export function listRefusedOptions(
   { what, details: { status, param } }: ProviderFault,
   sentOptions: ReadonlySet<OptionName>,
 ): readonly OptionName[] {
-  if (!STATUSES.has(status) || !UNSUPPORTED_OPTION.test(what)) return [];
+  if (!INVALID_REQUEST_STATUSES.has(status) || !UNSUPPORTED_OPTION.test(what)) return [];
   const options = [...sentOptions];
-  const byParam = options.filter(option => param !== undefined && FIELDS[option].includes(param));
+  const byParam = options.filter(
+    option => param !== undefined && FIELD_NAMES[option].includes(param),
+  );
   if (byParam.length > 0) return byParam;
-  const byText = options.filter(option => FIELDS[option].some(field => isField(field, what)));
+  const byText = options.filter(option => FIELD_NAMES[option].some(field => isField(field, what)));
   // If two can't be used together, the first stays.
   return /cannot both be/i.test(what) ? byText.slice(1) : byText;
 }

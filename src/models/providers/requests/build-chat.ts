@@ -14,7 +14,7 @@ import {
 } from './built-request.ts';
 import {
   collectClientNotes,
-  describeLeftOut,
+  describeOmission,
   type SortedOptions,
   toCallOptions,
 } from './call-options.ts';
@@ -40,7 +40,7 @@ export async function buildChat(
   const { api, modelId, sortedOptions } = chat;
   const { model } = job;
   const { request, warnings, hasEffort } = await captureChat(job, access, chat);
-  const { notes, leftOut } = collectClientNotes(warnings, model, sortedOptions);
+  const { notes, omittedOptions } = collectClientNotes(warnings, model, sortedOptions);
 
   const clientBody = parseRequestBody(request);
   const toFields = api.configField === undefined ? toSnakeCase : toGeminiFields;
@@ -50,7 +50,7 @@ export async function buildChat(
   );
 
   const omittedSettings: string[] = [];
-  if (!hasEffort && !leftOut.has('reasoningEffort')) omittedSettings.push('reasoningEffort');
+  if (!hasEffort && !omittedOptions.has('reasoningEffort')) omittedSettings.push('reasoningEffort');
   if (sortedOptions.standard.has('n') && api.countField === undefined) omittedSettings.push('n');
 
   for (const keyword of listDroppedKeywords(job.json?.schema, clientBody)) {
@@ -59,14 +59,16 @@ export async function buildChat(
 
   return {
     ...withBody(request, body),
-    answerFormat: api.answerFormat(modelId),
+    answerFormat: api.chooseAnswerFormat(modelId),
     hasJsonTool: clientBody['tools'] !== undefined || clientBody['toolConfig'] !== undefined,
     keepsCalls: hasOwnTools(sortedOptions),
-    refusableOptions: new Set([...sortedOptions.standard.keys()].filter(key => !leftOut.has(key))),
+    refusableOptions: new Set(
+      [...sortedOptions.standard.keys()].filter(key => !omittedOptions.has(key)),
+    ),
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...omittedSettings.map(setting => describeLeftOut(model, setting)),
+      ...omittedSettings.map(setting => describeOmission(model, setting)),
     ],
     lacksFormat: warnings.some(isLackOfFormat),
   };
@@ -83,16 +85,16 @@ async function captureChat(
   const target = toModelTarget(job.model);
   const extras: ClientExtras = {
     effort: effort === undefined ? undefined : toTextOrJson(effort),
-    strict: json.strict,
+    isStrict: json.isStrict,
     isReasoning: target && isReasoningModel(target),
   };
 
   const isStreamed = job.onText !== undefined && canStream(sortedOptions);
-  const dummyAnswer = isStreamed ? '' : JSON.stringify(api.answerFormat(modelId).empty);
+  const dummyAnswer = isStreamed ? '' : JSON.stringify(api.chooseAnswerFormat(modelId).emptyAnswer);
 
   return await captureWithEffort(api, extras, clientOptions =>
     captureRequest(access, dummyAnswer, async settings => {
-      const client = await api.languageModel(settings, modelId);
+      const client = await api.loadLanguageModel(settings, modelId);
       const call = { ...buildChatCall(job, chat), ...clientOptions };
       return isStreamed
         ? await streamWarnings(client, call)
@@ -117,7 +119,10 @@ function buildChatCall(
   return {
     ...options,
     ...(api.topKField === undefined && topK !== undefined && { topK }),
-    prompt: buildClientMessages(prompt.messages, { instruction, systemFirst: api.systemFirst }),
+    prompt: buildClientMessages(prompt.messages, {
+      instruction,
+      systemFirst: api.needsSystemFirst,
+    }),
     headers: { 'user-agent': USER_AGENT },
     ...(responseFormat && { responseFormat }),
   };
@@ -130,13 +135,13 @@ function buildChatFields({ api, sortedOptions, json }: Chat): UncheckedObject {
   return {
     ...(api.topKField !== undefined && topK !== undefined && { [api.topKField]: topK }),
     ...(api.countField !== undefined && count !== undefined && { [api.countField]: count }),
-    ...sortedOptions.others,
+    ...sortedOptions.otherOptions,
     ...json.fields,
   };
 }
 
-function hasOwnTools({ others }: SortedOptions): boolean {
-  return 'tools' in others || 'functions' in others;
+function hasOwnTools({ otherOptions }: SortedOptions): boolean {
+  return 'tools' in otherOptions || 'functions' in otherOptions;
 }
 
 function isLackOfFormat(warning: SharedV4Warning): boolean {
@@ -150,14 +155,14 @@ function isLackOfFormat(warning: SharedV4Warning): boolean {
 async function captureWithEffort(
   api: ProviderInterface,
   extras: ClientExtras,
-  capture: (options: ReturnType<ProviderInterface['clientOptions']>) => Promise<CapturedCall>,
+  capture: (options: ReturnType<ProviderInterface['buildClientOptions']>) => Promise<CapturedCall>,
 ): Promise<CapturedCall & { hasEffort: boolean }> {
   const { effort } = extras;
-  const withoutEffort = api.clientOptions({ ...extras, effort: undefined });
+  const withoutEffort = api.buildClientOptions({ ...extras, effort: undefined });
   if (effort === undefined) return { ...(await capture(withoutEffort)), hasEffort: true };
 
   for (const options of [
-    api.clientOptions(extras),
+    api.buildClientOptions(extras),
     { ...withoutEffort, ...toSharedEffort(effort) },
   ]) {
     if (isDeepStrictEqual(options, withoutEffort)) continue;

@@ -15,7 +15,7 @@ import {
   type RequestTarget,
   withBody,
 } from './built-request.ts';
-import { collectClientNotes, describeLeftOut, type SortedOptions } from './call-options.ts';
+import { collectClientNotes, describeOmission, type SortedOptions } from './call-options.ts';
 import { type CapturedRequest, captureRequest } from './capture-request.ts';
 import { mergeFields, toSnakeCase } from './request-body.ts';
 
@@ -28,30 +28,31 @@ export async function buildDrawing(
   access: ProviderAccess,
   { api, modelId, sortedOptions }: RequestTarget,
 ): Promise<BuiltRequest> {
-  const { imageModel } = api;
+  const { loadImageModel } = api;
   const advice =
-    api.drawingAdvice?.(modelId) ?? (imageModel ? undefined : 'use a model of another provider');
-  if (imageModel === undefined || advice !== undefined) {
+    api.findDrawingAdvice?.(modelId) ??
+    (loadImageModel ? undefined : 'use a model of another provider');
+  if (loadImageModel === undefined || advice !== undefined) {
     throw new ProviderFault(`can't make pictures with ${modelId.id}`, { advice, isRefused: true });
   }
 
-  const ratioField = api.ratioField?.(modelId) ?? 'ratio';
-  const { call, others } = buildDrawingCall(job, ratioField, sortedOptions);
-  const dummyAnswer = JSON.stringify(IMAGES.empty);
+  const ratioField = api.chooseRatioField?.(modelId) ?? 'ratio';
+  const { call, extraFields } = buildDrawingCall(job, ratioField, sortedOptions);
+  const dummyAnswer = JSON.stringify(IMAGES.emptyAnswer);
   const { request, warnings } = await captureRequest(access, dummyAnswer, async settings => {
-    const client = await imageModel(settings, modelId);
+    const client = await loadImageModel(settings, modelId);
     if (call.files && (await client.supportsFileInputs) === false) {
       throw new Error(`${modelId.id} can make pictures, but not change them`);
     }
     return (await client.doGenerate(call)).warnings;
   });
 
-  const { notes, leftOut } = collectClientNotes(warnings, job.model, sortedOptions);
-  const optionNames = [...sortedOptions.standard.keys()].filter(key => !leftOut.has(key));
+  const { notes, omittedOptions } = collectClientNotes(warnings, job.model, sortedOptions);
+  const optionNames = [...sortedOptions.standard.keys()].filter(key => !omittedOptions.has(key));
   const unsentNames = optionNames.filter(name => !DRAWING_OPTIONS.has(name));
 
   return {
-    ...(await withFields(request, toSnakeCase(others))),
+    ...(await withFields(request, toSnakeCase(extraFields))),
     answerFormat: IMAGES,
     hasJsonTool: false,
     keepsCalls: false,
@@ -59,7 +60,7 @@ export async function buildDrawing(
     warnings: [
       ...sortedOptions.warnings,
       ...notes,
-      ...unsentNames.map(name => describeLeftOut(job.model, name)),
+      ...unsentNames.map(name => describeOmission(job.model, name)),
       ...collectDrawingNotes(warnings, job.model, call),
     ],
     ...(api.drawsAsynchronously?.(modelId) && {
@@ -83,14 +84,14 @@ const DRAWING_SIZES: Readonly<Record<string, string>> = {
 function buildDrawingCall(
   { prompt }: Pick<PromptJob, 'prompt'>,
   ratioField: 'size' | 'ratio',
-  { standard, others }: Pick<SortedOptions, 'standard' | 'others'>,
-): { call: ImageModelV4CallOptions; others: UncheckedObject } {
+  { standard, otherOptions }: Pick<SortedOptions, 'standard' | 'otherOptions'>,
+): { call: ImageModelV4CallOptions; extraFields: UncheckedObject } {
   const texts = prompt.messages
     .map(({ parts }) => joinMessageText(parts))
     .filter(text => text !== '');
   const n = standard.get('n');
   const seed = standard.get('seed');
-  const { size, aspectRatio, ...otherOptions } = others;
+  const { size, aspectRatio, ...extraOptions } = otherOptions;
   const shape = choosePictureShape(size, aspectRatio, ratioField);
   const call: ImageModelV4CallOptions = {
     prompt: texts.join('\n\n'),
@@ -104,7 +105,7 @@ function buildDrawingCall(
     headers: { 'user-agent': USER_AGENT },
   };
 
-  return { call, others: { ...otherOptions, ...shape.fields } };
+  return { call, extraFields: { ...extraOptions, ...shape.fields } };
 }
 
 /**
@@ -158,7 +159,7 @@ function collectDrawingNotes(
     if (warning.type !== 'unsupported') return [];
     const { feature } = warning;
     const isLost = (feature === 'size' && size) || (feature === 'aspectRatio' && aspectRatio);
-    return isLost ? [describeLeftOut(model, feature)] : [];
+    return isLost ? [describeOmission(model, feature)] : [];
   });
 }
 

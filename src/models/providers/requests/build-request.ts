@@ -26,7 +26,7 @@ export async function buildRequest(
   const target: RequestTarget = {
     api: CLIENTS[chooseInterface(access, sortedOptions)],
     modelId: { provider: access.provider.name, id: model.id ?? model.model },
-    sortedOptions: sortedOptions,
+    sortedOptions,
   };
   if (model.modality === 'image') return await buildPictureRequest(job, access, target);
 
@@ -58,15 +58,15 @@ async function buildPictureRequest(
   target: RequestTarget,
 ): Promise<BuiltRequest> {
   const { api, modelId, sortedOptions } = target;
-  const { aspectRatio, ...others } = sortedOptions.others;
-  const fields = api.chatDrawingFields?.(modelId, aspectRatio);
+  const { aspectRatio, ...otherOptions } = sortedOptions.otherOptions;
+  const fields = api.buildChatDrawingFields?.(modelId, aspectRatio);
   if (fields === undefined) return await buildDrawing(job, access, target);
 
-  const options = { ...sortedOptions, others: { ...others, ...fields } };
+  const chatOptions = { ...sortedOptions, otherOptions: { ...otherOptions, ...fields } };
   return await buildChat(job, access, {
     ...target,
-    sortedOptions: options,
-    json: { strict: false },
+    sortedOptions: chatOptions,
+    json: { isStrict: false },
   });
 }
 
@@ -76,9 +76,9 @@ async function buildPictureRequest(
  */
 function chooseInterface(
   { provider: { name, engine, baseUrl } }: ProviderAccess,
-  { others }: SortedOptions,
+  { otherOptions }: SortedOptions,
 ): InterfaceName | 'openai-chat' {
-  if (engine === 'openai-responses' && hasChatTools(others)) return 'openai-chat';
+  if (engine === 'openai-responses' && hasChatTools(otherOptions)) return 'openai-chat';
   if (engine !== 'openai') return engine;
   const isOfficial = /(?:^|\.)api\.openai\.com$/.test(new URL(baseUrl).hostname);
   return name === 'openai' || isOfficial ? 'openai-chat' : 'openai';
@@ -87,7 +87,7 @@ function chooseInterface(
 /**
  * Returns true for tools as Chat Completions takes them: `{type: function, function: {name, …}}`.
  */
-function hasChatTools({ tools, functions }: SortedOptions['others']): boolean {
+function hasChatTools({ tools, functions }: SortedOptions['otherOptions']): boolean {
   if (functions !== undefined) return true;
   return (
     Array.isArray(tools) && tools.some(tool => isJsonObject(tool) && isJsonObject(tool['function']))

@@ -7,7 +7,7 @@ import {
   OPTION_NAMES,
   type OptionName,
 } from '../../model-entry.ts';
-import { findProviderMaximum, listOptionsLeftOut, toModelTarget } from './unsupported-options.ts';
+import { findProviderMaximum, listOmittedOptions, toModelTarget } from './unsupported-options.ts';
 
 /** The options of a run, sorted by who handles them. */
 export interface SortedOptions {
@@ -15,7 +15,7 @@ export interface SortedOptions {
   readonly standard: ReadonlyMap<OptionName, unknown>;
   readonly maxOutputTokens: number | undefined;
   /** All other options, passed on unchanged. */
-  readonly others: Readonly<Record<string, unknown>>;
+  readonly otherOptions: Readonly<Record<string, unknown>>;
   /** Notes on what was left out or changed, one sentence each. */
   readonly warnings: readonly string[];
   /** The same notes, each with its option. */
@@ -37,12 +37,12 @@ export function sortOptions(
   const offeredSettings = Object.entries(settings).filter(
     ([key]) => !(isOptionName(key) && refusedOptions.has(key)),
   );
-  const leftOut = new Set([
-    ...listOptionsLeftOut(model, Object.fromEntries(offeredSettings)),
+  const omittedOptions = new Set([
+    ...listOmittedOptions(model, Object.fromEntries(offeredSettings)),
     ...refusedOptions,
   ]);
   const standard = new Map<OptionName, unknown>();
-  const others: Record<string, unknown> = {};
+  const otherOptions: Record<string, unknown> = {};
 
   const notes: OptionNote[] = [];
   let maxOutputTokens: number | undefined;
@@ -51,9 +51,9 @@ export function sortOptions(
     if (key === 'maxOutputTokens') {
       maxOutputTokens = Number(value);
     } else if (!isOptionName(key)) {
-      others[key] = value;
-    } else if (leftOut.has(key)) {
-      notes.push({ option: key, note: describeLeftOut(model, key) });
+      otherOptions[key] = value;
+    } else if (omittedOptions.has(key)) {
+      notes.push({ option: key, note: describeOmission(model, key) });
     } else {
       standard.set(key, limitToMaximum(model, key, convertOption(key, value), notes));
     }
@@ -61,7 +61,13 @@ export function sortOptions(
 
   // Every model gives one answer by default.
   if (standard.get('n') === 1) standard.delete('n');
-  return { standard, maxOutputTokens, others, warnings: notes.map(({ note }) => note), notes };
+  return {
+    standard,
+    maxOutputTokens,
+    otherOptions,
+    warnings: notes.map(({ note }) => note),
+    notes,
+  };
 }
 
 function isOptionName(key: string): key is OptionName {
@@ -93,7 +99,7 @@ function limitToMaximum(
   return maximum;
 }
 
-export function describeLeftOut({ model, id = model }: ModelEntry, option: string): string {
+export function describeOmission({ model, id = model }: ModelEntry, option: string): string {
   return `${id} does not take ${option}: left out`;
 }
 
@@ -141,9 +147,9 @@ export function collectClientNotes(
   warnings: readonly SharedV4Warning[],
   model: ModelEntry,
   { standard }: SortedOptions,
-): { notes: string[]; leftOut: ReadonlySet<OptionName> } {
+): { notes: string[]; omittedOptions: ReadonlySet<OptionName> } {
   const notes: string[] = [];
-  const leftOut = new Set<OptionName>();
+  const omittedOptions = new Set<OptionName>();
   const effort = standard.get('reasoningEffort');
   for (const warning of warnings) {
     if (
@@ -162,13 +168,13 @@ export function collectClientNotes(
     const { option, maximum } = unsupported;
     if (maximum !== undefined) {
       notes.push(describeMaximum(model, option, maximum));
-    } else if (isOptionName(option) && standard.has(option) && !leftOut.has(option)) {
-      leftOut.add(option);
-      notes.push(describeLeftOut(model, option));
+    } else if (isOptionName(option) && standard.has(option) && !omittedOptions.has(option)) {
+      omittedOptions.add(option);
+      notes.push(describeOmission(model, option));
     }
   }
 
-  return { notes, leftOut };
+  return { notes, omittedOptions };
 }
 
 /**

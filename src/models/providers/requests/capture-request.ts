@@ -23,17 +23,17 @@ export interface CapturedCall {
 /** Lets a client make its request against a dummy response, and returns the request. */
 export async function captureRequest(
   { provider, key }: ProviderAccess,
-  answer: string,
-  ask: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
+  dummyAnswer: string,
+  callClient: (settings: ClientSettings) => Promise<readonly SharedV4Warning[]>,
 ): Promise<CapturedCall> {
   const capturedRequests: CapturedRequest[] = [];
-  const fetch = createCapturingFetch(capturedRequests, answer);
+  const fetch = createCapturingFetch(capturedRequests, dummyAnswer);
 
   // Without a key the client would look for one, or send an empty header.
   const settings = { baseURL: provider.baseUrl, apiKey: key ?? 'none', headers: {}, fetch };
   let warnings: readonly SharedV4Warning[] = [];
   try {
-    warnings = await ask(settings);
+    warnings = await callClient(settings);
   } catch (error) {
     // A client that rejects the dummy response has made its request already.
     if (capturedRequests.length === 0) {

@@ -6,35 +6,39 @@ import { joinMessageText } from '../../engine.ts';
  * Returns the messages of a prompt in the clients' format.
  *
  * @param instruction text to add to the system message
- * @param systemFirst true if system messages must come before all others
+ * @param needsSystemFirst true if system messages must come before all others
  */
 export function buildClientMessages(
   messages: readonly Message[],
   {
     instruction,
-    systemFirst = false,
+    systemFirst: needsSystemFirst = false,
   }: { instruction?: string | undefined; systemFirst?: boolean | undefined },
 ): LanguageModelV4Prompt {
   const allMessages = instruction === undefined ? messages : withInstruction(messages, instruction);
-  if (!systemFirst) return allMessages.map(convertMessage);
+  if (!needsSystemFirst) return allMessages.map(convertMessage);
 
-  const texts = allMessages
+  const systemTexts = allMessages
     .filter(({ role }) => role === 'system')
     .map(({ parts }) => joinMessageText(parts));
-  const text = texts.filter(part => part !== '').join('\n\n');
-  const others = allMessages.filter(({ role }) => role !== 'system').map(convertMessage);
+  const systemText = systemTexts.filter(text => text !== '').join('\n\n');
+  const otherMessages = allMessages.filter(({ role }) => role !== 'system').map(convertMessage);
 
   // A prompt of system messages only is sent as the user's.
-  if (others.length === 0) return [{ role: 'user', content: [{ type: 'text', text }] }];
-  return text === '' ? others : [{ role: 'system', content: text }, ...others];
+  if (otherMessages.length === 0) {
+    return [{ role: 'user', content: [{ type: 'text', text: systemText }] }];
+  }
+  return systemText === ''
+    ? otherMessages
+    : [{ role: 'system', content: systemText }, ...otherMessages];
 }
 
 /** Adds an instruction to the last system message, or as a new one before all others. */
 function withInstruction(messages: readonly Message[], instruction: string): readonly Message[] {
-  const last = messages.findLastIndex(({ role }) => role === 'system');
-  if (last < 0) return [{ role: 'system', parts: [{ text: instruction }] }, ...messages];
+  const lastIndex = messages.findLastIndex(({ role }) => role === 'system');
+  if (lastIndex < 0) return [{ role: 'system', parts: [{ text: instruction }] }, ...messages];
   return messages.map((message, index) =>
-    index === last
+    index === lastIndex
       ? { ...message, parts: [...message.parts, { text: `\n\n${instruction}` }] }
       : message,
   );

@@ -4,12 +4,12 @@ import { buildJsonInstruction, type PromptJob } from '../../engine.ts';
 import type { ModelEntry, Provider } from '../../model-entry.ts';
 import type { ProviderInterface } from './provider-interface.ts';
 import { withoutIgnoredKeywords } from './schema-keywords.ts';
-import { isStrict } from './strict-schema.ts';
+import { fitsStrictMode } from './strict-schema.ts';
 
 /** The parts of a request that ask for JSON. */
 export interface JsonForm {
   readonly responseFormat?: LanguageModelV4CallOptions['responseFormat'];
-  readonly strict: boolean;
+  readonly isStrict: boolean;
   /** The instruction to add to the prompt. */
   readonly instruction?: string | undefined;
   /** Fields to send instead of `responseFormat`. */
@@ -30,30 +30,30 @@ export function chooseJsonForm(
   way: WayToAsk = pickWayToAsk(job.model, api),
 ): JsonForm {
   const { json, model } = job;
-  if (json === undefined) return { strict: false };
+  if (json === undefined) return { isStrict: false };
 
   const { schema, schemaName } = json;
-  const strict = schemaName?.strict ?? isStrict(schema);
+  const isStrict = schemaName?.strict ?? fitsStrictMode(schema);
   if (way === 'schema' && isJsonObject(schema)) {
-    return { responseFormat: buildResponseFormat(schema, schemaName, model.provider), strict };
+    return { responseFormat: buildResponseFormat(schema, schemaName, model.provider), isStrict };
   }
 
   const instruction = buildJsonInstruction(job);
-  if (way === 'words') return { instruction, strict };
+  if (way === 'words') return { instruction, isStrict };
 
   if (model.provider?.name === 'lmstudio') {
     return {
       instruction,
       responseFormat: { type: 'json', schema: ANY_OBJECT, name: 'output' },
-      strict: false,
+      isStrict: false,
     };
   }
 
   if (api.saysJson) {
-    return { instruction, fields: { response_format: { type: 'json_object' } }, strict };
+    return { instruction, fields: { response_format: { type: 'json_object' } }, isStrict };
   }
 
-  return { instruction, responseFormat: { type: 'json' }, strict };
+  return { instruction, responseFormat: { type: 'json' }, isStrict };
 }
 
 type WayToAsk = 'schema' | 'object' | 'words';
@@ -63,10 +63,10 @@ type WayToAsk = 'schema' | 'object' | 'words';
  * interface.
  */
 function pickWayToAsk(model: ModelEntry, api: ProviderInterface): WayToAsk {
-  const declaredWay = BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
+  const declaredWay = WAY_BY_RESPONSE_FORMAT[model.responseFormat ?? ''];
   return (
     declaredWay ??
-    api.jsonMode?.({ provider: model.provider?.name ?? '', id: model.id ?? model.model }) ??
+    api.chooseJsonMode?.({ provider: model.provider?.name ?? '', id: model.id ?? model.model }) ??
     'schema'
   );
 }
@@ -86,7 +86,7 @@ function buildResponseFormat(
 }
 
 /** The values of `responseFormat` in `models.yaml`. */
-const BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
+const WAY_BY_RESPONSE_FORMAT: Readonly<Record<string, WayToAsk | undefined>> = {
   json_schema: 'schema',
   json_object: 'object',
   none: 'words',

@@ -16,8 +16,8 @@ import {
 
 /** Chat Completions as all servers implement them. */
 const COMPATIBLE_BASE = {
-  answerFormat: () => CHAT,
-  async languageModel(settings, { provider, id }) {
+  chooseAnswerFormat: () => CHAT,
+  async loadLanguageModel(settings, { provider, id }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     const client = createOpenAICompatible({
       ...settings,
@@ -27,16 +27,16 @@ const COMPATIBLE_BASE = {
     });
     return client.chatModel(id);
   },
-  async imageModel(settings, { provider, id }) {
+  async loadImageModel(settings, { provider, id }) {
     const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
     return createOpenAICompatible({ ...settings, name: provider }).imageModel(id);
   },
-  clientOptions: ({ effort, strict }) => ({
+  buildClientOptions: ({ effort, isStrict }) => ({
     providerOptions: {
-      openaiCompatible: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }),
+      openaiCompatible: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: isStrict }),
     },
   }),
-  ratioField: () => 'size',
+  chooseRatioField: () => 'size',
 } satisfies ProviderInterface;
 
 /** Chat Completions as most servers implement them. */
@@ -48,23 +48,24 @@ const COMPATIBLE = {
 
 /** Returns an interface without pictures, and without options that only local servers take. */
 function createTextInterface(
-  parts: Pick<ProviderInterface, 'languageModel' | 'clientOptions'> & Partial<ProviderInterface>,
+  parts: Pick<ProviderInterface, 'loadLanguageModel' | 'buildClientOptions'> &
+    Partial<ProviderInterface>,
 ): ProviderInterface {
-  return { answerFormat: () => CHAT, countField: 'n', ...parts };
+  return { chooseAnswerFormat: () => CHAT, countField: 'n', ...parts };
 }
 
-function openAiOptions({
+function buildOpenAiOptions({
   effort,
-  strict,
+  isStrict,
   isReasoning,
-}: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
+}: ClientExtras): ReturnType<ProviderInterface['buildClientOptions']> {
   return {
     providerOptions: {
       openai: withoutUndefined({
         reasoningEffort: effort,
         // With an effort the client requests a summary by default, which some accounts may not use.
         reasoningSummary: effort === undefined ? undefined : null,
-        strictJsonSchema: strict,
+        strictJsonSchema: isStrict,
         forceReasoning: isReasoning,
       }),
     },
@@ -73,45 +74,45 @@ function openAiOptions({
 
 /** OpenAI's own interfaces. Its client decides by the name of a model which options to send. */
 const OPENAI_BASE = {
-  imageModel: async (settings, { id }) =>
+  loadImageModel: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(settings).image(id),
-  ratioField: () => 'size',
+  chooseRatioField: () => 'size',
 } satisfies Partial<ProviderInterface>;
 
 const OPENAI_CHAT: ProviderInterface = {
   ...OPENAI_BASE,
-  answerFormat: () => CHAT,
-  languageModel: async (settings, { id }) =>
+  chooseAnswerFormat: () => CHAT,
+  loadLanguageModel: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(settings).chat(id),
-  clientOptions: extras => {
-    const { providerOptions } = openAiOptions(extras);
+  buildClientOptions: extras => {
+    const { providerOptions } = buildOpenAiOptions(extras);
     const { reasoningSummary: _, ...openai } = providerOptions?.['openai'] ?? {};
     return { providerOptions: { openai } };
   },
   countField: 'n',
   // Models from before 2024-08 don't support schemas.
-  jsonMode: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
+  chooseJsonMode: ({ id }) => (/^gpt-(?:3\.5|4(?:-turbo|-\d{4}|$))/.test(id) ? 'object' : 'schema'),
 };
 
 const OPENAI_RESPONSES: ProviderInterface = {
   ...OPENAI_BASE,
-  answerFormat: () => RESPONSES,
-  languageModel: async (settings, { id }) =>
+  chooseAnswerFormat: () => RESPONSES,
+  loadLanguageModel: async (settings, { id }) =>
     (await import('@ai-sdk/openai')).createOpenAI(settings).responses(id),
-  clientOptions: openAiOptions,
+  buildClientOptions: buildOpenAiOptions,
   defaultFields: { store: false },
 };
 
 /** Azure takes the key in its own header; OpenAI's client sends a bearer token. */
 const AZURE: ProviderInterface = {
   ...OPENAI_RESPONSES,
-  languageModel: async (settings, modelId) =>
-    await OPENAI_RESPONSES.languageModel(withApiKey(settings), modelId),
-  imageModel: async (settings, { id }) =>
-    (await import('@ai-sdk/openai')).createOpenAI(withApiKey(settings)).image(id),
+  loadLanguageModel: async (settings, modelId) =>
+    await OPENAI_RESPONSES.loadLanguageModel(withApiKeyHeader(settings), modelId),
+  loadImageModel: async (settings, { id }) =>
+    (await import('@ai-sdk/openai')).createOpenAI(withApiKeyHeader(settings)).image(id),
 };
 
-function withApiKey(settings: ClientSettings): ClientSettings {
+function withApiKeyHeader(settings: ClientSettings): ClientSettings {
   return {
     ...settings,
     fetch: async (input, init) => {
@@ -124,26 +125,26 @@ function withApiKey(settings: ClientSettings): ClientSettings {
 }
 
 const GOOGLE: ProviderInterface = {
-  answerFormat: () => GEMINI,
-  languageModel: async (settings, { id }) =>
+  chooseAnswerFormat: () => GEMINI,
+  loadLanguageModel: async (settings, { id }) =>
     (await import('@ai-sdk/google')).createGoogle(settings)(id),
-  drawingAdvice: () => 'Google no longer offers Imagen: use a Gemini model that draws',
-  chatDrawingFields: ({ id }, aspectRatio) =>
+  findDrawingAdvice: () => 'Google no longer offers Imagen: use a Gemini model that draws',
+  buildChatDrawingFields: ({ id }, aspectRatio) =>
     id.includes('imagen')
       ? undefined
       : {
           responseModalities: ['TEXT', 'IMAGE'],
           ...(aspectRatio !== undefined && { imageConfig: { aspectRatio } }),
         },
-  clientOptions: ({ effort }) => toSharedEffort(effort),
+  buildClientOptions: ({ effort }) => toSharedEffort(effort),
   configField: 'generationConfig',
-  systemFirst: true,
+  needsSystemFirst: true,
   countField: 'candidateCount',
 };
 
 function buildClaudeOptions({
   effort,
-}: ClientExtras): ReturnType<ProviderInterface['clientOptions']> {
+}: ClientExtras): ReturnType<ProviderInterface['buildClientOptions']> {
   // Otherwise the client requests JSON as a tool's input through a beta that does not validate it.
   return {
     providerOptions: { anthropic: withoutUndefined({ effort, toolStreaming: false }) },
@@ -151,13 +152,13 @@ function buildClaudeOptions({
 }
 
 const ANTHROPIC: ProviderInterface = {
-  answerFormat: () => MESSAGES,
-  languageModel: async ({ baseURL, ...settings }, { id }) => {
+  chooseAnswerFormat: () => MESSAGES,
+  loadLanguageModel: async ({ baseURL, ...settings }, { id }) => {
     const { createAnthropic } = await import('@ai-sdk/anthropic');
     return createAnthropic({ ...settings, baseURL: `${withoutTrailingSlashes(baseURL)}/v1` })(id);
   },
-  clientOptions: buildClaudeOptions,
-  systemFirst: true,
+  buildClientOptions: buildClaudeOptions,
+  needsSystemFirst: true,
 };
 
 function isClaude({ id }: ModelId): boolean {
@@ -177,8 +178,8 @@ export const CLIENTS = {
   google: GOOGLE,
   vertexai: GOOGLE,
   bedrock: {
-    answerFormat: modelId => (isClaude(modelId) ? MESSAGES : CONVERSE),
-    async languageModel(settings, modelId) {
+    chooseAnswerFormat: modelId => (isClaude(modelId) ? MESSAGES : CONVERSE),
+    async loadLanguageModel(settings, modelId) {
       if (isClaude(modelId)) {
         const { createAmazonBedrockAnthropic } = await import('@ai-sdk/amazon-bedrock/anthropic');
         return createAmazonBedrockAnthropic({ ...settings, ...REGION })(modelId.id);
@@ -186,77 +187,81 @@ export const CLIENTS = {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
       return createAmazonBedrock({ ...settings, ...REGION })(modelId.id);
     },
-    async imageModel(settings, { id }) {
+    async loadImageModel(settings, { id }) {
       const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
       return createAmazonBedrock({ ...settings, ...REGION }).image(id);
     },
-    drawingAdvice: ({ id }) =>
+    findDrawingAdvice: ({ id }) =>
       /amazon\.(?:nova-canvas|titan-image)/.test(id) ? undefined : 'use amazon.nova-canvas-v1:0',
-    ratioField: () => 'size',
-    clientOptions: extras => ({ ...toSharedEffort(extras.effort), ...buildClaudeOptions(extras) }),
-    systemFirst: true,
+    chooseRatioField: () => 'size',
+    buildClientOptions: extras => ({
+      ...toSharedEffort(extras.effort),
+      ...buildClaudeOptions(extras),
+    }),
+    needsSystemFirst: true,
   },
   openrouter: {
     // It asks each model for one answer.
     ...COMPATIBLE_BASE,
     topKField: 'top_k',
-    chatDrawingFields: (_, aspectRatio) => ({
+    buildChatDrawingFields: (_, aspectRatio) => ({
       modalities: ['image', 'text'],
       ...(aspectRatio !== undefined && { imageConfig: { aspect_ratio: aspectRatio } }),
     }),
   },
   together: {
     ...COMPATIBLE,
-    imageModel: async (settings, { id }) =>
+    loadImageModel: async (settings, { id }) =>
       (await import('@ai-sdk/togetherai')).createTogetherAI(settings).image(id),
   },
   xai: {
     ...COMPATIBLE_BASE,
     countField: 'n',
-    ratioField: () => 'ratio',
-    imageModel: async (settings, { id }) =>
+    chooseRatioField: () => 'ratio',
+    loadImageModel: async (settings, { id }) =>
       (await import('@ai-sdk/xai')).createXai(settings).image(id),
   },
   groq: createTextInterface({
-    languageModel: async (settings, { id }) =>
+    loadLanguageModel: async (settings, { id }) =>
       (await import('@ai-sdk/groq')).createGroq(settings)(id),
-    clientOptions: ({ effort, strict }) => ({
+    buildClientOptions: ({ effort, isStrict }) => ({
       providerOptions: {
-        groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: strict }),
+        groq: withoutUndefined({ reasoningEffort: effort, strictJsonSchema: isStrict }),
       },
     }),
     // Other models take JSON, but refuse a schema.
-    jsonMode: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
+    chooseJsonMode: ({ id }) => (/gpt-oss|kimi-k2|llama-4|qwen/.test(id) ? 'schema' : 'object'),
   }),
   mistral: createTextInterface({
-    languageModel: async (settings, { id }) =>
+    loadLanguageModel: async (settings, { id }) =>
       (await import('@ai-sdk/mistral')).createMistral(settings)(id),
-    clientOptions: ({ effort, strict }) => ({
+    buildClientOptions: ({ effort, isStrict }) => ({
       ...toSharedEffort(effort),
-      providerOptions: { mistral: { strictJsonSchema: strict } },
+      providerOptions: { mistral: { strictJsonSchema: isStrict } },
     }),
     saysJson: true,
   }),
   deepseek: createTextInterface({
-    languageModel: async (settings, { id }) =>
+    loadLanguageModel: async (settings, { id }) =>
       (await import('@ai-sdk/deepseek')).createDeepSeek(settings)(id),
-    clientOptions: ({ effort }) => ({
+    buildClientOptions: ({ effort }) => ({
       providerOptions: { deepseek: withoutUndefined({ reasoningEffort: effort }) },
     }),
     saysJson: true,
   }),
   fireworks: {
     ...COMPATIBLE,
-    languageModel: async (settings, { id }) =>
+    loadLanguageModel: async (settings, { id }) =>
       (await import('@ai-sdk/fireworks')).createFireworks(settings)(id),
-    imageModel: async (settings, { id }) =>
+    loadImageModel: async (settings, { id }) =>
       (await import('@ai-sdk/fireworks')).createFireworks(settings).image(id),
     drawsAsynchronously: ({ id }) => id.includes('flux-kontext'),
-    ratioField: ({ id }) => (/stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio'),
+    chooseRatioField: ({ id }) =>
+      /stable-diffusion|playground|ssd-1b/i.test(id) ? 'size' : 'ratio',
   },
   cerebras: createTextInterface({
-    languageModel: async (settings, { id }) =>
+    loadLanguageModel: async (settings, { id }) =>
       (await import('@ai-sdk/cerebras')).createCerebras(settings)(id),
-    clientOptions: COMPATIBLE.clientOptions,
+    buildClientOptions: COMPATIBLE.buildClientOptions,
   }),
 } satisfies Record<InterfaceName | 'openai-chat', ProviderInterface>;

@@ -19,33 +19,33 @@ export interface ModelId {
 export interface ClientExtras {
   readonly effort: string | undefined;
   /** True if every object of the schema is closed and names all its properties as required. */
-  readonly strict: boolean;
+  readonly isStrict: boolean;
   /** True if the model thinks, false if it does not, undefined if that is unknown. */
   readonly isReasoning: boolean | undefined;
 }
 
 /** An interface of providers: its client and the format of its answers. */
 export interface ProviderInterface {
-  answerFormat(modelId: ModelId): AnswerFormat;
+  chooseAnswerFormat(modelId: ModelId): AnswerFormat;
   /** Loads the client of this interface only. */
-  languageModel(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
+  loadLanguageModel(settings: ClientSettings, modelId: ModelId): Promise<LanguageModelV4>;
   /** Undefined if image models use the chat interface, or there are none. */
-  readonly imageModel?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
+  readonly loadImageModel?: (settings: ClientSettings, modelId: ModelId) => Promise<ImageModelV4>;
   /**
    * Returns the extra fields for an image model that uses the chat interface; undefined for any
    * other.
    */
-  chatDrawingFields?(
+  buildChatDrawingFields?(
     modelId: ModelId,
     aspectRatio: unknown,
   ): Readonly<Record<string, unknown>> | undefined;
   /** Returns which model to name instead if this one can't draw; undefined if it can. */
-  drawingAdvice?(modelId: ModelId): string | undefined;
+  findDrawingAdvice?(modelId: ModelId): string | undefined;
   /** Returns true if the provider draws asynchronously, so that the result has to be polled. */
   drawsAsynchronously?(modelId: ModelId): boolean;
   /** Returns `size` to send the nearest size instead of an aspect ratio; default `ratio`. */
-  ratioField?(modelId: ModelId): 'size' | 'ratio';
-  clientOptions(
+  chooseRatioField?(modelId: ModelId): 'size' | 'ratio';
+  buildClientOptions(
     extras: ClientExtras,
   ): Pick<LanguageModelV4CallOptions, 'providerOptions' | 'reasoning'>;
   /**
@@ -55,7 +55,7 @@ export interface ProviderInterface {
   /** Fields of each request, unless `config` sets them. */
   readonly defaultFields?: Readonly<Record<string, unknown>>;
   /** True if system messages must come before all others. */
-  readonly systemFirst?: boolean;
+  readonly needsSystemFirst?: boolean;
   /** The provider's name of `topK` if its client does not send it. */
   readonly topKField?: string;
   /** The provider's name of `n`; undefined if it returns only one answer. */
@@ -65,7 +65,7 @@ export interface ProviderInterface {
    */
   readonly saysJson?: true;
   /** Returns how to ask a model for JSON; default `schema`. */
-  jsonMode?(modelId: ModelId): 'schema' | 'object' | 'words';
+  chooseJsonMode?(modelId: ModelId): 'schema' | 'object' | 'words';
 }
 
 const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;

@@ -23,7 +23,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Keywords that clients replace by others of the same meaning. */
-const WRITTEN_AS: Readonly<Record<string, string>> = {
+const REPLACED_BY: Readonly<Record<string, string>> = {
   const: 'enum',
   oneOf: 'anyOf',
   definitions: '$defs',
@@ -55,13 +55,13 @@ function collectDropped(schema: unknown, sentSchema: unknown, droppedNames: Set<
   }
   if (!isJsonObject(schema) || !isJsonObject(sentSchema)) return;
   for (const [keyword, value] of Object.entries(schema)) {
-    const sentValue = sentSchema[keyword] ?? sentSchema[WRITTEN_AS[keyword] ?? ''];
+    const sentValue = sentSchema[keyword] ?? sentSchema[REPLACED_BY[keyword] ?? ''];
     if (sentValue === undefined) {
       if (!ANNOTATIONS.has(keyword) && value !== undefined) droppedNames.add(keyword);
     } else if (keyword === 'additionalProperties' && value !== false && sentValue === false) {
       droppedNames.add(keyword);
     } else if (NAMED_SUBSCHEMAS.has(keyword)) {
-      compareNamed(value, sentValue, droppedNames);
+      collectDroppedByName(value, sentValue, droppedNames);
     } else if (SUBSCHEMAS.has(keyword)) {
       collectDropped(value, sentValue, droppedNames);
     }
@@ -95,7 +95,7 @@ const NAMED_SUBSCHEMAS: ReadonlySet<string> = new Set([
   'dependentSchemas',
 ]);
 
-function compareNamed(schemas: unknown, sent: unknown, dropped: Set<string>): void {
+function collectDroppedByName(schemas: unknown, sent: unknown, dropped: Set<string>): void {
   if (!isJsonObject(schemas)) return;
   for (const [name, schema] of Object.entries(schemas)) {
     collectDropped(schema, readValueAt(sent, name), dropped);

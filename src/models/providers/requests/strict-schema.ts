@@ -17,7 +17,7 @@ const UNSUPPORTED_KEYWORDS = [
  * Returns true if a schema fits the providers' strict mode: every object requires all of its
  * properties and allows no others.
  */
-export function isStrict(schema: unknown): boolean {
+export function fitsStrictMode(schema: unknown): boolean {
   return isJsonObject(schema) && schema['type'] === 'object' && isStrictPart(schema);
 }
 

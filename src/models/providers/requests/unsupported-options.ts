@@ -8,7 +8,7 @@ export interface ModelTarget {
   readonly id: string;
   readonly interface: InterfaceName;
   /** The value in models.yaml. */
-  readonly reasoning?: boolean | undefined;
+  readonly isReasoning?: boolean | undefined;
   /** True if the server is on this machine or in this network. */
   readonly isLocal?: boolean;
 }
@@ -19,9 +19,9 @@ type SentSettings = Readonly<Record<string, unknown>>;
 interface Rule {
   readonly options: readonly OptionName[];
   /** The interfaces; default all. */
-  readonly at?: readonly InterfaceName[];
+  readonly interfaces?: readonly InterfaceName[];
   /** Matches model names in lower case, without the maker; default all. */
-  readonly names?: RegExp;
+  readonly modelNames?: RegExp;
   /** Further conditions. */
   readonly when?: (target: ModelTarget, settings: SentSettings) => boolean;
 }
@@ -55,14 +55,14 @@ const CLAUDE_WITH_EITHER = /^claude-(?:opus-4[-.][1-6]|sonnet-4[-.][56]|haiku-4[
 const RULES: readonly Rule[] = [
   // OpenAI
   {
-    at: ['openai-responses', 'azure'],
+    interfaces: ['openai-responses', 'azure'],
     options: ['topK', 'seed', 'stopSequences', ...PENALTIES, 'n'],
   },
-  { at: ['groq', 'mistral', 'deepseek', 'xai', 'cerebras'], options: ['topK'] },
-  { at: ['openai'], when: ({ isLocal = false }) => !isLocal, options: ['topK'] },
-  { when: thinksAtOpenAi, options: [...PENALTIES, 'stopSequences', 'topK'] },
+  { interfaces: ['groq', 'mistral', 'deepseek', 'xai', 'cerebras'], options: ['topK'] },
+  { interfaces: ['openai'], when: ({ isLocal = false }) => !isLocal, options: ['topK'] },
+  { when: isOpenAiReasoning, options: [...PENALTIES, 'stopSequences', 'topK'] },
   {
-    when: (target, settings) => thinksAtOpenAi(target) && !isAskedNotToThink(target, settings),
+    when: (target, settings) => isOpenAiReasoning(target) && !isAskedNotToThink(target, settings),
     options: SAMPLING,
   },
   {
@@ -70,63 +70,72 @@ const RULES: readonly Rule[] = [
     options: ['reasoningEffort'],
   },
   {
-    names: OPENAI_PICTURES,
+    modelNames: OPENAI_PICTURES,
     options: [...SAMPLING, 'topK', 'seed', ...PENALTIES, 'stopSequences', 'reasoningEffort'],
   },
-  { names: /^gpt-.*-search-(?:preview|api)/, options: [...SAMPLING, ...PENALTIES, 'n'] },
+  { modelNames: /^gpt-.*-search-(?:preview|api)/, options: [...SAMPLING, ...PENALTIES, 'n'] },
   // Anthropic, wherever its models run
-  { at: ['anthropic'], options: ['seed', ...PENALTIES, 'n'] },
-  { names: /^claude-/, options: ['seed', ...PENALTIES, 'n'] },
+  { interfaces: ['anthropic'], options: ['seed', ...PENALTIES, 'n'] },
+  { modelNames: /^claude-/, options: ['seed', ...PENALTIES, 'n'] },
   {
-    names: /^claude-/,
-    when: ({ id, reasoning }) => reasoning !== false && !CLAUDE_WITH_SAMPLING.test(toBareName(id)),
+    modelNames: /^claude-/,
+    when: ({ id, isReasoning }) =>
+      isReasoning !== false && !CLAUDE_WITH_SAMPLING.test(toBareName(id)),
     options: [...SAMPLING, 'topK'],
   },
   {
-    names: CLAUDE_WITH_EITHER,
+    modelNames: CLAUDE_WITH_EITHER,
     when: (_, { temperature, topP }) => hasValue(temperature) && hasValue(topP),
     options: ['topP'],
   },
-  { names: CLAUDE_WITHOUT_EFFORT, options: ['reasoningEffort'] },
+  { modelNames: CLAUDE_WITHOUT_EFFORT, options: ['reasoningEffort'] },
   // Google
-  { at: ['google', 'vertexai'], names: /^gemini-(?!1|2\.0)/, options: PENALTIES },
+  { interfaces: ['google', 'vertexai'], modelNames: /^gemini-(?!1|2\.0)/, options: PENALTIES },
   // Google's Chat Completions endpoint refuses unknown names.
   {
-    at: ['openai'],
+    interfaces: ['openai'],
     when: ({ provider }) => provider === 'googleai',
     options: ['topK', 'seed', ...PENALTIES],
   },
   {
-    at: ['google', 'vertexai'],
-    names: /^(?:gemini-(?:1|2\.0)|gemma|imagen)/,
+    interfaces: ['google', 'vertexai'],
+    modelNames: /^(?:gemini-(?:1|2\.0)|gemma|imagen)/,
     options: ['reasoningEffort'],
   },
   // Others
-  { at: ['bedrock'], options: ['seed', ...PENALTIES, 'n'] },
-  { at: ['bedrock'], names: /^(?!claude-)/, options: ['topK'] },
-  { at: ['groq'], options: ['n'] },
-  { at: ['groq'], names: /llama|gemma|kimi|allam|mistral|compound/, options: ['reasoningEffort'] },
+  { interfaces: ['bedrock'], options: ['seed', ...PENALTIES, 'n'] },
+  { interfaces: ['bedrock'], modelNames: /^(?!claude-)/, options: ['topK'] },
+  { interfaces: ['groq'], options: ['n'] },
   {
-    at: ['mistral'],
-    names:
+    interfaces: ['groq'],
+    modelNames: /llama|gemma|kimi|allam|mistral|compound/,
+    options: ['reasoningEffort'],
+  },
+  {
+    interfaces: ['mistral'],
+    modelNames:
       /^(?:open-|codestral|devstral|ministral|pixtral|voxtral|mistral-(?:large-[1-3]|tiny|nemo|saba))/,
     options: ['reasoningEffort'],
   },
-  { at: ['deepseek'], options: ['seed', ...PENALTIES, 'n'] },
+  { interfaces: ['deepseek'], options: ['seed', ...PENALTIES, 'n'] },
   {
-    at: ['deepseek'],
-    names: /^deepseek-(?:reasoner|v4|flash|pro)/,
+    interfaces: ['deepseek'],
+    modelNames: /^deepseek-(?:reasoner|v4|flash|pro)/,
     when: (_, { reasoningEffort }) => reasoningEffort !== 'none',
     options: SAMPLING,
   },
-  { at: ['openrouter'], options: ['n'] },
-  { at: ['cerebras'], options: PENALTIES },
-  { at: ['xai'], names: /^grok-(?!2|3(?!-mini))/, options: PENALTIES },
-  { at: ['xai'], names: /^grok-3/, options: ['presencePenalty'] },
-  { at: ['xai'], names: /^grok-(?!2|3(?!-mini)|.*non-reasoning)/, options: ['stopSequences'] },
+  { interfaces: ['openrouter'], options: ['n'] },
+  { interfaces: ['cerebras'], options: PENALTIES },
+  { interfaces: ['xai'], modelNames: /^grok-(?!2|3(?!-mini))/, options: PENALTIES },
+  { interfaces: ['xai'], modelNames: /^grok-3/, options: ['presencePenalty'] },
   {
-    at: ['xai'],
-    names: /^grok-(?:2|3(?!-mini)|4(?!\.[3-9])(?!.*multi-agent)|code|build)/,
+    interfaces: ['xai'],
+    modelNames: /^grok-(?!2|3(?!-mini)|.*non-reasoning)/,
+    options: ['stopSequences'],
+  },
+  {
+    interfaces: ['xai'],
+    modelNames: /^grok-(?:2|3(?!-mini)|4(?!\.[3-9])(?!.*multi-agent)|code|build)/,
     options: ['reasoningEffort'],
   },
 ];
@@ -144,13 +153,13 @@ export function toModelTarget({
   model,
   id = model,
   provider,
-  reasoning,
+  isReasoning,
 }: ModelEntry): ModelTarget | undefined {
   if (!provider) return undefined;
   const { name, engine, baseUrl } = provider;
   const isLocal =
     LOCAL_SERVERS.has(name) || (URL.canParse(baseUrl) && isPrivateHost(new URL(baseUrl).hostname));
-  return { provider: name, id, interface: engine, reasoning, isLocal };
+  return { provider: name, id, interface: engine, isReasoning, isLocal };
 }
 
 const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llamacpp', 'vllm']);
@@ -160,7 +169,7 @@ const LOCAL_SERVERS: ReadonlySet<string> = new Set(['ollama', 'lmstudio', 'llama
  *
  * @param settings the options to send, because some can't be sent together
  */
-export function listOptionsLeftOut(
+export function listOmittedOptions(
   model: ModelEntry,
   settings: SentSettings = {},
 ): ReadonlySet<OptionName> {
@@ -178,9 +187,9 @@ export function listUnsupportedOptions(
 ): ReadonlySet<OptionName> {
   const name = toBareName(target.id);
   const rules = RULES.filter(
-    ({ at, names, when }) =>
-      (at?.includes(target.interface) ?? true) &&
-      (names?.test(name) ?? true) &&
+    ({ interfaces, modelNames, when }) =>
+      (interfaces?.includes(target.interface) ?? true) &&
+      (modelNames?.test(name) ?? true) &&
       (when?.(target, settings) ?? true),
   );
   return new Set(rules.flatMap(({ options }) => options));
@@ -200,8 +209,8 @@ export function findProviderMaximum(
 /**
  * Returns true for a reasoning model, false for another one, undefined if its name doesn't show it.
  */
-export function isReasoningModel({ id, reasoning }: ModelTarget): boolean | undefined {
-  if (reasoning !== undefined) return reasoning;
+export function isReasoningModel({ id, isReasoning }: ModelTarget): boolean | undefined {
+  if (isReasoning !== undefined) return isReasoning;
   const name = toBareName(id);
   if (OPENAI_REASONING.test(name)) return true;
   return OPENAI_OTHER.test(name) ? false : undefined;
@@ -224,12 +233,12 @@ function isOpenAi(target: ModelTarget): boolean {
   const name = toBareName(target.id);
   if (OPENAI_REASONING.test(name) || OPENAI_OTHER.test(name)) return true;
   return (
-    target.reasoning !== undefined &&
+    target.isReasoning !== undefined &&
     ['openai', 'openai-responses', 'azure'].includes(target.interface)
   );
 }
 
-function thinksAtOpenAi(target: ModelTarget): boolean {
+function isOpenAiReasoning(target: ModelTarget): boolean {
   return isOpenAi(target) && isReasoningModel(target) === true;
 }
 

@@ -10,7 +10,7 @@ import { readTokenUsage } from './token-usage.ts';
 
 /** Chat Completions of any provider. */
 export const CHAT: AnswerFormat = {
-  empty: {
+  emptyAnswer: {
     id: '',
     object: 'chat.completion',
     created: 0,
@@ -18,7 +18,7 @@ export const CHAT: AnswerFormat = {
     choices: [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   },
-  stops: {
+  stopMeanings: {
     stop: 'whole',
     eos: 'whole',
     end_turn: 'whole',
@@ -43,7 +43,7 @@ export const CHAT: AnswerFormat = {
     answer.tier = readTextAt(object, 'service_tier') ?? answer.tier;
     for (const choice of readListAt(object, 'choices')) readAnswerChoice(choice, answer);
   },
-  usage: readTokenUsage,
+  readUsage: readTokenUsage,
 };
 
 function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
@@ -56,16 +56,20 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
     ...readListAt(message, 'tool_calls'),
     readValueAt(message, 'function_call'),
   ].filter(isJsonObject);
-  if (answer.keepsCalls && calls.length > 0) return answer.addText(callsText(message), index);
+  if (answer.keepsCalls && calls.length > 0) return answer.addText(formatCalls(message), index);
 
   for (const call of calls) {
-    const named = readValueAt(call, 'function') ?? call;
-    answer.addToolCall(readTextAt(named, 'name'), readTextAt(named, 'arguments'), index);
+    const calledFunction = readValueAt(call, 'function') ?? call;
+    answer.addToolCall(
+      readTextAt(calledFunction, 'name'),
+      readTextAt(calledFunction, 'arguments'),
+      index,
+    );
   }
 
   const parts = listContentParts(readValueAt(message, 'content'));
   const isThought = parts.some(({ type }) => type === 'thinking' || type === 'reasoning');
-  answer.hasThought ||= isThought || THOUGHTS.some(key => Boolean(readValueAt(message, key)));
+  answer.hasThought ||= isThought || THOUGHT_FIELDS.some(key => Boolean(readValueAt(message, key)));
   answer.pictures.push(
     ...[...parts, ...listContentParts(readValueAt(message, 'images'))].flatMap(collectPictures),
   );
@@ -73,14 +77,14 @@ function readAnswerChoice(choice: unknown, answer: ModelAnswer): void {
 }
 
 /** Returns the calls of a message as JSON, or the whole message if it also has text. */
-function callsText(message: unknown): string {
+function formatCalls(message: unknown): string {
   const hasText = Boolean(readValueAt(message, 'content'));
   const calls = readValueAt(message, 'function_call') ?? readValueAt(message, 'tool_calls');
   return JSON.stringify(hasText ? message : calls);
 }
 
 /** Fields that hold a model's thinking. */
-const THOUGHTS = ['reasoning', 'reasoning_content', 'thinking'];
+const THOUGHT_FIELDS = ['reasoning', 'reasoning_content', 'thinking'];
 
 /** Returns the parts of a content, which may be a plain text. */
 function listContentParts(content: unknown): Record<string, unknown>[] {

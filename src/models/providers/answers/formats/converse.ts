@@ -13,12 +13,12 @@ import {
 
 /** Amazon Bedrock's Converse. Each event of its stream is an object with one key, its type. */
 export const CONVERSE: AnswerFormat = {
-  empty: {
+  emptyAnswer: {
     output: { message: { role: 'assistant', content: [] } },
     stopReason: 'end_turn',
     usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
   },
-  stops: {
+  stopMeanings: {
     end_turn: 'whole',
     stop_sequence: 'whole',
     tool_use: 'whole',
@@ -47,7 +47,7 @@ export const CONVERSE: AnswerFormat = {
       answer.tier = readTextAt(holder, 'serviceTier', 'type') ?? answer.tier;
     }
   },
-  usage(counts) {
+  readUsage(counts) {
     const input = readCountAt(counts, 'inputTokens');
     const output = readCountAt(counts, 'outputTokens');
     if (input === undefined || output === undefined) return undefined;

@@ -3,8 +3,8 @@ import { type AnswerFormat, type ModelAnswer, readCountAt } from '../model-answe
 
 /** Google's `generateContent`. */
 export const GEMINI: AnswerFormat = {
-  empty: { candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] },
-  stops: {
+  emptyAnswer: { candidates: [{ content: { role: 'model', parts: [] }, finishReason: 'STOP' }] },
+  stopMeanings: {
     stop: 'whole',
     max_tokens: 'length',
     continuation: 'paused',
@@ -26,11 +26,11 @@ export const GEMINI: AnswerFormat = {
       readTextAt(object, 'usageMetadata', 'service_tier') ??
       answer.tier;
 
-    const blocked = readTextAt(object, 'promptFeedback', 'blockReason');
-    if (blocked !== undefined && blocked !== 'BLOCK_REASON_UNSPECIFIED') {
+    const blockReason = readTextAt(object, 'promptFeedback', 'blockReason');
+    if (blockReason !== undefined && blockReason !== 'BLOCK_REASON_UNSPECIFIED') {
       answer.addRefusal(
         readTextAt(object, 'promptFeedback', 'blockReasonMessage') ??
-          `the prompt is blocked (${blocked})`,
+          `the prompt is blocked (${blockReason})`,
       );
       answer.isEnded = true;
     }
@@ -39,7 +39,7 @@ export const GEMINI: AnswerFormat = {
       readCandidate(candidate, readCountAt(candidate, 'index') ?? index, answer);
     }
   },
-  usage(counts) {
+  readUsage(counts) {
     const prompt = readCountAt(counts, 'promptTokenCount');
     const answerTokens = readCountAt(counts, 'candidatesTokenCount');
     const thought = readCountAt(counts, 'thoughtsTokenCount') ?? 0;
@@ -78,11 +78,11 @@ function readCandidate(candidate: unknown, index: number, answer: ModelAnswer): 
       answer.pictures.push({ base64: picture });
     }
 
-    const called = readValueAt(part, 'functionCall');
-    if (called !== undefined) {
+    const calledFunction = readValueAt(part, 'functionCall');
+    if (calledFunction !== undefined) {
       answer.addToolCall(
-        readTextAt(called, 'name'),
-        JSON.stringify(readValueAt(called, 'args') ?? {}),
+        readTextAt(calledFunction, 'name'),
+        JSON.stringify(readValueAt(calledFunction, 'args') ?? {}),
         index,
       );
     }

@@ -4,8 +4,14 @@ import { readReportedCost, readTokenUsage } from './token-usage.ts';
 
 /** The interfaces of image models: OpenAI's, its imitations, Amazon's and Fireworks'. */
 export const IMAGES: AnswerFormat = {
-  empty: { created: 0, data: [{ b64_json: '' }], images: [''], request_id: '', status: 'Failed' },
-  stops: { 'request moderated': 'filter', 'content moderated': 'filter' },
+  emptyAnswer: {
+    created: 0,
+    data: [{ b64_json: '' }],
+    images: [''],
+    request_id: '',
+    status: 'Failed',
+  },
+  stopMeanings: { 'request moderated': 'filter', 'content moderated': 'filter' },
   read(object, answer) {
     answer.addCounts(readValueAt(object, 'usage'));
     answer.setError(readValueAt(object, 'error'));
@@ -19,9 +25,9 @@ export const IMAGES: AnswerFormat = {
       answer.pictures.push({ base64: base64 || undefined, url: readTextAt(picture, 'url') });
     }
 
-    readTask(object, answer);
+    readDrawingTask(object, answer);
   },
-  usage(counts) {
+  readUsage(counts) {
     const dollars = readReportedCost(counts);
     return (
       readTokenUsage(counts) ?? (dollars === undefined ? undefined : { ...NO_TOKENS, dollars })
@@ -32,7 +38,7 @@ export const IMAGES: AnswerFormat = {
 const NO_TOKENS = { input: 0, output: 0, cached: 0 };
 
 /** Reads the id or the status of a picture that is drawn asynchronously. */
-function readTask(object: unknown, answer: ModelAnswer): void {
+function readDrawingTask(object: unknown, answer: ModelAnswer): void {
   answer.drawingTaskId = readTextAt(object, 'request_id') ?? answer.drawingTaskId;
   const status = readTextAt(object, 'status');
   if (status === undefined || status === 'Pending') return;

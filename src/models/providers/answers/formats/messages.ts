@@ -13,7 +13,7 @@ import {
 
 /** Anthropic's Messages. */
 export const MESSAGES: AnswerFormat = {
-  empty: {
+  emptyAnswer: {
     id: '',
     type: 'message',
     role: 'assistant',
@@ -22,7 +22,7 @@ export const MESSAGES: AnswerFormat = {
     stop_reason: 'end_turn',
     usage: { input_tokens: 0, output_tokens: 0 },
   },
-  stops: {
+  stopMeanings: {
     end_turn: 'whole',
     stop_sequence: 'whole',
     tool_use: 'whole',
@@ -55,7 +55,7 @@ export const MESSAGES: AnswerFormat = {
    * Counts tokens read from or written to the cache as input. Compaction has its own counts, which
    * are added.
    */
-  usage(counts) {
+  readUsage(counts) {
     const isCompaction = (iteration: unknown): boolean =>
       readTextAt(iteration, 'type') === 'compaction';
     const allCounts = [counts, ...readListAt(counts, 'iterations').filter(isCompaction)];
@@ -92,8 +92,8 @@ function readBlock(block: unknown, answer: ModelAnswer): void {
     answer.addText(`${answer.text === '' ? '' : '\n\n'}${JSON.stringify(block)}`);
   } else if (type === 'tool_use') {
     const input = readValueAt(block, 'input');
-    const isThere = isJsonObject(input) && Object.keys(input).length > 0;
-    answer.addToolCall(readTextAt(block, 'name'), isThere ? JSON.stringify(input) : undefined);
+    const hasInput = isJsonObject(input) && Object.keys(input).length > 0;
+    answer.addToolCall(readTextAt(block, 'name'), hasInput ? JSON.stringify(input) : undefined);
   }
 }
 

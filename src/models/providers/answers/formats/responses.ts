@@ -4,7 +4,7 @@ import { readTokenUsage } from './token-usage.ts';
 
 /** OpenAI's Responses. */
 export const RESPONSES: AnswerFormat = {
-  empty: {
+  emptyAnswer: {
     id: '',
     object: 'response',
     created_at: 0,
@@ -13,7 +13,7 @@ export const RESPONSES: AnswerFormat = {
     output: [],
     usage: { input_tokens: 0, output_tokens: 0 },
   },
-  stops: {
+  stopMeanings: {
     completed: 'whole',
     max_output_tokens: 'length',
     max_tokens: 'length',
@@ -38,20 +38,22 @@ export const RESPONSES: AnswerFormat = {
       case 'response.incomplete':
       case 'response.failed':
         answer.isEnded = true;
-        return readEnd(readValueAt(object, 'response'), answer, { withText: answer.text === '' });
+        return readResponse(readValueAt(object, 'response'), answer, {
+          withText: answer.text === '',
+        });
       case 'error':
         return answer.setError(readValueAt(object, 'error') ?? object);
       default:
         return type.startsWith('response.')
           ? undefined
-          : readEnd(object, answer, { withText: true });
+          : readResponse(object, answer, { withText: true });
     }
   },
-  usage: readTokenUsage,
+  readUsage: readTokenUsage,
 };
 
 /** Reads a whole response; without its text if that arrived piece by piece before. */
-function readEnd(
+function readResponse(
   response: unknown,
   answer: ModelAnswer,
   { withText }: { withText: boolean },
