@@ -137,7 +137,7 @@ async function bundlePages(outdir) {
 
 /** Bundles the code that the engine for JavaScript of strangers runs. It is read there, like theirs. */
 async function bundleSandbox(outdir) {
-  const input = 'src/prompts/foreign/promptfoo/sandbox/render-prompts.ts';
+  const input = 'src/prompts/foreign/promptfoo/nunjucks/render-prompts.ts';
   const bundle = await rolldown({ input, platform: 'browser', transform: { target: 'es2022' } });
   const file = path.join(outdir, 'assets/render-prompts.js');
   return (await bundle.write({ file, format: 'cjs', minify: true })).output;

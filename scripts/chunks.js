@@ -19,7 +19,7 @@ const FILES = {
     'src/cli/core/paths.ts',
     'src/cli/inputs/describe-config.ts',
     'src/cli/outputs/present.ts',
-    'src/cli/settings/journal.ts',
+    'src/cli/settings/journal/journal.ts',
     'src/cli/targets/prompt-file.ts',
     'src/cli/terminal/spinner.ts',
   ],

@@ -1,5 +1,5 @@
 import { openForCommand } from './service/embedded.ts';
-import type { DetachedPlace } from './service/runs/detached-run.ts';
+import type { DetachedPlace } from './service/runs/execution/detached-run.ts';
 import type { QueuedRun } from './service/store/runs/run-records.ts';
 
 // The process that carries out a run without a waiting command. It ends with the run, or earlier if

@@ -10,11 +10,11 @@ import type { CheckRunner } from './checks/checks.ts';
 import type { NodeChecks } from './checks/node-checks.ts';
 import type { FormatCommand } from './core/failure.ts';
 import type { LocalService } from './core/local-service.ts';
-import type { Recorder } from './core/recorder.ts';
 import type { Prompter } from './questions/question.ts';
-import type { Journal } from './settings/journal.ts';
-import type { PromptCache } from './settings/prompt-cache.ts';
-import type { ResourceCache } from './settings/resource-cache.ts';
+import type { Recorder } from './recordings/recorder.ts';
+import type { PromptCache } from './settings/caches/prompt-cache.ts';
+import type { ResourceCache } from './settings/caches/resource-cache.ts';
+import type { Journal } from './settings/journal/journal.ts';
 import type { Settings } from './settings/settings.ts';
 import type { TerminalContext } from './terminal/terminal-context.ts';
 

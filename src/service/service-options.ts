@@ -3,7 +3,7 @@ import type { FetchImageOptions } from '../models/outgoing/fetch-image.ts';
 import type { Env } from '../utils/env.ts';
 import type { Clock } from './core/clock.ts';
 import type { ServedRequest } from './http/server.ts';
-import type { RunEnd } from './runs/runner.ts';
+import type { RunEnd } from './runs/execution/runner.ts';
 
 /** Options of the embedded service and of `serve`. */
 export interface CommonOptions {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { chaosBatch } from '../chaos/chaos-batch.ts';
+import { chaosBatch } from '../support/chaos/chaos-batch.ts';
 
 const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
 const SEED = Number(process.env['CHAOS_SEED'] ?? 1);

@@ -11,7 +11,7 @@ const CALLERS = 8;
 const BEFORE_MS = 3000;
 
 /** A database that an earlier version kept, and a creation as that version writes it. */
-const DUMP = 'test/service/postgres/version-5.sql';
+const DUMP = 'test/service/store/postgres/version-5.sql';
 
 const CREATION = `insert into runs (id, "userId", "promptVersionId", name, status, "createdAt", credits, request, model)
   values (gen_random_uuid()::text, 1, '1ab23f49-f5ef-505a-a7d5-56c9957e2c97', 'Hello', 'succeeded', $1, 1, '{}', 'echo')`;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
+import { killAtEachStep } from '../support/chaos/provider-batch-kills.ts';
 
 const ROWS = Number(process.env['CHAOS_ROWS'] ?? 10_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
+import { chaosBatch } from '../support/chaos/chaos-batch.ts';
 import { COMMAND } from '../support/command.ts';
-import { chaosBatch } from './chaos-batch.ts';
 
 const SMALL = {
   command: COMMAND,

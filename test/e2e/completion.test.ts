@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LOCAL_SCOPE } from '../../src/cli/settings/resource-cache.ts';
+import { LOCAL_SCOPE } from '../../src/cli/settings/caches/resource-cache.ts';
 import {
   type CompletingShell,
   completingShell,

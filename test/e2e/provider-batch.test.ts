@@ -4,7 +4,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/core/exit-codes.ts';
-import { killAtEachStep } from '../chaos/provider-batch-kills.ts';
+import { killAtEachStep } from '../support/chaos/provider-batch-kills.ts';
 import { type CommandOutcome, type RunningCommand, startCommand } from '../support/command.ts';
 import { fastClock, runCommandHere, startCommandHere } from '../support/command-here.ts';
 import { temporaryDirectory } from '../support/context.ts';

@@ -14,10 +14,10 @@ const EXCEPTIONS = [
   'cli/commands/uninstall/startup-files.ts', // the user's own start-up files, edited in place, linked or not
   'cli/inputs/images/image-source.ts', // reads
   'cli/questions/edit-text.ts', // a temporary folder of its own
-  'cli/settings/journal.ts', // reads the journal, and puts it aside within the state directory
+  'cli/settings/journal/journal.ts', // reads the journal, and puts it aside within the state directory
   'cli/targets/git/revision.ts', // a temporary folder of its own
   'cli/terminal/open-viewer.ts', // a temporary folder of its own
-  'cli/testing/run/judge.ts', // a temporary folder of its own
+  'cli/testing/judging/judge.ts', // a temporary folder of its own
   'models/programs/run-folder.ts', // temporary folders of its own, and records in the data directory
   'models/programs/start-program.ts', // the run's own temporary folder
   'service/store/blobs/blob-files.ts', // reads

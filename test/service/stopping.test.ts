@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { serviceClock } from '../../src/service/core/clock.ts';
-import { QueueRunner, type QueueRunnerOptions } from '../../src/service/runs/queue-runner.ts';
+import {
+  QueueRunner,
+  type QueueRunnerOptions,
+} from '../../src/service/runs/execution/queue-runner.ts';
 import { openDatabase } from '../../src/service/store/open-database.ts';
 import type { Run, RunPage, RunReference } from '../../src/wire/index.ts';
 import { HandClock } from '../support/hand-clock.ts';

@@ -1,4 +1,4 @@
-import type { Caps } from '../creation/caps.ts';
+import type { Caps } from '../creation/spending/caps.ts';
 import type { Format } from '../inputs/rows/row-source.ts';
 import type { Shard } from '../inputs/rows/shard.ts';
 

@@ -6,7 +6,7 @@ import { EXIT } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
 import { toSharedPath } from '../core/paths.ts';
 import { pluralize } from '../core/pluralize.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import type { SourceRow } from '../inputs/rows/row.ts';
 import type { RowSource } from '../inputs/rows/row-source.ts';
 import type { JobEnd } from '../jobs/batch-journal.ts';

@@ -6,7 +6,7 @@ import { type RowSource, readRows } from '../inputs/rows/row-source.ts';
 import { isInShard } from '../inputs/rows/shard.ts';
 import type { BatchJournal } from '../jobs/batch-journal.ts';
 import { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { type PreparedBatch, prepareRow, throwIfStrayColumn } from './prepare-batch.ts';
 import { madeNoRun } from './results/result-state.ts';

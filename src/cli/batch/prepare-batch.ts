@@ -1,8 +1,8 @@
 import { didYouMean } from '../../utils/nearest-name.ts';
 import type { Connection, Context } from '../context.ts';
 import { usageError } from '../core/errors.ts';
-import { checkCostCap } from '../creation/caps.ts';
 import { checkModelAccess } from '../creation/creation-result.ts';
+import { checkCostCap } from '../creation/spending/caps.ts';
 import { type InputHints, NO_VALIDATE_HINTS } from '../inputs/check-inputs.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
 import { checkOptions, parseOptions } from '../inputs/flag-values.ts';

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import type { collectHandedRows } from '../jobs/provider-batch/batch-handover.ts';
 import type { JobState } from '../jobs/read-journal.ts';
 import { collectEarlierSpending, type RecalledJobs, recallJobs } from '../jobs/recall-jobs.ts';

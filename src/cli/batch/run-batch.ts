@@ -6,7 +6,7 @@ import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
 import { unwritableError, usageError } from '../core/errors.ts';
 import type { ExitCode } from '../core/exit-codes.ts';
-import { Budget } from '../creation/budget.ts';
+import { Budget } from '../creation/spending/budget.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { isFaulty, type SourceRow } from '../inputs/rows/row.ts';
 import {

@@ -1,7 +1,7 @@
 import { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { formatResumeHint } from '../creation/caps.ts';
+import { formatResumeHint } from '../creation/spending/caps.ts';
 import { areUnanswered, nobodyAnsweredError, type RequestResult } from '../jobs/run-requests.ts';
 import { type ComparedRow, computeRowVerdict, wasRun } from './compared-row.ts';
 import { findJudgingFault } from './judge-rows.ts';

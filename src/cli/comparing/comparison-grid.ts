@@ -2,12 +2,12 @@ import { isMedia } from '../../wire/index.ts';
 import { formatDollars } from '../../wire/money.ts';
 import type { Context } from '../context.ts';
 import { pluralize } from '../core/pluralize.ts';
-import type { Budget } from '../creation/budget.ts';
-import { formatCredits } from '../creation/credits.ts';
-import { formatSpentTotals } from '../creation/spending-text.ts';
+import type { Budget } from '../creation/spending/budget.ts';
+import { formatCredits } from '../creation/spending/credits.ts';
+import { formatSpentTotals } from '../creation/spending/spending-text.ts';
 import { sumSeconds } from '../jobs/job.ts';
 import { computeDifferences } from '../outputs/differences.ts';
-import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../outputs/pages/grid.ts';
+import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../outputs/html/grid.ts';
 import {
   type ComparedRow,
   computeRowVerdict,

@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import { getConcurrency } from '../jobs/paced-connection.ts';
 import { ResumableRequests, type ResumeOptions } from '../jobs/resumable-requests.ts';
 import { withResumeJournal } from '../jobs/resume-journal.ts';

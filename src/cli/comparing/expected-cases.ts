@@ -6,8 +6,8 @@ import { toFileFault } from '../inputs/read-text.ts';
 import { readTestFile } from '../testing/cases/read-test-file.ts';
 import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
 import { type Expectation, flattenExpectations } from '../testing/expectations/expectation.ts';
+import type { Judge } from '../testing/judging/judge.ts';
 import { checkProgramsAndJudges, needsJudge } from '../testing/read-files.ts';
-import type { Judge } from '../testing/run/judge.ts';
 import { type CheckedRow, computeCaseDigest, computeInputsDigest } from './checked-rows.ts';
 import type { Variant } from './create-variants.ts';
 

@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts';
 import type { Failure } from '../core/failure.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import type { ResumableRequests } from '../jobs/resumable-requests.ts';
 import type { TestCase, TestFile } from '../testing/cases/test-case.ts';
+import type { Judge, JudgeLog } from '../testing/judging/judge.ts';
+import { createJournaledRounds, type QuestionRounds } from '../testing/judging/question-rounds.ts';
 import { checkRun } from '../testing/run/check-run.ts';
-import type { Judge, JudgeLog } from '../testing/run/judge.ts';
-import { createJournaledRounds, type QuestionRounds } from '../testing/run/question-rounds.ts';
 import type { CheckedRow } from './checked-rows.ts';
 import type { CaseVerdict, ComparedRow } from './compared-row.ts';
 import type { Variant } from './create-variants.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import type { CapFlags } from '../core/shared-flags.ts';
-import { Budget } from '../creation/budget.ts';
-import { type Caps, parseCaps } from '../creation/caps.ts';
+import { Budget } from '../creation/spending/budget.ts';
+import { type Caps, parseCaps } from '../creation/spending/caps.ts';
 import { checkOptions, parseModelNames, parseOptions } from '../inputs/flag-values.ts';
 import { createImageFinder } from '../inputs/images/image-source.ts';
 import { openImages } from '../inputs/images/place-images.ts';
@@ -12,7 +12,7 @@ import { usesProviderBatch } from '../jobs/provider-batch/batch-flags.ts';
 import { findBatchProvider } from '../jobs/provider-batch/batch-session.ts';
 import { readFlagOrSetting } from '../settings/settings.ts';
 import type { Expectation } from '../testing/expectations/expectation.ts';
-import { Judge } from '../testing/run/judge.ts';
+import { Judge } from '../testing/judging/judge.ts';
 import { type CheckedRow, readCheckedRows } from './checked-rows.ts';
 import { createVariants, type Variant } from './create-variants.ts';
 import { type ExpectedCases, listJudgedExpectations, readExpectedCases } from './expected-cases.ts';

@@ -4,17 +4,17 @@ import type { Context } from '../context.ts';
 import { CliError, unwritableError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { formatSpentLines } from '../creation/spending-text.ts';
-import type { Grid } from '../outputs/pages/grid.ts';
-import { renderGridPage } from '../outputs/pages/grid-page.ts';
-import { renderGridTable } from '../outputs/pages/grid-terminal.ts';
+import { formatSpentLines } from '../creation/spending/spending-text.ts';
+import type { Grid } from '../outputs/html/grid.ts';
+import { renderGridPage } from '../outputs/html/grid-page.ts';
+import { renderGridTable } from '../outputs/html/grid-terminal.ts';
 import { present } from '../outputs/present.ts';
 import { printPaid } from '../outputs/present-run.ts';
 import { wasStopped } from '../outputs/run-errors.ts';
 import { replacesPrintedResult, writeNamedFile } from '../outputs/saving/special-file.ts';
 import { escapeControls, toOneLine } from '../terminal/sanitise.ts';
 import { formatPlainRows } from '../terminal/table.ts';
-import { reportTestFault } from '../testing/report-end.ts';
+import { reportTestFault } from '../testing/reporters/report-end.ts';
 import {
   type ComparedRow,
   findVariantFailure,

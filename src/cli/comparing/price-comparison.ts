@@ -1,5 +1,5 @@
 import { toPlacedError } from '../core/failure.ts';
-import { Forecast } from '../creation/forecast.ts';
+import { Forecast } from '../creation/spending/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { flattenExpectations } from '../testing/expectations/expectation.ts';
 import { needsJudge } from '../testing/read-files.ts';

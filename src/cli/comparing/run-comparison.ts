@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../context.ts';
 import { withResumeHint } from '../core/errors.ts';
 import { pluralize } from '../core/pluralize.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import { computeRequestDigest } from '../inputs/request-body.ts';
 import type { Job, JobPlan } from '../jobs/job.ts';
 import { getConcurrency } from '../jobs/paced-connection.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Model } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import { getServiceKey, resolveAddress } from '../settings/address.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
-import { PromptCache } from '../settings/prompt-cache.ts';
-import { pickWellFormedModels, readCachedResources } from '../settings/resource-cache.ts';
+import { PromptCache } from '../settings/caches/prompt-cache.ts';
+import { pickWellFormedModels, readCachedResources } from '../settings/caches/resource-cache.ts';
+import { getServiceKey, resolveAddress } from '../settings/config/address.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { findPromptFile } from '../targets/prompt-file.ts';
 
 /** Maximum number of offered runs. */

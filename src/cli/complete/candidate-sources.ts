@@ -6,11 +6,11 @@ import {
   getCommandName,
   listSubcommands,
 } from '../core/command-spec.ts';
-import { completePaths } from '../core/complete-path.ts';
 import { formatIsoAge } from '../core/durations.ts';
 import { describeConfig } from '../inputs/describe-config.ts';
-import { LOCAL_PROFILE } from '../settings/profile-name.ts';
-import { SETTING_KEYS, SETTINGS } from '../settings/setting-keys.ts';
+import { completePaths } from '../questions/complete-path.ts';
+import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
+import { SETTING_KEYS, SETTINGS } from '../settings/config/setting-keys.ts';
 import type { CachedFacts, KnownPrompt } from './cached-facts.ts';
 import { findSubcommand, type TypedCommand } from './typed-command.ts';
 

@@ -6,7 +6,6 @@ import { TimeIsUp } from '../core/errors.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
 import { listWarnings } from '../outputs/run-errors.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
-import type { Budget, Reservation } from './budget.ts';
 import { createRun } from './create-run.ts';
 import {
   type CreateRunOptions,
@@ -14,6 +13,7 @@ import {
   type CreationResult,
   mayHaveRun,
 } from './creation-result.ts';
+import type { Budget, Reservation } from './spending/budget.ts';
 import { stoppedWaitingError } from './stop-errors.ts';
 
 /**

@@ -15,7 +15,7 @@ import {
   type JournalEntry,
   type JournalOutcome,
   mayHaveMadeRun,
-} from '../settings/journal-lines.ts';
+} from '../settings/journal/journal-lines.ts';
 import {
   type CreateRunOptions,
   type CreationRequest,

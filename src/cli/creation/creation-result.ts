@@ -7,8 +7,8 @@ import type { Run } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CliError, NoMoreRunsWanted, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import type { UncountedRequest } from '../core/recorder.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { UncountedRequest } from '../recordings/recorder.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 
 export interface CreationRequest {

@@ -2,8 +2,8 @@ import { findLostRuns, type LostCreation } from '../../client/find-lost-run.ts';
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { configError } from '../core/errors.ts';
-import { type JournalEntry, mayHaveMadeRun } from '../settings/journal-lines.ts';
-import { SETTINGS } from '../settings/setting-keys.ts';
+import { SETTINGS } from '../settings/config/setting-keys.ts';
+import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 
 /**
  * Maximum time between a request and its run, in milliseconds; a later run belongs to another

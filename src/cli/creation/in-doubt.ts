@@ -5,7 +5,7 @@ import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 type HintConnection = Pick<Connection, 'formatCommand' | 'client'>;
 

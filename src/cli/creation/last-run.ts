@@ -1,7 +1,7 @@
 import { ValidationError } from '../../client/errors.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../core/errors.ts';
-import { type JournalEntry, mayHaveMadeRun } from '../settings/journal-lines.ts';
+import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import { searchRuns } from './find-run.ts';
 import { CreationInDoubt } from './in-doubt.ts';
 

@@ -1,7 +1,7 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Connection } from '../context.ts';
 import { Interrupted, TimeIsUp, waitTimeoutError } from '../core/errors.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import { describeCandidates, formatFindLaterHint } from './in-doubt.ts';
 
 // The errors of a command that Ctrl-C, SIGTERM or `--timeout` stopped. Each takes the abort reason;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RequestBody } from '../../client/transport.ts';
 import { compareByKey } from '../../files/formats/json-fields.ts';
 import type { CreateRunRequest, ImageInput } from '../../wire/index.ts';
-import type { UncountedRequest } from '../core/recorder.ts';
+import type { UncountedRequest } from '../recordings/recorder.ts';
 import { type ImageSource, readImageBytes } from './images/image-source.ts';
 
 export interface RunRequest {

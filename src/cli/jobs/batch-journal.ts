@@ -12,7 +12,7 @@ import { getErrorMessage } from '../../utils/error-utils.ts';
 import type { RunRow } from '../../wire/index.ts';
 import { CliError, unwritableError, usageError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobJournal, JobName } from './job.ts';
 import {
   FORGOTTEN_ID_PREFIX,

@@ -1,9 +1,9 @@
 import type { RunRow } from '../../wire/index.ts';
 import type { Context } from '../context.ts';
-import type { Reservation } from '../creation/budget.ts';
 import type { CreatedRun } from '../creation/creation-result.ts';
+import type { Reservation } from '../creation/spending/budget.ts';
 import type { RunRequest } from '../inputs/request-body.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 
 /** The id and number of a job. */
 export interface JobName {

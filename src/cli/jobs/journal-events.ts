@@ -1,6 +1,6 @@
 import { parseJson } from '../../files/formats/json.ts';
 import { isJsonObject, readTextAt, type UncheckedObject } from '../../utils/bounded-json.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { JobName } from './job.ts';
 
 const JOB_STEPS = ['creating', 'waiting', 'running', 'succeeded', 'failed'] as const;

@@ -5,7 +5,7 @@ import { openForReading } from '../../files/writing/open-for-reading.ts';
 import type { ContainedPath } from '../../files/writing/write-below.ts';
 import { isJsonObject, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { usageError } from '../core/errors.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import {
   type DamagedLine,
   type HandoverEvent,

@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../context.ts';
-import type { EarlierSpending } from '../creation/budget.ts';
-import type { EarlierRun } from '../creation/spending.ts';
-import { type JournalEntry, mayHaveMadeRun } from '../settings/journal-lines.ts';
+import type { EarlierSpending } from '../creation/spending/budget.ts';
+import type { EarlierRun } from '../creation/spending/spending.ts';
+import { type JournalEntry, mayHaveMadeRun } from '../settings/journal/journal-lines.ts';
 import type { BatchJournal } from './batch-journal.ts';
 import type { JobState } from './read-journal.ts';
 import { recordSettlement, type Settlement, settleDoubts } from './settle-doubts.ts';

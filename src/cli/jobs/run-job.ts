@@ -4,13 +4,13 @@ import { CREATION_RETRIES, SERVICE_RETRIES } from '../../net/retry-policy.ts';
 import type { Connection, Context } from '../context.ts';
 import { CliError, findTimeIsUp, NoMoreRunsWanted } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
-import type { Budget } from '../creation/budget.ts';
 import { createAndWait, waitForKnownRun } from '../creation/create-and-wait.ts';
 import { type CreatedRun, wasStarted } from '../creation/creation-result.ts';
 import { CreationInDoubt } from '../creation/in-doubt.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import { buildRunBody, type RunRequest } from '../inputs/request-body.ts';
 import { findProviderFault } from '../outputs/provider-fault.ts';
-import type { JournalEntry } from '../settings/journal-lines.ts';
+import type { JournalEntry } from '../settings/journal/journal-lines.ts';
 import type { Job, JobJournal, JobOutcome, JobPlan, RunDetails } from './job.ts';
 import {
   findErrorRunId,

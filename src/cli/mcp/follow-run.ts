@@ -1,9 +1,9 @@
 import { withoutListenerLimit } from '../../utils/abort-signals.ts';
 import type { Run } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
-import type { Reservation } from '../creation/budget.ts';
 import { createAndWait } from '../creation/create-and-wait.ts';
 import type { CreationRequest } from '../creation/creation-result.ts';
+import type { Reservation } from '../creation/spending/budget.ts';
 
 /** A client's call of a tool. */
 export interface ToolCall {

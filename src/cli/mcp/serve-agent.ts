@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { toError } from '../../utils/error-utils.ts';
 import type { Context } from '../context.ts';
-import type { Caps } from '../creation/caps.ts';
+import type { Caps } from '../creation/spending/caps.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { AgentSession } from './agent-session.ts';
 import type { SessionPrompts } from './session-prompts.ts';

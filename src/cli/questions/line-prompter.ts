@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { findHomeDirectory } from '../../files/user-folders.ts';
-import type { PathContext } from '../core/complete-path.ts';
 import { QuestionLeft } from '../core/errors.ts';
 import { fitOnLine } from '../terminal/fit-text.ts';
 import type { Io } from '../terminal/io.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { explainChoiceCount, explainNumberProblem, filterChoices } from './choices.ts';
+import type { PathContext } from './complete-path.ts';
 import { resolveTypedPath } from './path-completion.ts';
 import type {
   AnswerCheck,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { completePaths, type PathContext } from '../core/complete-path.ts';
 import { expandHome } from '../core/paths.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
+import { completePaths, type PathContext } from './complete-path.ts';
 
 /**
  * Completes a path like a shell: the unambiguous part, then the candidates. Synchronous, because

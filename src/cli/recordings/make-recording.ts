@@ -10,7 +10,7 @@ import {
   type UncheckedObject,
 } from '../../utils/bounded-json.ts';
 import { getErrorMessage } from '../../utils/error-utils.ts';
-import type { RecordedRequest } from '../core/recorder.ts';
+import type { RecordedRequest } from './recorder.ts';
 import {
   MAX_MEDIA,
   MAX_RECORDED_MEDIA_BYTES,

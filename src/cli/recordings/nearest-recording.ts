@@ -1,5 +1,5 @@
 import { shorten } from '../../utils/shortened.ts';
-import type { RecordedRequest } from '../core/recorder.ts';
+import type { RecordedRequest } from './recorder.ts';
 import type { Recording } from './recording-directory.ts';
 
 /** The recording that is most similar to a request. */

@@ -14,9 +14,9 @@ import { CliError } from '../core/errors.ts';
 import { EXIT } from '../core/exit-codes.ts';
 import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
-import type { RecordedRequest, Recorder, UncountedRequest } from '../core/recorder.ts';
 import { makeRecording, type RecordOptions } from './make-recording.ts';
 import { findPathBelow, RequestCounter } from './recorded-request.ts';
+import type { RecordedRequest, Recorder, UncountedRequest } from './recorder.ts';
 import {
   type RecordedAnswer,
   RecordingDirectory,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareByKey } from '../../files/formats/json-fields.ts';
-import type { RecordedRequest, UncountedRequest } from '../core/recorder.ts';
+import type { RecordedRequest, UncountedRequest } from './recorder.ts';
 
 /** Returns the digest that equal requests share, so that a replay finds the recording. */
 export function computeRecordingKey(request: RecordedRequest): string {

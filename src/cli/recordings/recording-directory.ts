@@ -10,8 +10,8 @@ import { MAX_JSON, type UncheckedObject } from '../../utils/bounded-json.ts';
 import { getErrorCode, getErrorMessage } from '../../utils/error-utils.ts';
 import { parseKeepingNumbers, stringifyAsWritten } from '../../utils/written-numbers.ts';
 import { type CliError, configError } from '../core/errors.ts';
-import type { RecordedRequest } from '../core/recorder.ts';
 import { computeRecordingKey } from './recorded-request.ts';
+import type { RecordedRequest } from './recorder.ts';
 import { findAnswerFault, findRecordingFault } from './recording-fault.ts';
 
 export interface RecordedAnswer {

@@ -6,9 +6,9 @@ import { readValueAt } from '../../utils/bounded-json.ts';
 import { stringifyAsWritten } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { usageError } from '../core/errors.ts';
-import type { RecordedRequest, Recorder } from '../core/recorder.ts';
 import { findNearestRecording } from './nearest-recording.ts';
 import { findPathBelow, RequestCounter } from './recorded-request.ts';
+import type { RecordedRequest, Recorder } from './recorder.ts';
 import {
   type RecordedAnswer,
   type RecordedMedia,

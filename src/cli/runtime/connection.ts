@@ -9,16 +9,16 @@ import type { EmbeddedService } from '../../service/embedded.ts';
 import { toDollars } from '../../wire/money.ts';
 import type { Connection, Context } from '../context.ts';
 import type { FormatCommand } from '../core/failure.ts';
-import type { Recorder, Recordings } from '../core/recorder.ts';
-import { findConfiguredHost, resolveAddress, resolveKey } from '../settings/address.ts';
-import { LOCAL_PROFILE } from '../settings/profile-name.ts';
-import { PromptCache } from '../settings/prompt-cache.ts';
+import type { Recorder, Recordings } from '../recordings/recorder.ts';
+import { PromptCache } from '../settings/caches/prompt-cache.ts';
 import {
   computeResourceScope,
   LOCAL_SCOPE,
   ResourceCache,
   type ResourceCacheOptions,
-} from '../settings/resource-cache.ts';
+} from '../settings/caches/resource-cache.ts';
+import { findConfiguredHost, resolveAddress, resolveKey } from '../settings/config/address.ts';
+import { LOCAL_PROFILE } from '../settings/config/profile-name.ts';
 import { createCommandFormatter } from '../terminal/command-line.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { createClient, openTransport, printDebugLine } from './create-client.ts';

@@ -5,7 +5,7 @@ import type { EmbeddedService } from '../../service/embedded.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Connection, Context } from '../context.ts';
 import { TimeIsUp } from '../core/errors.ts';
-import type { ResourceCache } from '../settings/resource-cache.ts';
+import type { ResourceCache } from '../settings/caches/resource-cache.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
 /** The parts of a context that a client needs. */

@@ -1,7 +1,7 @@
 import type { PromptService } from '../../client/client.ts';
 import type { ModelSources } from '../../models/catalogue/read-models-file.ts';
-import type { ActiveRecordings, Recorder } from '../core/recorder.ts';
 import type { RecordOptions } from '../recordings/make-recording.ts';
+import type { ActiveRecordings, Recorder } from '../recordings/recorder.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 
 /** Opens the recorder or the replayer for the runs of a connection. */

@@ -2,14 +2,14 @@ import path from 'node:path';
 import { isJsonObject } from '../../utils/bounded-json.ts';
 import type { Clock } from '../core/clock.ts';
 import { configError } from '../core/errors.ts';
-import { CredentialStore } from './credential-store.ts';
-import { type JsonDocument, JsonFile } from './json-file.ts';
 import {
   parseSettingValue,
   SETTINGS,
   type SettingKey,
   type SettingValues,
-} from './setting-keys.ts';
+} from './config/setting-keys.ts';
+import { CredentialStore } from './credentials/credential-store.ts';
+import { type JsonDocument, JsonFile } from './json-file.ts';
 
 interface Profile {
   readonly baseUrl: string;

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { listUnpackFolders } from '../../files/installed/unpacked-file.ts';
 import type { Env } from '../../utils/env.ts';
-import { PROMPTS_FILE } from './prompt-cache.ts';
-import { RESOURCES_FILE } from './resource-cache.ts';
+import { PROMPTS_FILE } from './caches/prompt-cache.ts';
+import { RESOURCES_FILE } from './caches/resource-cache.ts';
 import type { Settings } from './settings.ts';
 
 /** A place where something is kept on this machine. */

@@ -2,7 +2,7 @@ import type { LocalStore } from '../../service/local-store.ts';
 import type { Env } from '../../utils/env.ts';
 import type { Context } from '../context.ts';
 import type { DatabaseFlags } from '../core/shared-flags.ts';
-import { requireLocalService } from '../settings/address.ts';
+import { requireLocalService } from '../settings/config/address.ts';
 
 /** Returns the requested database URL; undefined means the file in the data directory. */
 export function findDatabaseUrl(

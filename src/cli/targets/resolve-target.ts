@@ -1,7 +1,7 @@
 import { isUuid, type PromptVersion } from '../../wire/index.ts';
 import type { Connection, Context } from '../context.ts';
 import { notFoundError } from '../core/errors.ts';
-import { requireLocalService } from '../settings/address.ts';
+import { requireLocalService } from '../settings/config/address.ts';
 import { toOneLine } from '../terminal/sanitise.ts';
 import { withLocalStore } from './embedded-store.ts';
 import { ensureFileVersion, type VersionOverrides } from './file-version.ts';

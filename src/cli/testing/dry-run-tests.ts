@@ -3,14 +3,14 @@ import type { CliError } from '../core/errors.ts';
 import { EXIT, type ExitCode } from '../core/exit-codes.ts';
 import { toPlacedError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { Forecast } from '../creation/forecast.ts';
+import { Forecast } from '../creation/spending/forecast.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { printValue } from '../outputs/print-json.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { flattenExpectations } from './expectations/expectation.ts';
+import type { Judge } from './judging/judge.ts';
 import { needsJudge } from './read-files.ts';
-import { reportTestFault } from './report-end.ts';
-import type { Judge } from './run/judge.ts';
+import { reportTestFault } from './reporters/report-end.ts';
 import type { PreparedEntry } from './run/prepare-entries.ts';
 import type { TestOptions } from './test-options.ts';
 

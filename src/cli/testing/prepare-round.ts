@@ -1,5 +1,5 @@
 import type { Connection, Context } from '../context.ts';
-import type { Budget } from '../creation/budget.ts';
+import type { Budget } from '../creation/spending/budget.ts';
 import { createPacedConnector } from '../jobs/paced-connection.ts';
 import { computeHighestReachable, countGoodRunsNeeded } from '../statistics/confidence-sequence.ts';
 import { formatPercent } from '../statistics/interval.ts';
@@ -11,10 +11,10 @@ import { checkUpdatable } from './cases/update-test-file.ts';
 import { chooseEntries } from './choose-entries.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
+import { Judge } from './judging/judge.ts';
 import { hasWords, needsJudge, readTestFiles } from './read-files.ts';
-import { reportTestFault } from './report-end.ts';
+import { reportTestFault } from './reporters/report-end.ts';
 import { addEarlierTurns, withoutUncheckedTurns } from './run/earlier-turns.ts';
-import { Judge } from './run/judge.ts';
 import { checkBatches, type PreparedEntry, prepareEntries } from './run/prepare-entries.ts';
 import type { TestOptions } from './test-options.ts';
 

@@ -12,7 +12,7 @@ import { type TestFile, withChosenCases } from './cases/test-case.ts';
 import { isPromptfooFile } from './cases/test-file-names.ts';
 import type { FaultyTestFile } from './entry-result.ts';
 import { type Expectation, flattenExpectations } from './expectations/expectation.ts';
-import type { Judge } from './run/judge.ts';
+import type { Judge } from './judging/judge.ts';
 import type { TestOptions } from './test-options.ts';
 
 /** Reads every test file. An invalid file is a fault of that file alone. */

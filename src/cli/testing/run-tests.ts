@@ -3,9 +3,9 @@ import { type CliError, notFoundError, withResumeHint } from '../core/errors.ts'
 import type { ExitCode } from '../core/exit-codes.ts';
 import { toFailure } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
-import { Budget } from '../creation/budget.ts';
-import { forecastCost } from '../creation/forecast.ts';
-import { formatSpentLines } from '../creation/spending-text.ts';
+import { Budget } from '../creation/spending/budget.ts';
+import { forecastCost } from '../creation/spending/forecast.ts';
+import { formatSpentLines } from '../creation/spending/spending-text.ts';
 import { buildRunBody } from '../inputs/request-body.ts';
 import { areUnanswered, nobodyAnsweredError } from '../jobs/run-requests.ts';
 import type { MediaContent } from '../outputs/media-content.ts';
@@ -34,12 +34,12 @@ import {
   reportStoppedRuns,
   reportTestFault,
   reportTruncatedAnswers,
-} from './report-end.ts';
-import { checkOutputs, isOnGithub, reportTests } from './report-tests.ts';
+} from './reporters/report-end.ts';
+import { checkOutputs, isOnGithub, reportTests } from './reporters/report-tests.ts';
+import { summarize } from './reporters/test-summary.ts';
 import { checkPrices, type PreparedEntry } from './run/prepare-entries.ts';
 import { type PreparedTests, runEntriesByService } from './run/run-by-service.ts';
 import type { TestOptions } from './test-options.ts';
-import { summarize } from './test-summary.ts';
 
 /**
  * Runs the cases of test files and reports them.

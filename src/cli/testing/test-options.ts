@@ -1,4 +1,4 @@
-import type { Caps } from '../creation/caps.ts';
+import type { Caps } from '../creation/spending/caps.ts';
 import type { TestGate } from '../statistics/verdict-gate.ts';
 import type { RepeatOptions } from './cases/repetitions.ts';
 

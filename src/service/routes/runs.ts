@@ -13,7 +13,7 @@ import { object, text } from '../http/schema.ts';
 import { readListedUsage } from '../runs/costs.ts';
 import { answerCreation } from '../runs/create-run.ts';
 import { readCreationBody } from '../runs/creation-body.ts';
-import { settleDeadCommands } from '../runs/dead-workers.ts';
+import { settleDeadCommands } from '../runs/execution/dead-workers.ts';
 import { requireRun } from '../runs/find-run.ts';
 import type { RunOutcome, StoredOutput, StoredRun } from '../store/runs/run-records.ts';
 import { readRunRows, toOutputItems } from './run-rows.ts';

@@ -18,6 +18,7 @@ import {
   type UserLimits,
 } from '../store/runs/run-records.ts';
 import { DatabaseUnavailableError } from '../store/store-errors.ts';
+import type { Runner, UnstartedRun } from './execution/runner.ts';
 import { findRun } from './find-run.ts';
 import type { InputFiles } from './input-files.ts';
 import {
@@ -26,7 +27,6 @@ import {
   requireAccess,
   requireRunnable,
 } from './run-request.ts';
-import type { Runner, UnstartedRun } from './runner.ts';
 
 /** The services that creating a run needs. */
 export interface RunServices extends RunLookup {

@@ -2,7 +2,7 @@ import { isUuid } from '../../wire/index.ts';
 import { notFound } from '../core/refusal.ts';
 import { findOutcome, type StoredRun } from '../store/runs/run-records.ts';
 import type { Store } from '../store/store.ts';
-import { settleDeadCommands } from './dead-workers.ts';
+import { settleDeadCommands } from './execution/dead-workers.ts';
 
 /** Returns a user's run in its current state; a run of a dead command has failed. */
 export async function findRun(

@@ -12,7 +12,7 @@ import { SESSION_KEY_ID } from '../core/caller.ts';
 import { invalidRequest } from '../core/refusal.ts';
 import { UNCOUNTED } from '../core/request-memory.ts';
 import { checkCreation, type RunServices } from './create-run.ts';
-import { buildPromptRequest } from './engine-job.ts';
+import { buildPromptRequest } from './execution/engine-job.ts';
 import { requireAccess, requireRunnable } from './run-request.ts';
 
 export interface ProviderBatchesOptions {

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { computeResourceScope, LOCAL_SCOPE } from '../../../src/cli/settings/resource-cache.ts';
+import {
+  computeResourceScope,
+  LOCAL_SCOPE,
+} from '../../../src/cli/settings/caches/resource-cache.ts';
 import { localService } from '../../../src/main.ts';
 import { runInProcess, type TestOptions, temporaryDirectory } from '../../support/context.ts';
 import { TestService } from '../../support/local-service.ts';

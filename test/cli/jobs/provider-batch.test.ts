@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Connection } from '../../../src/cli/context.ts';
 import { Interrupted } from '../../../src/cli/core/errors.ts';
 import { EXIT } from '../../../src/cli/core/exit-codes.ts';
-import { Budget } from '../../../src/cli/creation/budget.ts';
+import { Budget } from '../../../src/cli/creation/spending/budget.ts';
 import { BatchJournal } from '../../../src/cli/jobs/batch-journal.ts';
 import type { Job, JobOutcome } from '../../../src/cli/jobs/job.ts';
 import type { PlannedJob } from '../../../src/cli/jobs/job-engine.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TextPiece } from '../../../src/service/runs/text-feed.ts';
+import type { TextPiece } from '../../../src/service/runs/execution/text-feed.ts';
 import {
   chatAnswer,
   type ProviderAnswer,

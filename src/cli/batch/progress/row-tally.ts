@@ -1,4 +1,4 @@
-import type { JournalEntry } from '../../settings/journal-lines.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 
 /** The time of a creation, by this machine's clock and its offset from the service's. */
 type SentTime = Pick<JournalEntry, 'time' | 'clockOffsetMs'>;

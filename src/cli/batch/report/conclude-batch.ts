@@ -4,9 +4,9 @@ import { CliError, Interrupted, TimeIsUp, waitTimeoutError } from '../../core/er
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { toFailure } from '../../core/failure.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { formatResumeHint } from '../../creation/caps.ts';
 import { formatListSinceCommand } from '../../creation/in-doubt.ts';
-import { formatSpentLines } from '../../creation/spending-text.ts';
+import { formatResumeHint } from '../../creation/spending/caps.ts';
+import { formatSpentLines } from '../../creation/spending/spending-text.ts';
 import { nobodyAnsweredError } from '../../jobs/run-requests.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';

@@ -4,7 +4,10 @@ import type { Context } from '../../context.ts';
 import { unwritableError, usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { formatSpendingTotals, formatSpentProperties } from '../../creation/spending-text.ts';
+import {
+  formatSpendingTotals,
+  formatSpentProperties,
+} from '../../creation/spending/spending-text.ts';
 import { present } from '../../outputs/present.ts';
 import {
   isStandardOutput,

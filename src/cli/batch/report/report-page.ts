@@ -3,11 +3,11 @@ import { formatOutputData, toTextOrEmpty } from '../../../files/formats/json-fie
 import { inspectNamedFile, isOnOtherComputer } from '../../../files/named-file.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import { formatSpendingTotals, formatSpentTotals } from '../../creation/spending-text.ts';
-import { hasPaidCredits } from '../../creation/totals.ts';
+import { formatSpendingTotals, formatSpentTotals } from '../../creation/spending/spending-text.ts';
+import { hasPaidCredits } from '../../creation/spending/totals.ts';
+import type { Grid, GridPart } from '../../outputs/html/grid.ts';
+import { renderGridPage } from '../../outputs/html/grid-page.ts';
 import { MAX_PAGE_MEDIA_BYTES, readDataUrl } from '../../outputs/media-content.ts';
-import type { Grid, GridPart } from '../../outputs/pages/grid.ts';
-import { renderGridPage } from '../../outputs/pages/grid-page.ts';
 import { formatReason } from '../../outputs/run-errors.ts';
 import type { ResultsLine } from '../results/results-line.ts';
 import { type BatchSummary, formatUnfinished, hasRowSucceeded } from './reported-rows.ts';

@@ -1,7 +1,7 @@
 import { toCount } from '../../../files/formats/json-fields.ts';
 import { type Money, toMoney } from '../../../wire/money.ts';
-import { parseCredits } from '../../creation/credits.ts';
-import type { EarlierRun } from '../../creation/spending.ts';
+import { parseCredits } from '../../creation/spending/credits.ts';
+import type { EarlierRun } from '../../creation/spending/spending.ts';
 import { MAY_HAVE_RUN, type ResultsLine } from './results-line.ts';
 
 /** The parts of a line that decide what happens to its row on resumption. */

@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
 import { presentList, reportOutcome } from '../../outputs/present.ts';
-import { checkName } from '../../settings/profile-name.ts';
+import { checkName } from '../../settings/config/profile-name.ts';
 
 /** Lists the aliases with their targets. */
 export async function listAliases(ctx: Context): Promise<void> {

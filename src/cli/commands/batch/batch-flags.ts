@@ -4,7 +4,7 @@ import { type BatchOptions, isTable } from '../../batch/batch-options.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
-import { parseCaps } from '../../creation/caps.ts';
+import { parseCaps } from '../../creation/spending/caps.ts';
 import { readsStandardInput } from '../../inputs/flag-values.ts';
 import { parseShard } from '../../inputs/rows/shard.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';

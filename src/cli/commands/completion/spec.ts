@@ -1,5 +1,5 @@
+import { COMPLETION_LINES } from '../../complete/completion-lines.ts';
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
 
 const [BASH, ZSH, FISH, POWERSHELL] = COMPLETION_LINES;
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;

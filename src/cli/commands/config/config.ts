@@ -6,7 +6,7 @@ import {
   requireSettingKey,
   SETTING_KEYS,
   SETTINGS,
-} from '../../settings/setting-keys.ts';
+} from '../../settings/config/setting-keys.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 
 /** Prints the value of a setting, or its default if it is not set. */

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../../core/command-spec.ts';
-import { SETTING_KEYS, SETTINGS } from '../../settings/setting-keys.ts';
+import { SETTING_KEYS, SETTINGS } from '../../settings/config/setting-keys.ts';
 
 export const CONFIG = {
   path: 'config',

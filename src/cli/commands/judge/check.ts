@@ -2,22 +2,17 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
-import { parseCaps } from '../../creation/caps.ts';
-import { formatSpentLines } from '../../creation/spending-text.ts';
+import { parseCaps } from '../../creation/spending/caps.ts';
+import { formatSpentLines } from '../../creation/spending/spending-text.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
-import {
-  type Agreement,
-  formatAgreement,
-  measureAgreement,
-  toAgreementData,
-} from '../../judging/agreement.ts';
-import { checkJudge, findWorstFault, type JudgeCheckOptions } from '../../judging/check-judge.ts';
 import { printPaid } from '../../outputs/present-run.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import { readFlagOrSetting } from '../../settings/settings.ts';
 import type { Kappa } from '../../statistics/kappa.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { MAX_REPEAT } from '../../testing/cases/repetitions.ts';
+import { type Agreement, formatAgreement, measureAgreement, toAgreementData } from './agreement.ts';
+import { checkJudge, findWorstFault, type JudgeCheckOptions } from './check-judge.ts';
 import type { JUDGE_CHECK } from './spec.ts';
 
 type JudgeCheckFlags = FlagsOf<typeof JUDGE_CHECK.flags>;

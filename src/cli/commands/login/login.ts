@@ -11,8 +11,8 @@ import {
   findExplicitBaseUrl,
   requireSecureBaseUrl,
   requireSendableKey,
-} from '../../settings/address.ts';
-import { checkName, LOCAL_PROFILE } from '../../settings/profile-name.ts';
+} from '../../settings/config/address.ts';
+import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { withStdinFrom } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { detectShell } from '../../terminal/shell-words.ts';

@@ -3,8 +3,8 @@ import { isDirectory } from '../../../files/writing/write-below.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
-import { checkCostCap, parseCaps } from '../../creation/caps.ts';
-import { resolveAddress } from '../../settings/address.ts';
+import { checkCostCap, parseCaps } from '../../creation/spending/caps.ts';
+import { resolveAddress } from '../../settings/config/address.ts';
 import type { MCP } from './spec.ts';
 
 type McpFlags = FlagsOf<typeof MCP.flags>;

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../core/errors.ts';
 import { EXIT } from '../../core/exit-codes.ts';
 import { present, presentList } from '../../outputs/present.ts';
-import { requireLocalService } from '../../settings/address.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { formatPlainRows } from '../../terminal/table.ts';
 

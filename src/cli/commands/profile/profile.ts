@@ -2,8 +2,8 @@ import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../core/errors.ts';
 import { explainUnknownName } from '../../core/unknown-name.ts';
 import { presentList, reportOutcome } from '../../outputs/present.ts';
-import { requireSecureBaseUrl } from '../../settings/address.ts';
-import { checkName, LOCAL_PROFILE } from '../../settings/profile-name.ts';
+import { requireSecureBaseUrl } from '../../settings/config/address.ts';
+import { checkName, LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 
 interface ProfileRow {
   readonly name: string;

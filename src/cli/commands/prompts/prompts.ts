@@ -9,7 +9,7 @@ import { usageError } from '../../core/errors.ts';
 import { type ListForm, presentList } from '../../outputs/present.ts';
 import { type Pages, presentPages } from '../../outputs/present-pages.ts';
 import { presentPromptVersion } from '../../outputs/prompt-details.ts';
-import { resolveAddress } from '../../settings/address.ts';
+import { resolveAddress } from '../../settings/config/address.ts';
 import { getTargetConnection } from '../../targets/prompt-file.ts';
 import { readNamedPrompt } from '../../targets/prompt-name.ts';
 import { withSpinner } from '../../terminal/spinner.ts';

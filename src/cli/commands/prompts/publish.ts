@@ -14,7 +14,7 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { formatPath } from '../../core/paths.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
 import { presentList } from '../../outputs/present.ts';
-import { requireLocalService, resolveAddress } from '../../settings/address.ts';
+import { requireLocalService, resolveAddress } from '../../settings/config/address.ts';
 import { explainStoreError } from '../../targets/embedded-store.ts';
 import { noteIfFenceIsMissing } from '../../targets/file-version.ts';
 import { isLocalService } from '../../targets/not-found.ts';

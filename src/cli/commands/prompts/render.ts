@@ -17,7 +17,7 @@ import { openImages, openNamedImages, placeImages } from '../../inputs/images/pl
 import type { InputFields } from '../../inputs/input-fields.ts';
 import { collectTypedInputs } from '../../inputs/text-inputs.ts';
 import { present } from '../../outputs/present.ts';
-import { requireLocalService } from '../../settings/address.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 import { withPromptFile } from '../../targets/git/revision.ts';
 import { findVersionDefinition, readPromptDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile } from '../../targets/prompt-file.ts';

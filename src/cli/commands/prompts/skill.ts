@@ -12,7 +12,7 @@ import { escapeLiteralValue } from '../../inputs/flag-values.ts';
 import type { ImageField, TextField } from '../../inputs/input-fields.ts';
 import { present } from '../../outputs/present.ts';
 import { checkDirectory } from '../../outputs/saving/check-writable.ts';
-import { LOCAL_PROFILE } from '../../settings/profile-name.ts';
+import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { findVersionDefinition } from '../../targets/prompt-definition.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { readNamedPrompt } from '../../targets/prompt-name.ts';

@@ -7,7 +7,7 @@ import { notFoundError } from '../../core/errors.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { requireOneOf } from '../../core/unknown-name.ts';
 import { type ListForm, present, presentFacts, presentList } from '../../outputs/present.ts';
-import { pickWellFormedModels, readCachedResources } from '../../settings/resource-cache.ts';
+import { pickWellFormedModels, readCachedResources } from '../../settings/caches/resource-cache.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import { formatPlainRows } from '../../terminal/table.ts';

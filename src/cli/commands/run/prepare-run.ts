@@ -2,7 +2,7 @@ import { isPassingFault } from '../../../client/http/retry.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
 import type { Connection, Context } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
-import type { Budget } from '../../creation/budget.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
 import type { QuestionAnswers } from '../../inputs/ask-for-inputs.ts';
 import {
   findInputFault,
@@ -23,7 +23,7 @@ import {
 } from '../../inputs/images/place-images.ts';
 import type { RunRequest } from '../../inputs/request-body.ts';
 import { collectInputs } from '../../inputs/text-inputs.ts';
-import { requireLocalService } from '../../settings/address.ts';
+import { requireLocalService } from '../../settings/config/address.ts';
 import { findPromptFile, getTargetConnection } from '../../targets/prompt-file.ts';
 import { type ResolvedTarget, readVersion, resolveTarget } from '../../targets/resolve-target.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';

@@ -2,9 +2,9 @@ import { NotFoundError, PromptServiceError, ValidationError } from '../../../cli
 import type { Connection, Context } from '../../context.ts';
 import { CliError } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
-import type { Budget } from '../../creation/budget.ts';
 import { createAndWait } from '../../creation/create-and-wait.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
 import { refuseInputFault } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
@@ -82,8 +82,8 @@ async function withInputsHint(
 async function createBudget(ctx: Context, flags: RunFlags): Promise<Budget | undefined> {
   if (flags.maxCost === undefined && flags.maxCredits === undefined) return undefined;
   const [{ Budget }, { parseCaps }] = await Promise.all([
-    import('../../creation/budget.ts'),
-    import('../../creation/caps.ts'),
+    import('../../creation/spending/budget.ts'),
+    import('../../creation/spending/caps.ts'),
   ]);
   return new Budget(ctx, parseCaps(flags));
 }

@@ -3,7 +3,7 @@ import { formatIsoAge } from '../../core/durations.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { presentList } from '../../outputs/present.ts';
 import { formatRunStatus } from '../../outputs/run-status.ts';
-import { isInDoubt, type JournalEntry } from '../../settings/journal-lines.ts';
+import { isInDoubt, type JournalEntry } from '../../settings/journal/journal-lines.ts';
 import type { Cell } from '../../terminal/table.ts';
 
 /** Shows the runs started on this machine, newest first. Sends nothing. */

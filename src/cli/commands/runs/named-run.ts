@@ -4,7 +4,7 @@ import { CliError, notFoundError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
 import type { CreatedRun } from '../../creation/creation-result.ts';
 import { requireLastRun } from '../../creation/last-run.ts';
-import { LOCAL_PROFILE } from '../../settings/profile-name.ts';
+import { LOCAL_PROFILE } from '../../settings/config/profile-name.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { createCommandFormatter } from '../../terminal/command-line.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';

@@ -11,7 +11,7 @@ import { createOutputPlan, presentRun } from '../../outputs/present-run.ts';
 import { presentRuns } from '../../outputs/present-runs.ts';
 import { printValue } from '../../outputs/print-json.ts';
 import type { RunFacts } from '../../outputs/saving/manifest.ts';
-import type { JournalEntry } from '../../settings/journal-lines.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { resolveRun } from '../../targets/run-name.ts';
 import { toOneLine } from '../../terminal/sanitise.ts';
 import { startProgress } from '../../terminal/spinner.ts';

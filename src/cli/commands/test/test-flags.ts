@@ -3,7 +3,7 @@ import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
 import { expandWildcards } from '../../core/wildcards.ts';
-import { parseCaps } from '../../creation/caps.ts';
+import { parseCaps } from '../../creation/spending/caps.ts';
 import { parseModelNames } from '../../inputs/flag-values.ts';
 import { usesProviderBatch } from '../../jobs/provider-batch/batch-flags.ts';
 import { readFlagOrSetting } from '../../settings/settings.ts';

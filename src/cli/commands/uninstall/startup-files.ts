@@ -3,7 +3,7 @@ import path from 'node:path';
 import { isUtf16 } from '../../../files/read-text.ts';
 import { findHomeDirectory } from '../../../files/user-folders.ts';
 import type { Env } from '../../../utils/env.ts';
-import { COMPLETION_LINES } from '../../settings/completion-lines.ts';
+import { COMPLETION_LINES } from '../../complete/completion-lines.ts';
 
 /** A shell's start-up file that mentions promptrun. */
 export interface StartupFile {

@@ -9,7 +9,7 @@ import { type Period, parsePeriod } from '../../core/period.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { type ListColumn, presentList } from '../../outputs/present.ts';
 import { createRowBuffer } from '../../outputs/present-pages.ts';
-import type { KnownVersion } from '../../settings/prompt-cache.ts';
+import type { KnownVersion } from '../../settings/caches/prompt-cache.ts';
 import { withSpinner } from '../../terminal/spinner.ts';
 import type { USAGE } from './spec.ts';
 

@@ -3,7 +3,7 @@ import type { ProviderBatches } from '../../../service/runs/provider-batches.ts'
 import type { Connection } from '../../context.ts';
 import { usageError } from '../../core/errors.ts';
 import { toCliError } from '../../core/failure.ts';
-import type { Budget, Reservation } from '../../creation/budget.ts';
+import type { Budget, Reservation } from '../../creation/spending/budget.ts';
 import { buildRunBody } from '../../inputs/request-body.ts';
 import { type Job, type JobOutcome, toFailedOutcome } from '../job.ts';
 import { isFatal } from '../job-errors.ts';

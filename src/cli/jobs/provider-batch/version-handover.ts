@@ -6,7 +6,7 @@ import type {
 import type { ProviderBatches } from '../../../service/runs/provider-batches.ts';
 import { pluralize } from '../../core/pluralize.ts';
 import { buildRunBody, type RunRequest } from '../../inputs/request-body.ts';
-import type { JournalEntry } from '../../settings/journal-lines.ts';
+import type { JournalEntry } from '../../settings/journal/journal-lines.ts';
 import { type Job, toFailedOutcome } from '../job.ts';
 import type { PlannedJob, PlannedJobs } from '../job-engine.ts';
 import { reportSecondPayments } from '../second-payments.ts';

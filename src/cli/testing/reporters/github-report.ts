@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { appendToNamedFile } from '../../../files/writing/write-file.ts';
 import { getErrorMessage } from '../../../utils/error-utils.ts';
-import { renderGridMarkdown } from '../../outputs/pages/grid-markdown.ts';
+import { renderGridMarkdown } from '../../outputs/html/grid-markdown.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatBaselineComparison } from '../baseline/compare-with-baseline.ts';
 import { formatEntryName } from '../entry-result.ts';
-import type { TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
+import type { TestSummary } from './test-summary.ts';
 import { buildTestsGrid, type ReportMaterial } from './tests-grid.ts';
 import { renderLinesReport } from './text-report.ts';
 

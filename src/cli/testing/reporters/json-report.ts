@@ -1,5 +1,5 @@
 import { toCount } from '../../../files/formats/json-fields.ts';
-import type { Totals } from '../../creation/totals.ts';
+import type { Totals } from '../../creation/spending/totals.ts';
 import {
   type CaseRuns,
   isFlaky,
@@ -15,7 +15,7 @@ import {
   formatModelLabel,
   type Repetition,
 } from '../entry-result.ts';
-import type { TestSummary } from '../test-summary.ts';
+import type { TestSummary } from './test-summary.ts';
 
 /** Returns the results as data: totals, spending, and each case with its repetitions. */
 export function buildJsonReport(

@@ -1,14 +1,14 @@
-import { formatSpentProperties } from '../../creation/spending-text.ts';
-import type { Totals } from '../../creation/totals.ts';
+import { formatSpentProperties } from '../../creation/spending/spending-text.ts';
+import type { Totals } from '../../creation/spending/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
-import { type Html, html } from '../../outputs/pages/html.ts';
+import { type Html, html } from '../../outputs/html/html.ts';
 import {
   type BaselineComparison,
   formatBaselineComparison,
 } from '../baseline/compare-with-baseline.ts';
 import { countStatuses, formatEntryName } from '../entry-result.ts';
-import type { TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
+import type { TestSummary } from './test-summary.ts';
 import { listFailureDetails } from './text-report.ts';
 
 /**

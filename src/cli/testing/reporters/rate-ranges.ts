@@ -1,4 +1,4 @@
-import type { GridRange } from '../../outputs/pages/grid.ts';
+import type { GridRange } from '../../outputs/html/grid.ts';
 import {
   caseDifferenceInterval,
   formatPoints,
@@ -20,7 +20,7 @@ import {
 import type { CaseChange } from '../baseline/compare-with-baseline.ts';
 import { computeRequiredRate, formatNeeded } from '../cases/pass-rule.ts';
 import type { EntryResult } from '../entry-result.ts';
-import type { TestSummary } from '../test-summary.ts';
+import type { TestSummary } from './test-summary.ts';
 
 /** Returns the rate of all cases, that of each model, and their difference from the baseline. */
 export function buildSummaryRanges({ overall, models, baseline }: TestSummary): GridRange[] {

@@ -2,7 +2,7 @@ import { formatNumber } from '../../../utils/grouped-digits.ts';
 import { shorten } from '../../../utils/shortened.ts';
 import type { Context } from '../../context.ts';
 import { computeDifferences } from '../../outputs/differences.ts';
-import type { GridPart } from '../../outputs/pages/grid.ts';
+import type { GridPart } from '../../outputs/html/grid.ts';
 import { countFurtherRunsNeeded } from '../../statistics/confidence-sequence.ts';
 import { formatPassRate } from '../../statistics/interval.ts';
 import { isFlaky, rateInterval } from '../../statistics/rates.ts';
@@ -11,7 +11,7 @@ import { formatChange } from '../baseline/compare-with-baseline.ts';
 import { formatNeeded } from '../cases/pass-rule.ts';
 import { type EntryResult, hasPassed, type Repetition } from '../entry-result.ts';
 import type { UnmetExpectation } from '../expectations/expectation.ts';
-import type { TestSummary } from '../test-summary.ts';
+import type { TestSummary } from './test-summary.ts';
 
 /** A result with the reasons that it did not pass, for every report. */
 export interface ReportedResult extends EntryResult {

@@ -2,13 +2,13 @@ import { formatOutputData, toCount, toTextOrEmpty } from '../../../files/formats
 import { isMedia, type Run } from '../../../wire/index.ts';
 import { formatDollars, toMoney } from '../../../wire/money.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import type { Budget } from '../../creation/budget.ts';
-import { formatSpentLines, formatSpentTotals } from '../../creation/spending-text.ts';
-import { getFailedRunTokens } from '../../creation/totals.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
+import { formatSpentLines, formatSpentTotals } from '../../creation/spending/spending-text.ts';
+import { getFailedRunTokens } from '../../creation/spending/totals.ts';
 import { sumSeconds } from '../../jobs/job.ts';
+import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../../outputs/html/grid.ts';
 import type { MediaContent } from '../../outputs/media-content.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
-import type { Grid, GridCell, GridPart, GridRow, GridTotal } from '../../outputs/pages/grid.ts';
 import { formatReason } from '../../outputs/run-errors.ts';
 import { isFlaky } from '../../statistics/rates.ts';
 import type { TestCase } from '../cases/test-case.ts';
@@ -19,9 +19,9 @@ import {
   formatTotals,
   type Repetition,
 } from '../entry-result.ts';
-import { formatSummary, OWN_MODEL, type TestSummary } from '../test-summary.ts';
 import { buildCaseRanges, buildSummaryRanges } from './rate-ranges.ts';
 import type { ReportedResult } from './reasons.ts';
+import { formatSummary, OWN_MODEL, type TestSummary } from './test-summary.ts';
 
 /** The material of a page that is not in the reported results. */
 export interface ReportMaterial {

@@ -1,9 +1,9 @@
 import type { ChalkInstance } from 'chalk';
-import type { GridPart } from '../../outputs/pages/grid.ts';
+import type { GridPart } from '../../outputs/html/grid.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import { formatEntryName, formatTotals } from '../entry-result.ts';
-import { formatSummary, type TestSummary } from '../test-summary.ts';
 import type { ReportedResult } from './reasons.ts';
+import { formatSummary, type TestSummary } from './test-summary.ts';
 
 /**
  * Renders the results as a tree of files and cases, with the reasons below each case that did not

@@ -5,14 +5,14 @@ import { toDollars } from '../../../wire/money.ts';
 import type { CaseFacts, CaseProgramOptions } from '../../checks/case-program.ts';
 import type { JavaScriptInput } from '../../checks/load-javascript.ts';
 import type { Context } from '../../context.ts';
-import type { Budget } from '../../creation/budget.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
 import { joinTextOutputs } from '../../outputs/output-schema.ts';
 import { findVersionDefinition } from '../../targets/prompt-definition.ts';
 import type { CheckedAnswer } from '../expectations/expectation.ts';
 import { runCommand } from '../expectations/run-command.ts';
-import type { Judge, JudgeLog } from './judge.ts';
+import type { Judge, JudgeLog } from '../judging/judge.ts';
+import type { QuestionRounds } from '../judging/question-rounds.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import type { QuestionRounds } from './question-rounds.ts';
 
 /** The parts of a test that expectations use. */
 export interface CheckTools {

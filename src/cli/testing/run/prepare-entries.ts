@@ -1,7 +1,7 @@
 import type { Connection, Context } from '../../context.ts';
 import { CaseFault, CliError, usageError } from '../../core/errors.ts';
 import { toFailure } from '../../core/failure.ts';
-import type { Budget } from '../../creation/budget.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
 import type { InputHints } from '../../inputs/check-inputs.ts';
 import { describeConfig } from '../../inputs/describe-config.ts';
 import { checkOptions } from '../../inputs/flag-values.ts';

@@ -1,12 +1,12 @@
 import type { Connection, Context } from '../../context.ts';
-import type { Budget } from '../../creation/budget.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
 import { getConcurrency } from '../../jobs/paced-connection.ts';
 import { withResumeJournal } from '../../jobs/resume-journal.ts';
 import { StopControl } from '../../jobs/stop-control.ts';
 import { fetchRunMedia, type MediaContent } from '../../outputs/media-content.ts';
 import type { EntryResult } from '../entry-result.ts';
+import type { Judge } from '../judging/judge.ts';
 import type { TestOptions } from '../test-options.ts';
-import type { Judge } from './judge.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
 import { runEntries } from './run-entries.ts';
 

@@ -8,12 +8,12 @@ import {
   findDecidingCount,
   type Repetition,
 } from '../entry-result.ts';
+import { JudgeJournal } from '../judging/judge-journal.ts';
+import { createJournaledRounds, getRepetitionId } from '../judging/question-rounds.ts';
 import { checkRun } from './check-run.ts';
 import type { CheckTools } from './checked-answer.ts';
-import { JudgeJournal } from './judge-journal.ts';
 import { keepVerdicts } from './last-verdicts.ts';
 import type { PreparedEntry } from './prepare-entries.ts';
-import { createJournaledRounds, getRepetitionId } from './question-rounds.ts';
 import { type PreparedTurn, sortJobsByTurn, TurnAnswers } from './turn-answers.ts';
 
 export interface RunEntriesOptions extends ResumableRequestsOptions, Pick<CheckTools, 'judge'> {

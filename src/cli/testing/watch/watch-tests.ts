@@ -1,8 +1,8 @@
 import type { Context } from '../../context.ts';
 import { Interrupted } from '../../core/errors.ts';
 import { EXIT, type ExitCode } from '../../core/exit-codes.ts';
-import { Budget } from '../../creation/budget.ts';
-import { checkOutputs } from '../report-tests.ts';
+import { Budget } from '../../creation/spending/budget.ts';
+import { checkOutputs } from '../reporters/report-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import { type NextRound, WatchEvents } from './watch-events.ts';
 import { WatchedTests } from './watched-tests.ts';

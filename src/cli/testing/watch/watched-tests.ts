@@ -3,11 +3,11 @@ import type { Context } from '../../context.ts';
 import type { ExitCode } from '../../core/exit-codes.ts';
 import { toSharedPath } from '../../core/paths.ts';
 import { pluralize } from '../../core/pluralize.ts';
-import type { Budget } from '../../creation/budget.ts';
+import type { Budget } from '../../creation/spending/budget.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
 import type { TestFile } from '../cases/test-case.ts';
+import { Judge } from '../judging/judge.ts';
 import { readTestFiles } from '../read-files.ts';
-import { Judge } from '../run/judge.ts';
 import { runRound } from '../run-tests.ts';
 import type { TestOptions } from '../test-options.ts';
 import {

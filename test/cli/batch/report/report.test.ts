@@ -5,7 +5,7 @@ import { renderReportPage } from '../../../../src/cli/batch/report/report-page.t
 import { summarizeRows } from '../../../../src/cli/batch/report/reported-rows.ts';
 import { parseResultsLine } from '../../../../src/cli/batch/results/results-line.ts';
 import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
-import { Spending } from '../../../../src/cli/creation/spending.ts';
+import { Spending } from '../../../../src/cli/creation/spending/spending.ts';
 import { localService } from '../../../../src/main.ts';
 import { runInProcess } from '../../../support/context.ts';
 import { Project } from '../../../support/project.ts';

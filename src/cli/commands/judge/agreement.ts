@@ -1,0 +1,141 @@
+import {
+  formatInterval,
+  formatPercent,
+  type Interval,
+  wilsonInterval,
+} from '../../statistics/interval.ts';
+import { cohensKappa, type Kappa } from '../../statistics/kappa.ts';
+import type { LabelledRow } from './labelled-rows.ts';
+
+/** A row with the judge's verdicts. */
+export interface JudgedRow extends LabelledRow {
+  /** The verdicts, at least one, in the order of the questions. */
+  readonly verdicts: readonly { readonly passes: boolean; readonly reason: string }[];
+}
+
+/** The agreement of a judge's first answers with the labels. */
+export interface Agreement {
+  readonly rows: number;
+  /** The share of equal verdicts; undefined if no row was judged. */
+  readonly agreement: { readonly rate: number; readonly interval: Interval } | undefined;
+  readonly kappa: Kappa | undefined;
+  /** The share of `pass` of the labels and of the judge. */
+  readonly passes: { readonly labels: number; readonly judge: number };
+  /**
+   * The share of equal pairs among answers to the same row; undefined if each row was asked once.
+   */
+  readonly itself: number | undefined;
+  readonly differ: readonly Disagreement[];
+}
+
+interface Disagreement extends LabelledRow {
+  readonly judge: boolean;
+  readonly reason: string;
+}
+
+export function measureAgreement(rows: readonly JudgedRow[]): Agreement {
+  const judgedRows = rows.map(({ verdicts, ...row }) => {
+    const [first] = verdicts;
+    return { ...row, judge: first?.passes ?? false, reason: first?.reason ?? '' };
+  });
+  const disagreements = judgedRows.filter(({ label, judge }) => label !== judge);
+  const rate = 1 - disagreements.length / judgedRows.length;
+
+  return {
+    rows: judgedRows.length,
+    agreement:
+      judgedRows.length === 0
+        ? undefined
+        : { rate, interval: wilsonInterval(rate, judgedRows.length) },
+    kappa: cohensKappa(judgedRows),
+    passes: {
+      labels: judgedRows.filter(({ label }) => label).length,
+      judge: judgedRows.filter(({ judge }) => judge).length,
+    },
+    itself: computeSelfAgreement(rows),
+    differ: disagreements,
+  };
+}
+
+function computeSelfAgreement(rows: readonly JudgedRow[]): number | undefined {
+  let [pairs, equal] = [0, 0];
+  for (const { verdicts } of rows) {
+    const yes = verdicts.filter(({ passes }) => passes).length;
+    const no = verdicts.length - yes;
+    pairs += countPairs(verdicts.length);
+    equal += countPairs(yes) + countPairs(no);
+  }
+  return pairs === 0 ? undefined : equal / pairs;
+}
+
+function countPairs(count: number): number {
+  return (count * (count - 1)) / 2;
+}
+
+export function toAgreementData({
+  rows,
+  agreement,
+  kappa,
+  passes,
+  itself,
+  differ,
+}: Agreement): object {
+  return {
+    rows,
+    agreement: agreement ?? null,
+    kappa: kappa ?? null,
+    passes,
+    itself: itself ?? null,
+    differ: differ.map(({ row, id, output, rubric, label, judge, reason }) => {
+      return {
+        row,
+        id,
+        output,
+        rubric,
+        label: toVerdictWord(label),
+        judge: toVerdictWord(judge),
+        reason,
+      };
+    }),
+  };
+}
+
+/** Formats the agreement for people. */
+export function formatAgreement({
+  rows,
+  agreement,
+  kappa,
+  passes,
+  itself,
+  differ,
+}: Agreement): string[] {
+  if (agreement === undefined) return ['no row was judged'];
+
+  const formatRange = (interval: Interval): string =>
+    `probably between ${formatInterval(interval).replace('–', ' and ')}`;
+  const round = (value: number): string => String(Number(value.toFixed(2)));
+  const agreed = rows - differ.length;
+
+  return [
+    `agreement: ${agreed} of ${rows}, ${formatShare(agreement.rate)}; the true rate is ${formatRange(agreement.interval)}`,
+    kappa === undefined
+      ? "Cohen's kappa: not defined, because all labels and all verdicts of the judge are the same"
+      : `Cohen's kappa: ${round(kappa.value)}, probably between ${round(kappa.interval[0])} and ${round(kappa.interval[1])}`,
+    `pass: ${passes.labels} times by the labels, ${passes.judge} times by the judge`,
+    ...(itself === undefined
+      ? []
+      : [`the judge agrees with itself: ${formatShare(itself)} of pairs of answers`]),
+    ...differ.map(
+      ({ id, label, judge, reason }) =>
+        `row ${id}: label ${toVerdictWord(label)}, judge ${toVerdictWord(judge)}: ${reason}`,
+    ),
+  ];
+}
+
+function formatShare(share: number): string {
+  return formatPercent(Number(share.toFixed(3)));
+}
+
+function toVerdictWord(passes: boolean): 'pass' | 'fail' {
+  return passes ? 'pass' : 'fail';
+}

@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  AppendLog,
+  type LineOptions,
+  openForAppend,
+  readLinesBackwards,
+} from '../../../files/writing/append-log.ts';
+import { renameOver } from '../../../files/writing/rename-over.ts';
+import { toContainedPath } from '../../../files/writing/write-below.ts';
+import { getErrorCode } from '../../../utils/error-utils.ts';
+import type { Clock } from '../../core/clock.ts';
+import { type JournalEntry, JournalMerger, type JournalOutcome } from './journal-lines.ts';
+
+/** Size in bytes at which a journal is archived and a new one is started. */
+const MAX_JOURNAL_BYTES = 4 * 1024 * 1024;
+
+/** Number of archived journals to keep. */
+const MAX_ARCHIVES = 16;
+
+/**
+ * Number of consecutive older creations after which a search ends: clocks are set back, and
+ * processes write concurrently.
+ */
+const MAX_CONSECUTIVE_OLDER = 1000;
+
+/** Number of written bytes after which a process checks if its journal was archived. */
+const ARCHIVE_CHECK_BYTES = 1024 * 1024;
+
+/** The facts about a creation before it is sent. */
+export type JournalStart = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'> & {
+  /** The base URL, or `local` for the embedded service. */
+  readonly service: string;
+  /** Milliseconds by which the service's clock is ahead of this machine's; undefined if unknown. */
+  readonly clockOffsetMs?: number | undefined;
+};
+
+/**
+ * The runs started on this machine: a line before each creation is sent, and one for each later
+ * fact.
+ */
+export class Journal {
+  readonly file: string;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #isWritten: boolean;
+  readonly #lines: AppendLog;
+
+  /** @param options `isWritten`: false for a read-only journal, because a replay starts nothing */
+  constructor(stateDir: string, clock: Pick<Clock, 'now'>, { isWritten = true } = {}) {
+    this.file = path.join(stateDir, 'journal.jsonl');
+    this.#clock = clock;
+    this.#isWritten = isWritten;
+    this.#lines = new AppendLog(() => openJournalFile(this.file), {
+      reopenAfter: ARCHIVE_CHECK_BYTES,
+    });
+  }
+
+  /** Returns a new creation that is not written yet. */
+  createEntry({
+    service,
+    promptVersionId,
+    inputsDigest,
+    clockOffsetMs,
+  }: JournalStart): JournalEntry {
+    return {
+      id: randomUUID(),
+      time: this.#getTime(),
+      baseUrl: service,
+      promptVersionId,
+      inputsDigest,
+      ...(clockOffsetMs !== undefined && { clockOffsetMs }),
+      pid: process.pid,
+    };
+  }
+
+  /**
+   * Writes a creation; resolves once it is on disk, so that a power cut can't hide a request.
+   *
+   * @param options `again`: true if it was written before and is about to be sent again
+   */
+  async begin(entry: JournalEntry, { again = false } = {}): Promise<void> {
+    if (!again) return this.#append(entry);
+
+    const { id, time, baseUrl: service } = entry;
+    await this.#append({ ...this.createEntry({ ...entry, service }), id, time, again });
+  }
+
+  /** Adds the outcome of a creation. */
+  async recordOutcome(id: string, outcome: JournalOutcome, options?: LineOptions): Promise<void> {
+    await this.#append({ id, noted: this.#getTime(), ...outcome }, options);
+  }
+
+  /**
+   * Yields creations from newest to oldest.
+   *
+   * @param isOlder returns true for a creation before the requested time; by default all are read
+   */
+  async *readNewestFirst(
+    isOlder: (entry: JournalEntry) => boolean = () => false,
+  ): AsyncGenerator<JournalEntry> {
+    let consecutiveOlder = 0;
+    for await (const entry of this.#readEntries(new JournalMerger())) {
+      consecutiveOlder = isOlder(entry) ? consecutiveOlder + 1 : 0;
+      if (consecutiveOlder === MAX_CONSECUTIVE_OLDER) return;
+      yield entry;
+    }
+  }
+
+  /** Reads all entries, newest first, and the number of unreadable lines; a crash may leave one. */
+  async read(): Promise<{ entries: readonly JournalEntry[]; damagedCount: number }> {
+    const merger = new JournalMerger();
+    const entries: JournalEntry[] = [];
+    for await (const entry of this.#readEntries(merger)) entries.push(entry);
+    return { entries, damagedCount: merger.damagedCount };
+  }
+
+  /** Returns the latest creation that made a run of this service, or may have. */
+  async findLast(service: string): Promise<JournalEntry | undefined> {
+    const madeNoRun = ({ outcome }: JournalEntry) => outcome === 'refused' || outcome === 'none';
+    return this.#findNewest(entry => entry.baseUrl === service && !madeNoRun(entry));
+  }
+
+  /** Returns the creation of a run of this service; undefined if another machine made it. */
+  async find(service: string, runId: string): Promise<JournalEntry | undefined> {
+    if ((await this.findMentioned(new Set([runId]))).size === 0) return undefined;
+    return this.#findNewest(entry => entry.baseUrl === service && entry.runId === runId);
+  }
+
+  /**
+   * Returns which of these runs the journal mentions. Searches the text, which is much faster than
+   * parsing lines.
+   */
+  async findMentioned(runIds: ReadonlySet<string>): Promise<Set<string>> {
+    await this.#lines.flush();
+    const mentionedIds = new Set<string>();
+    for (const file of runIds.size === 0 ? [] : await this.#listFiles()) {
+      const text = await readFile(file, 'utf8').catch(() => '');
+      for (const runId of runIds) {
+        if (text.includes(`"runId":${JSON.stringify(runId)}`)) mentionedIds.add(runId);
+      }
+    }
+
+    return mentionedIds;
+  }
+
+  /** Closes the file; the next use opens it again. */
+  close(): Promise<void> {
+    return this.#lines.close();
+  }
+
+  #getTime(): string {
+    return new Date(this.#clock.now()).toISOString();
+  }
+
+  async #append(line: object, options?: LineOptions): Promise<void> {
+    if (this.#isWritten) await this.#lines.append(line, options);
+  }
+
+  async #findNewest(matches: (entry: JournalEntry) => boolean): Promise<JournalEntry | undefined> {
+    for await (const entry of this.readNewestFirst()) {
+      if (matches(entry)) return entry;
+    }
+    return undefined;
+  }
+
+  async *#readEntries(merger: JournalMerger): AsyncGenerator<JournalEntry> {
+    await this.#lines.flush();
+    for (const file of await this.#listFiles()) {
+      const handle = await openIfThere(file);
+      if (handle === undefined) continue;
+
+      try {
+        for await (const lines of readLinesBackwards(handle)) {
+          for (const line of lines) {
+            const entry = merger.add(line);
+            if (entry !== undefined) yield entry;
+          }
+        }
+      } finally {
+        await handle.close();
+      }
+    }
+  }
+
+  /** Returns the journal and the archived ones, newest first. */
+  async #listFiles(): Promise<string[]> {
+    return [this.file, ...(await listArchivedFiles(this.file))];
+  }
+}
+
+async function openIfThere(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file);
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function openJournalFile(file: string): Promise<FileHandle> {
+  const handle = await openForAppend(toContainedPath(file));
+  const { size } = await handle.stat();
+  if (size < MAX_JOURNAL_BYTES) return handle;
+
+  await handle.close();
+  await archiveJournal(file);
+  return openForAppend(toContainedPath(file));
+}
+
+/**
+ * Archives a journal under a unique name, so that two processes can't replace each other's archive.
+ */
+async function archiveJournal(file: string): Promise<void> {
+  const stamp = new Date().toISOString().replaceAll(/[:.]/gu, '-');
+  const archive = path.join(
+    path.dirname(file),
+    `journal-${stamp}-${randomUUID().slice(0, 8)}.jsonl`,
+  );
+  await renameOver(file, archive).catch((error: unknown) => {
+    if (getErrorCode(error) !== 'ENOENT') throw error;
+  });
+
+  for (const oldArchive of (await listArchivedFiles(file)).slice(MAX_ARCHIVES)) {
+    await rm(oldArchive, { force: true });
+  }
+}
+
+async function listArchivedFiles(file: string): Promise<string[]> {
+  const directory = path.dirname(file);
+  const names = await readdir(directory).catch(() => []);
+  return names
+    .filter(name => /^journal-[\dTZ-]+-[\da-f]{8}\.jsonl$/u.test(name))
+    .sort()
+    .reverse()
+    .map(name => path.join(directory, name));
+}

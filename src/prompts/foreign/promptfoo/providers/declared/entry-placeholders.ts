@@ -1,0 +1,53 @@
+import { isJsonList, type JsonValue, parseJson } from '../../../../../files/formats/json.ts';
+import { splitNunjucks } from '../../nunjucks/split-nunjucks.ts';
+
+/** Matches a Nunjucks tag that is an environment variable. */
+export const ENVIRONMENT_TAG = /\{\{\s*env\.(?<name>[A-Za-z_]\w*)\s*\}\}/gu;
+
+/** Fills in a JSON body value by value, like promptfoo. */
+export function convertBody(body: JsonValue): JsonValue | undefined {
+  const json = typeof body === 'string' ? parseJson(body) : undefined;
+  return convertPlaceholders(typeof json === 'object' && json !== null ? json : body);
+}
+
+/** Returns a value with our placeholders; undefined if it has other Nunjucks tags. */
+export function convertPlaceholders(value: JsonValue): JsonValue | undefined {
+  if (typeof value === 'string') return convertText(value);
+
+  if (isJsonList(value)) {
+    const items = value.map(convertPlaceholders);
+    return items.every(item => item !== undefined) ? items : undefined;
+  }
+
+  if (typeof value !== 'object' || value === null) return value;
+
+  const fields: Record<string, JsonValue> = {};
+  for (const [key, field] of Object.entries(value)) {
+    const converted = convertPlaceholders(field);
+    if (converted === undefined || key.includes('{')) return undefined;
+    fields[key] = converted;
+  }
+
+  return fields;
+}
+
+/** Returns a text with our placeholders; undefined if it has other Nunjucks tags. */
+export function convertText(text: string): string | undefined {
+  const parts = escapePlaceholders(text).split(ENVIRONMENT_TAG);
+  const texts = parts.map((part, index) => {
+    if (index % 2 === 1) return `\${env.${part}}`;
+    const { pieces, isPlain } = splitNunjucks(part);
+    const joinedPieces = pieces.map(piece => {
+      if ('text' in piece) return piece.text;
+      if (!('input' in piece)) return '';
+      return piece.input === 'prompt' ? '${prompt}' : `\${input.${piece.input}}`;
+    });
+    return isPlain ? joinedPieces.join('') : undefined;
+  });
+  return texts.every(part => part !== undefined) ? texts.join('') : undefined;
+}
+
+/** Escapes text that would otherwise become a placeholder. */
+export function escapePlaceholders(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}

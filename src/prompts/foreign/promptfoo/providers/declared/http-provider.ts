@@ -1,0 +1,302 @@
+import { type JsonObject, type JsonValue, parseJson } from '../../../../../files/formats/json.ts';
+import { parseYaml, type YamlValue } from '../../../../../files/formats/yaml.ts';
+import { isLoopbackHost } from '../../../../../wire/addresses.ts';
+import type { ConversionContext } from '../../conversion-context.ts';
+import { readMergedValues } from '../../files/merged-values.ts';
+import { mentionsEnvironment } from '../../nunjucks/fill-variables.ts';
+import type { EntryFields, WrittenProvider } from '../promptfoo-provider.ts';
+import { convertBody, convertPlaceholders, convertText } from './entry-placeholders.ts';
+import { parseRawRequest } from './raw-request.ts';
+import { buildResponseTransform, toJmespath } from './response-transform.ts';
+
+const READ_ADDRESS_KEYS = [
+  'url',
+  'method',
+  'headers',
+  'body',
+  'queryParams',
+  'timeout',
+  'timeoutMs',
+  'transformResponse',
+  'responseParser',
+  'maxRetries',
+  'request',
+];
+
+/** Keys with which promptfoo asks an address in another way, or reads its answer in another way. */
+const UNSUPPORTED_ADDRESS_KEYS = [
+  'multipart',
+  'tools',
+  'tool_choice',
+  'transformToolsFormat',
+  'session',
+  'sessionParser',
+  'sessionSource',
+  'transformRequest',
+  'validateStatus',
+  'tokenEstimation',
+  'auth',
+  'signatureAuth',
+  'tls',
+];
+
+const FIELD_OF_VARIABLE = /\{\{\s*([A-Za-z_]\w*)(?:\.\w+)+\s*\}\}/gu;
+
+/** Matches it within JSON. */
+const VARIABLE_WITH_DEFAULT =
+  /\{\{\s*([A-Za-z_]\w*)\s*\|\s*default\(\s*(?:'([^'"\\]*)'|\\"([^'"\\]*)\\")\s*\)\s*\}\}/gu;
+
+/**
+ * Returns the fields of the entry for an address; undefined, with a note, if an entry can't express
+ * it.
+ */
+export function readAddressFields(
+  provider: WrittenProvider,
+  conversion: ConversionContext,
+): EntryFields | undefined {
+  const { id, config } = provider;
+  const configEntries = config ? readMergedValues(config, 'config') : new Map<string, YamlValue>();
+  try {
+    const entries = mergeRawRequest(provider, configEntries, conversion);
+    for (const [key, value] of entries) {
+      if (READ_ADDRESS_KEYS.includes(key)) continue;
+      if (!conversion.isForTest || UNSUPPORTED_ADDRESS_KEYS.includes(key)) {
+        throw new NoEquivalent(value, `it has \`${key}\``);
+      }
+      conversion.reportHarmless(
+        value,
+        `\`${key}\` of a provider's config is a key that promptfoo ignores too`,
+      );
+    }
+
+    const address = readUrl(provider, entries, conversion);
+    const request = readRequestFields(provider, entries, conversion);
+    const { output, transform } = readResponseFields(provider, entries, conversion);
+    const timeout = (entries.get('timeoutMs') ?? entries.get('timeout'))?.toJson();
+    const fields = {
+      address,
+      ...request,
+      ...(output !== undefined && output !== '' && { output }),
+      ...(typeof timeout === 'number' &&
+        timeout >= 1000 && { timeout: `${Math.floor(timeout / 1000)}s` }),
+    };
+
+    return { fields, ...(transform !== undefined && { transform }) };
+  } catch (error) {
+    if (!(error instanceof NoEquivalent)) throw error;
+    conversion.reportOmission(
+      error.at,
+      `the provider \`${id}\` has no equivalent: ${error.message}`,
+    );
+    return undefined;
+  }
+}
+
+/** A part of an address that no entry of a models file can express. */
+class NoEquivalent extends Error {
+  constructor(
+    readonly at: YamlValue,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+type ConfigEntries = ReadonlyMap<string, YamlValue>;
+
+/** Returns the settings with those of `request`. @throws {NoEquivalent} */
+function mergeRawRequest(
+  { id }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): ConfigEntries {
+  const request = entries.get('request');
+  if (!request) return entries;
+
+  const { scalar = '' } = request;
+  const text = scalar.startsWith('file://') ? conversion.files.read(scalar, request).text : scalar;
+  const isSecure =
+    (entries.get('url')?.scalar ?? id).startsWith('https') ||
+    entries.get('useHttps')?.toJson() === true;
+  const settings = parseRawRequest(text, isSecure ? 'https' : 'http');
+  if (!settings) {
+    throw new NoEquivalent(
+      request,
+      "its `request` can't be read, or has variables in a body that is not JSON",
+    );
+  }
+
+  const requestEntries = readMergedValues(
+    parseYaml(JSON.stringify(settings), request.line),
+    'request',
+  );
+  return new Map([...entries, ...requestEntries]);
+}
+
+/** Returns the address with its query. @throws {NoEquivalent} */
+function readUrl(
+  { id, at }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): string {
+  const urlPosition = entries.get('url') ?? at;
+  const addressText = convertText(fillOriginVariable(entries.get('url')?.scalar ?? id, conversion));
+  const query = formatQuery(entries.get('queryParams')?.toJson() ?? {});
+  if (addressText === undefined || query === undefined || !/^https?:\/\//u.test(addressText)) {
+    const [, name] = /^\$\{env\.(\w+)\}/u.exec(addressText ?? '') ?? [];
+    throw new NoEquivalent(
+      urlPosition,
+      name === undefined ? 'its address has more than variables' : `its address needs ${name}`,
+    );
+  }
+
+  const address =
+    query === '' ? addressText : `${addressText}${addressText.includes('?') ? '&' : '?'}${query}`;
+  const [origin = ''] = /^https?:\/\/[^/?#]*/u.exec(address) ?? [];
+  if (origin.includes('$') || !isAllowedOrigin(origin)) {
+    throw new NoEquivalent(
+      urlPosition,
+      'its host is not literal, or it uses http and is not this machine',
+    );
+  }
+
+  return address;
+}
+
+/**
+ * Returns an address with the environment variable at its beginning filled in, if that is an
+ * address. An entry that is only shown has a stand-in, because the value may hold a secret.
+ */
+function fillOriginVariable(address: string, { env, runsPrograms }: ConversionContext): string {
+  return address.replace(/^\{\{\s*env\.(\w+)\s*\}\}/u, (tag, name: string) => {
+    const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    if (!/^https?:\/\//u.test(value)) return tag;
+    return runsPrograms ? value : `https://value-of-${name}`;
+  });
+}
+
+function formatQuery(query: JsonValue): string | undefined {
+  const pairs = Object.entries(query ?? {}).map(([key, value]) => {
+    const converted = convertText(String(value));
+    // Filled-in values are encoded later.
+    return (
+      converted &&
+      `${encodeURIComponent(key)}=${converted.includes('${') ? converted : encodeURIComponent(converted)}`
+    );
+  });
+  return pairs.every(pair => pair !== undefined) ? pairs.join('&') : undefined;
+}
+
+/** Returns true if an origin has https or is this machine. */
+function isAllowedOrigin(origin: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { protocol, hostname } = new URL(origin);
+  return protocol === 'https:' || isLoopbackHost(hostname);
+}
+
+/** Returns the method, the headers and the body, without defaults. @throws {NoEquivalent} */
+function readRequestFields(
+  provider: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): JsonObject {
+  const { at } = provider;
+  const fillIn = (value: JsonValue): JsonValue =>
+    withDefaultInputs(withoutUnknownFields(value, conversion), provider, conversion);
+  const headers = convertPlaceholders(fillIn(entries.get('headers')?.toJson() ?? {}));
+  const bodyValue = entries.get('body');
+  const body =
+    bodyValue &&
+    (convertBody(fillIn(bodyValue.toJson())) ?? addRenderedBody(provider, entries, conversion));
+  if (headers === undefined || (bodyValue && body === undefined)) {
+    throw new NoEquivalent(bodyValue ?? at, 'its headers or its body have more than variables');
+  }
+
+  const method = entries.get('method')?.scalar?.toUpperCase() ?? (bodyValue ? 'POST' : 'GET');
+  return {
+    ...(method !== 'POST' && { method }),
+    ...(Object.keys(headers as JsonObject).length > 0 && { headers }),
+    ...(body !== undefined && { body }),
+  };
+}
+
+/** Returns the input for a JSON body that Nunjucks has to render; undefined if it can't. */
+function addRenderedBody(
+  { isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  conversion: ConversionContext,
+): string | undefined {
+  const bodyValue = entries.get('body');
+  const headers = Object.entries(entries.get('headers')?.toJson() ?? {});
+  const isJson = headers.some(
+    ([name, value]) =>
+      /^content-type$/iu.test(name) && /^application\/json\b/iu.test(String(value)),
+  );
+  const template = bodyValue?.scalar;
+  const isRendered = conversion.runsPrograms && !isJudge && isJson;
+  if (!bodyValue || template === undefined || !isRendered || mentionsEnvironment(template)) {
+    return undefined;
+  }
+
+  return `\${input.${conversion.addInputForBody({ at: bodyValue, template })}}`;
+}
+
+/**
+ * Returns a value without fields of variables that no test has, such as `{{context.uuid}}`: they
+ * are empty in promptfoo too.
+ */
+function withoutUnknownFields(value: JsonValue, { variables }: ConversionContext): JsonValue {
+  const text = JSON.stringify(value).replaceAll(FIELD_OF_VARIABLE, (tag, name: string) =>
+    [...variables.all, 'env', 'prompt'].includes(name) ? tag : '',
+  );
+  return parseJson(text) ?? value;
+}
+
+/**
+ * Returns a value with a separate input for each variable that has a default, such as
+ * `{{ name | default("none") }}`.
+ */
+function withDefaultInputs(
+  value: JsonValue,
+  { isJudge = false }: WrittenProvider,
+  conversion: ConversionContext,
+): JsonValue {
+  const text = JSON.stringify(value).replaceAll(
+    VARIABLE_WITH_DEFAULT,
+    (tag, name: string, single?: string, double?: string) => {
+      const defaultText = single ?? double ?? '';
+      // A variable that is not given is empty without a default too.
+      if (defaultText === '' || name === 'prompt') return `{{${name}}}`;
+      return isJudge || !conversion.isForTest
+        ? tag
+        : `{{${conversion.addInputWithDefault(name, defaultText)}}}`;
+    },
+  );
+  return parseJson(text) ?? value;
+}
+
+/**
+ * Returns how the answer is read: by an expression, else by code, which keeps the kinds of values.
+ *
+ * @throws {NoEquivalent}
+ */
+function readResponseFields(
+  { at, isJudge = false }: WrittenProvider,
+  entries: ConfigEntries,
+  { runsPrograms }: ConversionContext,
+): { readonly output?: string | undefined; readonly transform?: string } {
+  const usesCode = runsPrograms && !isJudge;
+  const response = entries.get('transformResponse') ?? entries.get('responseParser');
+  const parser = response?.scalar ?? '';
+  if (parser.startsWith('file://')) {
+    throw new NoEquivalent(response ?? at, 'its transform is a file');
+  }
+
+  const output = response && !usesCode ? toJmespath(parser) : undefined;
+  if (isJudge && response && output === undefined) {
+    throw new NoEquivalent(response, 'it judges, and code reads its answer');
+  }
+
+  if (output !== undefined || !(response || usesCode)) return { output };
+  return { transform: buildResponseTransform(response ? parser : '({ output: json || text })') };
+}

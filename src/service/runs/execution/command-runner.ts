@@ -1,0 +1,201 @@
+import type { EngineFault } from '../../../models/engine.ts';
+import { getErrorMessage } from '../../../utils/error-utils.ts';
+import { PendingWork } from '../../core/background-work.ts';
+import { Refusal } from '../../core/refusal.ts';
+import { findOutcome, type QueuedRun, type RunOutcome } from '../../store/runs/run-records.ts';
+import type { DetachedRun } from './detached-run.ts';
+import type { Executor } from './executor.ts';
+import {
+  type AcceptedRun,
+  CANCELLED_RUN,
+  type Runner,
+  type RunnerOptions,
+  type UnstartedRun,
+} from './runner.ts';
+import { RunsInProgress } from './runs-in-progress.ts';
+import { stoppedRunError } from './stopped-run.ts';
+
+/** Interval at which a command checks if its run was cancelled elsewhere, in milliseconds. */
+const WATCH_EVERY_MS = 100;
+
+/**
+ * Carries out the runs of a command: stores each run, carries it out immediately, and stores its
+ * end.
+ */
+export class CommandRunner implements Runner {
+  readonly #options: RunnerOptions;
+  readonly #runs: RunsInProgress;
+  readonly #creating = new PendingWork();
+  /** Keys of creations that must no longer make a run. */
+  readonly #cancelledKeys = new Set<string>();
+  readonly #closing = new AbortController();
+  readonly #faults = new Map<string, EngineFault>();
+  readonly #unanswered = new Set<string>();
+  #watching = false;
+  #startDetached: (() => Promise<DetachedRun>) | undefined;
+  /** A started process that has no run yet. */
+  #detached: DetachedRun | undefined;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#runs = new RunsInProgress({ ...options, executor: this.#execute });
+  }
+
+  /** Explains why a run of this process failed before a model answered. */
+  findFault(runId: string): EngineFault | undefined {
+    return this.#faults.get(runId);
+  }
+
+  /** Returns true if the model of a run of this process was asked and nothing came back. */
+  isUnanswered(runId: string): boolean {
+    return this.#unanswered.has(runId);
+  }
+
+  /**
+   * Carries out all later runs in processes that outlive this one. Starts the first immediately, so
+   * that a process that can't start leaves no creation behind.
+   *
+   * @param start starts a process for one run
+   * @throws {Refusal} UNAVAILABLE if it does not start
+   */
+  async detach(start: () => Promise<DetachedRun>): Promise<void> {
+    this.#startDetached = start;
+    this.#detached = await start().catch((error: unknown) => {
+      throw new Refusal('UNAVAILABLE', `no run was made: ${getErrorMessage(error)}`);
+    });
+  }
+
+  create(run: UnstartedRun): Promise<AcceptedRun> {
+    return this.#creating.track(this.#create(run));
+  }
+
+  /** Carries out a stored run that belongs to this worker. */
+  async carryOut(run: QueuedRun): Promise<RunOutcome | undefined> {
+    const ending = this.#runs.carryOut(run);
+    void this.#watchCancellations();
+    return await ending;
+  }
+
+  async cancel(runId: string): Promise<void> {
+    await this.#options.store.runs.fail(runId, CANCELLED_RUN, this.#options.clock.now());
+    this.#runs.abort(runId);
+  }
+
+  /**
+   * Fails the run of a creation or, if there is none yet, keeps the creation from making one.
+   * Returns undefined without a run; `stopped` is false if the run had already ended.
+   *
+   * @param by the cause, such as Ctrl-C
+   */
+  async stop(
+    userId: number,
+    idempotencyKey: string,
+    by: string,
+  ): Promise<{ runId: string; stopped: boolean } | undefined> {
+    const { store, clock, onFault } = this.#options;
+    this.#cancelledKeys.add(idempotencyKey);
+    await this.#creating.waitForAll();
+    const created = await store.runs.findByKey(userId, idempotencyKey, clock.now());
+    if (!created) return undefined;
+
+    const { id: runId } = created.run;
+    const fail = async (): Promise<boolean> =>
+      store.runs.fail(runId, stoppedRunError(runId, by, 'command'));
+    const stopped =
+      findOutcome(created.run) === undefined &&
+      (await fail().catch((error: unknown) => {
+        // The next command fails the run, because this one leaves it unfinished.
+        onFault(error);
+        return true;
+      }));
+
+    this.#runs.abort(runId);
+    return { runId, stopped };
+  }
+
+  /** Stops the runs that are still being carried out. */
+  async close(by: string): Promise<void> {
+    const { store, onFault } = this.#options;
+    this.#closing.abort(new Error('the service is stopping'));
+    await this.#creating.waitForAll();
+    this.#detached?.end();
+
+    for (const runId of this.#runs.running) {
+      await store.runs.fail(runId, stoppedRunError(runId, by, 'command')).catch(onFault);
+    }
+
+    await this.#runs.stop();
+    await store.workers.release().catch(onFault);
+  }
+
+  async #create(run: UnstartedRun): Promise<AcceptedRun> {
+    this.#refuseCancelled(run);
+    const answered = await this.#createAnswered(run);
+    if (answered) return answered;
+
+    const detached = this.#detached ?? (await this.#startDetached?.());
+    this.#detached = undefined;
+    const worker = detached?.worker ?? (await this.#options.store.workers.register());
+    this.#refuseCancelled(run);
+    const kept = this.#runs.storeNew({ ...run, status: 'running', worker });
+    const runId = await kept.catch((error: unknown) => {
+      detached?.end();
+      throw error;
+    });
+    const isNew = runId === run.id;
+    if (!detached) return { runId, ...(isNew && { ending: this.carryOut(run) }) };
+
+    await (isNew ? detached.carryOut(run) : detached.end());
+    return { runId };
+  }
+
+  /**
+   * Stores a run together with its end if a provider batch has answered it, so that a kill leaves
+   * nothing in between, or if its answer is free, which saves a transaction.
+   */
+  async #createAnswered(run: UnstartedRun): Promise<AcceptedRun | undefined> {
+    const { batchAnswers, clock } = this.#options;
+    const isBatched = run.idempotency !== undefined && batchAnswers.has(run.idempotency.key);
+    if (!isBatched && (!run.isFree || this.#startDetached)) return undefined;
+
+    const outcome = await this.#execute(run, this.#closing.signal);
+    if (!outcome) return undefined;
+
+    if (!isBatched) this.#refuseCancelled(run);
+    const now = clock.now();
+    const ended = isBatched ? outcome : { ...outcome, endedAt: now };
+    const runId = await this.#runs.storeNew(
+      { ...run, status: 'running', worker: null, outcome: ended },
+      now,
+    );
+
+    return { runId, outcome: ended };
+  }
+
+  /** Carries out a run and remembers its fault before the run's end is stored. */
+  readonly #execute: Executor = async (run, signal) => {
+    const outcome = await this.#options.executor(run, signal);
+    if (outcome?.fault) this.#faults.set(run.id, outcome.fault);
+    if (outcome?.isUnanswered) this.#unanswered.add(run.id);
+    return outcome;
+  };
+
+  #refuseCancelled({ idempotency }: UnstartedRun): void {
+    if (this.#closing.signal.aborted || (idempotency && this.#cancelledKeys.has(idempotency.key))) {
+      throw new Refusal('UNAVAILABLE', 'the command was stopped before the run was created');
+    }
+  }
+
+  async #watchCancellations(): Promise<void> {
+    if (this.#watching) return;
+
+    this.#watching = true;
+    const { clock, onFault } = this.#options;
+    while (this.#runs.running.length > 0 && !this.#closing.signal.aborted) {
+      await clock.sleep(WATCH_EVERY_MS, this.#closing.signal).catch(() => {});
+      await this.#runs.abortEnded().catch(onFault);
+    }
+
+    this.#watching = false;
+  }
+}

@@ -1,0 +1,95 @@
+import { toTextOrJson } from '../../../files/formats/json-fields.ts';
+import type { EngineJob, JobInputs, PromptJob } from '../../../models/engine.ts';
+import type { ModelEntry } from '../../../models/model-entry.ts';
+import type { PromptDefinition } from '../../../prompts/definition.ts';
+import { changesAnswer, isJsonOutput } from '../../../prompts/render/check-output.ts';
+import type { LoadedImage } from '../../../prompts/render/loaded-image.ts';
+import { type RenderedPrompt, renderPrompt } from '../../../prompts/render/render-prompt.ts';
+import type { PromptTasks } from '../../../prompts/tasks/prompt-tasks.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Idempotency, QueuedRun } from '../../store/runs/run-records.ts';
+import type { InputFiles } from '../input-files.ts';
+import { mergeSettings } from '../run-request.ts';
+import type { TextFeed } from './text-feed.ts';
+
+/** A run that was created here or comes from the queue. */
+export type ExecutedRun = QueuedRun & { readonly idempotency?: Idempotency | undefined };
+
+/** The parts of the service that a job needs. */
+export interface JobSources {
+  tasks: PromptTasks;
+  inputs: InputFiles;
+  texts: TextFeed;
+  readonly clock: Clock;
+  /** Describes pictures for engines that take only text. */
+  describeImage: (image: LoadedImage) => string | Promise<string>;
+}
+
+/** Reads the inputs of a run and renders its prompt. */
+export async function buildEngineJob(
+  { inputs, texts, tasks, clock, describeImage }: JobSources,
+  run: ExecutedRun,
+  { definition, model }: { readonly definition: PromptDefinition; readonly model: ModelEntry },
+  signal: AbortSignal,
+): Promise<EngineJob> {
+  const { images, runOptions, traceparent } = run.request;
+  const task = { userId: run.userId, signal };
+  const textInputs = await inputs.readTexts(run.id, run.request);
+  const loaded = images.length > 0 ? await inputs.readPictures(run.id, images) : [];
+  const prompt = await renderPrompt(
+    definition,
+    { textInputs, images: loaded },
+    { render: work => tasks.do('render', work, task), describe: describeImage },
+  );
+
+  return {
+    ...buildPromptRequest(definition, model, prompt, runOptions),
+    runId: run.id,
+    traceparent,
+    inputs: model.declaration
+      ? await readJobInputs(definition, textInputs, tasks, task)
+      : NO_INPUTS,
+    select: (text, expressions) => tasks.do('select', { text, expressions }, task),
+    // A checked answer may differ from the streamed text.
+    onText: changesAnswer(definition.output) ? undefined : texts.createEmitter(run),
+    signal,
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+  };
+}
+
+/** Returns the part of a job that its request to a provider is built from. */
+export function buildPromptRequest(
+  { config, output }: Pick<PromptDefinition, 'config' | 'output'>,
+  model: ModelEntry,
+  prompt: RenderedPrompt,
+  runOptions: Readonly<Record<string, string>>,
+): Pick<PromptJob, 'model' | 'prompt' | 'runOptions' | 'json'> {
+  return {
+    model,
+    prompt,
+    runOptions: mergeSettings({ config }, runOptions, model),
+    json: isJsonOutput(output) ? { schema: output.schema, schemaName: output.named } : undefined,
+  };
+}
+
+const NO_INPUTS: JobInputs = { texts: {}, values: {} };
+
+async function readJobInputs(
+  { textInputs, input }: PromptDefinition,
+  sentTexts: Readonly<Record<string, string>>,
+  tasks: PromptTasks,
+  task: { readonly userId: number; readonly signal: AbortSignal },
+): Promise<JobInputs> {
+  const values = await tasks.do(
+    'readTexts',
+    { definition: { textInputs, input }, texts: sentTexts },
+    task,
+  );
+
+  const texts: Record<string, string> = {};
+  for (const [key, value] of Object.entries(values)) {
+    texts[key] = sentTexts[key] ?? toTextOrJson(value);
+  }
+
+  return { texts, values };
+}

@@ -1,0 +1,265 @@
+import { findOutcome, type QueuedRun, type RunOutcome } from '../../store/runs/run-records.ts';
+import { NEVER_RERUN, settleDeadWorkers } from './dead-workers.ts';
+import {
+  type AcceptedRun,
+  CANCELLED_RUN,
+  type Runner,
+  type RunnerOptions,
+  type UnstartedRun,
+} from './runner.ts';
+import { RunsInProgress } from './runs-in-progress.ts';
+import { stoppedRunError } from './stopped-run.ts';
+
+export interface QueueRunnerOptions extends RunnerOptions {
+  /** Returns the models that this instance has; called only on a shared store. */
+  readonly models: () => string[];
+  /** Maximum number of concurrent runs; default 32, because an engine mostly waits. */
+  readonly parallel?: number | undefined;
+  /** True to carry out a run once more if its process died; default true. */
+  readonly rerun?: boolean | undefined;
+}
+
+const PARALLEL = 32;
+
+/**
+ * Interval at which a process looks for runs that others have queued, left or ended, in
+ * milliseconds.
+ */
+const LOOK_EVERY_MS = 2000;
+
+/** The same interval on a shared store. */
+const LOOK_EVERY_SHARED_MS = 500;
+
+/**
+ * The runs of `serve`: a bounded number at a time and the users in turn; the rest waits in the
+ * queue of all processes.
+ */
+export class QueueRunner implements Runner {
+  readonly #options: QueueRunnerOptions;
+  readonly #stop = new AbortController();
+  readonly #runs: RunsInProgress;
+  readonly #parallel: number;
+  /** The users of the runs that this process creates or carries out, by run id. */
+  readonly #current = new Map<string, number>();
+  /** True if there may be queued runs, so that a new one must wait for its turn. */
+  #moreQueued = false;
+  /**
+   * The last operation on the queue. They run one after the other, because runs that are being
+   * claimed are not current yet.
+   */
+  #lastClaim: Promise<void> = Promise.resolve();
+  /** True if a claim waits for its turn, so that another one would find nothing more. */
+  #isClaimDue = false;
+  /** The listeners to the ends of runs, which any process may carry out. */
+  readonly #endListeners = new Map<string, (outcome: RunOutcome | undefined) => void>();
+
+  constructor(options: QueueRunnerOptions) {
+    this.#options = options;
+    this.#runs = new RunsInProgress(options);
+    this.#parallel = options.parallel ?? PARALLEL;
+  }
+
+  /** The number of runs that it is carrying out. */
+  get running(): number {
+    return this.#runs.running.length;
+  }
+
+  /** Takes over the runs that earlier or dead processes left, now and at intervals. */
+  start(): void {
+    void this.#keepLooking();
+  }
+
+  create(run: UnstartedRun): Promise<AcceptedRun> {
+    return this.#runs.pending.track(this.#create(run));
+  }
+
+  async cancel(runId: string): Promise<void> {
+    const { store, clock } = this.#options;
+    const isCancelled = await store.runs.fail(runId, CANCELLED_RUN, clock.now());
+    if (!isCancelled) return;
+    this.#runs.abort(runId);
+    await this.#reportEndedElsewhere([runId]);
+  }
+
+  /**
+   * Starts no more runs, gives running ones `graceMs` to end, and releases the rest as if they had
+   * never been started. They run again at the next start, except for runs of programs, or if no run
+   * may be rerun.
+   */
+  async close(graceMs: number): Promise<void> {
+    this.#stop.abort(new Error('the service is stopping'));
+    const { clock, store, programs, onFault, rerun = true } = this.#options;
+    await this.#runs.pending.waitForAllWithin(graceMs, clock);
+    await this.#runs.stop();
+
+    for (const runId of programs) {
+      await store.runs
+        .fail(runId, stoppedRunError(runId, 'the end of its service', 'serve'))
+        .catch(onFault);
+    }
+
+    await this.#releaseRuns(rerun).catch(onFault);
+    for (const runId of this.#endListeners.keys()) this.#reportEnd(runId, undefined);
+    await store.workers.release().catch(onFault);
+  }
+
+  async #releaseRuns(rerun: boolean): Promise<void> {
+    const { store } = this.#options;
+    const worker = await store.workers.register();
+    if (rerun) {
+      await store.queue.release(worker);
+    } else {
+      await store.queue.settleDeadWorker(worker, NEVER_RERUN);
+    }
+  }
+
+  get #closing(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
+  /** Stores a run, to be carried out now or later. */
+  async #create(run: UnstartedRun): Promise<AcceptedRun> {
+    const { store } = this.#options;
+    const isStarted = !this.#closing && this.#takeTurn(run);
+    const ending = new Promise<RunOutcome | undefined>(resolve =>
+      this.#endListeners.set(run.id, resolve),
+    );
+    try {
+      const worker = isStarted ? await store.workers.register() : null;
+      const status = isStarted ? 'running' : 'queued';
+
+      const runId = await this.#runs.storeNew({ ...run, status, worker });
+
+      if (runId !== run.id) {
+        this.#endTurn(run.id);
+      } else if (isStarted) {
+        void this.#runs.pending.track(this.#run(run));
+      } else {
+        this.#claim();
+      }
+
+      if (runId !== run.id || (this.#closing && !isStarted)) this.#reportEnd(run.id, undefined);
+      return { runId, ending };
+    } catch (error) {
+      this.#reportEnd(run.id, undefined);
+      this.#endTurn(run.id);
+      throw error;
+    }
+  }
+
+  /**
+   * Returns true if a new run starts immediately: if there is room, or if its user has no other run
+   * in progress.
+   */
+  #takeTurn({ id, userId }: UnstartedRun): boolean {
+    const hasRoom = this.#current.size < this.#parallel && !this.#moreQueued;
+    const isStarted = hasRoom || !this.#countByUser().has(userId);
+    if (isStarted) {
+      this.#current.set(id, userId);
+    } else {
+      this.#moreQueued = true;
+    }
+
+    return isStarted;
+  }
+
+  #endTurn(runId: string): void {
+    this.#current.delete(runId);
+    if (this.#moreQueued) this.#claim();
+  }
+
+  /** Counts the runs in progress by user. */
+  #countByUser(): Map<number, number> {
+    const counts = new Map<number, number>();
+    for (const userId of this.#current.values()) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    return counts;
+  }
+
+  async #run(run: QueuedRun): Promise<void> {
+    const outcome = await this.#runs.carryOut(run);
+    if (outcome) this.#reportEnd(run.id, outcome);
+    this.#endTurn(run.id);
+  }
+
+  #reportEnd(runId: string, outcome: RunOutcome | undefined): void {
+    this.#endListeners.get(runId)?.(outcome);
+    this.#endListeners.delete(runId);
+  }
+
+  /** Claims as many queued runs as there is room for. */
+  #claim(): void {
+    if (this.#isClaimDue) return;
+    this.#isClaimDue = true;
+    void this.#runAfterLastClaim(() => {
+      this.#isClaimDue = false;
+      return this.#claimAll();
+    });
+  }
+
+  #runAfterLastClaim(work: () => Promise<void>): Promise<void> {
+    const { pending } = this.#runs;
+    this.#lastClaim = pending.track(this.#lastClaim.then(work).catch(this.#options.onFault));
+    return this.#lastClaim;
+  }
+
+  async #claimAll(): Promise<void> {
+    const { store, models } = this.#options;
+    if (this.#closing) return;
+
+    const { runs, moreLeft } = await store.queue.claim({
+      worker: await store.workers.register(),
+      capacity: this.#parallel - this.#current.size,
+      running: this.#countByUser(),
+      models: store.shared ? models() : undefined,
+      // They wait in the queue until the object store is back.
+      withPictures: store.objects?.isUnavailable !== true,
+    });
+    this.#moreQueued = moreLeft;
+
+    // Runs that were claimed while closing are not started; they are released at the end.
+    if (this.#closing) return;
+
+    for (const run of runs) this.#current.set(run.id, run.userId);
+    for (const run of runs) void this.#runs.pending.track(this.#run(run));
+  }
+
+  /** Releases runs that the store assigns to this process but whose claim was never answered. */
+  async #releaseStrays(): Promise<void> {
+    const { store } = this.#options;
+    const worker = await store.workers.register();
+    const strays = (await store.queue.findRunning(worker)).filter(id => !this.#current.has(id));
+    await store.queue.release(worker, strays);
+  }
+
+  async #keepLooking(): Promise<void> {
+    const { store, clock } = this.#options;
+    const pauseMs = store.shared ? LOOK_EVERY_SHARED_MS : LOOK_EVERY_MS;
+    while (!this.#closing) {
+      await this.#runs.pending.track(this.#lookOnce());
+      await clock.sleep(pauseMs, this.#stop.signal).catch(() => {});
+    }
+  }
+
+  /**
+   * Looks once for runs that others have queued, left or ended; begins nothing new while closing.
+   */
+  async #lookOnce(): Promise<void> {
+    const { store, onFault, rerun = true } = this.#options;
+    const steps = [
+      () => settleDeadWorkers(store, { rerun }),
+      () => this.#runs.abortEnded(),
+      () => this.#reportEndedElsewhere([...this.#endListeners.keys()]),
+      () => this.#runAfterLastClaim(() => this.#releaseStrays()),
+      () => this.#runAfterLastClaim(() => this.#claimAll()),
+    ];
+    for (const step of steps) if (!this.#closing) await step().catch(onFault);
+  }
+
+  /** Reports the ends of these runs that other processes have carried out or ended. */
+  async #reportEndedElsewhere(runIds: readonly string[]): Promise<void> {
+    const awaited = runIds.filter(id => this.#endListeners.has(id) && !this.#current.has(id));
+    for (const run of await this.#options.store.runs.findEnded(awaited)) {
+      this.#reportEnd(run.id, findOutcome(run));
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { BatchAnswer } from '../../../models/provider-batches/batch-provider.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Meter } from '../../core/meter.ts';
+import type { NewRun, RunOutcome, UserLimits } from '../../store/runs/run-records.ts';
+import type { Store } from '../../store/store.ts';
+import type { InputFiles } from '../input-files.ts';
+import type { Executor } from './executor.ts';
+import type { HeldResults } from './held-results.ts';
+import type { UnstoredRuns } from './unstored-runs.ts';
+
+/** A new run that is neither started nor queued. */
+export interface UnstartedRun extends Omit<NewRun, 'status' | 'worker' | 'outcome'> {
+  /**
+   * True if its answer costs nothing and depends on nothing but its request, so that it may be made
+   * again.
+   */
+  readonly isFree: boolean;
+}
+
+export interface AcceptedRun {
+  /** The id of the run, or of the run that the same creation made before. */
+  readonly runId: string;
+  /** The end of a run that ended with its creation. */
+  readonly outcome?: RunOutcome;
+  /** The end of a run that continues; left out if this process will not see it. */
+  readonly ending?: Promise<RunOutcome | undefined>;
+}
+
+/** Accepts new runs: a command carries out its own immediately, `serve` queues them. */
+export interface Runner {
+  /** Stores a run and has it carried out. @throws {CreationRefused} */
+  create(run: UnstartedRun): Promise<AcceptedRun>;
+  /** Fails a run that has not ended, whichever process carries it out. */
+  cancel(runId: string): Promise<void>;
+}
+
+/** The end of a run that this process carried out. */
+export interface RunEnd {
+  readonly runId: string;
+  readonly userId: number;
+  readonly status: RunOutcome['status'];
+  /** Milliseconds since its start. */
+  readonly durationMs: number;
+}
+
+export interface RunnerOptions {
+  readonly store: Store;
+  readonly executor: Executor;
+  readonly inputs: InputFiles;
+  readonly clock: Clock;
+  readonly results: HeldResults;
+  readonly unstored: UnstoredRuns;
+  /** Answers from provider batches, by the keys of their creations. */
+  readonly batchAnswers: ReadonlyMap<string, BatchAnswer>;
+  /** The runs whose programs are running, which must not be started again. */
+  readonly programs: Set<string>;
+  readonly meter?: Meter | undefined;
+  /** Called for each run that ended here, after its end was stored. */
+  readonly onEnd?: ((run: RunEnd) => void) | undefined;
+  /** Called each time that an answer can't be stored yet. */
+  readonly onHeld: (error: unknown) => void;
+  /** Called with faults that no caller sees. */
+  readonly onFault: (error: unknown) => void;
+  readonly limits: UserLimits;
+}
+
+/** The error of a run that its user has cancelled. */
+export const CANCELLED_RUN = 'cancelled';

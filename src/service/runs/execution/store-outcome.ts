@@ -1,0 +1,124 @@
+import {
+  createFailedResult,
+  type EngineOutput,
+  type EngineResult,
+} from '../../../models/engine.ts';
+import { retryForever } from '../../core/background-work.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Media } from '../../media/media.ts';
+import type { StoredMedia } from '../../store/media-store.ts';
+import type { RunOutcome, StoredOutput, StoredUsage } from '../../store/runs/run-records.ts';
+import { DiskFullError, ignoreUnavailableStore } from '../../store/store-errors.ts';
+import { type HeldResult, type HeldResults, ResultLost } from './held-results.ts';
+import { UNSTORED_REASON } from './unstored-runs.ts';
+
+export interface ChargedResult extends EngineResult {
+  readonly charge?: StoredUsage | undefined;
+}
+
+/** The means to store the outputs of runs. */
+export interface OutcomeStorage {
+  readonly media: Media;
+  readonly clock: Clock;
+  readonly results: HeldResults;
+  /**
+   * Called with the reasons of failed runs that only the operator may see; if undefined, callers
+   * see them.
+   */
+  readonly toOperator?: ((line: string) => void) | undefined;
+  /** Called each time that an answer can't be stored yet. */
+  readonly onHeld: (error: unknown) => void;
+}
+
+/**
+ * Stores the outputs and returns the outcome. It is a failure if the database or the object store
+ * is away for too long, or when the service stops: the answer was paid for, so the run is not left
+ * for the next start.
+ */
+export async function storeOutcome(
+  storage: OutcomeStorage,
+  runId: string,
+  result: ChargedResult,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const held = storage.results.hold(runId, () =>
+    result.outputs.reduce(
+      (sum, output) => sum + ('bytes' in output ? output.bytes.byteLength : 0),
+      0,
+    ),
+  );
+  try {
+    return await storeOutputs({ ...storage, held }, runId, result, signal);
+  } catch (error) {
+    const isStopped = signal.aborted && held.stop();
+    if (!isStopped && !(error instanceof ResultLost)) throw error;
+    const shown = error instanceof ResultLost ? error.shown : UNSTORED_REASON;
+    const failed = { ...createFailedResult(shown), tokens: result.tokens, charge: result.charge };
+    return await storeOutputs({ ...storage, held }, runId, failed, signal);
+  } finally {
+    held.release();
+  }
+}
+
+/**
+ * The means to store the outputs of one run, with the claim on memory of those that wait for it.
+ */
+interface OutputStorage extends Omit<OutcomeStorage, 'results'> {
+  readonly held: HeldResult;
+}
+
+async function storeOutputs(
+  storage: OutputStorage,
+  runId: string,
+  result: ChargedResult,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const results = await Promise.all(
+    result.outputs.map(output => storeOutput(storage, runId, output, signal)),
+  );
+  return {
+    status: result.failed ? 'failed' : 'succeeded',
+    outputs: results.map(({ output }) => output),
+    tokens: result.tokens,
+    media: results.flatMap(({ stored }) => stored ?? []),
+    usage: result.charge,
+    fault: result.fault,
+    isUnanswered: result.isUnanswered,
+    warnings: result.warnings?.map(withoutNul),
+  };
+}
+
+/** Replaces NUL, which PostgreSQL can't store. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
+}
+
+async function storeOutput(
+  { media, clock, toOperator, onHeld, held }: OutputStorage,
+  runId: string,
+  output: EngineOutput,
+  signal: AbortSignal,
+): Promise<{ output: StoredOutput; stored?: StoredMedia }> {
+  if (output.type === 'text') return { output: { type: 'text', data: withoutNul(output.text) } };
+
+  if (output.type === 'error') {
+    const { message, publicMessage = message } = output;
+    if (publicMessage !== message) toOperator?.(`run ${runId}: ${message}`);
+    return { output: { type: 'error', data: withoutNul(toOperator ? publicMessage : message) } };
+  }
+
+  const { type, bytes, mediaType } = output;
+
+  // The output may have cost money, so it is held until it can be stored, within limits.
+  const stored = await retryForever(() => media.save(runId, bytes, mediaType), {
+    clock,
+    signal,
+    onFault: error => {
+      if (!(error instanceof DiskFullError)) ignoreUnavailableStore(error);
+      onHeld(error);
+      held.check(error);
+    },
+  });
+  if (!stored) throw new Error('the service is stopping');
+  return { output: { type, media: stored.id, mediaType, createdAt: stored.createdAt }, stored };
+}

@@ -1,0 +1,444 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { toResultState } from '../../../../src/cli/batch/results/result-state.ts';
+import { parseResultsLine } from '../../../../src/cli/batch/results/results-line.ts';
+import { throwIfComparisonUnfinished } from '../../../../src/cli/comparing/comparison-end.ts';
+import type { Connection, Context } from '../../../../src/cli/context.ts';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
+import type { CreationRequest } from '../../../../src/cli/creation/creation-result.ts';
+import { Budget, type Reservation } from '../../../../src/cli/creation/spending/budget.ts';
+import { capReachedError, parseCaps } from '../../../../src/cli/creation/spending/caps.ts';
+import { toMoney } from '../../../../src/wire/money.ts';
+import { collectGarbage } from '../../../support/system.ts';
+
+const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
+
+/** Returns a generator of the same numbers on every machine. */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** A service that charges by its own ledger, whatever was estimated. */
+class Ledger {
+  readonly charges = new Map<string, number>();
+  readonly random: () => number;
+  readonly estimate: () => number | null;
+  /** The amounts by which runs cost more than their estimates. */
+  readonly overshoot = new Map<string, number>();
+  pages = 0;
+
+  constructor(seed: number, estimate?: () => number | null) {
+    this.random = seededRandom(seed);
+    this.estimate = estimate ?? (() => Math.floor(this.random() * 100));
+  }
+
+  get sum(): number {
+    return [...this.charges.values()].reduce((sum, charge) => sum + charge, 0);
+  }
+
+  /**
+   * @param here the embedded service, which reports what runs cost; elsewhere only the list does
+   */
+  connection(here = true): Connection {
+    const pages = (): object[] => {
+      this.pages += 1;
+      const rows = [...this.charges].map(([runId, credits]) => ({
+        runId,
+        runStatus: 'succeeded',
+        credits: credits === 0 ? null : credits,
+      }));
+      return [{ rows, hasMore: false }];
+    };
+
+    const costs = {
+      readRunCosts: async (runIds: readonly string[]) => {
+        for (let turns = Math.floor(this.random() * 4); turns > 0; turns -= 1) await turn();
+        const costs = runIds.map(
+          id =>
+            [
+              id,
+              {
+                model: 'm',
+                tokens: null,
+                cost: this.charges.get(id) ?? null,
+                estimated: false,
+                answers: 1,
+              },
+            ] as const,
+        );
+        return new Map(costs);
+      },
+      estimate: async () => ({ model: 'm', cost: this.estimate(), promptCost: 0, answers: 1 }),
+    };
+
+    const place = { service: 'local', embedded: here, client: { runs: { pages } } };
+    return (here ? { ...place, costs } : place) as unknown as Connection;
+  }
+}
+
+function budgetContext(signal = new AbortController().signal): Context {
+  return { signal } as unknown as Context;
+}
+
+const request = {
+  promptVersionId: 'v',
+  body: {
+    length: 2,
+    async *chunks() {
+      yield Buffer.from('{}');
+    },
+  },
+} as unknown as CreationRequest;
+
+interface SpendOptions {
+  readonly rows: number;
+  readonly concurrency: number;
+  readonly from?: number;
+  readonly here?: boolean;
+}
+
+/**
+ * Creates up to `rows` runs, `concurrency` at a time, each of which ends after some turns of the
+ * event loop.
+ */
+async function spend(
+  budget: Budget,
+  ledger: Ledger,
+  { rows, concurrency, from = 0, here = true }: SpendOptions,
+): Promise<{ made: number; mostAbove: number }> {
+  const connection = ledger.connection(here);
+  let [next, made, mostAbove] = [from, 0, 0];
+  const open = new Set<string>();
+  const worker = async (): Promise<void> => {
+    while (next < rows) {
+      const runId = `run-${next}`;
+      next += 1;
+      const reservation = await budget
+        .reserve(connection, request, { estimatedCredits: 50 })
+        .catch(() => undefined);
+      if (reservation === undefined) return;
+
+      open.add(runId);
+      const charge = Math.floor(ledger.random() * 150);
+      ledger.overshoot.set(runId, Math.max(0, charge));
+      ledger.charges.set(runId, charge);
+      mostAbove = Math.max(
+        mostAbove,
+        [...open].reduce((sum, id) => sum + (ledger.overshoot.get(id) ?? 0), 0),
+      );
+
+      for (let turns = Math.floor(ledger.random() * 5); turns > 0; turns -= 1) {
+        await turn();
+      }
+
+      await reservation.commitRun({ runId, tokens: 1 });
+      open.delete(runId);
+      made += 1;
+    }
+  };
+
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return { made, mostAbove };
+}
+
+describe('a budget', () => {
+  for (const concurrency of [1, 4, 16]) {
+    for (const seed of [1, 2, 3]) {
+      it(`of money is passed by no more than what was open came to, ${concurrency} at a time, seed ${seed}`, async () => {
+        const ledger = new Ledger(seed);
+        const cap = 30_000;
+        const budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
+        const { made, mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency });
+
+        expect(made).toBeGreaterThan(100);
+
+        // With nothing open, one more of the dearest did not fit.
+        expect(ledger.sum).toBeGreaterThan(cap - 150);
+        expect(ledger.sum).toBeLessThanOrEqual(cap + mostAbove);
+        expect(budget.capError?.exitCode).toBe(EXIT.capReached);
+        expect((await budget.readTotals({ readsList: false })).cost).toBe(ledger.sum / 1e8);
+      });
+
+      it(`of credits likewise, ${concurrency} at a time, seed ${seed}`, async () => {
+        const ledger = new Ledger(seed);
+        const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '3000' }));
+        const { mostAbove } = await spend(budget, ledger, { rows: 1000, concurrency, here: false });
+        expect(ledger.sum).toBeLessThanOrEqual(3000 + mostAbove);
+        expect(ledger.sum).toBeGreaterThan(3000 - 150);
+      });
+    }
+  }
+
+  it('continues from what was spent before, and never shrinks', async () => {
+    const ledger = new Ledger(7);
+    const first = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
+    await spend(first, ledger, { rows: 1000, concurrency: 4 });
+    const before = ledger.sum;
+    const again = new Budget(budgetContext(), { cost: 10_000, credits: undefined });
+    const runs = [...ledger.charges.keys()].map(runId => ({ runId, tokens: 0 }));
+    again.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
+
+    await expect(again.reserve(ledger.connection(), request))
+      .resolves.toBeDefined()
+      .catch(() => {});
+    expect(ledger.sum).toBe(before);
+
+    const more = new Budget(budgetContext(), { cost: 20_000, credits: undefined });
+    more.countEarlierSpending(ledger.connection(), { runs, doubtIds: [] });
+    await spend(more, ledger, { rows: 2000, concurrency: 4, from: 1000 });
+
+    expect(ledger.sum).toBeLessThanOrEqual(20_000 + 4 * 150);
+  });
+
+  it('waits for open creations, and is reached only once there are none', async () => {
+    const ledger = new Ledger(1, () => 60);
+    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
+    const connection = ledger.connection();
+    const first = await budget.reserve(connection, request);
+    let second: Reservation | undefined;
+    const waiting = budget.reserve(connection, request).then(reservation => (second = reservation));
+    await turn();
+
+    expect(second).toBeUndefined();
+
+    ledger.charges.set('a', 10);
+    await first.commitRun({ runId: 'a', tokens: 1 });
+    await waiting;
+
+    expect(second).toBeDefined();
+  });
+
+  it('counts what was refused as nothing, and what was lost as estimated', async () => {
+    const ledger = new Ledger(1, () => 60);
+    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
+    const connection = ledger.connection();
+    (await budget.reserve(connection, request)).release();
+    (await budget.reserve(connection, request)).markInDoubt();
+
+    await expect(budget.reserve(connection, request)).rejects.toMatchObject({
+      status: 'CAP_REACHED',
+      exitCode: EXIT.capReached,
+      message: expect.stringContaining(' spent or reserved, and the next run'),
+    });
+  });
+
+  it("lets one creation of unknown size go alone, and stops if its credits can't be learnt", async () => {
+    const ledger = new Ledger(1);
+    const budget = new Budget(budgetContext(), parseCaps({ maxCredits: '1000' }));
+    const connection = ledger.connection(false);
+    const first = await budget.reserve(connection, request, { estimatedCredits: 'many' });
+    const second = budget.reserve(connection, request);
+    await first.commitRun({ runId: 'not listed', tokens: 1 });
+
+    await expect(second).rejects.toMatchObject({
+      exitCode: EXIT.capReached,
+      message: expect.stringContaining('could not be read'),
+      // A higher cap would not help.
+      hints: [expect.stringContaining('leave --max-credits out')],
+    });
+
+    expect(() => {
+      throwIfComparisonUnfinished({ budget, comparedRows: [], judgements: undefined });
+    }).toThrow(
+      expect.objectContaining({ hints: [expect.stringContaining('leave --max-credits out')] }),
+    );
+  });
+
+  it('creates only what is free under a cap of 0', async () => {
+    const free = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+    await free.reserve(new Ledger(1, () => 0).connection(), request);
+    const dear = new Budget(budgetContext(), parseCaps({ maxCost: '0' }));
+
+    await expect(dear.reserve(new Ledger(1, () => 1).connection(), request)).rejects.toMatchObject({
+      exitCode: EXIT.capReached,
+    });
+
+    const unknown = new Budget(budgetContext(), parseCaps({ maxCredits: '0' }));
+    await expect(unknown.reserve(new Ledger(1).connection(), request)).rejects.toMatchObject({
+      exitCode: EXIT.capReached,
+    });
+  });
+
+  it('refuses a model without a price, which is never counted as nothing', async () => {
+    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
+    const refused = budget.reserve(new Ledger(1, () => null).connection(), request);
+    await expect(refused).rejects.toMatchObject({
+      exitCode: EXIT.usage,
+      message: expect.stringContaining('price'),
+    });
+  });
+
+  it('counts a run of unknown cost with at least the standard price of its tokens, and expects that of the next', async () => {
+    const standardCost = 40;
+    const costs = {
+      readRunCosts: (runIds: readonly string[]) =>
+        Promise.resolve(
+          new Map(
+            runIds.map(id => [
+              id,
+              { model: 'm', tokens: null, cost: null, standardCost, answers: 1 },
+            ]),
+          ),
+        ),
+      estimate: () => Promise.resolve({ model: 'm', cost: 5, promptCost: 0, answers: 1 }),
+    };
+
+    const connection = {
+      service: 'local',
+      embedded: true,
+      client: {},
+      costs,
+    } as unknown as Connection;
+
+    const budget = new Budget(budgetContext(), { cost: 100, credits: undefined });
+    for (const runId of ['a', 'b']) {
+      await (await budget.reserve(connection, request)).commitRun({ runId, tokens: 1 });
+    }
+
+    await expect(budget.reserve(connection, request)).rejects.toMatchObject({
+      status: 'CAP_REACHED',
+    });
+    expect(await budget.readTotals({ readsList: false })).toMatchObject({
+      cost: null,
+      costUnknown: 2,
+    });
+  });
+
+  it('holds through any number of kills, whatever is charged: what was open counts as estimated', async () => {
+    const starts = fc.array(fc.record({ made: fc.nat(20), open: fc.nat(8) }), { maxLength: 4 });
+    const charges = fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 200, maxLength: 200 });
+    await fc.assert(
+      fc.asyncProperty(starts, charges, async (killed, charge) => {
+        const ledger = new Ledger(1, () => 500);
+        const connection = ledger.connection();
+        const cap = 100_000;
+
+        const lost: string[] = [];
+        let budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
+        const start = (): void => {
+          budget = new Budget(budgetContext(), { cost: cap, credits: undefined });
+          const known = [...ledger.charges.keys()].filter(runId => !lost.includes(runId));
+          budget.countEarlierSpending(connection, {
+            runs: known.map(runId => ({ runId })),
+            doubtIds: lost,
+          });
+        };
+
+        const create = async (isLost: boolean): Promise<void> => {
+          const reservation = await budget.reserve(connection, request);
+          const runId = `run-${ledger.charges.size}`;
+          ledger.charges.set(runId, charge[ledger.charges.size] ?? 500);
+
+          if (isLost) {
+            lost.push(runId);
+          } else {
+            await reservation.commitRun({ runId, tokens: 1 });
+          }
+        };
+
+        for (const { made, open } of killed) {
+          for (let run = 0; run < made; run += 1) await create(false);
+          for (let run = 0; run < open; run += 1) await create(true);
+          start();
+        }
+
+        await expect(
+          (async () => {
+            for (;;) await create(false);
+          })(),
+        ).rejects.toMatchObject({ exitCode: EXIT.capReached });
+
+        const known = [...ledger.charges]
+          .filter(([runId]) => !lost.includes(runId))
+          .map(([, cost]) => cost);
+        const above = lost.map(runId => (ledger.charges.get(runId) ?? 0) - Math.max(0, ...known));
+
+        expect(ledger.sum).toBeLessThanOrEqual(
+          cap + above.reduce((sum, cost) => sum + Math.max(0, cost), 0),
+        );
+      }),
+      { numRuns: 50, seed: 1 },
+    );
+  });
+
+  it('adds up to the same amount after its costs went through a file of results', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1e12)), fc.nat(1e12), (costs, credits) => {
+        const line = { row: 1, runStatus: 'succeeded', error: null, outputs: [], tokens: 1 };
+        const written = costs.map((cost, at) =>
+          JSON.stringify({
+            ...line,
+            id: String(at),
+            runId: String(at),
+            cost: cost / 1e8,
+            credits: credits / 1e6,
+          }),
+        );
+        const read = written.flatMap(
+          text => toResultState(parseResultsLine(text) ?? { ...line, runId: null }).runs,
+        );
+        const budget = new Budget(budgetContext(), parseCaps({}));
+        budget.countEarlierSpending(new Ledger(1).connection(), { runs: read, doubtIds: [] });
+        const { runs, cost, credits: sum } = budget.computeTotals();
+
+        expect([runs, cost ?? 0]).toEqual([
+          costs.length,
+          costs.reduce((all, one) => all + one, 0) / 1e8,
+        ]);
+        expect(sum ?? 0).toBe((credits * costs.length) / 1e6);
+      }),
+      { seed: 1 },
+    );
+  });
+
+  it('does not hold the requests that it reserves for, such as all those of a provider batch', async () => {
+    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
+    const connection = new Ledger(1, () => 0).connection();
+    const reserveWeakly = async (): Promise<[Reservation, WeakRef<CreationRequest>]> => {
+      const own = { ...request };
+      return [await budget.reserve(connection, own), new WeakRef(own)];
+    };
+
+    const [reservation, kept] = await reserveWeakly();
+    await turn();
+    collectGarbage();
+
+    expect(kept.deref()).toBeUndefined();
+
+    await reservation.commitRun({ runId: 'r', tokens: 1 });
+  });
+
+  it('adds up integers: nothing drifts', async () => {
+    const budget = new Budget(budgetContext(), parseCaps({ maxCost: '1' }));
+    const ledger = new Ledger(1, () => 0);
+
+    const connection = ledger.connection();
+    for (let run = 0; run < 1000; run += 1) {
+      ledger.charges.set(`r${run}`, toMoney(0.0001));
+      await (await budget.reserve(connection, request)).commitRun({ runId: `r${run}`, tokens: 1 });
+    }
+
+    expect((await budget.readTotals({ readsList: false })).cost).toBe(0.1);
+  });
+
+  it.each(['1e3', '-1', 'abc', '1,5', ''])('takes plain decimal numbers only, not %j', text => {
+    expect(() => parseCaps({ maxCost: text })).toThrow('--max-cost needs a plain decimal number');
+    expect(() => parseCaps({ maxCredits: text })).toThrow(
+      '--max-credits needs a plain decimal number',
+    );
+  });
+});
+
+it('the error at a cap shows enough digits of an estimate that is only a little too high', () => {
+  const reached = (cap: number, estimate: number) =>
+    capReachedError('cost', toMoney(cap), { spent: toMoney(0), estimate: toMoney(estimate) })
+      .message;
+  expect(reached(0.0005, 0.0005003)).toBe(
+    'stopped at --max-cost: $0.00 of $0.0005 spent, and the next run is estimated at $0.0005003',
+  );
+  expect(reached(0.0004, 0.0005003)).toMatch(/estimated at \$0\.0005$/u);
+});

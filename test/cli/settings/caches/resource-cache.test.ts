@@ -1,0 +1,211 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  computeResourceScope,
+  type FetchLimits,
+  ResourceCache,
+} from '../../../../src/cli/settings/caches/resource-cache.ts';
+import type { Resources } from '../../../../src/wire/index.ts';
+import { TEST_NOW, temporaryDirectory, testClock } from '../../../support/context.ts';
+import { isPosix } from '../../../support/system.ts';
+
+const BASE = 'https://prompts.example/v1';
+
+const MODEL = {
+  model: 'm',
+  modality: 'text',
+  availableRunOptions: [{ key: 'size', options: ['big'] }],
+  new: 1,
+};
+
+function answer(hash: string, models: unknown[] = [MODEL]): Resources {
+  return { hash, resources: { models } } as Resources;
+}
+
+/** Returns a cache whose fetches are scripted, and its requests. */
+function cacheIn(
+  directory: string,
+  script: (Resources | Error)[],
+  key = 'key',
+  clock = testClock(),
+): { cache: ResourceCache; asked: FetchLimits[]; problems: string[] } {
+  const asked: FetchLimits[] = [];
+  const problems: string[] = [];
+  const cache: ResourceCache = new ResourceCache({
+    directory,
+    scope: computeResourceScope(BASE, key),
+    clock,
+    onProblem: problem => problems.push(problem),
+    fetch: limits => {
+      asked.push(limits);
+      const next = script.shift() ?? new Error('not in the script');
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+    },
+  });
+  return { cache, asked, problems };
+}
+
+describe('the cache of models', () => {
+  it('is empty at first, and is filled when the models are first needed', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    expect(cache.getCliAgent()).toBeUndefined();
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(cache.getCliAgent()).toBe('h1');
+    expect(asked).toHaveLength(1);
+  });
+
+  it.runIf(isPosix)('is there for the next process, readable by its owner only', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory, [answer('h1')]).cache.refresh();
+    const { cache, asked } = cacheIn(directory, []);
+
+    expect(cache.getCliAgent()).toBe('h1');
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(cache.getCached()?.fetchedAt).toBe(new Date(TEST_NOW).toISOString());
+    expect(asked).toEqual([]);
+    expect(statSync(path.join(directory, 'resources.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is shared neither between accounts nor between services, and reveals no key', async () => {
+    const directory = temporaryDirectory();
+    await cacheIn(directory, [answer('of-a')], 'key-a').cache.refresh();
+
+    expect(cacheIn(directory, [], 'key-b').cache.getCliAgent()).toBeUndefined();
+
+    await cacheIn(directory, [answer('of-b')], 'key-b').cache.refresh();
+    expect(cacheIn(directory, [], 'key-a').cache.getCliAgent()).toBe('of-a');
+    expect(computeResourceScope('https://a/v1', 'k')).not.toBe(
+      computeResourceScope('https://b/v1', 'k'),
+    );
+    expect(readFileSync(path.join(directory, 'resources.json'), 'utf8')).not.toContain('key-');
+  });
+
+  it('is filled once for all requests at the same time', async () => {
+    const directory = temporaryDirectory();
+    const keys = ['a', 'b', 'c', 'd', 'e'];
+    await Promise.all(
+      keys.map(key => cacheIn(directory, [answer(`of-${key}`)], key).cache.refresh()),
+    );
+    expect(keys.map(key => cacheIn(directory, [], key).cache.getCliAgent())).toEqual(
+      keys.map(key => `of-${key}`),
+    );
+  });
+
+  it('holds a limited number of services', async () => {
+    const directory = temporaryDirectory();
+    for (let at = 0; at < 25; at += 1) {
+      await cacheIn(directory, [answer(`h${at}`)], `key${at}`).cache.refresh();
+    }
+    expect(cacheIn(directory, [], 'key24').cache.getCliAgent()).toBe('h24');
+    expect(cacheIn(directory, [], 'key0').cache.getCliAgent()).toBeUndefined();
+  });
+
+  it.each(['{"services":[', 'null', '[]', '{"services":[{"scope":1}]}', ''])(
+    'are fetched again over the damaged file %j',
+    async damage => {
+      const directory = temporaryDirectory();
+      writeFileSync(path.join(directory, 'resources.json'), damage);
+      const { cache } = cacheIn(directory, [answer('h1')]);
+      expect(cache.getCliAgent()).toBeUndefined();
+      expect(await cache.getModels()).toEqual([MODEL]);
+      expect(cacheIn(directory, []).cache.getCliAgent()).toBe('h1');
+    },
+  );
+
+  it('does not prevent the use of models if it cannot be written', async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(path.join(directory, 'file'), '');
+    const { cache, problems } = cacheIn(path.join(directory, 'file'), [answer('h1')]);
+    expect(await cache.getModels()).toEqual([MODEL]);
+    expect(cache.getCliAgent()).toBe('h1');
+    expect(problems).toHaveLength(1);
+  });
+
+  it('never sends a malformed hash in a header', async () => {
+    const { cache } = cacheIn(temporaryDirectory(), [answer('h\r\nx-evil: 1')]);
+    await cache.refresh();
+    expect(cache.getCliAgent()).toBeUndefined();
+  });
+
+  it('leaves out models that are malformed', async () => {
+    const odd = [
+      null,
+      7,
+      { model: 3 },
+      { model: 'x' },
+      { model: 'y', availableRunOptions: [{ key: 'k' }, { key: 'l', options: [1, 'a'] }] },
+    ];
+    const { cache } = cacheIn(temporaryDirectory(), [answer('h', odd)]);
+    expect(await cache.getModels()).toEqual([
+      { model: 'x', availableRunOptions: [] },
+      { model: 'y', availableRunOptions: [{ key: 'l', options: ['a'] }] },
+    ]);
+  });
+});
+
+describe('a refresh that the service asks for', () => {
+  it('happens once at the end of the command, in one try of at most 5 s', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1'), answer('h2')]);
+    await cache.refresh();
+    cache.recordActionRequired();
+    cache.recordActionRequired();
+
+    expect(asked).toHaveLength(1);
+
+    await cache.refreshIfRequested();
+    await cache.refreshIfRequested();
+
+    expect(asked.slice(1)).toEqual([
+      { timeoutMs: 5000, retries: 0, signal: expect.any(AbortSignal) as AbortSignal },
+    ]);
+    expect(cache.getCliAgent()).toBe('h2');
+  });
+
+  it('does not happen if nothing asked for it', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), []);
+    await cache.refreshIfRequested();
+    expect(asked).toEqual([]);
+  });
+
+  it('does not happen if the command has fetched the models since', async () => {
+    const { cache, asked } = cacheIn(temporaryDirectory(), [answer('h1')]);
+    cache.recordActionRequired();
+    await cache.refresh();
+    await cache.refreshIfRequested();
+    expect(asked).toHaveLength(1);
+  });
+
+  it('that brings the hash that was sent means that the other form of the header is wanted, then none', async () => {
+    const directory = temporaryDirectory();
+    const clock = testClock();
+    const command = async (...script: Resources[]): Promise<string | undefined> => {
+      const fetches = script.length;
+      const { cache, asked } = cacheIn(directory, script, 'key', clock);
+      const sent = cache.getCliAgent();
+      cache.recordActionRequired();
+      await cache.refreshIfRequested();
+      expect(asked).toHaveLength(fetches);
+      return sent;
+    };
+
+    expect(await command(answer('h1'))).toBeUndefined();
+    expect(await command(answer('h1'))).toBe('h1');
+    expect(await command(answer('h2'))).toBe('resources_hash=h1');
+    expect(await command(answer('h2'))).toBe('resources_hash=h2');
+    expect(await command()).toBe('h2');
+
+    await clock.sleep(3_600_000);
+    expect(await command(answer('h2'))).toBe('h2');
+    expect(await command()).toBe('h2');
+  });
+
+  it('fails without a fault', async () => {
+    const { cache, problems } = cacheIn(temporaryDirectory(), [new Error('no network')]);
+    cache.recordActionRequired();
+    await expect(cache.refreshIfRequested()).resolves.toBeUndefined();
+    expect(problems).toEqual([expect.stringContaining('no network')]);
+    expect(cache.getCliAgent()).toBeUndefined();
+  });
+});

@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest';
+import type { GlobalOptions } from '../../../../src/cli/core/global-options.ts';
+import { resolveAddress, resolveKey } from '../../../../src/cli/settings/config/address.ts';
+import { Settings } from '../../../../src/cli/settings/settings.ts';
+import type { Env } from '../../../../src/utils/env.ts';
+import { temporaryDirectory, testClock } from '../../../support/context.ts';
+
+const WORK = 'https://work.test/v1';
+const OTHER = 'https://other.test/v1';
+
+/** Profiles `work`, active and with a key, and `bare`, without one. */
+async function settings(active: string | undefined = 'work') {
+  const opened = new Settings(temporaryDirectory(), testClock());
+  await opened.update(document => {
+    document.profiles = { work: { baseUrl: WORK }, bare: { baseUrl: 'https://bare.test/v1' } };
+    if (active !== undefined) document.activeProfile = active;
+  });
+  await opened.credentials.store({
+    profile: 'work',
+    origin: 'https://work.test',
+    key: 'work-key',
+    allowsKeychain: false,
+  });
+  return opened;
+}
+
+type Flags = Pick<Partial<GlobalOptions>, 'profile' | 'baseUrl' | 'insecureHttp'>;
+
+async function resolveToText(flags: Flags, env: Env, of = settings()): Promise<unknown> {
+  const asked = { globals: { insecureHttp: false, ...flags }, env, settings: await of };
+  try {
+    const address = resolveAddress(asked);
+    if (address.embedded) return 'embedded';
+    return [address.baseUrl.value, (await resolveKey(asked, address)).value];
+  } catch (error) {
+    const { message, exitCode } = error as { message: string; exitCode: number };
+    return `${exitCode}: ${message}`;
+  }
+}
+
+const noSettings = () => Promise.resolve(new Settings(temporaryDirectory(), testClock()));
+const BASE = 'PROMPTRUN_BASE_URL';
+const KEY = 'PROMPTRUN_API_KEY';
+
+describe('the address and the key of requests', () => {
+  it.each<[string, Flags, Env, unknown]>([
+    ['the active profile', {}, {}, [WORK, 'work-key']],
+    [
+      'an empty environment is none',
+      {},
+      { [BASE]: '', [KEY]: '', PROMPTRUN_PROFILE: '' },
+      [WORK, 'work-key'],
+    ],
+    [
+      'the environment wins over the profile',
+      {},
+      { [BASE]: OTHER, [KEY]: 'env-key' },
+      [OTHER, 'env-key'],
+    ],
+    ['a key alone wins over the key of the profile', {}, { [KEY]: 'env-key' }, [WORK, 'env-key']],
+    [
+      'a flag wins over the environment',
+      { baseUrl: OTHER },
+      { [BASE]: WORK, [KEY]: 'k' },
+      [OTHER, 'k'],
+    ],
+    [
+      '--profile wins over the environment',
+      { profile: 'work' },
+      { [BASE]: OTHER, [KEY]: 'k' },
+      [WORK, 'work-key'],
+    ],
+    [
+      'PROMPTRUN_PROFILE chooses',
+      {},
+      { PROMPTRUN_PROFILE: 'bare', [KEY]: 'k' },
+      ['https://bare.test/v1', 'k'],
+    ],
+    [
+      '--profile wins over PROMPTRUN_PROFILE',
+      { profile: 'work' },
+      { PROMPTRUN_PROFILE: 'bare' },
+      [WORK, 'work-key'],
+    ],
+    ['local is built in', { profile: 'local' }, { [BASE]: OTHER, [KEY]: 'k' }, 'embedded'],
+    [
+      'the stored key goes to its own origin',
+      { baseUrl: 'https://work.test' },
+      {},
+      [WORK, 'work-key'],
+    ],
+    [
+      'the stored key goes to no other origin',
+      { baseUrl: OTHER },
+      {},
+      '3: no key for other.test, given by --base-url',
+    ],
+    [
+      'the stored key does not go to another port',
+      { baseUrl: 'https://work.test:8443' },
+      {},
+      '3: no key for work.test:8443, given by --base-url',
+    ],
+    [
+      'nor where the environment says',
+      {},
+      { [BASE]: OTHER },
+      '3: no key for other.test, given by PROMPTRUN_BASE_URL',
+    ],
+    [
+      'a profile with another base URL takes the key of the environment',
+      { profile: 'work', baseUrl: OTHER },
+      { [KEY]: 'k' },
+      [OTHER, 'k'],
+    ],
+    [
+      'a profile without a key',
+      { profile: 'bare' },
+      {},
+      '3: no key for bare.test, given by profile bare',
+    ],
+    [
+      'takes that of the environment',
+      { profile: 'bare' },
+      { [KEY]: 'k' },
+      ['https://bare.test/v1', 'k'],
+    ],
+    [
+      'unless that belongs to another base URL',
+      { profile: 'bare' },
+      { [KEY]: 'k', [BASE]: OTHER },
+      '3: no key for bare.test, given by profile bare',
+    ],
+    [
+      'no such profile',
+      { profile: 'wrok' },
+      {},
+      '2: --profile: unknown profile "wrok"; did you mean work?',
+    ],
+    [
+      'no such profile',
+      {},
+      { PROMPTRUN_PROFILE: 'x' },
+      '2: PROMPTRUN_PROFILE: unknown profile "x"',
+    ],
+    ['an empty profile', { profile: '' }, {}, '2: --profile: unknown profile ""'],
+    [
+      'a name of every object',
+      { profile: 'constructor' },
+      {},
+      '2: --profile: unknown profile "constructor"',
+    ],
+    ['an empty base URL', { baseUrl: '' }, {}, '2: --base-url: "" is not a URL'],
+    [
+      'a key with a line break',
+      { baseUrl: OTHER },
+      { [KEY]: 'a\nb' },
+      '2: PROMPTRUN_API_KEY: the key contains a line break',
+    ],
+    [
+      'a key with a letter no header takes',
+      { baseUrl: OTHER },
+      { [KEY]: 'schlüssel' },
+      "2: PROMPTRUN_API_KEY: the key contains characters that keys can't have",
+    ],
+  ])('%s: %j %j', async (_, flags, env, expected) => {
+    expect(await resolveToText(flags, env)).toEqual(expected);
+  });
+
+  it.each<[string, Flags, Env, unknown]>([
+    ['the embedded service', {}, {}, 'embedded'],
+    [
+      'a key without a base URL',
+      {},
+      { [KEY]: 'k' },
+      '2: PROMPTRUN_API_KEY is set, but no base URL',
+    ],
+    [
+      'a base URL without a key',
+      {},
+      { [BASE]: OTHER },
+      '3: no key for other.test, given by PROMPTRUN_BASE_URL',
+    ],
+    ['both', {}, { [BASE]: OTHER, [KEY]: 'k' }, [OTHER, 'k']],
+  ])('with nothing configured, %s', async (_, flags, env, expected) => {
+    expect(await resolveToText(flags, env, noSettings())).toEqual(expected);
+  });
+
+  it('never falls back to the embedded service while there are profiles', async () => {
+    const of = settings('work').then(async opened => {
+      await opened.update(document => delete document.activeProfile);
+      return opened;
+    });
+    expect(await resolveToText({}, {}, of)).toBe('2: there are profiles, but none is active');
+  });
+});
+
+describe('a base URL', () => {
+  it.each([
+    ['https://a.test', 'https://a.test/v1'],
+    ['https://a.test/', 'https://a.test/v1'],
+    ['https://a.test/v1/', 'https://a.test/v1'],
+    ['https://a.test/prompts', 'https://a.test/prompts/v1'],
+    ['http://localhost:8787/v1', 'http://localhost:8787/v1'],
+    ['http://127.1.2.3', 'http://127.1.2.3/v1'],
+    ['http://[::1]:80', 'http://[::1]/v1'],
+  ])('%s is used as %s', async (baseUrl, expected) => {
+    expect(await resolveToText({ baseUrl }, { [KEY]: 'k' })).toEqual([expected, 'k']);
+  });
+
+  it.each([
+    'http://a.test',
+    'http://127.0.0.1.a.test',
+    'http://localhost.a.test',
+    'http://192.168.0.1',
+    'http://0x7f000001.a.test',
+  ])('%s is refused: the key would travel in the clear', async baseUrl => {
+    expect(await resolveToText({ baseUrl }, { [KEY]: 'k' })).toMatch(
+      /^2: --base-url: plain http to .* in the clear$/,
+    );
+    expect(await resolveToText({ baseUrl, insecureHttp: true }, { [KEY]: 'k' })).toEqual([
+      `${baseUrl}/v1`,
+      'k',
+    ]);
+  });
+
+  it.each([
+    'a.test',
+    'ftp://a.test',
+    'https://user:hunter2@a.test',
+    'https://a.test?x=1',
+    'https://a.test/#x',
+    'file:///v1',
+  ])('%s is refused', async baseUrl => {
+    const told = await resolveToText({}, { [KEY]: 'k', [BASE]: baseUrl });
+    expect(told).toMatch(/^2: PROMPTRUN_BASE_URL: /);
+    expect(told).not.toContain('hunter2');
+  });
+});

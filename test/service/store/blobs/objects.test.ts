@@ -1,0 +1,289 @@
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
+import { serviceClock } from '../../../../src/service/core/clock.ts';
+import type { ServiceOptions } from '../../../../src/service/index.ts';
+import { parseMediaUrl } from '../../../../src/service/store/blobs/bucket-location.ts';
+import { ObjectStore } from '../../../../src/service/store/blobs/object-store.ts';
+import type { Run, RunPage } from '../../../../src/wire/index.ts';
+import { runCommand } from '../../../support/command.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
+import { TestObjectStore } from '../../../support/databases/object-store.ts';
+import { slowRun } from '../../../support/databases/runs-on-database.ts';
+import { HandClock } from '../../../support/hand-clock.ts';
+import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { png } from '../../../support/pictures.ts';
+
+const MEDIA = 's3://team/pictures';
+const HOUR_MS = 60 * 60_000;
+
+describe('media in an object store', () => {
+  let objects: TestObjectStore;
+  let services: TestService[];
+  beforeEach(async () => {
+    objects = await TestObjectStore.start();
+    services = [];
+  });
+  afterEach(async () => {
+    await Promise.all(services.map(service => service.close()));
+    await objects.stop();
+  });
+
+  const start = async (options: Partial<ServiceOptions> = {}): Promise<TestService> => {
+    const service = await TestService.start({ media: MEDIA, env: objects.env, ...options });
+    services.push(service);
+    return service;
+  };
+
+  const card = async (service: TestService) => ({
+    promptVersionId: await service.versionOf('postcard'),
+    inputs: { textInputs: { place: 'Oslo' } },
+  });
+
+  const seen = async (service: TestService) => ({
+    promptVersionId: await service.versionOf('describe'),
+    inputs: { imageInputs: [{ type: 'base64', base64: png(3, 2).toString('base64') }] },
+  });
+
+  const keysIn = (collection: string): string[] =>
+    [...objects.objects.keys()].filter(key => key.split('/')[2] === collection);
+
+  test('are stored under names that cannot be guessed, with type and checksum, and have the same URLs', async () => {
+    const service = await start();
+    const made = await service.post<Run>('/runs', await card(service));
+    const url = made.data.outputs[0]?.data ?? '';
+
+    expect(url).toContain(service.service.url.replace('/v1', '/media/'));
+
+    const [key = ''] = keysIn('media');
+    expect(key).toMatch(/^pictures\/[0-9a-f]{32}\/media\/[0-9a-f-]{36}\.png$/);
+
+    const kept = objects.objects.get(key);
+    expect(kept).toMatchObject({
+      type: 'image/png',
+      checksum: expect.stringMatching(/^[\w+/]{43}=$/) as string,
+    });
+
+    const answer = await fetch(url);
+    expect(answer.headers.get('content-type')).toBe('image/png');
+    expect(kept?.bytes.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true);
+    expect(existsSync(path.join(service.dataDir, 'media'))).toBe(false);
+
+    const described = await service.post<Run>('/runs', await seen(service));
+    expect(described.data.outputs[0]?.data).toContain('PNG image, 3 × 2 pixels');
+    expect(keysIn('inputs')).toEqual([expect.stringMatching(/\/inputs\/[0-9a-f-]{36}\/0$/)]);
+
+    const asked = objects.asked.length;
+    await service.post('/runs', slowRun(await service.versionOf('sandbox'), '0'));
+
+    expect(objects.asked).toHaveLength(asked);
+  });
+
+  test('are found in their former place, and removed once they have expired', async () => {
+    const dataDir = temporaryDataDir();
+    const clock = new HandClock(Date.now());
+    const before = await TestService.forTest({ dataDir, env: {} });
+    const early = await before.post<Run>('/runs', await card(before));
+    await before.close();
+    const service = await start({ dataDir, clock });
+    const shown = await service.data<Run>(`/runs/${early.data.runId}`);
+
+    expect((await fetch(shown.outputs[0]?.data ?? '')).status).toBe(200);
+
+    for (let made = 0; made < 3; made += 1) await service.post('/runs', await card(service));
+    await service.post('/runs', await seen(service));
+
+    expect([...keysIn('media'), ...keysIn('inputs')]).toHaveLength(4);
+
+    const others = 'pictures/of-another/media/x.png';
+    objects.objects.set(others, {
+      bytes: png(1, 1),
+      type: 'image/png',
+      checksum: undefined,
+      writtenAt: new Date(0),
+    });
+
+    clock.advance(25 * HOUR_MS);
+    await expect.poll(() => [...objects.objects.keys()]).toEqual([others]);
+    expect(readdirSync(path.join(dataDir, 'media'))).toEqual([]);
+  });
+
+  test('lie in one place for all instances', async () => {
+    const dataDir = temporaryDataDir();
+    await (await start({ dataDir })).close();
+    services = [];
+    const again = (options: Partial<ServiceOptions>) =>
+      TestService.start({ dataDir, env: objects.env, ...options });
+
+    await expect(again({})).rejects.toThrow('--media s3://team/pictures');
+    await expect(again({ media: 's3://team/other' })).rejects.toThrow('is not where the instances');
+
+    const elsewhere = await TestObjectStore.start();
+    await expect(again({ media: MEDIA, env: elsewhere.env })).rejects.toThrow(
+      'AWS_ENDPOINT_URL_S3',
+    );
+
+    await elsewhere.stop();
+    await start({ dataDir });
+  });
+
+  test.each([
+    ['a missing bucket', 's3://nowhere/x', {}, 'NoSuchBucket: The specified bucket does not exist'],
+    ['an unknown key', MEDIA, { AWS_ACCESS_KEY_ID: 'AKIAUNKNOWN' }, 'Id *** does not exist'],
+    ['a wrong secret', MEDIA, { AWS_SECRET_ACCESS_KEY: 'hush-hush' }, 'SignatureDoesNotMatch'],
+    ['a wrong region', MEDIA, { AWS_REGION: 'us-west-9' }, "expecting 'eu-test-1'"],
+  ])('%s ends the start in the words of the store', async (_, media, env, words) => {
+    const { code, stderr } = await runCommand(['serve', '--port', '0', '--media', media], {
+      env: { ...objects.env, ...env },
+    });
+    expect(stderr).toContain(words);
+    expect(stderr).not.toMatch(/AKIA|hush|secret\/of/);
+    expect(stderr).not.toContain(objects.address);
+    expect(code).toBe(EXIT.fault);
+  });
+
+  test('go with no directory for media', async () => {
+    const both = ['serve', '--port', '0', '--media', MEDIA, '--media-dir', temporaryDirectory()];
+    const { code, stderr } = await runCommand([...both, '--database', 'postgres://127.0.0.1:1/x']);
+    expect(stderr).toContain("can't be used together");
+    expect(code).toBe(EXIT.usage);
+  });
+
+  test('may be unavailable at the start: texts run, pictures get 503, and it recovers by itself', async () => {
+    await objects.stop();
+    const service = await start();
+
+    expect(service.notices.join('\n')).toContain(
+      'warning: the object store of media is unavailable: connection refused',
+    );
+
+    const text = await service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '0'));
+    expect(text.data.runStatus).toBe('succeeded');
+
+    const refused = await service.post('/runs', await seen(service));
+    expect(refused).toMatchObject({ http: 503, status: 'SERVICE_UNAVAILABLE_ERROR' });
+    expect(`${refused.message} ${service.notices.join(' ')}`).not.toContain(objects.address);
+    expect((await service.data<RunPage>('/runs')).rows).toHaveLength(1);
+
+    await objects.start();
+    const body = await seen(service);
+
+    await expect.poll(async () => (await service.post('/runs', body)).http).toBe(200);
+  });
+
+  test('that are away answer 503, gone ones 404', async () => {
+    const service = await start();
+    const made = await service.post<Run>('/runs', await card(service));
+    const url = made.data.outputs[0]?.data ?? '';
+    await objects.stop();
+    const status = async () => (await fetch(url)).status;
+
+    expect(await status()).toBe(503);
+
+    await objects.start();
+    await expect.poll(status).toBe(200);
+
+    objects.objects.clear();
+    expect(await status()).toBe(404);
+  });
+
+  test('that cannot be stored for a minute fail their run, which may have been paid for', async () => {
+    const clock = new HandClock(Date.now());
+    const service = await start({ clock, syncWindowMs: HOUR_MS });
+    const body = await card(service);
+    await objects.stop();
+    const going = service.post<Run>('/runs', body);
+    const asked = clock.now();
+    let ended = false;
+    void going.finally(() => {
+      ended = true;
+    });
+
+    await expect
+      .poll(
+        () => {
+          clock.advance(250);
+          return ended;
+        },
+        { interval: 5 },
+      )
+      .toBe(true);
+
+    expect(clock.now() - asked).toBeGreaterThanOrEqual(60_000);
+    expect((await going).data).toMatchObject({
+      runStatus: 'failed',
+      outputs: [
+        {
+          type: 'error',
+          data: expect.stringMatching(/object store.*may have been paid for/) as string,
+        },
+      ],
+    });
+  });
+
+  test('that wait when the service stops fail their run at the next start, which asks no model again', async () => {
+    const service = await start({ syncWindowMs: 0, graceMs: 0 });
+    const body = await card(service);
+    await objects.stop();
+    const { data } = await service.post<{ runId: string }>('/runs', body);
+
+    await expect.poll(() => service.notices.join('\n')).toContain('waits in memory');
+
+    await services.pop()?.close();
+    await objects.start();
+    const next = await start({ dataDir: service.dataDir });
+    const run = () => next.data<Run>(`/runs/${data.runId}`);
+
+    await expect.poll(async () => (await run()).runStatus).toBe('failed');
+    expect((await run()).outputs[0]?.data).toMatch(
+      /before the service stopped; it may have been paid for/,
+    );
+    expect(keysIn('media')).toEqual([]);
+  });
+
+  test('that a queued run needs are waited for, and keep no text from running', async () => {
+    const service = await start({ parallel: 1, syncWindowMs: 0 });
+    const sandbox = await service.versionOf('sandbox');
+    const picture = await seen(service);
+    await service.post('/runs', slowRun(sandbox, '1'));
+    const queued = await service.post<{ runId: string }>('/runs', picture);
+    await objects.stop();
+    const text = await service.post<{ runId: string }>('/runs', slowRun(sandbox, '0'));
+    const readStatus = async ({ data }: { data: { runId: string } }) =>
+      (await service.data<Run>(`/runs/${data.runId}`)).runStatus;
+
+    await expect.poll(() => readStatus(text)).toBe('succeeded');
+    expect(await readStatus(queued)).toMatch(/queued|running/);
+
+    await objects.start();
+    await expect.poll(() => readStatus(queued)).toBe('succeeded');
+    expect(await service.data('/me/credits')).toEqual({ credits: 999_997 });
+  });
+
+  test('that are large go in parts, and come back whole or in part', async () => {
+    const store = new ObjectStore({
+      location: parseMediaUrl(MEDIA, objects.env),
+      space: 'x',
+      clock: serviceClock,
+    });
+    const blobs = store.createBlobs('media');
+    const bytes = Buffer.alloc(40 * 1024 * 1024, 'film');
+    await blobs.write('film.mp4', bytes, 'video/mp4');
+    const [key = ''] = keysIn('media');
+
+    expect(objects.objects.get(key)).toMatchObject({ type: 'video/mp4', checksum: '3 parts' });
+
+    const whole = await blobs.open('film.mp4');
+    expect(whole && (await buffer(whole)).equals(bytes)).toBe(true);
+
+    const part = await blobs.open('film.mp4', { from: 16_777_215, to: 16_777_218 });
+    expect(part && (await buffer(part)).toString()).toBe('mfil');
+
+    await blobs.remove('film.mp4');
+    expect(await blobs.open('film.mp4')).toBeUndefined();
+
+    store.close();
+  });
+});

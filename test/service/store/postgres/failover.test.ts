@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Run, RunPage } from '../../../../src/wire/index.ts';
+import {
+  type PostgresCluster,
+  type PostgresStandby,
+  postgresPrograms,
+  startPostgres,
+} from '../../../support/databases/postgres.ts';
+import { slowRun } from '../../../support/databases/runs-on-database.ts';
+import { makeDatabase } from '../../../support/databases/test-database.ts';
+import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+
+/** Far less than a query may take, and more than a busy machine needs. */
+const ANSWERED_MS = 25_000;
+
+describe.skipIf(postgresPrograms() === undefined)(
+  'if the primary database is lost, even one that only falls silent,',
+  () => {
+    let primary: PostgresCluster;
+    let standby: PostgresStandby;
+    let database: string;
+
+    beforeAll(async () => {
+      primary = await startPostgres({ durable: true });
+      await makeDatabase(primary.url, 'team');
+      standby = await primary.standby();
+      const hosts = [standby.url, primary.url].map(url => new URL(url).host);
+      // The standby is named first: it is there, but takes no writes.
+      database = `postgres://postgres@${hosts.join(',')}/team?target_session_attrs=read-write`;
+    });
+
+    afterAll(() => {
+      standby?.remove();
+      primary?.remove();
+    });
+
+    test('requests get 503 in time, and the promoted standby continues all runs', async () => {
+      const service = await TestService.forTest({ dataDir: temporaryDataDir(), database });
+      const { key } = service;
+      const sandbox = await service.versionOf('sandbox');
+      const early = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+
+      expect(early.data.runStatus).toBe('succeeded');
+
+      const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
+      await expect
+        .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
+        .toBe(2);
+
+      primary.freeze();
+      const asked = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const since = Date.now();
+          const { http } = await service.get('/runs', { key });
+          return { http, inTime: Date.now() - since < ANSWERED_MS };
+        }),
+      );
+
+      expect(new Set(asked.map(answer => JSON.stringify(answer)))).toEqual(
+        new Set([JSON.stringify({ http: 503, inTime: true })]),
+      );
+
+      const ready = new URL('/readyz', service.service.url);
+      expect((await fetch(ready)).status).toBe(503);
+
+      standby.promote();
+      await expect
+        .poll(async () => (await fetch(ready)).status, { timeout: ANSWERED_MS, interval: 100 })
+        .toBe(200);
+      expect((await going).data.runStatus).toBe('succeeded');
+
+      const late = await service.post<Run>('/runs', slowRun(sandbox, '0'), { key });
+      expect(late.data.runStatus).toBe('succeeded');
+
+      const { rows } = await service.data<RunPage>('/runs', { key });
+      expect(rows.map(({ runId }) => runId)).toContain(early.data.runId);
+      expect(rows.map(({ runStatus }) => runStatus)).toEqual([
+        'succeeded',
+        'succeeded',
+        'succeeded',
+      ]);
+      expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_997 });
+    }, 120_000);
+  },
+);

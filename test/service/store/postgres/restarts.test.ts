@@ -1,0 +1,242 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { serviceClock } from '../../../../src/service/core/clock.ts';
+import { openPostgresStore } from '../../../../src/service/store/postgres/open-postgres-store.ts';
+import type { Run, RunPage } from '../../../../src/wire/index.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../../../support/databases/postgres.ts';
+import {
+  createAt,
+  createAuthorKey,
+  slowRun,
+  TAKEN_OVER_MS,
+} from '../../../support/databases/runs-on-database.ts';
+import { makeDatabase } from '../../../support/databases/test-database.ts';
+import { HandClock } from '../../../support/hand-clock.ts';
+import { TestService, temporaryDataDir } from '../../../support/local-service.ts';
+import { serveInProcess } from '../../../support/serving-process.ts';
+
+describe.skipIf(postgresPrograms() === undefined)('while the database restarts', () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgres();
+  });
+  afterAll(() => cluster?.remove());
+
+  const start = (database: string) => TestService.start({ dataDir: temporaryDataDir(), database });
+
+  const hello = (promptVersionId: string) => ({
+    promptVersionId,
+    inputs: { textInputs: { name: 'Ann' } },
+  });
+
+  test('requests get 503 while the database is unavailable, and everything resumes once it is back', async () => {
+    const database = await makeDatabase(cluster.url, 'away');
+    const service = await start(database);
+    const { key } = service;
+    const sandbox = await service.versionOf('sandbox');
+    const going = service.post<Run>('/runs', slowRun(sandbox, '1'), { key });
+
+    await expect
+      .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
+      .toBe(1);
+
+    cluster.stop();
+    const root = new URL('/', service.service.url).href;
+
+    expect(await service.get('/runs', { key })).toMatchObject({
+      http: 503,
+      status: 'SERVICE_UNAVAILABLE_ERROR',
+      data: null,
+    });
+
+    expect((await fetch(`${root}healthz`)).status).toBe(200);
+
+    const ready = await fetch(`${root}readyz`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      { status: 'SERVICE_UNAVAILABLE_ERROR', message: 'the store does not answer', data: null },
+    ]);
+
+    cluster.start();
+    expect((await going).data.runStatus).toBe('succeeded');
+    expect((await fetch(`${root}readyz`)).status).toBe(200);
+
+    const after = await service.post<Run>('/runs', hello(await service.versionOf('hello')), {
+      key,
+    });
+    expect(after.data.runStatus).toBe('succeeded');
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 999_998 });
+
+    await service.close();
+  });
+
+  test('no instance counts as dead as soon as the database is back, since each may need a moment to reach it', async () => {
+    const database = await makeDatabase(cluster.url, 'back');
+    const store = await openPostgresStore(database, {
+      dataDir: temporaryDataDir(),
+      clock: serviceClock,
+    });
+    const judge = await store.workers.register();
+    const values = (id: string, until: string): string =>
+      `('${id}', now() - interval '1 h', ${until})`;
+    await query(
+      database,
+      `delete from workers; insert into workers (id, "aliveSince", "expiresAt")
+        values ${values(judge, `now() + interval '1 h'`)}, ${values('slow', `now() - interval '1 s'`)}`,
+    );
+
+    cluster.stop();
+    cluster.start();
+
+    await expect.poll(() => store.workers.isAlive('slow')).toBe(true);
+
+    await store.close();
+  });
+
+  test('a run whose answer can’t be kept that long has failed, once, and says that it may have been paid for', async () => {
+    const database = await makeDatabase(cluster.url, 'late');
+    const clock = new HandClock(Date.now());
+    const service = await TestService.forTest({ dataDir: temporaryDataDir(), database, clock });
+    const { key } = service;
+    const going = service.post<Run>('/runs', slowRun(await service.versionOf('sandbox'), '1'), {
+      key,
+    });
+
+    await expect
+      .poll(async () => (await service.data<RunPage>('/runs', { key })).rows.length)
+      .toBe(1);
+
+    const runId = (await service.data<RunPage>('/runs', { key })).rows[0]?.runId;
+    cluster.stop();
+    const lost = () =>
+      service.notices.filter(line => line.includes(`the result of run ${runId} is lost`));
+
+    await expect
+      .poll(
+        () => {
+          clock.advance(20_000);
+          return lost().length;
+        },
+        { timeout: TAKEN_OVER_MS },
+      )
+      .toBe(1);
+
+    cluster.start();
+
+    const ended = async (): Promise<Run> => {
+      clock.advance(20_000);
+      const { data } = await service.get<Run>(`/runs/${runId}`, { key });
+      return data;
+    };
+
+    await expect.poll(ended, { timeout: TAKEN_OVER_MS, interval: 250 }).toMatchObject({
+      runStatus: 'failed',
+      outputs: [{ data: expect.stringContaining('paid for') as string }],
+    });
+
+    await going;
+    expect(await service.data('/me/credits', { key })).toEqual({ credits: 1_000_000 });
+    expect(lost()).toHaveLength(1);
+  });
+
+  test('a run whose answer the end of its service loses has failed, and asks no model again', async () => {
+    const database = await makeDatabase(cluster.url, 'stopped');
+    const dataDir = temporaryDataDir();
+    const service = await TestService.forTest({ dataDir, database, graceMs: 0, syncWindowMs: 0 });
+    const { key } = service;
+    const body = slowRun(await service.versionOf('sandbox'), '1');
+    const { data } = await service.post<{ runId: string }>('/runs', body, { key });
+    cluster.stop();
+    const reported = (words: string) =>
+      expect.poll(() => service.notices.join('\n')).toContain(words);
+    await reported('an answer waits in memory');
+    await service.close();
+    await reported(`the result of run ${data.runId} is lost, which may have been paid for`);
+    cluster.start();
+    const next = await TestService.forTest({ dataDir, database });
+    const run = () => next.data<Run>(`/runs/${data.runId}`, { key });
+
+    await expect.poll(run, { timeout: TAKEN_OVER_MS, interval: 250 }).toMatchObject({
+      runStatus: 'failed',
+      outputs: [{ data: expect.stringMatching(/before the service stopped.*paid for/) as string }],
+    });
+    await expect.poll(() => readdirSync(path.join(dataDir, 'unstored-runs'))).toEqual([]);
+  });
+
+  test('every acknowledged run ends once, with exact credits, though one dies and the database restarts', async () => {
+    const database = await makeDatabase(cluster.url, 'chaos');
+    const witness = await start(database);
+    const key = await createAuthorKey(database);
+    const sandbox = await witness.versionOf('sandbox');
+    const serving = () =>
+      serveInProcess(temporaryDataDir(), '--database', database, '--sync-window', '0s');
+
+    const instances = [await serving(), await serving(), await serving()];
+    const acknowledged: string[] = [];
+    for (let index = 0; index < 120; index += 1) {
+      if (index === 40) await instances[0]?.kill();
+
+      if (index === 80) {
+        cluster.stop();
+        cluster.start();
+      }
+
+      const at = instances[index % 3];
+      const runId =
+        at &&
+        (await createAt(at, key, slowRun(sandbox, index % 2 === 0 ? '1' : '0')).catch(() => ''));
+      if (runId) acknowledged.push(runId);
+    }
+
+    expect(acknowledged.length).toBeGreaterThan(60);
+    await expect
+      .poll(() => unfinishedIn(database), { timeout: TAKEN_OVER_MS, interval: 500 })
+      .toEqual([]);
+
+    const ended = await runsIn(database);
+    expect(acknowledged.filter(id => !ended.has(id))).toEqual([]);
+
+    const paid = [...ended.values()].filter(status => status === 'succeeded').length;
+    for (const at of instances.slice(1)) {
+      const answer = await fetch(`${at.url}/me/credits`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      expect(await answer.json()).toMatchObject({ data: { credits: 1_000_000 - paid } });
+    }
+
+    expect(await witness.data('/me/credits', { key })).toEqual({ credits: 1_000_000 - paid });
+
+    await witness.close();
+  }, 180_000);
+});
+
+async function query<R extends object>(database: string, sql: string): Promise<R[]> {
+  const client = new pg.Client(database);
+  await client.connect();
+  try {
+    return (await client.query<R>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function unfinishedIn(database: string): Promise<object[]> {
+  return await query(
+    database,
+    `select "id", "status", "worker" from "runs" where "status" in ('queued', 'running')`,
+  );
+}
+
+async function runsIn(database: string): Promise<Map<string, string>> {
+  const rows = await query<{ id: string; status: string }>(
+    database,
+    'select "id", "status" from "runs"',
+  );
+  return new Map(rows.map(({ id, status }) => [id, status]));
+}

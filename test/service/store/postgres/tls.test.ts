@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXIT } from '../../../../src/cli/core/exit-codes.ts';
+import { openStore } from '../../../../src/service/index.ts';
+import { CERTIFICATE } from '../../../support/certificates/loopback-certificate.ts';
+import { runCommand } from '../../../support/command.ts';
+import { temporaryDirectory } from '../../../support/context.ts';
+import {
+  type PostgresCluster,
+  postgresPrograms,
+  startPostgres,
+} from '../../../support/databases/postgres.ts';
+import { temporaryDataDir } from '../../../support/local-service.ts';
+
+// Only Linux has 127.0.0.2 without being told.
+const isMissing = postgresPrograms() === undefined || process.platform !== 'linux';
+
+describe.skipIf(isMissing)('a database that speaks TLS', () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgres({ tls: true });
+  });
+  afterAll(() => cluster?.remove());
+
+  /** Its URL by another name of this machine; the certificate is for localhost and 127.0.0.1. */
+  function at(host: string, query: string): string {
+    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    writeFileSync(ca, CERTIFICATE);
+    const url = new URL(cluster.url);
+    url.hostname = host;
+    return `${url.href}?${query.replace('CA', ca)}`;
+  }
+
+  test.each([
+    ['127.0.0.1', 'sslmode=require'],
+    ['127.0.0.2', 'sslmode=prefer'],
+    ['127.0.0.1', 'sslmode=verify-full&sslrootcert=CA'],
+    ['localhost', 'sslmode=verify-full&sslrootcert=CA'],
+    ['127.0.0.2', 'sslmode=require&sslrootcert=CA'],
+    ['127.0.0.2', 'sslmode=verify-ca&sslrootcert=CA'],
+  ])('is used at %s with %s', async (host, query) => {
+    const database = at(host, query);
+    const store = await openStore({ dataDir: temporaryDataDir(), database, env: {} });
+    await store.close();
+  });
+
+  test('is used with the CAs of NODE_EXTRA_CA_CERTS too, if sslrootcert names none', async () => {
+    const ca = path.join(temporaryDirectory(), 'ca.pem');
+    writeFileSync(ca, CERTIFICATE);
+    const options = {
+      dataDir: temporaryDataDir(),
+      database: at('localhost', 'sslmode=verify-full'),
+    };
+    const store = await openStore({ ...options, env: { NODE_EXTRA_CA_CERTS: ca } });
+    await store.close();
+  });
+
+  test.each([
+    ['127.0.0.1', 'sslmode=verify-full', /sslrootcert/],
+    ['127.0.0.1', 'sslmode=verify-ca', /sslrootcert/],
+    ['127.0.0.2', 'sslmode=verify-full&sslrootcert=CA', /127\.0\.0\.2 is not in the cert/],
+  ])('is refused at %s with %s', async (host, query, message) => {
+    const database = at(host, query);
+    const { code, stderr } = await runCommand(['serve', '--port', '0', '--database', database]);
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/warning/i);
+    expect(code).toBe(EXIT.fault);
+  });
+});
+
+describe.skipIf(isMissing)('a database without TLS', () => {
+  test('is used with sslmode=prefer, and refused with sslmode=require', async () => {
+    const cluster = await startPostgres();
+    try {
+      const database = (mode: string): string => `${cluster.url}?sslmode=${mode}`;
+      const dataDir = temporaryDataDir();
+      const store = await openStore({ dataDir, database: database('prefer'), env: {} });
+      await store.close();
+      const refused = openStore({ dataDir, database: database('require'), env: {} });
+      await expect(refused).rejects.toThrow(/SSL/);
+    } finally {
+      cluster.remove();
+    }
+  });
+});

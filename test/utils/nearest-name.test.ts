@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import { findNearest } from '../../src/utils/nearest-name.ts';
+
+it.each([
+  ['qualty', 'quality'],
+  ['Quality', 'quality'],
+  ['raesoningEffort', 'reasoningEffort'],
+  ['reason', 'reasoningEffort'],
+  ['rea', undefined],
+  ['colour', undefined],
+  ['', undefined],
+])('%j is taken for %j', (given, meant) => {
+  expect(findNearest(given, ['quality', 'reasoningEffort', 'size'])).toBe(meant);
+});
