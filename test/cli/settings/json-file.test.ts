@@ -16,24 +16,28 @@ it('leaves signals to the command when it writes', async () => {
   expect(listeners()).toBe(before);
 });
 
-it('holds the lock while the change is made, and not after, also when the change fails', async () => {
+it('holds the lock while the change is made, and releases it', async () => {
   const file = path.join(temporaryDirectory(), 'new', 'file.json');
-  const held = await jsonFile(file).update(content => {
+  const wasLocked = await jsonFile(file).update(content => {
     content.n = 1;
     return existsSync(`${file}.lock`);
   });
 
-  expect([held, existsSync(`${file}.lock`)]).toEqual([true, false]);
-
-  const failing = jsonFile(file).update(() => {
-    throw new Error('no');
-  });
-  await expect(failing).rejects.toThrow('no');
-  expect(readdirSync(path.dirname(file))).toEqual(['file.json']);
+  expect(wasLocked).toBe(true);
+  expect(existsSync(`${file}.lock`)).toBe(false);
   expect(jsonFile(file).read()).toEqual({ n: 1 });
 });
 
-it('says at once that a directory is a file', async () => {
+it('releases the lock if the change fails', async () => {
+  const directory = temporaryDirectory();
+  const update = jsonFile(path.join(directory, 'file.json')).update(() => {
+    throw new Error('no');
+  });
+  await expect(update).rejects.toThrow('no');
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+it('fails at once if its directory is a file', async () => {
   const directory = path.join(temporaryDirectory(), 'file');
   writeFileSync(directory, '');
   const update = jsonFile(path.join(directory, 'config.json')).update(() => undefined);
@@ -49,9 +53,9 @@ it('does not wait for a lock forever', async () => {
 it('changes nothing in a damaged file', async () => {
   const file = path.join(temporaryDirectory(), 'file.json');
   writeFileSync(file, '{"n": ');
-  const fill = (content: { n?: number }) => {
+  const update = jsonFile(file).update(content => {
     content.n = 2;
-  };
-  await expect(jsonFile(file).update(fill)).rejects.toThrow(`${file} is damaged`);
+  });
+  await expect(update).rejects.toThrow(`${file} is damaged`);
   expect(readFileSync(file, 'utf8')).toBe('{"n": ');
 });

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { EngineResult } from '../../../src/models/engine.ts';
 import { createEngines } from '../../../src/models/engines.ts';
-import { guessModality } from '../../../src/models/providers/guessed-model.ts';
 import { png } from '../../support/pictures.ts';
 import {
   FakeProvider,
@@ -137,21 +136,6 @@ it.each<[string, object, RegExp]>([
   expect(errorText(result)).toMatch(message);
   expect(errorText(result)).toContain('it may have been paid for');
   expect(provider.requests).toHaveLength(1);
-});
-
-it('models draw whose names say so', () => {
-  const draws = [
-    'gpt-image-2',
-    'imagen-4',
-    'dall-e-3',
-    'FLUX.2-pro',
-    'stable-diffusion-xl',
-    'x-kontext',
-  ];
-  for (const name of [...draws, 'amazon.nova-canvas-v1:0']) {
-    expect(guessModality(name)).toBe('image');
-  }
-  expect(guessModality('gpt-5.6')).toBe('text');
 });
 
 it.each(['base64', 'base64url'] as const)(

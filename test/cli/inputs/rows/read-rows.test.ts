@@ -6,16 +6,16 @@ import { type Format, readRows } from '../../../../src/cli/inputs/rows/row-sourc
 const signal = new AbortController().signal;
 const containing = (text: string): unknown => expect.stringContaining(text);
 
-/** Returns the rows of a text, cut into pieces of the given size, in bytes. */
+/** Reads the rows of a text that arrives in chunks of `chunkSize` bytes. */
 async function readAllRows(
   format: Format,
   text: string | Uint8Array,
-  pieces = 7,
+  chunkSize = 7,
 ): Promise<SourceRow[]> {
   const bytes = Buffer.from(text as string);
   const open = async function* (): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += pieces) {
-      yield bytes.subarray(at, at + pieces);
+    for (let start = 0; start < bytes.length; start += chunkSize) {
+      yield bytes.subarray(start, start + chunkSize);
     }
   };
 
@@ -30,6 +30,7 @@ async function readAllRows(
   return rows;
 }
 
+/** Returns the inputs of a row; a row that is a fault, as it is. */
 const inputs = (row: SourceRow | undefined): unknown =>
   row && 'inputs' in row
     ? { ...Object.fromEntries(row.inputs.text), images: row.inputs.images }
