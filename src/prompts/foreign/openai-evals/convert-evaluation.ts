@@ -15,8 +15,9 @@ import type { ConvertOptions } from '../convert-options.ts';
 import { buildTestFile, formatPromptFile, type TestCaseText, withEndMark } from '../file-texts.ts';
 import { formatCaseName } from '../foreign-tests.ts';
 import { findChatRole, listInputs, type Piece } from '../template-pieces.ts';
+import type { Criterion } from './criterion.ts';
 import { type EvaluationRow, getRowText, readEvaluationRows } from './evaluation-rows.ts';
-import { type Criterion, readCriterion } from './read-criterion.ts';
+import { readCriterion } from './read-criterion.ts';
 import { addOpenaiProvider, readMessages } from './read-messages.ts';
 import { isReference, splitAtReferences, type TextPart } from './row-references.ts';
 
@@ -262,20 +263,19 @@ function listAnswerFields(criterionNodes: readonly YamlValue[]): ReadonlySet<str
   return new Set(parts.filter(part => isReference(part, 'item')).map(({ path }) => path[0]));
 }
 
+interface RowContext {
+  /** The names of the prompt's inputs. */
+  readonly names: readonly string[];
+  readonly criteria: readonly Criterion[];
+  readonly rowsFile: string | undefined;
+  readonly findings: Findings;
+}
+
+/** Returns the case for a row, and adds a note for each input that the row lacks. */
 function convertRow(
   row: EvaluationRow,
   number: number,
-  {
-    names,
-    criteria,
-    rowsFile,
-    findings,
-  }: {
-    readonly names: readonly string[];
-    readonly criteria: readonly Criterion[];
-    readonly rowsFile: string | undefined;
-    readonly findings: Findings;
-  },
+  { names, criteria, rowsFile, findings }: RowContext,
 ): TestCaseText {
   for (const name of names) {
     if (Object.hasOwn(row.fields, name)) continue;

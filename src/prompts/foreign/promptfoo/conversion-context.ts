@@ -66,7 +66,7 @@ export class ConversionContext {
   omissionCount = 0;
   /** The files that the configuration names. */
   readonly files: SourceFiles;
-  /** The count of time and files. */
+  /** The time and the files that the conversion may use. */
   readonly budget: ConversionBudget;
   readonly #options: ConvertOptions;
   readonly #file: string;
@@ -131,20 +131,9 @@ export class ConversionContext {
     this.#addNote(at, message, { isHarmless: true, isWarning: true });
   }
 
-  #addNote(
-    { file = this.#file, line }: Located,
-    message: string,
-    kind: Pick<ConversionNote, 'isHarmless' | 'isWarning' | 'needsCommands'>,
-  ): void {
-    const isRepeated = this.notes.some(
-      note => note.file === file && note.line === line && note.message === message,
-    );
-    if (!isRepeated) this.notes.push({ file, line, message, ...kind });
-  }
-
   /**
-   * Returns the output of a program; if it has not been run yet, undefined, and the caller of the
-   * conversion runs it.
+   * Returns the output of a program; undefined if it has not been run yet. The caller of the
+   * conversion then runs it and converts once more.
    */
   requestOutput(program: TestProgram): string | undefined {
     const output = this.#options.programOutputs?.[program.name];
@@ -205,5 +194,15 @@ export class ConversionContext {
   /** Returns true if providers support a setting. */
   isSetting(name: string): boolean {
     return this.#options.settings.includes(name);
+  }
+  #addNote(
+    { file = this.#file, line }: Located,
+    message: string,
+    flags: Pick<ConversionNote, 'isHarmless' | 'isWarning' | 'needsCommands'>,
+  ): void {
+    const isRepeated = this.notes.some(
+      note => note.file === file && note.line === line && note.message === message,
+    );
+    if (!isRepeated) this.notes.push({ file, line, message, ...flags });
   }
 }

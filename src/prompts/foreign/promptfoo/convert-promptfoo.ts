@@ -27,9 +27,9 @@ import {
 } from './providers/configured-models.ts';
 import type { PromptfooProvider } from './providers/promptfoo-provider.ts';
 import { collectNamedProviders } from './providers/read-providers.ts';
-import { buildCases, type CasesForPrompt, type PromptNeeds } from './tests/cases-for-prompt.ts';
+import { buildCases, type CasesForPrompt } from './tests/cases-for-prompt.ts';
 import type { ConfiguredTests } from './tests/configured-test.ts';
-import { findPromptNeeds } from './tests/prompt-needs.ts';
+import { findPromptNeeds, type PromptNeeds } from './tests/prompt-needs.ts';
 import { readTestSettings, readTests } from './tests/read-tests.ts';
 import { reportFreshIds } from './tests/transform-variables.ts';
 import {

@@ -3,7 +3,11 @@ import path from 'node:path';
 import { type FilePosition, faultAt } from '../../../../files/formats/file-fault.ts';
 import { getErrorMessage } from '../../../../utils/error-utils.ts';
 
-const GLOB_PARTS: Readonly<Record<string, string>> = {
+/** Matches a wildcard, or alternatives such as `{a,b}`. */
+const WILDCARD_PART = /\*\*\/|\*\*|\*|\?|\{([^{}]*)\}/gu;
+
+/** The wildcards as regular expressions. */
+const WILDCARDS: Readonly<Record<string, string>> = {
   '**/': '(?:[^/]+/)*',
   '**': '.*',
   '*': '[^/]*',
@@ -29,9 +33,9 @@ export function compileGlob(pattern: string): RegExp {
   const source = path.posix
     .normalize(pattern)
     .replaceAll(/[.+^$()|\\]/gu, String.raw`\$&`)
-    .replaceAll(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}/gu, (part, names: string | undefined) => {
+    .replaceAll(WILDCARD_PART, (part, names: string | undefined) => {
       if (names !== undefined) return `(?:${names.replaceAll(',', '|').replaceAll('*', '[^/]*')})`;
-      return GLOB_PARTS[part] ?? '';
+      return WILDCARDS[part] ?? '';
     });
   // oxlint-disable-next-line require-unicode-regexp -- class brackets of a glob may hold what `u` refuses
   return new RegExp(`^${source}$`);

@@ -90,7 +90,7 @@ export class SourceFiles {
   /**
    * Returns the files that a path or a pattern names, relative to the file that has it.
    *
-   * @throws {FileFault} like `matching`
+   * @throws {FileFault} like `listMatching`
    */
   listFiles(at: Located, name: string): string[] {
     const folder = path.relative(path.dirname(this.#file), path.dirname(at.file ?? this.#file));
@@ -124,6 +124,15 @@ export class SourceFiles {
   /** Reads a file like `read`, and returns its bytes in base64. @throws {FileFault} */
   readBase64(name: string, at: Located): string {
     return this.#readContent('base64', name, at);
+  }
+
+  /** Returns true if there is such a file. */
+  has(name: string): boolean {
+    return (
+      !isOnOtherComputer(name) &&
+      statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() ===
+        true
+    );
   }
 
   #readContent(encoding: 'utf8' | 'base64', name: string, at: Located): string {
@@ -166,15 +175,6 @@ export class SourceFiles {
           : `can't be read: ${getErrorMessage(error)}`,
       );
     }
-  }
-
-  /** Returns true if there is such a file. */
-  has(name: string): boolean {
-    return (
-      !isOnOtherComputer(name) &&
-      statSync(path.resolve(this.#options.directory, name), { throwIfNoEntry: false })?.isFile() ===
-        true
-    );
   }
 }
 

@@ -8,11 +8,7 @@ import {
   parseJson,
 } from '../../../../files/formats/json.ts';
 import type { RenderedTemplate } from '../../converted-prompt.ts';
-import {
-  hasUnclosedTag,
-  mentionsUnknownVariable,
-  resolveVariables,
-} from './resolve-variables.ts';
+import { hasUnclosedTag, mentionsUnknownVariable, resolveVariables } from './resolve-variables.ts';
 
 type NunjucksVariables = JsonObject;
 

@@ -1,3 +1,12 @@
+/** Matches the rest of a tag such as `{{ name }}` and `{{ name | upper }}`, after its braces. */
+const INSERTED_NAME = /^\s*(?<name>[^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u;
+
+/** Matches the rest of a tag such as `{% if name %}` and `{% for name in names %}`. */
+const TESTED_NAME = /^\s*(?:if|for)\s+(?<name>[^{}\s]+)/u;
+
+/** Matches the rest of a tag such as `{% for name in names %}`. */
+const LOOP = /^\s*for\s+(?<item>\w+)\s+in\s+(?<list>\w+)\s*%\}/u;
+
 const FIRST_PLACEHOLDER = /\{\{\s*(\w+)\s*\}\}/u;
 
 const MAX_FILLING_ROUNDS = 5;
@@ -30,14 +39,18 @@ export function resolveVariables<V>(
 /** Returns true if a line ends within a tag: promptfoo leaves such a text as it stands. */
 export function hasUnclosedTag(text: string): boolean {
   if (/\{%\s*raw\s*%\}/u.test(text) && /\{%\s*endraw\s*%\}/u.test(text)) return false;
-  return text.split(/[\n\r\u2028\u2029]/u).some(line => {
-    const [block, comment] = [line.lastIndexOf('{%'), line.lastIndexOf('{#')];
-    return (
-      line.lastIndexOf('{{') > line.lastIndexOf('}') ||
-      (block !== -1 && line.lastIndexOf('%') === block + 1) ||
-      (comment !== -1 && line.lastIndexOf('#') === comment + 1)
-    );
-  });
+  return text.split(/[\n\r\u2028\u2029]/u).some(hasUnclosedLastTag);
+}
+
+/** Returns true if no mark ends the last variable, block or comment of a line. */
+function hasUnclosedLastTag(line: string): boolean {
+  const lastBlock = line.lastIndexOf('{%');
+  const lastComment = line.lastIndexOf('{#');
+  return (
+    line.lastIndexOf('{{') > line.lastIndexOf('}') ||
+    (lastBlock !== -1 && line.lastIndexOf('%') === lastBlock + 1) ||
+    (lastComment !== -1 && line.lastIndexOf('#') === lastComment + 1)
+  );
 }
 
 /**
@@ -60,18 +73,16 @@ export function mentionsUnknownVariable(
  */
 function collectTagNames(text: string): Set<string> {
   const blocks = text.split('{%').slice(1);
-  const insertedNames = text
-    .split('{{')
-    .map(tag => /^\s*([^{}\s|]+)\s*(?:\|[^}]+)?\}\}/u.exec(tag)?.[1]);
+  const insertedNames = text.split('{{').map(tag => INSERTED_NAME.exec(tag)?.groups?.['name']);
   const testedNames = blocks.map(tag =>
-    tag.includes('%}') ? /^\s*(?:if|for)\s+([^{}\s]+)/u.exec(tag)?.[1] : undefined,
+    tag.includes('%}') ? TESTED_NAME.exec(tag)?.groups?.['name'] : undefined,
   );
 
   const names = new Set(
     [...insertedNames.slice(1), ...testedNames].filter(name => name !== undefined),
   );
   for (const tag of blocks) {
-    const [, item, list] = /^\s*for\s+(\w+)\s+in\s+(\w+)\s*%\}/u.exec(tag) ?? [];
+    const { item, list } = LOOP.exec(tag)?.groups ?? {};
     if (item === undefined || list === undefined) continue;
     names.delete(item);
     names.add(list);
@@ -83,11 +94,19 @@ function collectTagNames(text: string): Set<string> {
 function withoutComments(text: string): string {
   let textSoFar = '';
   let remainder = text;
-  for (;;) {
-    const start = remainder.indexOf('{#');
-    const end = start === -1 ? -1 : remainder.indexOf('#}', start + 2);
-    if (end === -1) return textSoFar + remainder;
-    textSoFar += remainder.slice(0, start);
-    remainder = remainder.slice(end + 2);
+  let comment = findComment(remainder);
+  while (comment) {
+    textSoFar += remainder.slice(0, comment.start);
+    remainder = remainder.slice(comment.end);
+    comment = findComment(remainder);
   }
+
+  return textSoFar + remainder;
+}
+
+/** Returns the offsets of the first comment; undefined if there is none, or if it is not closed. */
+function findComment(text: string): { readonly start: number; readonly end: number } | undefined {
+  const start = text.indexOf('{#');
+  const close = start === -1 ? -1 : text.indexOf('#}', start + 2);
+  return close === -1 ? undefined : { start, end: close + 2 };
 }

@@ -4,7 +4,8 @@ import { createBlockTag, END_MARK, type Piece, splitAtInputs } from '../../templ
 const NUNJUCKS_VARIABLE = /\{\{[ \t]*([A-Za-z_]\w*)[ \t]*\}\}/u;
 
 /**
- * Matches comments, and the tags of blocks that test a variable, but not a literal such as `true`.
+ * Matches comments, and the tags of blocks that test a variable, such as `{% if name %}`,
+ * `{% elif not name %}`, `{% if name == "x" %}` and `{% endif %}`, but not `{% if true %}`.
  */
 const BLOCK =
   /(?<comment>\{#(?:(?!\{#|#\})[^])*#\})|\{%-?\s*(?:(?<word>if|elif|elseif)\s+(?<not>not\s+)?(?<name>(?!(?:true|false|none|null)\b)[A-Za-z_]\w*)(?:\s*(?<operator>[!=]=)\s*(?:"(?<double>[^"\\{}]*)"|'(?<single>[^"'\\{}]*)'))?|(?<end>else|endif))\s*-?%\}/gu;
@@ -31,24 +32,27 @@ export function splitBlocks(text: string): Piece[] | undefined {
   const openHelpers: string[] = [];
   let end = 0;
 
-  let trims = false;
-  const addText = (before: string, trimsEnd: boolean): boolean => {
-    const start = trims ? before.trimStart() : before;
-    const { pieces: textPieces, isPlain } = splitNunjucks(trimsEnd ? start.trimEnd() : start);
-    pieces.push(...textPieces);
-    return isPlain;
-  };
-
+  let previousTag = '';
   for (const { 0: tag, index, groups = {} } of text.matchAll(BLOCK)) {
     const piece = groups['comment'] === undefined ? convertBlockTag(groups, openHelpers) : END_MARK;
-    if (!addText(text.slice(end, index), /^\{[%#]-/u.test(tag)) || !piece) return undefined;
+    const before = splitNunjucks(trimBetween(text.slice(end, index), previousTag, tag));
+    if (!before.isPlain || !piece) return undefined;
+
     // Marks keep the line of a tag that stands alone.
-    pieces.push(END_MARK, piece, END_MARK);
-    trims = /-[%#]\}$/u.test(tag);
+    pieces.push(...before.pieces, END_MARK, piece, END_MARK);
+    previousTag = tag;
     end = index + tag.length;
   }
 
-  return addText(text.slice(end), false) && openHelpers.length === 0 ? pieces : undefined;
+  const after = splitNunjucks(trimBetween(text.slice(end), previousTag, ''));
+  if (!after.isPlain || openHelpers.length > 0) return undefined;
+  return [...pieces, ...after.pieces];
+}
+
+/** Trims a text at the tags that ask for it: after `-%}` or `-#}`, and before `{%-` or `{#-`. */
+function trimBetween(text: string, previousTag: string, nextTag: string): string {
+  const trimmed = /-[%#]\}$/u.test(previousTag) ? text.trimStart() : text;
+  return /^\{[%#]-/u.test(nextTag) ? trimmed.trimEnd() : trimmed;
 }
 
 /** The parts of a block's tag, by their names in `BLOCK`. */
@@ -66,8 +70,8 @@ function convertBlockTag(tag: BlockTag, openHelpers: string[]): Piece | undefine
 }
 
 /** Closes the innermost block. */
-function closeBlock(open: string[]): Piece | undefined {
-  const helper = open.pop();
+function closeBlock(openHelpers: string[]): Piece | undefined {
+  const helper = openHelpers.pop();
   return helper === undefined ? undefined : { tag: `{{/${helper}}}` };
 }
 

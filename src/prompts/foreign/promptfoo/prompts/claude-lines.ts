@@ -3,8 +3,10 @@ import { fillVariables } from '../nunjucks/fill-variables.ts';
 import type { ConfiguredModels } from '../providers/configured-models.ts';
 import type { ConfiguredPrompt } from './configured-prompt.ts';
 
+/** Matches the names of Claude's models, such as `anthropic/claude-sonnet-4-5`. */
 const CLAUDE_MODEL = /^anthropic\/|^(?:bedrock|vertexai)\/.*claude/u;
 
+/** Matches a line such as `user: Hi`. */
 const ROLE_LINE = /^[ \t]*(?:system|user|assistant|thinking):/mu;
 
 /**

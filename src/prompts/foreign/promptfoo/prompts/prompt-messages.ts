@@ -13,6 +13,10 @@ import type { Located } from '../files/source-files.ts';
 import { splitBlocks, splitNunjucks, TAG } from '../nunjucks/split-nunjucks.ts';
 import { BeyondPromptFile, type ConfiguredPrompt, countLineEnds } from './configured-prompt.ts';
 
+/** Matches a tag other than `{{name}}`, such as `{{ a.b }}` and `{% if name %}`. */
+const OTHER_TAG = /\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u;
+
+/** Matches the beginning of a chat: `[{` in JSON, `- role:` in YAML. */
 const BEGINS_AS_CHAT = /^\s*(?:\[\s*\{|-\s+(?:role|content)\s*:)/u;
 
 const ONLY_PLACEHOLDERS =
@@ -150,6 +154,6 @@ function parseChat(text: string, at: Located): readonly JsonValue[] | undefined 
 function splitText(text: string, at: Located): Piece[] {
   const { pieces, isPlain } = splitNunjucks(text);
   if (isPlain) return pieces;
-  const before = text.slice(0, text.search(/\{\{(?![ \t]*[A-Za-z_]\w*[ \t]*\}\})|\{%|\{#/u));
+  const before = text.slice(0, text.search(OTHER_TAG));
   throw new BeyondPromptFile({ ...at, line: at.line + countLineEnds(before) }, ONLY_PLACEHOLDERS);
 }

@@ -8,54 +8,6 @@ const LEFT_OUT = -1;
 export type WrittenTurn = Omit<ConvertedTurn, 'after'>;
 
 /**
- * The cases whose answers later cases use: the last of each conversation, and the one behind each
- * variable.
- */
-export class CaseAnswers {
-  /** The index of the case by what its answer is for; -1 for a case that is left out. */
-  readonly #cases = new Map<string, number>();
-
-  /** Returns true if a turn takes the answer of a case that is left out. */
-  lacksAnswerFor(turn: WrittenTurn | undefined): boolean {
-    return turn !== undefined && this.#findPrecedingCases(turn).includes(LEFT_OUT);
-  }
-
-  /** Notes that the case of a turn is left out. */
-  leaveOut(turn: WrittenTurn | undefined): void {
-    for (const key of turn ? listAnswerKeys(turn) : []) this.#cases.set(key, LEFT_OUT);
-  }
-
-  /** Adds a case by its index, and returns its turn. */
-  add(turn: WrittenTurn, index: number): ConvertedTurn {
-    const after = this.#findPrecedingCases(turn);
-    for (const key of listAnswerKeys(turn)) this.#cases.set(key, index);
-    return { ...turn, after };
-  }
-
-  #findPrecedingCases({ conversation, takes }: WrittenTurn): number[] {
-    const keys = [...listConversationKeys(conversation), ...takes.map(toVariableKey)];
-    return keys.flatMap(key => this.#cases.get(key) ?? []);
-  }
-}
-
-/**
- * Returns the keys of the conversation that an answer continues, and of the variable in which it is
- * stored.
- */
-function listAnswerKeys({ conversation, storesAs }: WrittenTurn): string[] {
-  const storeKeys = storesAs === undefined ? [] : [toVariableKey(storesAs)];
-  return [...listConversationKeys(conversation), ...storeKeys];
-}
-
-function listConversationKeys(conversation: string | undefined): string[] {
-  return conversation === undefined ? [] : [`conversation ${conversation}`];
-}
-
-function toVariableKey(name: string): string {
-  return `variable ${name}`;
-}
-
-/**
  * Returns the place of a test in a sequence of tests that run one after another; undefined if none
  * depends on another.
  */
@@ -88,4 +40,52 @@ export function mentionsVariable(text: string, name: string): boolean {
     .split(/\{[{%]/u)
     .slice(1)
     .some(part => (part.split(/[}%]\}/u, 1)[0] ?? '').split(/\W+/u).includes(name));
+}
+
+/**
+ * The cases whose answers later cases use: the last of each conversation, and the one behind each
+ * variable.
+ */
+export class CaseAnswers {
+  /** The index of each case by the key of its answer; `LEFT_OUT` for a case that is left out. */
+  readonly #cases = new Map<string, number>();
+
+  /** Returns true if a turn takes the answer of a case that is left out. */
+  lacksAnswerFor(turn: WrittenTurn | undefined): boolean {
+    return turn !== undefined && this.#findPrecedingCases(turn).includes(LEFT_OUT);
+  }
+
+  /** Records that the case of a turn is left out. */
+  leaveOut(turn: WrittenTurn | undefined): void {
+    for (const key of turn ? listAnswerKeys(turn) : []) this.#cases.set(key, LEFT_OUT);
+  }
+
+  /** Adds a case by its index, and returns its turn. */
+  add(turn: WrittenTurn, index: number): ConvertedTurn {
+    const after = this.#findPrecedingCases(turn);
+    for (const key of listAnswerKeys(turn)) this.#cases.set(key, index);
+    return { ...turn, after };
+  }
+
+  #findPrecedingCases({ conversation, takes }: WrittenTurn): number[] {
+    const keys = [...listConversationKeys(conversation), ...takes.map(toVariableKey)];
+    return keys.flatMap(key => this.#cases.get(key) ?? []);
+  }
+}
+
+/**
+ * Returns the keys of the conversation that an answer continues, and of the variable in which it is
+ * stored.
+ */
+function listAnswerKeys({ conversation, storesAs }: WrittenTurn): string[] {
+  const storeKeys = storesAs === undefined ? [] : [toVariableKey(storesAs)];
+  return [...listConversationKeys(conversation), ...storeKeys];
+}
+
+function listConversationKeys(conversation: string | undefined): string[] {
+  return conversation === undefined ? [] : [`conversation ${conversation}`];
+}
+
+function toVariableKey(name: string): string {
+  return `variable ${name}`;
 }

@@ -2,17 +2,16 @@ import { faultAt } from '../../../../files/formats/file-fault.ts';
 import { findOwnValue, type JsonObject, type JsonValue } from '../../../../files/formats/json.ts';
 import type { ConvertedCase } from '../../converted-prompt.ts';
 import type { TestCaseText } from '../../file-texts.ts';
-import type { Piece } from '../../template-pieces.ts';
 import { type Assertion, isCheckedByCode } from '../assertions/assertion.ts';
 import { convertAssertion } from '../assertions/convert-assertion.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { Located } from '../files/source-files.ts';
-import { fillVariables, hasUnreadableTag, renderVariable } from '../nunjucks/fill-variables.ts';
-import { includesPrompt, type PromptNames } from '../prompts/prompt-references.ts';
+import { fillVariables } from '../nunjucks/fill-variables.ts';
+import { includesPrompt } from '../prompts/prompt-references.ts';
 import { CaseAnswers, findTurn, mentionsVariable, type WrittenTurn } from './case-turns.ts';
-import type { ConfiguredTests } from './configured-test.ts';
-import { type ConfiguredTest, countCombinations } from './configured-test.ts';
-import { renderRequestBody } from './render-request-body.ts';
+import { type ConfiguredTest, type ConfiguredTests, countCombinations } from './configured-test.ts';
+import type { PromptNeeds } from './prompt-needs.ts';
+import { renderInputs } from './render-inputs.ts';
 import { type Combination, chooseCombination } from './variable-combinations.ts';
 
 /** Maximum number of characters in all inputs of all cases. */
@@ -28,24 +27,6 @@ export interface CasesForPrompt {
   readonly cases: readonly LocatedCase[];
   /** The number of cases that are left out. */
   readonly leftOutCount: number;
-}
-
-/** A prompt with its inputs. */
-export interface PromptNeeds {
-  readonly prompt: PromptNames;
-  /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
-  readonly template: string | undefined;
-  readonly inputs: readonly string[];
-  /** The inputs that programs alone read, as JSON. */
-  readonly jsonInputs: readonly string[];
-  /** The inputs whose Nunjucks promptfoo renders. */
-  readonly renderedInputs: readonly string[];
-  /** True if promptfoo renders every variable, used or not. */
-  readonly isEachRendered: boolean;
-  /** The parts of the prompt if it is a text with variables. */
-  readonly plainPrompt: readonly Exclude<Piece, { readonly tag: string }>[] | undefined;
-  /** True if code sees the variables of every case. */
-  readonly hasCode: boolean;
 }
 
 /** Returns the cases for the inputs of a prompt, each with a value for every input. */
@@ -79,6 +60,15 @@ export function buildCases(
   return cases;
 }
 
+/** The test that a case comes from. */
+interface CaseOrigin {
+  readonly line: number;
+  readonly test: ConfiguredTest;
+  readonly turn: WrittenTurn | undefined;
+  /** The repetitions of a test that doesn't set its own. */
+  readonly repeat: number | undefined;
+}
+
 /** Collects the cases, and counts those that are left out. */
 class CaseList implements CasesForPrompt {
   readonly cases: LocatedCase[] = [];
@@ -102,24 +92,10 @@ class CaseList implements CasesForPrompt {
     this.#answers.leaveOut(turn);
   }
 
-  /**
-   * Adds a case, unless it is left out.
-   *
-   * @param repeat the repetitions of a test that doesn't set its own
-   */
+  /** Adds a case, unless it is left out. */
   add(
     { isLeftOut, text, ...fields }: GeneratedCase,
-    {
-      line,
-      test,
-      turn,
-      repeat,
-    }: {
-      line: number;
-      test: ConfiguredTest;
-      turn: WrittenTurn | undefined;
-      repeat: number | undefined;
-    },
+    { line, test, turn, repeat }: CaseOrigin,
   ): void {
     this.#conversion.budget.countStep();
 
@@ -259,93 +235,6 @@ function reportStoredVariable(
     `an assertion with \`{{${storedName}}}\`, the answer of another test, has no equivalent`,
   );
   return true;
-}
-
-/** Renders the inputs of a case, which is left out if promptfoo would render them differently. */
-function renderInputs(
-  combination: Combination,
-  needs: PromptNeeds,
-  conversion: ConversionContext,
-): { readonly inputs: Readonly<Record<string, string>>; readonly isLeftOut: boolean } {
-  const omissionsBefore = conversion.omissionCount;
-  const inputs = Object.fromEntries(
-    needs.inputs.map(input => [input, renderInput(input, combination, needs, conversion)]),
-  );
-
-  if (needs.isEachRendered && conversion.isForTest) {
-    reportUnreadableVariables(combination, needs, conversion);
-  }
-
-  return { inputs, isLeftOut: conversion.omissionCount > omissionsBefore };
-}
-
-/**
- * Returns the text of an input: the body of a request, a variable or its default, empty if the test
- * has none.
- */
-function renderInput(
-  input: string,
-  combination: Combination,
-  needs: PromptNeeds,
-  conversion: ConversionContext,
-): string {
-  const { texts, values } = combination;
-  const renderOther = (name: string): string => renderInput(name, combination, needs, conversion);
-
-  const body = conversion.requestBodies.get(input);
-  if (body) {
-    const promptTexts = needs.plainPrompt?.map(piece =>
-      'text' in piece ? piece.text : renderOther(piece.input),
-    );
-    return renderRequestBody(body, values, { prompt: promptTexts?.join('') }, conversion);
-  }
-
-  const fallback = conversion.inputsWithDefault.get(input);
-  if (fallback) {
-    return Object.hasOwn(texts, fallback.variable) ? renderOther(fallback.variable) : fallback.text;
-  }
-
-  return Object.hasOwn(texts, input)
-    ? renderVariableText(input, combination, needs, conversion)
-    : '';
-}
-
-/** Returns the text of a variable with its Nunjucks rendered, or its value as JSON. */
-function renderVariableText(
-  name: string,
-  { chosen, texts, values }: Combination,
-  { renderedInputs, jsonInputs }: PromptNeeds,
-  conversion: ConversionContext,
-): string {
-  const text = texts[name] ?? '';
-  const at = renderedInputs.includes(name) ? chosen[name]?.at : undefined;
-  const rendered = at && renderVariable(text, texts);
-  if (rendered !== undefined) return rendered;
-
-  if (at) {
-    conversion.reportOmission(
-      at,
-      `the variable \`${name}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
-    );
-  }
-
-  const value = values[name];
-  const isStructured = typeof value === 'object' && value !== null;
-  return isStructured || jsonInputs.includes(name) ? JSON.stringify(value) : text;
-}
-
-/** Reports variables that promptfoo fails to render, although the prompt doesn't use them. */
-function reportUnreadableVariables(
-  { chosen, texts }: Combination,
-  { renderedInputs }: PromptNeeds,
-  conversion: ConversionContext,
-): void {
-  for (const [key, { at }] of Object.entries(chosen)) {
-    if (renderedInputs.includes(key) || !at || !hasUnreadableTag(texts[key] ?? '', texts)) {
-      continue;
-    }
-    conversion.reportOmission(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
-  }
 }
 
 /** Returns the values that differ from the input of their name, or have none. */

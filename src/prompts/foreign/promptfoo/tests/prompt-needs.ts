@@ -1,12 +1,30 @@
 import { isJsonList, type JsonObject } from '../../../../files/formats/json.ts';
-import { listInputs, listTestedInputs } from '../../template-pieces.ts';
+import { listInputs, listTestedInputs, type Piece } from '../../template-pieces.ts';
 import type { ConversionContext } from '../conversion-context.ts';
 import type { ConfiguredPrompt } from '../prompts/configured-prompt.ts';
 import type { PromptBody } from '../prompts/prompt-body.ts';
 import { readPromptJson } from '../prompts/prompt-messages.ts';
+import type { PromptNames } from '../prompts/prompt-references.ts';
 import type { ConfiguredModels } from '../providers/configured-models.ts';
-import type { PromptNeeds } from './cases-for-prompt.ts';
 import type { JsonVariables } from './variable-kinds.ts';
+
+/** A prompt with its inputs. */
+export interface PromptNeeds {
+  readonly prompt: PromptNames;
+  /** The Nunjucks that makes it; undefined if a prompt file expresses it. */
+  readonly template: string | undefined;
+  readonly inputs: readonly string[];
+  /** The inputs that programs alone read, as JSON. */
+  readonly jsonInputs: readonly string[];
+  /** The inputs whose Nunjucks promptfoo renders. */
+  readonly renderedInputs: readonly string[];
+  /** True if promptfoo renders every variable, used or not. */
+  readonly isEachRendered: boolean;
+  /** The parts of the prompt if it is a text with variables. */
+  readonly plainPrompt: readonly Exclude<Piece, { readonly tag: string }>[] | undefined;
+  /** True if code sees the variables of every case. */
+  readonly hasCode: boolean;
+}
 
 /** A prompt, the models that it runs with, and the variables that are not texts. */
 interface ConvertedParts {

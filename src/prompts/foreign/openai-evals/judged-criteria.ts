@@ -1,0 +1,147 @@
+import { isJsonList, withoutUndefined } from '../../../files/formats/json.ts';
+import { type AnswerPart, findAnswerPart, toAnswerTransform } from './answer-part.ts';
+import {
+  type AddCriterionNote,
+  type Criterion,
+  type CriterionEntries,
+  NO_PLACEHOLDERS,
+} from './criterion.ts';
+import { addOpenaiProvider, readMessages, type TextMessage } from './read-messages.ts';
+import { fillReferences, type Reference, splitAtReferences } from './row-references.ts';
+
+/** The question of a criterion that a model judges. */
+interface CriterionQuestion {
+  readonly messages: readonly TextMessage[];
+  /** The part of the answer that the messages refer to. */
+  readonly answer: AnswerPart;
+  readonly model: string | undefined;
+}
+
+/** Reads the question of a criterion; undefined if its messages don't refer to the answer. */
+function readCriterionQuestion(
+  entries: CriterionEntries,
+  addNote: AddCriterionNote,
+): CriterionQuestion | undefined {
+  const node = entries.get('input');
+  const messages = node ? (readMessages(node.toJson(), node) ?? []) : [];
+  const answer = findAnswerPart(
+    messages.flatMap(({ text }) => splitAtReferences(text)),
+    addNote,
+  );
+  const model = entries.get('model')?.scalar;
+
+  return (
+    answer && {
+      messages,
+      answer,
+      model: model === undefined ? undefined : addOpenaiProvider(model),
+    }
+  );
+}
+
+export function readLabelModel(
+  entries: CriterionEntries,
+  addNote: AddCriterionNote,
+): Criterion | undefined {
+  const question = readCriterionQuestion(entries, addNote);
+  if (!question) return undefined;
+
+  const labels = readLabelTexts(entries, 'labels');
+  const passingLabels = readLabelTexts(entries, 'passing_labels');
+
+  if (labels.length === 0) {
+    addNote('has no `labels`: it is left out');
+    return undefined;
+  }
+
+  const { messages, answer, model } = question;
+  const systemMessages = messages.filter(isSystemMessage);
+  const userMessages = messages.filter(message => !isSystemMessage(message));
+  const placeholders = new Map<string, readonly string[]>();
+  const system = joinJudgeText(systemMessages, placeholders);
+  const user = joinJudgeText(userMessages, placeholders);
+
+  const instruction = `Answer with one of these labels, and nothing else: ${labels.join(', ')}`;
+  const llm = withoutUndefined({
+    prompt: [user === '' ? system : user, instruction].join('\n\n'),
+    systemPrompt: user !== '' && system !== '' ? system : undefined,
+    model,
+    // A label that is part of another comes after it: the first one in the model's answer decides.
+    choices: labels
+      .toSorted((a, b) => b.length - a.length)
+      .map(label => ({ choice: label, score: passingLabels.includes(label) ? 1 : 0 })),
+  });
+
+  return { placeholders, buildExpectation: () => ({ llm, ...toAnswerTransform(answer) }) };
+}
+
+function readLabelTexts(entries: CriterionEntries, key: string): string[] {
+  return (entries.get(key)?.readItems(key) ?? []).map(label => label.readText(key));
+}
+
+function isSystemMessage({ role }: TextMessage): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/**
+ * Joins messages with a placeholder for each reference. Adds the fields that they name to
+ * `placeholders`.
+ */
+function joinJudgeText(
+  messages: readonly TextMessage[],
+  placeholders: Map<string, readonly string[]>,
+): string {
+  const addPlaceholder = ({ source: of, path }: Reference): string => {
+    if (of === 'sample') return '{{completion}}';
+    const field = path.join('.');
+    const name = field === 'completion' ? 'item.completion' : field;
+    placeholders.set(name, path);
+    return `{{${name}}}`;
+  };
+  const texts = messages.map(({ text }) =>
+    splitAtReferences(text)
+      .map(part => ('text' in part ? part.text : addPlaceholder(part)))
+      .join(''),
+  );
+  return texts.join('\n\n');
+}
+
+export function readScoreModel(
+  entries: CriterionEntries,
+  addNote: AddCriterionNote,
+): Criterion | undefined {
+  const question = readCriterionQuestion(entries, addNote);
+  if (!question) return undefined;
+
+  const range = entries.get('range')?.toJson();
+  const [lowest, highest] = isJsonList(range) ? range : [0, 1];
+  if (typeof lowest !== 'number' || typeof highest !== 'number' || lowest >= highest) {
+    addNote('has a `range` that is not two numbers: it is left out');
+    return undefined;
+  }
+
+  const passThreshold = entries.get('pass_threshold')?.toJson();
+  if (typeof passThreshold !== 'number') {
+    addNote('has no `pass_threshold`: half of its range is used');
+  }
+  if (entries.has('sampling_params')) addNote('has `sampling_params`, which have no equivalent');
+
+  const { messages, answer, model } = question;
+  const lowestPass = typeof passThreshold === 'number' ? passThreshold : (lowest + highest) / 2;
+  const threshold = Math.min(1, Math.max(0, (lowestPass - lowest) / (highest - lowest)));
+
+  return {
+    placeholders: NO_PLACEHOLDERS,
+    buildExpectation: row => {
+      const instructions = messages
+        .map(({ text }) => fillReferences(splitAtReferences(text), row, '(the answer)'))
+        .join('\n\n');
+      return {
+        rubric: `scores at least ${lowestPass}, from ${lowest} to ${highest}, by these instructions (${lowest} is the score 0, ${highest} is 1):\n\n${instructions}`,
+        threshold,
+        ...(model !== undefined && { judge: model }),
+        ...toAnswerTransform(answer),
+      };
+    },
+  };
+}

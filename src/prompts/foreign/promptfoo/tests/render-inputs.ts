@@ -1,0 +1,98 @@
+import type { ConversionContext } from '../conversion-context.ts';
+import { hasUnreadableTag, renderVariable } from '../nunjucks/fill-variables.ts';
+import type { PromptNeeds } from './prompt-needs.ts';
+import { renderRequestBody } from './render-request-body.ts';
+import type { Combination } from './variable-combinations.ts';
+
+interface RenderedInputs {
+  readonly inputs: Readonly<Record<string, string>>;
+  /** True if promptfoo would render one of them in another way. */
+  readonly isLeftOut: boolean;
+}
+
+/** Renders the inputs of a case, which is left out if promptfoo would render them differently. */
+export function renderInputs(
+  combination: Combination,
+  needs: PromptNeeds,
+  conversion: ConversionContext,
+): RenderedInputs {
+  const omissionsBefore = conversion.omissionCount;
+  const inputs = Object.fromEntries(
+    needs.inputs.map(input => [input, renderInput(input, combination, needs, conversion)]),
+  );
+
+  if (needs.isEachRendered && conversion.isForTest) {
+    reportUnreadableVariables(combination, needs, conversion);
+  }
+
+  return { inputs, isLeftOut: conversion.omissionCount > omissionsBefore };
+}
+
+/**
+ * Returns the text of an input: the body of a request, a variable or its default, empty if the test
+ * has none.
+ */
+function renderInput(
+  input: string,
+  combination: Combination,
+  needs: PromptNeeds,
+  conversion: ConversionContext,
+): string {
+  const { texts, values } = combination;
+  const renderOther = (name: string): string => renderInput(name, combination, needs, conversion);
+
+  const body = conversion.requestBodies.get(input);
+  if (body) {
+    const promptTexts = needs.plainPrompt?.map(piece =>
+      'text' in piece ? piece.text : renderOther(piece.input),
+    );
+    return renderRequestBody(body, values, { prompt: promptTexts?.join('') }, conversion);
+  }
+
+  const fallback = conversion.inputsWithDefault.get(input);
+  if (fallback) {
+    return Object.hasOwn(texts, fallback.variable) ? renderOther(fallback.variable) : fallback.text;
+  }
+
+  return Object.hasOwn(texts, input)
+    ? renderVariableText(input, combination, needs, conversion)
+    : '';
+}
+
+/** Returns the text of a variable with its Nunjucks rendered, or its value as JSON. */
+function renderVariableText(
+  name: string,
+  { chosen, texts, values }: Combination,
+  { renderedInputs, jsonInputs }: PromptNeeds,
+  conversion: ConversionContext,
+): string {
+  const text = texts[name] ?? '';
+  const at = renderedInputs.includes(name) ? chosen[name]?.at : undefined;
+  const rendered = at && renderVariable(text, texts);
+  if (rendered !== undefined) return rendered;
+
+  if (at) {
+    conversion.reportOmission(
+      at,
+      `the variable \`${name}\` has Nunjucks beyond \`{{name}}\`, which has no equivalent`,
+    );
+  }
+
+  const value = values[name];
+  const isStructured = typeof value === 'object' && value !== null;
+  return isStructured || jsonInputs.includes(name) ? JSON.stringify(value) : text;
+}
+
+/** Reports variables that promptfoo fails to render, although the prompt doesn't use them. */
+function reportUnreadableVariables(
+  { chosen, texts }: Combination,
+  { renderedInputs }: PromptNeeds,
+  conversion: ConversionContext,
+): void {
+  for (const [key, { at }] of Object.entries(chosen)) {
+    if (renderedInputs.includes(key) || !at || !hasUnreadableTag(texts[key] ?? '', texts)) {
+      continue;
+    }
+    conversion.reportOmission(at, `the variable \`${key}\` has Nunjucks that promptfoo can't read`);
+  }
+}
