@@ -1,4 +1,5 @@
 import type { Options, ValidateFunction } from 'ajv';
+import type { Change } from 'diff';
 import type { JsonObject } from '../../files/formats/json.ts';
 import type { SchemaMismatch } from '../../prompts/schemas/mismatch.ts';
 import { MAX_JSON, parseBoundedJson } from '../../utils/bounded-json.ts';
@@ -51,9 +52,9 @@ export interface CheckTasks {
   readonly rendering: CheckTasks['javascript'];
   /** Returns the differences of two texts; undefined if more than 2,000 lines differ. */
   readonly differences: (
-    one: string,
-    other: string,
-    by: 'words' | 'lines',
+    first: string,
+    second: string,
+    unit: 'words' | 'lines',
   ) => DiffPart[] | undefined;
 }
 
@@ -67,7 +68,8 @@ export type CheckWork = {
 const CHECK_TIMEOUT_MS = 2000;
 
 /** Loading a template engine alone takes a second on a busy machine. */
-const RENDERING_MS = 20_000;
+const RENDERING_TIMEOUT_MS = 20_000;
+
 const CHECK = { subject: 'the check', timeMs: CHECK_TIMEOUT_MS, isExpression: false };
 const EXPRESSION = { subject: 'the expression', timeMs: CHECK_TIMEOUT_MS, isExpression: true };
 
@@ -82,8 +84,17 @@ export const CHECK_LIMITS: { readonly [N in CheckName]: typeof CHECK } = {
   expressionFault: EXPRESSION,
   select: EXPRESSION,
   javascript: { ...CHECK, subject: 'the JavaScript' },
-  rendering: { ...CHECK, subject: 'rendering', timeMs: RENDERING_MS },
+  rendering: { ...CHECK, subject: 'rendering', timeMs: RENDERING_TIMEOUT_MS },
 };
+
+/**
+ * Maximum number of differing lines to show; more are only counted, because finding the fewest
+ * takes quadratic time.
+ */
+const MAX_COMPARED_LINES = 2000;
+
+/** Maximum length of a text to compare by words; longer texts are compared by lines. */
+const MAX_LENGTH_BY_WORDS = 50_000;
 
 /** Loads each task with its dependencies, so that loading doesn't count against its time. */
 export const loadTask: { readonly [N in CheckName]: () => Promise<CheckTasks[N]> } = {
@@ -161,40 +172,25 @@ async function loadSchemaFault(): Promise<CheckTasks['schemaFault']> {
 
 async function loadDifferences(): Promise<CheckTasks['differences']> {
   const { diffLines, diffWordsWithSpace } = await import('diff');
-  return (one, other, by) => {
+  return (first, second, unit) => {
     const bound = { maxEditLength: 2 * MAX_COMPARED_LINES };
-    const isByWords = by === 'words' && one.length + other.length <= MAX_LENGTH_BY_WORDS;
-    const wordChanges = isByWords ? diffWordsWithSpace(one, other, bound) : undefined;
-    const changes = wordChanges ?? diffLines(one, other, bound);
+    const isByWords = unit === 'words' && first.length + second.length <= MAX_LENGTH_BY_WORDS;
+    const wordChanges = isByWords ? diffWordsWithSpace(first, second, bound) : undefined;
+    const changes = wordChanges ?? diffLines(first, second, bound);
     if (changes === undefined) return undefined;
 
-    const lineCount = (kind: DiffPart['kind']): number =>
+    const countLines = (kind: DiffPart['kind']): number =>
       changes.reduce((sum, change) => sum + (getChangeKind(change) === kind ? change.count : 0), 0);
-    const differingLines = isByWords ? 0 : Math.max(lineCount('added'), lineCount('removed'));
-    if (differingLines > MAX_COMPARED_LINES) return undefined;
+    const differenceCount = isByWords ? 0 : Math.max(countLines('added'), countLines('removed'));
+    if (differenceCount > MAX_COMPARED_LINES) return undefined;
     return changes.map(change => ({ kind: getChangeKind(change), text: change.value }));
   };
 }
 
-function getChangeKind({
-  added,
-  removed,
-}: {
-  added: boolean;
-  removed: boolean;
-}): 'added' | 'removed' | 'same' {
-  if (added) return 'added';
-  return removed ? 'removed' : 'same';
+function getChangeKind(change: Pick<Change, 'added' | 'removed'>): DiffPart['kind'] {
+  if (change.added) return 'added';
+  return change.removed ? 'removed' : 'same';
 }
-
-/**
- * Maximum number of differing lines to show; more are only counted, because finding the fewest
- * takes quadratic time.
- */
-const MAX_COMPARED_LINES = 2000;
-
-/** Maximum length of a text to compare by words; longer texts are compared by lines. */
-const MAX_LENGTH_BY_WORDS = 50_000;
 
 type SchemaDialect = 'draft-07' | '2020-12';
 
@@ -210,8 +206,8 @@ async function loadSchemaCompilers() {
   const { default: formats } = await import('ajv-formats');
   const { Ajv } = await import('ajv');
   const { Ajv2020 } = await import('ajv/dist/2020.js');
-  const newCompiler = (dialect: SchemaDialect, own: Options) => {
-    const options = { strict: false, allErrors: false, logger: false, ...own } as const;
+  const newCompiler = (dialect: SchemaDialect, extraOptions: Options) => {
+    const options = { strict: false, allErrors: false, logger: false, ...extraOptions } as const;
     return formats.default(dialect === 'draft-07' ? new Ajv(options) : new Ajv2020(options));
   };
 
@@ -225,31 +221,37 @@ async function loadSchemaCompilers() {
  * Yields the JSON values in a text: the whole text, then every object and array, nested ones too.
  */
 function* listJsonValues(text: string): Generator {
-  const starts = [...text.matchAll(/[[{]/gu)].map(({ index }) => index);
-  for (const [start, end] of [
-    [0, text.length] as const,
-    ...starts.map(at => [at, findValueEnd(text, at)] as const),
-  ]) {
-    try {
-      yield parseBoundedJson(text.slice(start, end), MAX_JSON);
-    } catch {
-      // Not JSON, or above the limits.
-    }
+  yield* parseIfJson(text);
+  for (const { index: start } of text.matchAll(/[[{]/gu)) {
+    yield* parseIfJson(text.slice(start, findValueEnd(text, start)));
   }
 }
+
+/** Returns the value of a text; none if it is not JSON or above the limits. */
+function parseIfJson(text: string): unknown[] {
+  try {
+    return [parseBoundedJson(text, MAX_JSON)];
+  } catch {
+    return [];
+  }
+}
+
+/** Matches a string of JSON, even an unclosed one, or a bracket outside of strings. */
+const STRING_OR_BRACKET = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
 
 /**
  * Returns the end of the object or array that begins at `start`; `start` itself if it never ends.
  */
 function findValueEnd(text: string, start: number): number {
-  const pieces = /"(?:[^"\\]|\\.)*"?|[[\]{}]/gsu;
-  pieces.lastIndex = start;
+  const pattern = new RegExp(STRING_OR_BRACKET);
+  pattern.lastIndex = start;
 
   let depth = 0;
-  for (let piece = pieces.exec(text); piece !== null; piece = pieces.exec(text)) {
-    if (piece[0] === '{' || piece[0] === '[') depth += 1;
-    else if (piece[0] === '}' || piece[0] === ']') depth -= 1;
-    if (depth === 0) return pieces.lastIndex;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const [token] = match;
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    if (depth === 0) return pattern.lastIndex;
   }
 
   return start;

@@ -21,7 +21,7 @@ export interface JavaScript {
   readonly isFile: boolean;
   /** The name of the exported function; default: the only export. */
   readonly exportName?: string;
-  /** The file's place, absolute, if only Node can run it. */
+  /** The absolute path of the file, if only Node can run it. */
   readonly file?: string;
   /** The value that the code sees as `context.config`. */
   readonly config?: JsonValue;
@@ -46,8 +46,13 @@ export type JavaScriptResult =
   | { readonly value: JsonValue | undefined }
   | { readonly fault: string };
 
+type ScriptFault = Extract<JavaScriptResult, { readonly fault: string }>;
+
 const MEMORY_BYTES = 64 * 1024 * 1024;
 const STACK_BYTES = 128 * 1024;
+
+/** Matches the `export` of a module. */
+const EXPORT = /^[ \t]*export\b/mu;
 
 /** Loads an engine without files, network, processes or any clock but `Date`. */
 export async function loadJavaScript(): Promise<
@@ -93,10 +98,10 @@ function runScript(
   const inputText = vm.newString(JSON.stringify(input));
   vm.setProp(vm.global, '__input', inputText);
   inputText.dispose();
-  const prepared = vm.evalCode(`__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`);
-  if (prepared.error) return readScriptFault(vm, prepared.error);
+  const setUp = vm.evalCode(`__input = JSON.parse(__input);(${addEngineGlobals.toString()})()`);
+  if (setUp.error) return readScriptFault(vm, setUp.error);
 
-  prepared.value.dispose();
+  setUp.value.dispose();
   const callable = script.isFile ? getExportedFunction(vm, script) : compileCode(vm, script.code);
   if ('fault' in callable) return callable;
 
@@ -109,7 +114,7 @@ function runScript(
 }
 
 /** A function in the engine, or why there is none. */
-type Callable = { readonly handle: QuickJSHandle } | { readonly fault: string };
+type Callable = { readonly handle: QuickJSHandle } | ScriptFault;
 
 function compileCode(vm: QuickJSContext, code: string): Callable {
   const evaluated = vm.evalCode(
@@ -119,10 +124,8 @@ function compileCode(vm: QuickJSContext, code: string): Callable {
   return evaluated.error ? readScriptFault(vm, evaluated.error) : { handle: evaluated.value };
 }
 
-const MODULE = /^[ \t]*export\b/mu;
-
 function getExportedFunction(vm: QuickJSContext, { code, exportName }: JavaScript): Callable {
-  const isModule = MODULE.test(code);
+  const isModule = EXPORT.test(code);
   const text = isModule
     ? code
     : `(function (module, exports) {\n${code}\nreturn module.exports; })`;
@@ -185,7 +188,7 @@ function readValue(vm: QuickJSContext, handle: QuickJSHandle): JavaScriptResult 
   return 'value' in parsed ? parsed : { fault: `its result ${parsed.fault}` };
 }
 
-function readScriptFault(vm: QuickJSContext, error: QuickJSHandle): { fault: string } {
+function readScriptFault(vm: QuickJSContext, error: QuickJSHandle): ScriptFault {
   const thrown: unknown = vm.dump(error);
   error.dispose();
   if (typeof thrown !== 'object' || thrown === null) return { fault: String(thrown) };

@@ -14,6 +14,22 @@ const IMAGE_PREFIX = 'image ';
 const VERSION_FIELD = 'the prompt version';
 
 /**
+ * Maximum number of differences to name; an untrusted recording may differ in any number of inputs.
+ */
+const MAX_NAMED_DIFFERENCES = 20;
+const MAX_FIELD_NAME_LENGTH = 100;
+const MAX_FIELD_VALUE_LENGTH = 40;
+
+/**
+ * The weight of a field's difference; default 1. A recording of the version itself is always nearer
+ * than any other.
+ */
+const WEIGHTS: Readonly<Record<string, number>> = {
+  [VERSION_FIELD]: 1_000_000,
+  'the repetition': 0.5,
+};
+
+/**
  * Returns the recording that is most similar to a request, and the differences; undefined without
  * recordings.
  */
@@ -26,31 +42,22 @@ export async function findNearestRecording(
   for await (const { file, recording } of recordings) {
     const recordingFields = toRequestFields(recording.request);
     const allNames = new Set([...recordingFields.keys(), ...requestFields.keys()]);
-    const names = [...allNames].filter(
+    const differingNames = [...allNames].filter(
       name => (recordingFields.get(name) ?? null) !== (requestFields.get(name) ?? null),
     );
-    const weight = names.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
+    const weight = differingNames.reduce((sum, name) => sum + (WEIGHTS[name] ?? 1), 0);
     if (nearestSoFar !== undefined && nearestSoFar.weight <= weight) continue;
 
     nearestSoFar = {
       file,
       weight,
-      differenceText: describeDifferences(names, recordingFields, requestFields),
-      isSameVersion: !names.includes(VERSION_FIELD),
+      differenceText: describeDifferences(differingNames, recordingFields, requestFields),
+      isSameVersion: !differingNames.includes(VERSION_FIELD),
     };
   }
 
   return nearestSoFar;
 }
-
-/**
- * The weight of a field's difference; default 1. A recording of the version itself is always nearer
- * than any other.
- */
-const WEIGHTS: Readonly<Record<string, number>> = {
-  [VERSION_FIELD]: 1_000_000,
-  'the repetition': 0.5,
-};
 
 function toRequestFields(request: RecordedRequest): Map<string, string | null> {
   const { promptVersionId, textInputs, runOptions, imageInputs, model, schema, repetition } =
@@ -71,12 +78,6 @@ function toRequestFields(request: RecordedRequest): Map<string, string | null> {
 }
 
 type RequestFields = ReadonlyMap<string, string | null>;
-
-/**
- * Maximum number of differences to name; an untrusted recording may differ in any number of inputs.
- */
-const MAX_NAMED_DIFFERENCES = 20;
-const MAX_FIELD_NAME_LENGTH = 100;
 
 function describeDifferences(
   names: readonly string[],
@@ -110,5 +111,5 @@ function describeFieldDifference(
 
 function shortenValue(value: string | null): string {
   if (value === null) return 'none';
-  return JSON.stringify(shorten(value, 40));
+  return JSON.stringify(shorten(value, MAX_FIELD_VALUE_LENGTH));
 }

@@ -15,7 +15,12 @@ import { EXIT } from '../core/exit-codes.ts';
 import { toCliError } from '../core/failure.ts';
 import { pluralize } from '../core/pluralize.ts';
 import { makeRecording, type RecordOptions } from './make-recording.ts';
-import { findPathBelow, RequestCounter } from './recorded-request.ts';
+import {
+  findPathBelow,
+  findRunIdInPath,
+  isRunListPath,
+  RequestCounter,
+} from './recorded-request.ts';
 import type { RecordedRequest, Recorder, UncountedRequest } from './recorder.ts';
 import {
   type RecordedAnswer,
@@ -24,6 +29,9 @@ import {
 } from './recording-directory.ts';
 
 const MAX_RECORDED_ANSWER_BYTES = 64 * 1024 * 1024;
+
+/** HTTP statuses of a busy or restarting service. */
+const TEMPORARY_FAULTS: ReadonlySet<number> = new Set([429, 502, 503]);
 
 /** Maximum number of answers being written; further requests wait. */
 const MAX_PENDING_WRITES = 8;
@@ -169,8 +177,8 @@ class ServiceRecorder implements Recorder {
     if (method === 'POST' && requestPath === '/runs') {
       return this.#counter.get(headers[IDEMPOTENCY_KEY_HEADER]);
     }
-    const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(requestPath) ?? [];
-    return method === 'GET' ? this.#runningCreations.get(runId) : undefined;
+    if (method !== 'GET') return undefined;
+    return this.#runningCreations.get(findRunIdInPath(requestPath) ?? '');
   }
 
   /**
@@ -204,9 +212,9 @@ class ServiceRecorder implements Recorder {
   }
 }
 
-function incompleteRecordingError(unwritten: number, directory: string): CliError {
+function incompleteRecordingError(unwrittenCount: number, directory: string): CliError {
   return new CliError(
-    `${directory} is incomplete: ${pluralize(unwritten, 'answer')} could not be recorded`,
+    `${directory} is incomplete: ${pluralize(unwrittenCount, 'answer')} could not be recorded`,
     {
       status: 'FILE_ERROR',
       exitCode: EXIT.fault,
@@ -219,7 +227,7 @@ function incompleteRecordingError(unwritten: number, directory: string): CliErro
  * which change.
  */
 function isRecordedAsAnswer({ method }: TransportRequest, requestPath: string): boolean {
-  return method === 'GET' && !/^\/runs(?:\?|$)/u.test(requestPath);
+  return method === 'GET' && !isRunListPath(requestPath);
 }
 
 /**
@@ -229,7 +237,7 @@ function isRecordedAsAnswer({ method }: TransportRequest, requestPath: string): 
 async function sendAndCopy(
   transport: Transport,
   request: TransportRequest,
-  keep: (answer: RecordedAnswer) => void,
+  onAnswer: (answer: RecordedAnswer) => void,
 ): ReturnType<Transport['request']> {
   // Uncompressed, so that recordings are readable.
   const headers = { ...request.headers, 'accept-encoding': 'identity' };
@@ -247,13 +255,13 @@ async function sendAndCopy(
 
     const body =
       size <= MAX_RECORDED_ANSWER_BYTES ? parseJsonEnvelope(Buffer.concat(chunks)) : undefined;
-    if (body !== undefined) keep({ httpStatus: response.status, body });
+    if (body !== undefined) onAnswer({ httpStatus: response.status, body });
   }
 }
 
 /** Returns true for a temporary fault, which the same request might not meet again. */
 function isTemporaryFault({ httpStatus }: RecordedAnswer): boolean {
-  return [429, 502, 503].includes(httpStatus);
+  return TEMPORARY_FAULTS.has(httpStatus);
 }
 
 function parseJsonEnvelope(bytes: Buffer): UncheckedObject | undefined {

@@ -23,6 +23,16 @@ export function findPathBelow(baseUrl: string, url: string): string | undefined 
   return url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
 }
 
+/** Returns the id of the run that a path is about, such as `/runs/<id>`. */
+export function findRunIdInPath(requestPath: string): string | undefined {
+  return /^\/runs\/([^/?]+)$/u.exec(requestPath)?.[1];
+}
+
+/** Returns true for the path of a list of runs, with or without a query. */
+export function isRunListPath(requestPath: string): boolean {
+  return /^\/runs(?:\?|$)/u.test(requestPath);
+}
+
 /**
  * Counts equal requests to tell them apart; a retry with the same idempotency key keeps its number.
  */

@@ -56,7 +56,7 @@ const MAX_RECORDING_BYTES = 64 * 1024 * 1024;
 /** Limits on the JSON of a recording: enough for the largest answer together with its request. */
 const RECORDING_BOUNDS = { levels: MAX_JSON.levels + 10, values: 2 * MAX_JSON.values };
 
-const TOO_LARGE = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
+const TOO_LARGE_FAULT = `it is larger than ${MAX_RECORDING_BYTES / 1024 / 1024} MiB`;
 
 /** A file of a recording can't be written, as on a full disk. */
 export class UnwritableRecording extends Error {}
@@ -92,7 +92,7 @@ export class RecordingDirectory {
   /**
    * Writes a recording that `read` accepts.
    *
-   * @param file the result of `fileName`; the content may differ from its request, because the key
+   * @param file the result of `getFileName`; the content may differ from its request, because the key
    * is masked
    * @throws {Error} if `read` would refuse the recording
    */
@@ -184,6 +184,11 @@ export class RecordingDirectory {
     }
   }
 
+  async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
+    const fullPath = path.join(this.directory, 'media', sha256);
+    return { length: (await lstat(fullPath)).size, body: createReadStream(fullPath) };
+  }
+
   async #checkMedium(file: string, sha256: string): Promise<void> {
     const fullPath = path.join(this.directory, 'media', sha256);
     const stats = await lstat(fullPath).catch(() => undefined);
@@ -204,21 +209,16 @@ export class RecordingDirectory {
     }
   }
 
-  async openMedia(sha256: string): Promise<{ length: number; body: AsyncIterable<Uint8Array> }> {
-    const fullPath = path.join(this.directory, 'media', sha256);
-    return { length: (await lstat(fullPath)).size, body: createReadStream(fullPath) };
-  }
-
   async #writeJson(
     file: string,
     content: object,
-    findValueFault: (value: unknown) => string | undefined,
+    findFault: (value: unknown) => string | undefined,
   ): Promise<void> {
-    const fault = findValueFault(content);
+    const fault = findFault(content);
     if (fault !== undefined) throw new Error(`the answer does not follow the interface: ${fault}`);
 
     const text = `${stringifyAsWritten(content, 2)}\n`;
-    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE);
+    if (Buffer.byteLength(text) > MAX_RECORDING_BYTES) throw new RecordingTooBig(TOO_LARGE_FAULT);
 
     await replaceFile({ folder: this.directory, name: file }, text).catch((error: unknown) => {
       if (error instanceof LinkFault || getErrorCode(error) === undefined) throw error;
@@ -231,18 +231,18 @@ export class RecordingDirectory {
 
   async #readJson(
     file: string,
-    findValueFault: (value: unknown) => string | undefined,
+    findFault: (value: unknown) => string | undefined,
   ): Promise<object | undefined> {
     const fullPath = path.join(this.directory, file);
     const stats = await lstat(fullPath).catch(() => undefined);
     if (stats === undefined) return undefined;
     if (!stats.isFile()) throw this.#damagedError(file, 'it is not a regular file');
-    if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE);
+    if (stats.size > MAX_RECORDING_BYTES) throw this.#damagedError(file, TOO_LARGE_FAULT);
 
     const json = readJson(await readFile(fullPath, 'utf8'), RECORDING_BOUNDS, parseKeepingNumbers);
     if ('fault' in json) throw this.#damagedError(file, `it ${json.fault}`);
 
-    const fault = findValueFault(json.value);
+    const fault = findFault(json.value);
     if (fault !== undefined) throw this.#damagedError(file, fault);
     return json.value as object;
   }

@@ -26,6 +26,9 @@ const countField: FieldCheck = (value, name) =>
 const amountField: FieldCheck = (value, name) =>
   Number.isFinite(value) && Number(value) >= 0 ? undefined : `${name} is not an amount`;
 
+const flagField: FieldCheck = (value, name) =>
+  typeof value === 'boolean' ? undefined : `${name} is not true or false`;
+
 const digestField: FieldCheck = (value, name) =>
   typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value)
     ? undefined
@@ -40,17 +43,15 @@ function optionalField(check: FieldCheck): FieldCheck {
   return (value, name) => (value === undefined || value === null ? undefined : check(value, name));
 }
 
-function wordField(optionalFields: readonly string[]): FieldCheck {
+function wordField(words: readonly string[]): FieldCheck {
   return (value, name) =>
-    optionalFields.some(word => word === value)
-      ? undefined
-      : `${name} is not one of ${optionalFields.join(', ')}`;
+    words.some(word => word === value) ? undefined : `${name} is not one of ${words.join(', ')}`;
 }
 
 function listField(check: FieldCheck): FieldCheck {
   return (value, name) => {
     if (!Array.isArray(value)) return `${name} is not a list`;
-    return findDefined(value.entries(), ([at, item]) => check(item, `${name}[${at}]`));
+    return findDefined(value.entries(), ([index, item]) => check(item, `${name}[${index}]`));
   };
 }
 
@@ -71,6 +72,13 @@ function requiredFields(checks: Readonly<Record<string, FieldCheck>>): FieldChec
       ),
     );
   };
+}
+
+/** Checks fields of the interface that may be omitted or null. */
+function optionalFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
+  return requiredFields(
+    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optionalField(check)])),
+  );
 }
 
 /**
@@ -94,16 +102,6 @@ const ENVELOPE: FieldCheck = (value, name) =>
     : undefined);
 
 const ANSWER = requiredFields({ httpStatus: countField, body: ENVELOPE });
-
-/** Checks fields of the interface that may be omitted or null. */
-function optionalFields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
-  return requiredFields(
-    Object.fromEntries(Object.entries(checks).map(([name, check]) => [name, optionalField(check)])),
-  );
-}
-
-const flagField: FieldCheck = (value, name) =>
-  typeof value === 'boolean' ? undefined : `${name} is not true or false`;
 
 const NAMES = {
   promptId: textField,

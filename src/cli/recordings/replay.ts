@@ -7,7 +7,12 @@ import { stringifyAsWritten } from '../../utils/written-numbers.ts';
 import { IDEMPOTENCY_KEY_HEADER } from '../../wire/index.ts';
 import { usageError } from '../core/errors.ts';
 import { findNearestRecording } from './nearest-recording.ts';
-import { findPathBelow, RequestCounter } from './recorded-request.ts';
+import {
+  findPathBelow,
+  findRunIdInPath,
+  isRunListPath,
+  RequestCounter,
+} from './recorded-request.ts';
 import type { RecordedRequest, Recorder } from './recorder.ts';
 import {
   type RecordedAnswer,
@@ -19,6 +24,12 @@ export interface ReplayOptions {
   readonly directory: string;
   readonly baseUrl: string;
 }
+
+/** The answer to every list of runs, which are not recorded. */
+const EMPTY_RUN_LIST: RecordedAnswer = {
+  httpStatus: 200,
+  body: { status: 'SUCCESS', data: { rows: [], hasMore: false } },
+};
 
 /**
  * Answers from recordings and sends nothing. Checks all of them before the first is used, because
@@ -154,21 +165,14 @@ async function findAnswer(
     return recording && answerFromRecording(recording.answer);
   }
 
-  const [, runId = ''] = /^\/runs\/([^/?]+)$/u.exec(requestPath) ?? [];
-  const runFile = index.runs.get(runId);
+  const runFile = index.runs.get(findRunIdInPath(requestPath) ?? '');
   const recording = runFile === undefined ? undefined : await recordings.read(runFile);
   if (recording) return answerFromRecording(recording.answer);
-  if (/^\/runs(?:\?|$)/u.test(requestPath)) return answerFromRecording(EMPTY_RUN_LIST);
+  if (isRunListPath(requestPath)) return answerFromRecording(EMPTY_RUN_LIST);
 
   const answer = await recordings.readAnswer(RecordingDirectory.getAnswerFileName(requestPath));
   return answer && answerFromRecording(answer);
 }
-
-/** The answer to every list of runs, which are not recorded. */
-const EMPTY_RUN_LIST: RecordedAnswer = {
-  httpStatus: 200,
-  body: { status: 'SUCCESS', data: { rows: [], hasMore: false } },
-};
 
 async function openRecordedMedia(
   recordings: RecordingDirectory,
