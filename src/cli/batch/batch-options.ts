@@ -56,6 +56,6 @@ export interface BatchOptions {
 }
 
 /** Returns true for the name of a results file that is a CSV table. */
-export function isTable(name: string): boolean {
+export function isTableName(name: string): boolean {
   return /\.csv$/iu.test(name);
 }

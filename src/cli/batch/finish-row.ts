@@ -72,7 +72,7 @@ export async function finishRow(
       if (finalOutcome.inDoubt) countDroppedDoubt(runningBatch, finalOutcome);
       break;
     case 'postponed':
-      tally.postponed += 1;
+      tally.postponedCount += 1;
       break;
   }
 
@@ -96,7 +96,7 @@ async function endDropped(
   await budget.countWaitedRun(batch.connection, run);
 
   // It may have ended by itself just before.
-  if (run.runStatus === 'failed') tally.stopped += 1;
+  if (run.runStatus === 'failed') tally.stoppedCount += 1;
   return { kind: 'ended', run, facts };
 }
 
@@ -152,7 +152,7 @@ async function saveRunOutputs(
       force,
       facts,
     });
-    for (const { link } of failures) tally.link ??= link;
+    for (const { link } of failures) tally.refusedLink ??= link;
 
     const shownPaths =
       out === undefined
@@ -205,7 +205,7 @@ async function writeLine(
     runId,
     error,
     ...(outcome.kind === 'failed' && outcome.mayHaveRun && { mayHaveRun: true }),
-    ...(results.journalPart !== undefined && { result: results.journalPart(line, row) }),
+    ...(results.toJournalPart !== undefined && { result: results.toJournalPart(line, row) }),
   };
   await journal.recordEnd(row, end, { durable: !batch.connection.embedded || runId === null });
   if (!(await results.write(line, row))) stop.dropUnread();
@@ -224,10 +224,10 @@ function listEarlierRunIds(
 function countEnd(tally: Tally, outcome: WrittenOutcome): void {
   if (outcome.kind === 'ended') {
     tally.now[outcome.error === undefined ? 'succeeded' : 'failed'] += 1;
-    if (outcome.isUnanswered) tally.unanswered += 1;
+    if (outcome.isUnanswered) tally.unansweredCount += 1;
   } else {
     tally.now.failed += 1;
-    if (toFailure(outcome.error).exitCode === EXIT.usage) tally.faulty += 1;
+    if (toFailure(outcome.error).exitCode === EXIT.usage) tally.faultyCount += 1;
   }
 }
 
@@ -253,5 +253,5 @@ function reportEnd(
 
   const candidates = outcome.kind === 'in doubt' ? outcome.candidates : undefined;
   reportRow(ctx, source.name, row, { error, candidates });
-  if (tally.failedNow >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
+  if (tally.failedNowCount >= maxFailures) stop.stopRows(`${pluralize(maxFailures, 'row')} failed`);
 }

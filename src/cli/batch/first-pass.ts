@@ -21,9 +21,9 @@ export interface EarlierState {
 /** The result of reading all rows once. */
 export interface FirstPass {
   /** The number of rows in the shard. */
-  readonly count: number;
+  readonly rowCount: number;
   /** The ids of rows whose inputs, version or options have changed since they were sent. */
-  readonly changed: ReadonlySet<string>;
+  readonly changedIds: ReadonlySet<string>;
 }
 
 interface FirstPassOptions {
@@ -45,12 +45,12 @@ export async function readRowsOnce(
   { batch, options, earlierState }: FirstPassOptions,
 ): Promise<FirstPass> {
   const check = earlierState && new ResumedRowsCheck(ctx, batch, earlierState);
-  let count = 0;
+  let rowCount = 0;
   for await (const row of readRows(source, ctx.signal, batch.fields)) {
     if (row.row === 1) throwIfStrayColumn(batch, source, row);
-    const isOwn = isInShard(options.shard, row.row);
-    if (isOwn) count += 1;
-    await check?.add(row, isOwn);
+    const isOwnRow = isInShard(options.shard, row.row);
+    if (isOwnRow) rowCount += 1;
+    await check?.add(row, { isInShard: isOwnRow });
   }
 
   await check?.compareWithMachine();
@@ -58,7 +58,7 @@ export async function readRowsOnce(
   if (fault !== undefined) throw fault;
 
   check?.dropReplaced();
-  return { count, changed: new Set(check?.changed.keys()) };
+  return { rowCount, changedIds: new Set(check?.changedRows.keys()) };
 }
 
 type SentRow = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
@@ -66,11 +66,11 @@ type SentRow = Pick<JournalEntry, 'promptVersionId' | 'inputsDigest'>;
 /** Compares the rows of a resumed batch with its journal and results. */
 class ResumedRowsCheck {
   /** The rows that have changed since they were sent, by id. */
-  readonly changed = new Map<string, SourceRow>();
+  readonly changedRows = new Map<string, SourceRow>();
   readonly #ctx: Context;
   readonly #batch: PreparedBatch;
   readonly #earlierState: EarlierState;
-  readonly #handedOver: ReturnType<typeof collectHandedRows>;
+  readonly #handedOverRows: ReturnType<typeof collectHandedRows>;
   /** The ids in journal and results for which no row was found yet. */
   readonly #idsWithoutRow: Set<string>;
   /** The ids of results without a run for which no row was found yet. */
@@ -84,33 +84,35 @@ class ResumedRowsCheck {
     this.#ctx = ctx;
     this.#batch = batch;
     this.#earlierState = earlierState;
-    this.#handedOver = collectHandedRows(earlierState.journal);
+    this.#handedOverRows = collectHandedRows(earlierState.journal);
     const results = [...earlierState.results.states];
     this.#runlessIdsWithoutRow = new Set(
       results.filter(([, state]) => madeNoRun(state)).map(([id]) => id),
     );
     this.#idsWithoutRow = new Set([
       ...listRequiredRowIds(earlierState),
-      ...this.#handedOver.keys(),
+      ...this.#handedOverRows.keys(),
     ]);
   }
 
-  /** Compares a row. @param isOwn true if it is in the shard */
-  async add(row: SourceRow, isOwn: boolean): Promise<void> {
+  async add(row: SourceRow, { isInShard }: { readonly isInShard: boolean }): Promise<void> {
     const { journal, results } = this.#earlierState;
     results.matchRow?.(row);
     this.#runlessIdsWithoutRow.delete(row.id);
     this.#idsWithoutRow.delete(row.id);
-    const sent = this.#handedOver.get(row.id) ?? journal.states.get(row.id)?.entry;
+    const sentRow = this.#handedOverRows.get(row.id) ?? journal.states.get(row.id)?.entry;
     const result = results.states.get(row.id);
-    if (sent !== undefined && (await this.#isChanged(row, sent))) this.changed.set(row.id, row);
+    if (sentRow !== undefined && (await this.#isChanged(row, sentRow))) {
+      this.changedRows.set(row.id, row);
+    }
 
-    if (sent === undefined && result?.runId !== undefined && result.runStatus !== 'failed') {
+    if (sentRow === undefined && result?.runId !== undefined && result.runStatus !== 'failed') {
       this.#rowsByRunId.set(result.runId, row);
     }
 
-    const isKnown = journal.facts !== undefined || !results.existed || results.states.has(row.id);
-    if (!isKnown && isOwn) this.#maybeSent ??= row;
+    const isKnown =
+      journal.facts !== undefined || !results.hasEarlierResults || results.states.has(row.id);
+    if (!isKnown && isInShard) this.#maybeSent ??= row;
   }
 
   /** Returns the error that keeps the batch from resuming. */
@@ -120,6 +122,29 @@ class ResumedRowsCheck {
       this.#findLostJournalFault(options, source) ??
       this.#findChangedRowsFault(options, source)
     );
+  }
+
+  /**
+   * Compares rows whose own journal is gone with the creations in the machine's journal, if they
+   * were made here.
+   */
+  async compareWithMachine(): Promise<void> {
+    if (this.#rowsByRunId.size === 0) return;
+    for await (const entry of this.#ctx.journal.readNewestFirst()) {
+      const row = this.#rowsByRunId.get(entry.runId ?? '');
+      if (row === undefined) continue;
+      if (await this.#isChanged(row, entry)) this.changedRows.set(row.id, row);
+      this.#rowsByRunId.delete(entry.runId ?? '');
+      if (this.#rowsByRunId.size === 0) return;
+    }
+  }
+
+  /**
+   * Drops the results of faulty rows that the source no longer has. A corrected row may have
+   * another id or other columns.
+   */
+  dropReplaced(): void {
+    this.#earlierState.results.drop?.(this.#runlessIdsWithoutRow);
   }
 
   #findStrayResultFault({ out }: BatchOptions, source: string): CliError | undefined {
@@ -143,40 +168,18 @@ class ResumedRowsCheck {
   }
 
   #findChangedRowsFault({ changed }: BatchOptions, source: string): CliError | undefined {
-    const [first, ...furtherRows] = this.changed.values();
+    const [first, ...furtherRows] = this.changedRows.values();
     if (first === undefined || changed !== undefined) return undefined;
-    const rows =
+    const firstRow = describeRow(first, source);
+    const change =
       furtherRows.length === 0
-        ? `${describeRow(first, source)} has changed since it was sent`
-        : `${describeRow(first, source)} and ${furtherRows.length} more have changed since they were sent`;
+        ? `${firstRow} has changed since it was sent: its`
+        : `${firstRow} and ${furtherRows.length} more have changed since they were sent: their`;
 
     return usageError(
-      `${rows}: ${furtherRows.length === 0 ? 'its' : 'their'} inputs, version or options differ`,
+      `${change} inputs, version or options differ`,
       'Add --changed run to run such rows again, or --changed skip to keep their results.',
     );
-  }
-
-  /**
-   * Compares rows whose own journal is gone with the creations in the machine's journal, if they
-   * were made here.
-   */
-  async compareWithMachine(): Promise<void> {
-    if (this.#rowsByRunId.size === 0) return;
-    for await (const entry of this.#ctx.journal.readNewestFirst()) {
-      const row = this.#rowsByRunId.get(entry.runId ?? '');
-      if (row === undefined) continue;
-      if (await this.#isChanged(row, entry)) this.changed.set(row.id, row);
-      this.#rowsByRunId.delete(entry.runId ?? '');
-      if (this.#rowsByRunId.size === 0) return;
-    }
-  }
-
-  /**
-   * Drops the results of faulty rows that the source no longer has. A corrected row may have
-   * another id or other columns.
-   */
-  dropReplaced(): void {
-    this.#earlierState.results.drop?.(this.#runlessIdsWithoutRow);
   }
 
   async #isChanged(row: SourceRow, sentRow: SentRow): Promise<boolean> {

@@ -28,20 +28,20 @@ export async function openBatchFiles(
   source: RowSource,
   batch: PreparedBatch,
 ): Promise<BatchFiles> {
-  const passRows = async (
+  const readFirstPass = async (
     earlierState: EarlierState | undefined,
   ): Promise<FirstPass | undefined> =>
     source.isRepeatable ? readRowsOnce(ctx, source, { batch, options, earlierState }) : undefined;
 
   if (!options.resume) {
-    const firstPass = await passRows(undefined);
+    const firstPass = await readFirstPass(undefined);
     return { ...(await openJournalAndResults(ctx, options)), firstPass };
   }
 
   const files = await openJournalAndResults(ctx, options);
   const { journal, results, release } = files;
   try {
-    return { ...files, firstPass: await passRows(files) };
+    return { ...files, firstPass: await readFirstPass(files) };
   } catch (error) {
     await journal.close();
     await results.close();

@@ -23,7 +23,7 @@ export interface PlanOptions {
   readonly retryFailed: boolean;
   readonly retryUnknown: boolean;
   /** True if outputs are saved to files. */
-  readonly saves: boolean;
+  readonly savesOutputs: boolean;
 }
 
 /** Plans a row for `--resume`. Never creates a row in doubt again without `--retry-unknown`. */
@@ -35,21 +35,23 @@ export function planRow(history: RowHistory, options: PlanOptions): RowPlan {
 
   if (state.step === 'creating') return planDoubt(history, options);
   if (state.step === 'waiting') return { kind: 'create' };
-  if (state.step === 'running') return waitFor(state);
-  return hasLine(state, result) ? planEnded(result, options) : planLineless(state, options);
+  if (state.step === 'running') return planWait(state);
+  return hasMatchingLine(state, result)
+    ? planEnded(result, options)
+    : planWithoutLine(state, options);
 }
 
 /** Returns true if the result matches the journal, which is written first. */
-function hasLine(state: JobState, result: ResultState | undefined): result is ResultState {
+function hasMatchingLine(state: JobState, result: ResultState | undefined): result is ResultState {
   return result !== undefined && result.runId === state.runId && result.runStatus === state.step;
 }
 
-function waitFor({ runId = '', recovered }: JobState): RowPlan {
+function planWait({ runId = '', recovered }: JobState): RowPlan {
   return { kind: 'wait', runId, recovered };
 }
 
-function planLineless(state: JobState, { retryFailed }: PlanOptions): RowPlan {
-  if (state.runId !== undefined) return waitFor(state);
+function planWithoutLine(state: JobState, { retryFailed }: PlanOptions): RowPlan {
+  if (state.runId !== undefined) return planWait(state);
   if (retryFailed) return { kind: 'create' };
   return {
     kind: 'write line',
@@ -74,12 +76,12 @@ function planDoubt({ state, settlement }: RowHistory, { retryUnknown }: PlanOpti
   return retryUnknown ? { kind: 'create' } : { kind: 'leave', because: 'in doubt' };
 }
 
-function planEnded(result: ResultState, { retryFailed, saves }: PlanOptions): RowPlan {
-  const { runStatus, runId, failed, isGone } = result;
+function planEnded(result: ResultState, { retryFailed, savesOutputs }: PlanOptions): RowPlan {
+  const { runStatus, runId, hasFailed, isGone } = result;
   if (runStatus === 'succeeded') {
     // A successful run is paid for, so missing files are downloaded again and the run is never
     // repeated.
-    return failed && saves && runId !== undefined
+    return hasFailed && savesOutputs && runId !== undefined
       ? { kind: 'wait', runId, recovered: false }
       : { kind: 'leave', because: 'succeeded' };
   }

@@ -23,12 +23,12 @@ export interface RowJob extends Job {
 /**
  * Yields a job for each row that needs a run; reports or finishes every other row.
  *
- * @param keep keeps a row until its run has ended
+ * @param keepRow keeps a row until its run has ended
  */
 export async function* planBatchRows(
   runningBatch: RunningBatch,
   recalledJobs: RecalledJobs,
-  keep: (row: SourceRow) => RowJob['source'],
+  keepRow: (row: SourceRow) => RowJob['source'],
 ): AsyncGenerator<PlannedJob> {
   const { ctx, batch, source, options, stop, tally } = runningBatch;
   for await (const row of readRows(source, stop.stopping, batch.fields)) {
@@ -49,7 +49,7 @@ export async function* planBatchRows(
     } else if (plan.kind === 'create' && isFaulty(row)) {
       await finishRow(runningBatch, row, toFailedOutcome(ctx, usageError(row.fault)));
     } else {
-      yield { job: createRowJob(runningBatch, row, keep(row)), plan };
+      yield { job: createRowJob(runningBatch, row, keepRow(row)), plan };
     }
   }
 }
@@ -76,7 +76,7 @@ export function planBatchRow(
   id: string,
   { states, settlements }: RecalledJobs,
 ): RowPlan {
-  const hasChanged = firstPass?.changed.has(id) ?? false;
+  const hasChanged = firstPass?.changedIds.has(id) ?? false;
   const isSkipped = hasChanged && options.changed === 'skip';
   const history = {
     state: states.get(id),
@@ -87,7 +87,7 @@ export function planBatchRow(
   const plan = planRow(history, {
     retryFailed: options.retryFailed && !isSkipped,
     retryUnknown: options.retryUnknown && !isSkipped,
-    saves: options.saveTo !== undefined,
+    savesOutputs: options.saveTo !== undefined,
   });
   if (!hasChanged || plan.kind === 'wait') return plan;
 

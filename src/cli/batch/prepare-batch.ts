@@ -31,6 +31,11 @@ import { readVersion, resolveTarget } from '../targets/resolve-target.ts';
 import { quoteIfNeeded } from '../terminal/shell-words.ts';
 import type { BatchOptions } from './batch-options.ts';
 
+const ROW_INPUT_HINTS: InputHints = {
+  text: key => `in a column or field ${key}, or for all rows with -i ${key}=…`,
+  image: name => `in a column or field ${name}, or for all rows with --image ${name}=<file>`,
+};
+
 /** The parts of a batch that all rows share. */
 export interface PreparedBatch {
   readonly connection: Connection;
@@ -51,9 +56,9 @@ export async function prepareBatch(ctx: Context, options: BatchOptions): Promise
   const runOptions = parseOptions(options.runOptions);
   const { text, images } = await collectInputs(ctx, options);
   const openedImages = await openImages(createImageFinder(ctx), images);
-  const opened = await getTargetConnection(ctx, options.target);
-  checkCostCap(options.caps, opened);
-  const connection = createPacedConnection(ctx, opened, options.rate);
+  const unpacedConnection = await getTargetConnection(ctx, options.target);
+  checkCostCap(options.caps, unpacedConnection);
+  const connection = createPacedConnection(ctx, unpacedConnection, options.rate);
   const resolvedTarget = await resolveTarget(ctx, connection, options.target, {
     source: 'command line',
     model: options.model,
@@ -97,15 +102,10 @@ export async function prepareRow(
 
   return {
     promptVersionId,
-    ...checkInputs(fields, withCommonInputs(batch.common, rowInputs), IN_ROW),
+    ...checkInputs(fields, withCommonInputs(batch.common, rowInputs), ROW_INPUT_HINTS),
     options,
   };
 }
-
-const IN_ROW: InputHints = {
-  text: key => `in a column or field ${key}, or for all rows with -i ${key}=…`,
-  image: name => `in a column or field ${name}, or for all rows with --image ${name}=<file>`,
-};
 
 /**
  * Returns the text inputs of a row. Its id is an input too if the prompt is known to have an input
@@ -125,7 +125,7 @@ function pickImages(batch: PreparedBatch, { inputs, cells = {} }: ReadableRow): 
   const columns = Object.entries(cells)
     .flatMap(([name, image]) => ({ name, image, order: findImageColumnOrder(name) ?? Number.NaN }))
     .filter(({ image, order }) => image !== '' && !Number.isNaN(order))
-    .sort((one, other) => one.order - other.order);
+    .sort((a, b) => a.order - b.order);
   return columns.filter(({ name }) => !isIgnoredColumn(batch, name)).map(({ image }) => image);
 }
 

@@ -13,7 +13,7 @@ export function recallRows(
   { batch, results, journal, firstPass }: OpenBatch,
 ): Promise<RecalledJobs> {
   return recallJobs(ctx, batch.connection, journal, {
-    changed: firstPass?.changed ?? new Set(),
+    changed: firstPass?.changedIds ?? new Set(),
     runIds: [...results.states.values()].flatMap(({ runs }) => runs.map(({ runId }) => runId)),
   });
 }
@@ -53,15 +53,15 @@ export function reportDoublePayments(
     id => planBatchRow(openBatch, id, knownJobs).kind === 'create',
   );
   const steps = recreatedIds.map(id => {
-    const failedBefore = results.states.get(id)?.mayHaveRun === true;
-    return findUnknownRunStep(knownJobs, id) ?? (failedBefore ? 'failed' : undefined);
+    const isFailedResult = results.states.get(id)?.mayHaveRun === true;
+    return findUnknownRunStep(knownJobs, id) ?? (isFailedResult ? 'failed' : undefined);
   });
   reportSecondPayments(ctx, steps.filter(step => step === 'creating').length);
 
-  const failed = steps.filter(step => step === 'failed').length;
-  if (options.retryFailed && failed > 0) {
+  const failedCount = steps.filter(step => step === 'failed').length;
+  if (options.retryFailed && failedCount > 0) {
     ctx.io.note(
-      `note: --retry-failed: ${pluralize(failed, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
+      `note: --retry-failed: ${pluralize(failedCount, 'run')} may be paid for twice, because the first attempt ended in a fault of the service`,
     );
   }
 }

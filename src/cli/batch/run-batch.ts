@@ -45,10 +45,10 @@ export async function runBatch(ctx: Context, options: BatchOptions): Promise<Exi
   if (options.providerBatch) await findBatchProvider(batch.connection, batch.promptVersionId);
 
   // Every row is compared with the earlier requests before anything is sent.
-  const rows = options.resume ? await toRepeatableSource(source, ctx.signal) : source;
-  const files = await openBatchFiles(ctx, options, rows, batch);
+  const rowSource = options.resume ? await toRepeatableSource(source, ctx.signal) : source;
+  const files = await openBatchFiles(ctx, options, rowSource, batch);
   try {
-    return await runBatchRows(ctx, { options, source: rows, batch, ...files });
+    return await runBatchRows(ctx, { options, source: rowSource, batch, ...files });
   } finally {
     await files.journal.close();
     await files.results.close();
@@ -69,13 +69,18 @@ async function runDry(
     return dryRunBatch(ctx, source, batch, options);
   }
 
-  const rows = await toRepeatableSource(source, ctx.signal);
-  const { journal, results, firstPass, release } = await openBatchFiles(ctx, options, rows, batch);
+  const rowSource = await toRepeatableSource(source, ctx.signal);
+  const { journal, results, firstPass, release } = await openBatchFiles(
+    ctx,
+    options,
+    rowSource,
+    batch,
+  );
   try {
     const recalledJobs: RecalledJobs = { states: journal.states, settlements: new Map() };
     const needsRun = (id: string): boolean =>
       planBatchRow({ options, results, firstPass }, id, recalledJobs).kind === 'create';
-    return await dryRunBatch(ctx, rows, batch, { ...options, needsRun });
+    return await dryRunBatch(ctx, rowSource, batch, { ...options, needsRun });
   } finally {
     await (isNew(journal) ? journal.remove() : journal.close());
     await results.close();
@@ -113,7 +118,7 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
   reportDoublePayments(ctx, openBatch, recalledJobs);
   await journal.begin(getBatchFacts(openBatch), new Date(ctx.clock.now()).toISOString());
 
-  const tally = new Tally(firstPass?.count);
+  const tally = new Tally(firstPass?.rowCount);
   const stop = new StopControl();
   const budget = new Budget(ctx, options.caps, { until: stop.stopping });
   const handedOverRows = collectHandedRows(journal);
@@ -140,8 +145,8 @@ async function runBatchRows(ctx: Context, openBatch: OpenBatch): Promise<ExitCod
     stopListening();
   }
 
-  const readCount = stop.isStopping() ? undefined : tally.done + tally.postponed;
-  return concludeBatch(ctx, runningBatch, firstPass?.count ?? readCount);
+  const readCount = stop.isStopping() ? undefined : tally.doneCount + tally.postponedCount;
+  return concludeBatch(ctx, runningBatch, firstPass?.rowCount ?? readCount);
 }
 
 /** Returns the facts that a resumed batch must share with this one. */
@@ -154,7 +159,7 @@ function getBatchFacts({
     service: connection.service,
     promptVersionId,
     options: Object.fromEntries(runOptions),
-    rows: firstPass?.count,
+    rows: firstPass?.rowCount,
   };
 }
 

@@ -89,7 +89,7 @@ export class StopControl {
    * Listens for Ctrl-C: the first starts no more rows, the second drops the running ones, as does
    * the end of `--timeout`.
    */
-  listen(ctx: Context, tally: { readonly runningRows: number }): () => void {
+  listen(ctx: Context, tally: { readonly runningCount: number }): () => void {
     const onAbort = (): void => {
       const reason = ctx.signal.reason as Error;
       // A signal before this call would have ended the command.
@@ -110,9 +110,9 @@ export class StopControl {
 
       this.#interruptedBy = signal;
       this.stopRows();
-      const { runningRows } = tally;
+      const { runningCount } = tally;
       const left =
-        runningRows > 0 ? `; ${runningRows} still running, press Ctrl-C again to drop them` : '';
+        runningCount > 0 ? `; ${runningCount} still running, press Ctrl-C again to drop them` : '';
       ctx.io.note(`note: starting no more rows${left}`);
     });
 

@@ -4,7 +4,7 @@ import { toResultState } from '../../../src/cli/batch/results/result-state.ts';
 import { isInShard, parseShard } from '../../../src/cli/inputs/rows/shard.ts';
 import type { JobState } from '../../../src/cli/jobs/read-journal.ts';
 
-const NO_RETRY = { retryFailed: false, retryUnknown: false, saves: false };
+const NO_RETRY = { retryFailed: false, retryUnknown: false, savesOutputs: false };
 
 const ENTRY = {
   id: 'key',
@@ -59,7 +59,7 @@ describe('what --resume does with a row', () => {
       {},
       leftBecause('succeeded'),
     ],
-    ['its files are missing', result('succeeded', 'r', 'x'), { saves: true }, WAIT],
+    ['its files are missing', result('succeeded', 'r', 'x'), { savesOutputs: true }, WAIT],
     ['it failed', result('failed', 'r', 'x'), {}, leftBecause('failed')],
     [
       'it failed, failed ones are retried',

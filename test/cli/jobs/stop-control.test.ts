@@ -8,7 +8,7 @@ it('drops everything if the time was over before the first listener', async () =
   const stop = new StopControl();
   const release = stop.listen(
     { ...ctx, signal: AbortSignal.abort(new TimeIsUp()) },
-    { runningRows: 0 },
+    { runningCount: 0 },
   );
   release();
 
@@ -23,7 +23,7 @@ it.each(['SIGINT', 'SIGTERM'] as const)(
     const stop = new StopControl();
     const release = stop.listen(
       { ...ctx, signal: AbortSignal.abort(new Interrupted(signal)) },
-      { runningRows: 0 },
+      { runningCount: 0 },
     );
     release();
 

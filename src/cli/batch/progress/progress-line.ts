@@ -50,15 +50,20 @@ export function startBatchProgress(
 }
 
 /** Returns the progress as one line: done, failed, rate and time left. */
-export function formatTally({ total, done, ended, failed }: Tally, elapsedMs: number): string {
-  const timeLeftMs =
-    total === undefined ? undefined : (elapsedMs / ended) * Math.max(0, total - done);
-  return [
-    `${done}${total === undefined ? '' : ` of ${total}`} done`,
-    `${failed} failed`,
-    ...(ended === 0 ? [] : [formatSpeed(ended / (elapsedMs / 1000))]),
-    ...(ended === 0 || timeLeftMs === undefined ? [] : [`${formatElapsed(timeLeftMs)} left`]),
-  ].join(', ');
+export function formatTally(
+  { rowCount, doneCount, endedCount, failedCount }: Tally,
+  elapsedMs: number,
+): string {
+  const facts = [
+    `${doneCount}${rowCount === undefined ? '' : ` of ${rowCount}`} done`,
+    `${failedCount} failed`,
+  ];
+  if (endedCount > 0) facts.push(formatSpeed(endedCount / (elapsedMs / 1000)));
+  if (endedCount > 0 && rowCount !== undefined) {
+    const leftCount = Math.max(0, rowCount - doneCount);
+    facts.push(`${formatElapsed((elapsedMs / endedCount) * leftCount)} left`);
+  }
+  return facts.join(', ');
 }
 
 /** Returns a rate as rows per second, or per minute if it is below one per second. */
@@ -80,10 +85,11 @@ const SPINNER_WIDTH = 2;
 
 /** Returns a bar and the progress as one line of a terminal. */
 export function formatBar(tally: Tally, elapsedMs: number, columns: number): string {
-  const share = tally.total === undefined ? 0 : tally.done / Math.max(tally.total, 1);
+  const share = tally.rowCount === undefined ? 0 : tally.doneCount / Math.max(tally.rowCount, 1);
   const filled = Math.round(share * PROGRESS_BAR_WIDTH);
   const bar = '█'.repeat(filled) + '░'.repeat(PROGRESS_BAR_WIDTH - filled);
   const text = formatTally(tally, elapsedMs);
-  const most = columns - SPINNER_WIDTH - 1;
-  return `${bar} ${text}`.length <= most ? `${bar} ${text}` : text.slice(0, most);
+  const maxLength = columns - SPINNER_WIDTH - 1;
+  const line = `${bar} ${text}`;
+  return line.length <= maxLength ? line : text.slice(0, maxLength);
 }

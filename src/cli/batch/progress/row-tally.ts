@@ -7,8 +7,8 @@ export type RowEnd = 'succeeded' | 'failed' | 'in doubt' | 'running';
 
 /** Counts the rows of a batch by their outcomes. */
 export class Tally {
-  /** Number of rows; undefined until the input has been read to its end. */
-  total: number | undefined;
+  /** Undefined until the input has been read to its end. */
+  rowCount: number | undefined;
   /** Rows that had ended before this invocation, by outcome. */
   readonly before = { succeeded: 0, failed: 0, 'in doubt': 0, running: 0 };
   /** Rows that ended in this invocation, by outcome. */
@@ -16,36 +16,36 @@ export class Tally {
   /**
    * Rows that failed in this invocation because they are invalid, so that a retry would fail too.
    */
-  faulty = 0;
+  faultyCount = 0;
   /** Rows of this invocation whose run was stopped with the command. */
-  stopped = 0;
+  stoppedCount = 0;
   /** Rows of this invocation whose model was asked and returned nothing. */
-  unanswered = 0;
+  unansweredCount = 0;
   /**
    * Rows that were started in this invocation and postponed because of a fault that concerns other
    * rows too.
    */
-  postponed = 0;
+  postponedCount = 0;
   /** A link that kept an output from being saved. */
-  link: string | undefined;
+  refusedLink: string | undefined;
   /** The earliest creation in doubt, now or before. */
   earliestDoubt: SentTime | undefined;
-  #runningRows = 0;
+  #runningCount = 0;
 
   constructor(total: number | undefined) {
-    this.total = total;
+    this.rowCount = total;
   }
 
   /** Number of rows whose creation is sent and whose run has not ended. */
-  get runningRows(): number {
-    return this.#runningRows;
+  get runningCount(): number {
+    return this.#runningCount;
   }
 
   /** Counts a running row; returns a function to call when it no longer runs. */
   beginRunning(): () => void {
-    this.#runningRows += 1;
+    this.#runningCount += 1;
     return () => {
-      this.#runningRows -= 1;
+      this.#runningCount -= 1;
     };
   }
 
@@ -55,22 +55,22 @@ export class Tally {
     if (Date.parse(sent.time) <= Date.parse(time)) this.earliestDoubt = sent;
   }
 
-  get ended(): number {
+  get endedCount(): number {
     return sumCounts(this.now);
   }
 
-  get done(): number {
+  get doneCount(): number {
     return sumCounts(this.before) + sumCounts(this.now);
   }
 
   /** Number of rows that failed, now or earlier; rows in doubt or still running have not failed. */
-  get failed(): number {
+  get failedCount(): number {
     return this.before.failed + this.now.failed;
   }
 
   /** Number of rows that did not succeed in this invocation. */
-  get failedNow(): number {
-    return this.ended - this.now.succeeded;
+  get failedNowCount(): number {
+    return this.endedCount - this.now.succeeded;
   }
 }
 

@@ -18,21 +18,21 @@ const RETRY_HINT = 'Run the failed ones again with: --resume --retry-failed';
 /**
  * Brings the files into their final form, reports the end of a batch and returns its exit code.
  *
- * @param rows the number of rows; undefined if unknown
+ * @param rowCount undefined if unknown
  * @throws {Interrupted}
  * @throws {LinkFault} if an output was not saved because of a link
  */
 export async function concludeBatch(
   ctx: Context,
   runningBatch: RunningBatch,
-  rows: number | undefined,
+  rowCount: number | undefined,
 ): Promise<ExitCode> {
   const { options, tally, stop, results, journal, budget } = runningBatch;
   const { out, stream } = options;
-  const counts = countRows(tally, rows);
+  const counts = countRows(tally, rowCount);
 
-  const isAllDone = counts.inDoubt === 0 && counts.goingOn === 0 && counts.notDone === 0;
-  const isComplete = isAllDone && stop.hasReader;
+  const areAllRowsDone = counts.inDoubt === 0 && counts.goingOn === 0 && counts.notDone === 0;
+  const isComplete = areAllRowsDone && stop.hasReader;
   if (isComplete) {
     await results.finish(options.sorted);
     await journal.remove();
@@ -52,10 +52,10 @@ export async function concludeBatch(
   if (interruption !== undefined) throw interruption;
 
   throwIfBatchStopped(runningBatch, counts);
-  return counts.succeeded === rows ? EXIT.ok : getFailedExitCode(runningBatch);
+  return counts.succeeded === rowCount ? EXIT.ok : getFailedExitCode(runningBatch);
 }
 
-/** Refuses a batch that a fault or a cap stopped, or whose outputs a link kept from being saved. */
+/** Throws if a fault or a cap stopped the batch, or a link kept outputs from being saved. */
 function throwIfBatchStopped(
   { options: { out }, stop, budget, tally }: RunningBatch,
   counts: RowCounts,
@@ -65,7 +65,7 @@ function throwIfBatchStopped(
   if (budget.capError !== undefined && counts.notDone !== 0) {
     throw stoppedAtCapError(budget.capError, out, counts);
   }
-  if (tally.link !== undefined) throw new LinkFault(tally.link);
+  if (tally.refusedLink !== undefined) throw new LinkFault(tally.refusedLink);
 }
 
 /**
@@ -74,7 +74,8 @@ function throwIfBatchStopped(
  * @throws {CliError} if no model answered any row
  */
 function getFailedExitCode({ batch, tally }: RunningBatch): ExitCode {
-  if (tally.unanswered > 0 && tally.unanswered === tally.ended) throw nobodyAnsweredError();
+  if (tally.unansweredCount > 0 && tally.unansweredCount === tally.endedCount)
+    throw nobodyAnsweredError();
 
   // Any answer of the service shows whether it keeps keys.
   const { embedded, client } = batch.connection;
@@ -90,14 +91,14 @@ function interruptionError(
 ): CliError | undefined {
   const hints: string[] = [];
   if (out !== undefined && !isComplete) hints.push(formatResultsResumeHint(out));
-  if (out !== undefined && tally.stopped > 0) hints.push(RETRY_HINT);
+  if (out !== undefined && tally.stoppedCount > 0) hints.push(RETRY_HINT);
 
   const message = formatCounts(counts, tally.before);
   if (stop.interruptedBy !== undefined) {
     return new Interrupted(stop.interruptedBy, hints, { message });
   }
 
-  if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stopped > 0)) {
+  if (signal.reason instanceof TimeIsUp && (!isComplete || tally.stoppedCount > 0)) {
     return waitTimeoutError(`gave up waiting; ${message}`, { hints });
   }
 
@@ -121,9 +122,9 @@ function stoppedAtFaultError(
   { notDone }: RowCounts,
 ): CliError {
   const { message, hints, ...failure } = toFailure(fault);
-  const rowsLeft =
+  const remainder =
     notDone === null ? 'the other rows are left' : `${pluralize(notDone, 'row')} left`;
-  return new CliError(`${message}; ${rowsLeft}`, {
+  return new CliError(`${message}; ${remainder}`, {
     ...failure,
     hints: out === undefined ? hints : [...hints, formatResultsResumeHint(out)],
     cause: fault,
@@ -158,16 +159,16 @@ function listUnresumableHints(capError: CliError, done: number): readonly string
 
 type RowCounts = ReturnType<typeof countRows>;
 
-function countRows({ before, now, done }: Tally, rows: number | undefined) {
+function countRows({ before, now, doneCount }: Tally, rowCount: number | undefined) {
   return {
-    rows: rows ?? null,
+    rows: rowCount ?? null,
     succeeded: before.succeeded + now.succeeded,
     failed: before.failed + now.failed,
     inDoubt: before['in doubt'] + now['in doubt'],
     goingOn: before.running + now.running,
-    done,
+    done: doneCount,
     /** null if the number of rows is unknown. */
-    notDone: rows === undefined ? null : rows - done,
+    notDone: rowCount === undefined ? null : rowCount - doneCount,
   };
 }
 
@@ -207,9 +208,8 @@ function reportCounts(
   }
 
   if (counts.rows === 0) {
-    io.note(
-      `note: ${source.name} has no rows${options.shard === undefined ? '' : ' in this shard'}`,
-    );
+    const inShard = options.shard === undefined ? '' : ' in this shard';
+    io.note(`note: ${source.name} has no rows${inShard}`);
   } else {
     io.note(`note: ${formatCounts(counts, tally.before)}`);
   }
@@ -219,9 +219,11 @@ function reportCounts(
   const { failed, inDoubt, goingOn, notDone } = counts;
 
   // A replay would return the same answers.
-  if (failed > 0 && (!ctx.isReplay || tally.faulty > 0)) {
+  if (failed > 0 && (!ctx.isReplay || tally.faultyCount > 0)) {
     // Corrected rows count as new ones, because their ids or columns may differ.
-    io.note(tally.faulty > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT);
+    io.note(
+      tally.faultyCount > 0 ? `Correct the faulty rows. ${RETRY_HINT} --new-rows` : RETRY_HINT,
+    );
   }
 
   if (inDoubt > 0) io.note(formatDoubtHint(batch, tally));

@@ -59,9 +59,10 @@ async function buildResultGridRow(
   const state = hasRowSucceeded(row) ? 'succeeded' : 'failed';
   const parts: GridPart[] = error === null ? [] : [{ kind: 'message', text: error }];
   for (const output of outputs) parts.push(await buildOutputPart(output, savedPictures));
-  const time = seconds === null ? [] : [`${seconds} s`];
-  const size = tokens === null ? [] : [pluralize(tokens, 'token')];
-  const price = row.cost === null ? [] : [formatDollars(toMoney(row.cost))];
+  const facts = [row.runId ?? 'no run'];
+  if (seconds !== null) facts.push(`${seconds} s`);
+  if (tokens !== null) facts.push(pluralize(tokens, 'token'));
+  if (row.cost !== null) facts.push(formatDollars(toMoney(row.cost)));
 
   return {
     name: row.id,
@@ -74,7 +75,7 @@ async function buildResultGridRow(
         (image, index) => [`image ${index + 1}`, toTextOrEmpty(image)] as const,
       ),
     ],
-    cells: [{ state, facts: [row.runId ?? 'no run', ...time, ...size, ...price], parts }],
+    cells: [{ state, facts, parts }],
   };
 }
 

@@ -55,7 +55,7 @@ function getJournalPath(results: string, cwd: string): string {
   return `${path.resolve(cwd, results)}.journal`;
 }
 
-/** The progress of a batch that has not ended. */
+/** The progress of a batch that has not ended, as `--json` prints it. */
 export interface UnfinishedBatch {
   readonly done: number;
   /** The number of rows; undefined if unknown in advance. */
@@ -74,10 +74,11 @@ export async function readUnfinished(
   return { done: rows.length, of: typeof count === 'number' ? count : undefined };
 }
 
-export function formatUnfinished({ done, of }: UnfinishedBatch): string {
-  return of === undefined
-    ? `${pluralize(done, 'row')} done so far; the batch has not ended`
-    : `${done} of ${pluralize(of, 'row')} ${done === 1 ? 'is' : 'are'} done`;
+export function formatUnfinished({ done: doneCount, of: rowCount }: UnfinishedBatch): string {
+  if (rowCount === undefined) {
+    return `${pluralize(doneCount, 'row')} done so far; the batch has not ended`;
+  }
+  return `${doneCount} of ${pluralize(rowCount, 'row')} ${doneCount === 1 ? 'is' : 'are'} done`;
 }
 
 /**
@@ -140,21 +141,21 @@ export function summarizeRows(
     /** The failures, most frequent first. */
     failures: groupFailures(rows),
     /** The slowest rows first. */
-    slowest: timedRows.toSorted((one, other) => other.seconds - one.seconds).slice(0, MAX_SLOWEST),
+    slowest: timedRows.toSorted((a, b) => b.seconds - a.seconds).slice(0, MAX_SLOWEST),
   };
 }
 
 function groupFailures(
   rows: readonly ResultsLine[],
 ): { reason: string; rows: number; ids: string[] }[] {
-  const ids = new Map<string, string[]>();
+  const idsByReason = new Map<string, string[]>();
   for (const row of rows.filter(row => !hasRowSucceeded(row))) {
     const reason = getFailureReason(row);
-    ids.set(reason, [...(ids.get(reason) ?? []), row.id]);
+    idsByReason.set(reason, [...(idsByReason.get(reason) ?? []), row.id]);
   }
-  return [...ids]
-    .map(([reason, own]) => ({ reason, rows: own.length, ids: own }))
-    .toSorted((one, other) => other.rows - one.rows);
+  return [...idsByReason]
+    .map(([reason, ids]) => ({ reason, rows: ids.length, ids }))
+    .toSorted((a, b) => b.rows - a.rows);
 }
 
 /** Returns the error without the row's own line and run, so that equal failures group together. */

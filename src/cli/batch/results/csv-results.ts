@@ -7,13 +7,15 @@ import { usageError } from '../../core/errors.ts';
 import type { SourceRow } from '../../inputs/rows/row.ts';
 import { unwritableFileError } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
+import type { BatchOptions } from '../batch-options.ts';
 import {
   FIXED_COLUMNS,
   formatHeaderLine,
   formatLineParts,
   hasSameCells,
   isTableRow,
-  joinColumns,
+  joinLineParts,
+  type LineParts,
   readResultsTable,
   type TableColumns,
   type TableRow,
@@ -31,12 +33,18 @@ import type { ResultsLine } from './results-line.ts';
 /** The place of a result whose content stays in the file. */
 interface ResultPlace {
   readonly row: number;
-  readonly outputs: number;
+  readonly outputCount: number;
   /** The offset in bytes from the beginning of the file. */
   readonly start: number;
   /** The length of the row's own cells in bytes. */
   readonly ownBytes: number;
   readonly bytes: number;
+}
+
+interface CsvResultsOptions extends Pick<TableColumns, 'isForExcel'> {
+  /** The earlier results that the journal lacks. */
+  readonly rows: TableRow[];
+  readonly hasEarlierResults: boolean;
 }
 
 /** Number of characters of a table to write at a time. */
@@ -51,8 +59,8 @@ const CSV_PIECE_LENGTH = 64 * 1024;
  */
 export class CsvResults implements ResultsFile {
   readonly states = new Map<string, ResultState>();
-  readonly existed: boolean;
-  readonly journalPart = toTableRow;
+  readonly hasEarlierResults: boolean;
+  readonly toJournalPart = toTableRow;
   readonly #file: string;
   #handle: FileHandle;
   /** The results of rows, by row id: those in the journal and of this invocation. */
@@ -60,13 +68,13 @@ export class CsvResults implements ResultsFile {
   /**
    * Earlier results that the journal lacks, because they ended before its batch began, by row id.
    */
-  readonly #matched = new Map<string, TableRow>();
+  readonly #matchedRows = new Map<string, TableRow>();
   /** Such results for which no row was found yet. */
-  readonly #unmatched: TableRow[];
+  readonly #unmatchedRows: TableRow[];
   #size = 0;
   /** The columns in the file; undefined before its first result. */
   #columns: TableColumns | undefined;
-  readonly #excel: boolean;
+  readonly #isForExcel: boolean;
   /** True if appending gave more or other lines than the final table has. */
   #needsRewrite = false;
   #writing: Promise<void> = Promise.resolve();
@@ -74,13 +82,13 @@ export class CsvResults implements ResultsFile {
   private constructor(
     file: string,
     handle: FileHandle,
-    { rows, existed, excel }: { rows: TableRow[]; existed: boolean; excel: boolean },
+    { rows, hasEarlierResults, isForExcel }: CsvResultsOptions,
   ) {
     this.#file = file;
     this.#handle = handle;
-    this.#unmatched = rows;
-    this.#excel = excel;
-    this.existed = existed;
+    this.#unmatchedRows = rows;
+    this.#isForExcel = isForExcel;
+    this.hasEarlierResults = hasEarlierResults;
   }
 
   /**
@@ -93,8 +101,8 @@ export class CsvResults implements ResultsFile {
     {
       out,
       resume,
-      excel,
-    }: { readonly out: string; readonly resume: boolean; readonly excel: boolean },
+      excel: isForExcel,
+    }: Pick<BatchOptions, 'resume' | 'excel'> & { readonly out: string },
     statesBefore: ReadonlyMap<string, JobState>,
   ): Promise<CsvResults> {
     const file = path.resolve(ctx.cwd, out);
@@ -105,7 +113,7 @@ export class CsvResults implements ResultsFile {
       );
 
       // If the journal has every result, a crash can have damaged only the table's header.
-      const tableRows = resume ? await readResultsTable(file, excel) : [];
+      const tableRows = resume ? await readResultsTable(file, { isForExcel }) : [];
       if (tableRows === undefined && statesBefore.size === 0) {
         throw usageError(
           `${out}: this is not a table of batch results`,
@@ -116,11 +124,11 @@ export class CsvResults implements ResultsFile {
       const table = tableRows ?? [];
       const rows =
         statesBefore.size === 0 ? table : filterUnjournaled(table, new Map(journaledRows).values());
-      const existed = rows.length + journaledRows.length > 0;
-      const results = new CsvResults(file, handle, { rows, existed, excel });
+      const hasEarlierResults = rows.length + journaledRows.length > 0;
+      const results = new CsvResults(file, handle, { rows, hasEarlierResults, isForExcel });
       for (const [id, row] of journaledRows) results.#setResult(id, row, row);
 
-      if (existed) {
+      if (hasEarlierResults) {
         await results.#rewriteEarlier(out);
       } else {
         await truncateResults(file, handle, 0);
@@ -134,40 +142,28 @@ export class CsvResults implements ResultsFile {
   }
 
   /**
-   * Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one
-   * that can't be appended to.
-   */
-  async #rewriteEarlier(name: string): Promise<void> {
-    const earlierRows = [...this.#unmatched, ...this.#results.values()];
-    this.#columns = mergeColumns(earlierRows, { own: [], outputs: 0, excel: this.#excel });
-    await this.#replace(earlierRows);
-    this.#handle = await openResultsFile(this.#file, name, { resume: true });
-    this.#size = (await this.#handle.stat()).size;
-  }
-
-  /**
    * Finds the earlier result of a row that the journal has no result for, by the row's own columns.
    */
   matchRow({ id, row, cells = {} }: SourceRow): void {
     if (this.states.has(id)) return;
-    const at = this.#unmatched.findIndex(result => hasSameCells(result.cells, cells));
-    const [result] = at === -1 ? [] : this.#unmatched.splice(at, 1);
+    const index = this.#unmatchedRows.findIndex(result => hasSameCells(result.cells, cells));
+    const [result] = index === -1 ? [] : this.#unmatchedRows.splice(index, 1);
     if (result === undefined) return;
-    this.#matched.set(id, { ...result, row });
+    this.#matchedRows.set(id, { ...result, row });
     this.states.set(id, toRowState({ ...result, row }));
   }
 
   drop(ids: ReadonlySet<string>): void {
     for (const id of ids) {
       this.states.delete(id);
-      this.#matched.delete(id);
+      this.#matchedRows.delete(id);
       this.#results.delete(id);
       this.#needsRewrite = true;
     }
   }
 
   findUnmatchedRun(): string | undefined {
-    return this.#unmatched.find(row => !madeNoRun(toRowState(row)))?.values[0];
+    return this.#unmatchedRows.find(row => !madeNoRun(toRowState(row)))?.values[0];
   }
 
   async write(line: ResultsLine, row: SourceRow): Promise<boolean> {
@@ -179,30 +175,61 @@ export class CsvResults implements ResultsFile {
     return true;
   }
 
+  async finish(isSorted: boolean): Promise<void> {
+    await this.#writing;
+    await throwIfReplaced(this.#file, this.#handle);
+    if (!this.#needsRewrite && !isSorted && !this.hasEarlierResults)
+      return flushHandle(this.#handle);
+    const results = [...this.#matchedRows.values(), ...this.#results.values()];
+    if (isSorted) results.sort((a, b) => a.row - b.row);
+    await this.#replace(results);
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#handle.close();
+  }
+
+  /**
+   * Rewrites the table with the earlier results, because a crash or a spreadsheet may have left one
+   * that can't be appended to.
+   */
+  async #rewriteEarlier(name: string): Promise<void> {
+    const earlierRows = [...this.#unmatchedRows, ...this.#results.values()];
+    this.#columns = mergeColumns(earlierRows, {
+      ownNames: [],
+      outputCount: 0,
+      isForExcel: this.#isForExcel,
+    });
+    await this.#replace(earlierRows);
+    this.#handle = await openResultsFile(this.#file, name, { resume: true });
+    this.#size = (await this.#handle.stat()).size;
+  }
+
   async #add(id: string, tableRow: TableRow): Promise<void> {
     const names = Object.keys(tableRow.cells);
-    const outputs = tableRow.values.length - FIXED_COLUMNS.length;
+    const outputCount = tableRow.values.length - FIXED_COLUMNS.length;
     if (this.#columns === undefined) {
-      this.#columns = { own: names, outputs, excel: this.#excel };
+      this.#columns = { ownNames: names, outputCount, isForExcel: this.#isForExcel };
       await this.#append(formatHeaderLine(this.#columns));
     }
 
     const columns = this.#columns;
-    const hasAll =
-      tableRow.earlierRunIds === undefined && names.every(name => columns.own.includes(name));
-    if (this.#results.has(id) || !hasAll || outputs > columns.outputs) this.#needsRewrite = true;
+    const fitsColumns =
+      tableRow.earlierRunIds === undefined && names.every(name => columns.ownNames.includes(name));
+    if (this.#results.has(id) || !fitsColumns || outputCount > columns.outputCount)
+      this.#needsRewrite = true;
     const parts = formatLineParts(columns, tableRow);
     const start = this.#size;
-    await this.#append(joinColumns(parts, columns.own.length > 0));
-    const bytes = this.#size - start;
+    await this.#append(joinLineParts(parts));
     const place = {
       row: tableRow.row,
-      outputs,
+      outputCount,
       start,
-      ownBytes: Buffer.byteLength(parts[0]),
-      bytes,
+      ownBytes: Buffer.byteLength(parts.ownCells ?? ''),
+      bytes: this.#size - start,
     };
-    this.#setResult(id, tableRow, hasAll ? place : tableRow);
+    this.#setResult(id, tableRow, fitsColumns ? place : tableRow);
   }
 
   async #append(text: string): Promise<void> {
@@ -216,42 +243,31 @@ export class CsvResults implements ResultsFile {
    * @param stored the result, or its place in the file
    */
   #setResult(id: string, row: TableRow, stored: TableRow | ResultPlace): void {
-    this.#matched.delete(id);
+    this.#matchedRows.delete(id);
     this.#results.delete(id);
     this.#results.set(id, stored);
     this.states.set(id, toRowState(row));
   }
 
-  async finish(isSorted: boolean): Promise<void> {
-    await this.#writing;
-    await throwIfReplaced(this.#file, this.#handle);
-    if (!this.#needsRewrite && !isSorted && !this.existed) return flushHandle(this.#handle);
-    const all = [...this.#matched.values(), ...this.#results.values()];
-    if (isSorted) all.sort((one, other) => one.row - other.row);
-    await this.#replace(all);
+  async #replace(results: readonly (TableRow | ResultPlace)[]): Promise<void> {
+    const writeTo = (target: FileHandle): Promise<void> => this.#writeAll(target, results);
+    await replaceFile(toContainedPath(this.#file), writeTo).catch((error: unknown) => {
+      throw unwritableFileError(this.#file, error);
+    });
   }
 
-  async #replace(all: readonly (TableRow | ResultPlace)[]): Promise<void> {
-    await replaceFile(toContainedPath(this.#file), target => this.#writeAll(target, all)).catch(
-      (error: unknown) => {
-        throw unwritableFileError(this.#file, error);
-      },
-    );
-  }
-
-  async #writeAll(
-    target: FileHandle,
-    tableRows: readonly (TableRow | ResultPlace)[],
-  ): Promise<void> {
+  async #writeAll(target: FileHandle, results: readonly (TableRow | ResultPlace)[]): Promise<void> {
     const columns = mergeColumns(
-      tableRows,
-      this.#columns ?? { own: [], outputs: 0, excel: this.#excel },
+      results,
+      this.#columns ?? { ownNames: [], outputCount: 0, isForExcel: this.#isForExcel },
     );
     let piece = formatHeaderLine(columns);
-    for (const row of tableRows) {
+    for (const result of results) {
       const parts =
-        'cells' in row ? formatLineParts(columns, row) : await this.#readParts(row, columns);
-      piece += joinColumns(parts, columns.own.length > 0);
+        'cells' in result
+          ? formatLineParts(columns, result)
+          : await this.#readParts(result, columns);
+      piece += joinLineParts(parts);
       if (piece.length < CSV_PIECE_LENGTH) continue;
       await target.appendFile(piece);
       piece = '';
@@ -265,28 +281,27 @@ export class CsvResults implements ResultsFile {
 
   /** Returns the written cells of a result, with empty cells for columns added since. */
   async #readParts(
-    { start, ownBytes, bytes, outputs }: ResultPlace,
+    { start, ownBytes, bytes, outputCount }: ResultPlace,
     columns: TableColumns,
-  ): Promise<readonly [string, string]> {
-    const {
-      own: ownBefore,
-      outputs: outputsBefore,
-      earlier,
-    } = this.#columns ?? { own: [], outputs: 0 };
+  ): Promise<LineParts> {
+    const before = this.#columns ?? { ownNames: [], outputCount: 0, hasEarlierRuns: false };
+    const hadOwnCells = before.ownNames.length > 0;
 
     const { buffer } = await this.#handle.read(Buffer.alloc(bytes), 0, bytes, start);
-    const values = buffer.toString('utf8', ownBytes + (ownBefore.length > 0 ? 1 : 0), bytes - 1);
-    const cells = ownBefore.length > 0 ? [buffer.toString('utf8', 0, ownBytes)] : [];
-    const addedCells = Array<string>(columns.own.length - ownBefore.length).fill('');
-    const missingCount = columns.outputs - Math.max(outputs, outputsBefore);
-    const emptyCells = ','.repeat(missingCount + (columns.earlier && !earlier ? 1 : 0));
+    // A comma follows the row's own cells, and the newline ends the line.
+    const writtenValues = buffer.toString('utf8', hadOwnCells ? ownBytes + 1 : 0, bytes - 1);
+    const writtenCells = hadOwnCells ? [buffer.toString('utf8', 0, ownBytes)] : [];
 
-    return [[...cells, ...addedCells].join(','), `${values}${emptyCells}\n`];
-  }
+    const addedCells = Array<string>(columns.ownNames.length - before.ownNames.length).fill('');
+    const ownCells = [...writtenCells, ...addedCells];
+    const addedOutputCount = columns.outputCount - Math.max(outputCount, before.outputCount);
+    const addsEarlierRuns = columns.hasEarlierRuns && !before.hasEarlierRuns;
+    const addedValues = ','.repeat(addedOutputCount + (addsEarlierRuns ? 1 : 0));
 
-  async close(): Promise<void> {
-    await this.#writing;
-    await this.#handle.close();
+    return {
+      ownCells: ownCells.length === 0 ? undefined : ownCells.join(','),
+      values: `${writtenValues}${addedValues}\n`,
+    };
   }
 }
 
@@ -294,11 +309,14 @@ export class CsvResults implements ResultsFile {
  * Returns the complete rows whose runs are not in the journal: those written before its batch
  * began.
  */
-function filterUnjournaled(table: readonly TableRow[], journaled: Iterable<TableRow>): TableRow[] {
-  const known = new Set(
-    [...journaled].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),
+function filterUnjournaled(
+  table: readonly TableRow[],
+  journaledRows: Iterable<TableRow>,
+): TableRow[] {
+  const journaledRunIds = new Set(
+    [...journaledRows].flatMap(({ values, earlierRunIds = [] }) => [values[0], ...earlierRunIds]),
   );
-  return table.filter(({ isWhole, values: [runId] }) => isWhole && !known.has(runId));
+  return table.filter(({ isWhole, values: [runId] }) => isWhole && !journaledRunIds.has(runId));
 }
 
 function toRowState({ row, values, earlierRunIds }: TableRow): ResultState {
@@ -310,20 +328,20 @@ function toRowState({ row, values, earlierRunIds }: TableRow): ResultState {
 
 /** Returns all columns of the results, those of `columnsBefore` first. */
 function mergeColumns(
-  tableRows: readonly (TableRow | ResultPlace)[],
+  results: readonly (TableRow | ResultPlace)[],
   columnsBefore: TableColumns,
 ): TableColumns {
-  const ownColumns = new Set(columnsBefore.own);
-  let { outputs } = columnsBefore;
-  for (const row of tableRows) {
-    const names = 'cells' in row ? Object.keys(row.cells) : [];
-    for (const name of names) ownColumns.add(name);
-    outputs = Math.max(
-      outputs,
-      'cells' in row ? row.values.length - FIXED_COLUMNS.length : row.outputs,
-    );
+  const ownNames = new Set(columnsBefore.ownNames);
+  let { outputCount } = columnsBefore;
+  for (const result of results) {
+    if ('cells' in result) {
+      for (const name of Object.keys(result.cells)) ownNames.add(name);
+      outputCount = Math.max(outputCount, result.values.length - FIXED_COLUMNS.length);
+    } else {
+      outputCount = Math.max(outputCount, result.outputCount);
+    }
   }
 
-  const earlier = tableRows.some(row => 'cells' in row && row.earlierRunIds !== undefined);
-  return { own: [...ownColumns], outputs, earlier, excel: columnsBefore.excel };
+  const hasEarlierRuns = results.some(row => 'cells' in row && row.earlierRunIds !== undefined);
+  return { ...columnsBefore, ownNames: [...ownNames], outputCount, hasEarlierRuns };
 }

@@ -21,6 +21,9 @@ export interface TableRow {
   readonly isWhole?: boolean;
 }
 
+/** Matches a number, such as `-12`, `+.5` or `1.5e-3`. */
+const SIGNED_NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu;
+
 /** The last column, present if a row was run again. */
 const EARLIER_COLUMN = 'earlierRunIds';
 
@@ -42,13 +45,13 @@ export function isTableRow(value: unknown): value is TableRow {
  */
 export async function readResultsTable(
   file: string,
-  excel: boolean,
+  { isForExcel }: Pick<TableColumns, 'isForExcel'>,
 ): Promise<TableRow[] | undefined> {
   // A spreadsheet that has saved the table may have changed its separator.
   for (const delimiter of DELIMITERS) {
     const text = createReadStream(file, { encoding: 'utf8' }) as AsyncIterable<string>;
     const table = await readCsvTable(text, delimiter);
-    const rows = readTableRows(excel ? table.map(withoutApostrophes) : table);
+    const rows = readTableRows(isForExcel ? table.map(withoutApostrophes) : table);
     if (rows !== undefined) return rows;
   }
   return undefined;
@@ -59,18 +62,18 @@ function readTableRows([header = [], ...records]: readonly (readonly string[])[]
   | TableRow[]
   | undefined {
   const names = header.map(withLf);
-  const at = header.findIndex((_, column) =>
-    FIXED_COLUMNS.every((name, next) => header[column + next] === name),
+  const fixedStart = header.findIndex((_, column) =>
+    FIXED_COLUMNS.every((name, offset) => header[column + offset] === name),
   );
-  if (header.length > 0 && at === -1) return undefined;
+  if (header.length > 0 && fixedStart === -1) return undefined;
 
   const end = header.at(-1) === EARLIER_COLUMN ? header.length - 1 : header.length;
   return records.map((record, row) => ({
     row: row + 1,
     cells: Object.fromEntries(
-      names.slice(0, at).map((name, column) => [name, withLf(record[column] ?? '')]),
+      names.slice(0, fixedStart).map((name, column) => [name, withLf(record[column] ?? '')]),
     ),
-    values: withoutEmptyEnd(record.slice(at, end)),
+    values: withoutEmptyEnd(record.slice(fixedStart, end)),
     earlierRunIds: record[end]?.match(/\S+/gu) ?? undefined,
     // Only the last line can be torn; a spreadsheet may have left out empty cells at the end of
     // others.
@@ -94,9 +97,7 @@ function withoutApostrophes(record: readonly string[]): string[] {
 
 /** Returns true if a spreadsheet would read a cell as a formula. */
 function isFormula(value: string): boolean {
-  return (
-    /^[=+\-@\t\r]/u.test(value) && !/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/iu.test(value)
-  );
+  return /^[=+\-@\t\r]/u.test(value) && !SIGNED_NUMBER.test(value);
 }
 
 function withoutEmptyEnd(values: readonly string[]): string[] {
@@ -104,48 +105,64 @@ function withoutEmptyEnd(values: readonly string[]): string[] {
   return values.slice(0, Math.max(FIXED_COLUMNS.length, last + 1));
 }
 
-export function hasSameCells(one: TableCells, other: TableCells): boolean {
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].every(name => (one[name] ?? '') === (other[name] ?? ''));
+export function hasSameCells(a: TableCells, b: TableCells): boolean {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every(name => (a[name] ?? '') === (b[name] ?? ''));
 }
 
 export interface TableColumns {
-  readonly own: readonly string[];
+  readonly ownNames: readonly string[];
   /** Number of outputs of the widest result. */
-  readonly outputs: number;
+  readonly outputCount: number;
   /** True if a row was run again. */
-  readonly earlier?: boolean;
+  readonly hasEarlierRuns?: boolean;
   /** True if a spreadsheet must be able to open the table safely. */
-  readonly excel: boolean;
+  readonly isForExcel: boolean;
 }
 
-export function formatHeaderLine({ own, outputs, earlier = false, excel }: TableColumns): string {
-  const numbered = Array.from({ length: outputs }, (_, index) => `output${index + 1}`);
-  const names = [...own, ...FIXED_COLUMNS, ...numbered, ...(earlier ? [EARLIER_COLUMN] : [])];
-  return `${excel ? '\uFEFF' : ''}${names.map(name => quoteCsvCell(name, excel)).join(',')}\n`;
+export function formatHeaderLine(columns: TableColumns): string {
+  const { ownNames, outputCount, hasEarlierRuns = false, isForExcel } = columns;
+  const outputNames = Array.from({ length: outputCount }, (_, index) => `output${index + 1}`);
+  const names = [...ownNames, ...FIXED_COLUMNS, ...outputNames];
+  if (hasEarlierRuns) names.push(EARLIER_COLUMN);
+  return `${isForExcel ? '\uFEFF' : ''}${formatCsvCells(names, columns)}\n`;
 }
 
-/**
- * Formats a result as a line in two parts: the row's own cells, and the values with the newline.
- */
-export function formatLineParts(
-  { own, outputs, earlier = false, excel }: TableColumns,
-  { cells, values, earlierRunIds = [] }: TableRow,
-): readonly [string, string] {
-  const missing = Array<string>(Math.max(0, FIXED_COLUMNS.length + outputs - values.length)).fill(
-    '',
-  );
-  return [
-    own.map(name => quoteCsvCell(cells[name] ?? '', excel)).join(','),
-    `${[...values, ...missing, ...(earlier ? [earlierRunIds.join(' ')] : [])].map(value => quoteCsvCell(value, excel)).join(',')}\n`,
-  ];
+/** A result's line in the table, in two parts. */
+export interface LineParts {
+  /** The row's own cells; undefined if the table has no own columns. */
+  readonly ownCells: string | undefined;
+  /** The values, with the newline. */
+  readonly values: string;
 }
 
-export function joinColumns([own, values]: readonly [string, string], hasOwn: boolean): string {
-  return hasOwn ? `${own},${values}` : values;
+export function formatLineParts(columns: TableColumns, row: TableRow): LineParts {
+  const { ownNames, outputCount, hasEarlierRuns = false } = columns;
+  const { cells, earlierRunIds = [] } = row;
+  const missingCount = Math.max(0, FIXED_COLUMNS.length + outputCount - row.values.length);
+  const values = [...row.values, ...Array<string>(missingCount).fill('')];
+  if (hasEarlierRuns) values.push(earlierRunIds.join(' '));
+
+  const ownCells = ownNames.map(name => cells[name] ?? '');
+  return {
+    ownCells: ownNames.length === 0 ? undefined : formatCsvCells(ownCells, columns),
+    values: `${formatCsvCells(values, columns)}\n`,
+  };
 }
 
-function quoteCsvCell(text: string, excel: boolean): string {
-  const value = excel && isFormula(text) ? `'${text}` : text;
-  return /[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+export function joinLineParts({ ownCells, values }: LineParts): string {
+  return ownCells === undefined ? values : `${ownCells},${values}`;
+}
+
+function formatCsvCells(
+  texts: readonly string[],
+  { isForExcel }: Pick<TableColumns, 'isForExcel'>,
+): string {
+  return texts
+    .map(text => quoteCsvCell(isForExcel && isFormula(text) ? `'${text}` : text))
+    .join(',');
+}
+
+function quoteCsvCell(text: string): string {
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

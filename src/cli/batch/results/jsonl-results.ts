@@ -18,12 +18,12 @@ import { isTornLine, parseResultsLine, type ResultsLine } from './results-line.t
 
 export class JsonlResults implements ResultsFile {
   readonly states: Map<string, ResultState>;
-  readonly existed: boolean;
+  readonly hasEarlierResults: boolean;
   readonly #file: string;
   readonly #handle: FileHandle;
   /** True if a row may have more than one line. */
   #hasTwins: boolean;
-  readonly #dropped = new Set<string>();
+  readonly #droppedIds = new Set<string>();
   /**
    * The lines are not synchronised to disk one by one, because the batch's journal survives a power
    * cut.
@@ -35,7 +35,7 @@ export class JsonlResults implements ResultsFile {
     this.#handle = handle;
     this.#lines = AppendLog.forHandle(handle, { durable: false });
     this.states = readResult.states;
-    this.existed = readResult.existed;
+    this.hasEarlierResults = readResult.hasEarlierResults;
     this.#hasTwins = readResult.hasTwins;
   }
 
@@ -65,7 +65,7 @@ export class JsonlResults implements ResultsFile {
   drop(ids: ReadonlySet<string>): void {
     for (const id of ids) {
       this.states.delete(id);
-      this.#dropped.add(id);
+      this.#droppedIds.add(id);
     }
   }
 
@@ -80,29 +80,29 @@ export class JsonlResults implements ResultsFile {
   async finish(isSorted: boolean): Promise<void> {
     await this.#lines.flush();
     await throwIfReplaced(this.#file, this.#handle);
-    if (isSorted || this.#hasTwins || this.#dropped.size > 0) {
+    if (isSorted || this.#hasTwins || this.#droppedIds.size > 0) {
       await this.#rewrite(isSorted);
     } else {
       await flushHandle(this.#handle);
     }
   }
 
+  close(): Promise<void> {
+    return this.#lines.close();
+  }
+
   /** Rewrites the file with only the last line of each row. */
   async #rewrite(isSorted: boolean): Promise<void> {
     const places = await findLastLines(this.#handle);
-    for (const id of this.#dropped) places.delete(id);
+    for (const id of this.#droppedIds) places.delete(id);
 
-    const lines = [...places.values()].sort((one, other) =>
-      isSorted ? one.row - other.row : one.start - other.start,
+    const lines = [...places.values()].sort((a, b) =>
+      isSorted ? a.row - b.row : a.start - b.start,
     );
     const copyLines = async (target: FileHandle): Promise<void> => {
       for (const { start, end } of lines) {
-        const { buffer } = await this.#handle.read(
-          Buffer.alloc(end - start),
-          0,
-          end - start,
-          start,
-        );
+        const length = end - start;
+        const { buffer } = await this.#handle.read(Buffer.alloc(length), 0, length, start);
         await target.appendFile(buffer);
       }
       // Windows does not replace an open file.
@@ -112,10 +112,6 @@ export class JsonlResults implements ResultsFile {
     await replaceFile(toContainedPath(this.#file), copyLines).catch((error: unknown) => {
       throw unwritableFileError(this.#file, error);
     });
-  }
-
-  close(): Promise<void> {
-    return this.#lines.close();
   }
 }
 
@@ -130,20 +126,20 @@ type ReadStates = Awaited<ReturnType<typeof readStates>>;
 async function readStates(
   handle: FileHandle,
   { file, name }: { readonly file: string; readonly name: string },
-  note: (line: string) => void,
+  reportRepair: (line: string) => void,
 ) {
   const states = new Map<string, ResultState>();
-  let lines = 0;
+  let lineCount = 0;
 
   let hasTwins = false;
   let tornLine: PlacedLine | undefined;
   for await (const line of readPlacedLines(handle)) {
-    lines += 1;
+    lineCount += 1;
     if (!line.isWhole) tornLine = line;
     const result = parseResultsLine(line.text);
     hasTwins ||= result !== undefined && states.has(result.id);
     if (result !== undefined) states.set(result.id, toResultState(result));
-    else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lines);
+    else if (line.isWhole || !isTornLine(line.text)) refuseLine(name, lineCount);
   }
 
   if (tornLine !== undefined) {
@@ -154,10 +150,10 @@ async function readStates(
       await handle.appendFile('\n');
     }
     await flushData(handle);
-    note(`note: the last line of ${name} was incomplete and has been repaired`);
+    reportRepair(`note: the last line of ${name} was incomplete and has been repaired`);
   }
 
-  return { states, existed: lines > 0, hasTwins };
+  return { states, hasEarlierResults: lineCount > 0, hasTwins };
 }
 
 function refuseLine(file: string, line: number): never {

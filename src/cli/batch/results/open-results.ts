@@ -13,7 +13,7 @@ import { usageError } from '../../core/errors.ts';
 import { unwritableFileError } from '../../jobs/batch-journal.ts';
 import type { JobState } from '../../jobs/read-journal.ts';
 import { checkDirectory, checkWritableFile } from '../../outputs/saving/check-writable.ts';
-import { type BatchOptions, isTable } from '../batch-options.ts';
+import { type BatchOptions, isTableName } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
 import { existsAlreadyError, type ResultsFile, resultsFileError } from './results-file.ts';
 
@@ -92,7 +92,7 @@ export async function openResults(
     const { openStream } = await import('./stream-results.ts');
     return openStream(ctx, { stream, excel, sorted });
   }
-  if (!isTable(out)) return JsonlResults.open(ctx, { out, resume });
+  if (!isTableName(out)) return JsonlResults.open(ctx, { out, resume });
   const { CsvResults } = await import('./csv-results.ts');
   return CsvResults.open(ctx, { out, resume, excel }, statesBefore);
 }

@@ -23,7 +23,7 @@ export function toResultState(
       ...toEarlierRuns(line),
     ],
     /** True if the row did not succeed. */
-    failed: error !== null,
+    hasFailed: error !== null,
     /** True if the service no longer had the run: it is polled again, never created again. */
     isGone:
       runId !== undefined &&

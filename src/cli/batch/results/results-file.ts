@@ -60,13 +60,13 @@ export function existsAlreadyError(name: string): CliError {
  * @throws {CliError} FILE_ERROR
  */
 export async function throwIfReplaced(file: string, handle: FileHandle): Promise<void> {
-  const [written, there] = await Promise.all([
+  const [openedFile, fileAtPath] = await Promise.all([
     handle.stat({ bigint: true }),
     lstat(file, { bigint: true }).catch(() => undefined),
   ]);
-  if (there?.ino === written.ino && there.dev === written.dev) return;
-  const what = there === undefined ? 'moved or removed' : 'replaced';
-  throw new CliError(`${file} was ${what} while the batch wrote it, and lacks results`, {
+  if (fileAtPath?.ino === openedFile.ino && fileAtPath.dev === openedFile.dev) return;
+  const fate = fileAtPath === undefined ? 'moved or removed' : 'replaced';
+  throw new CliError(`${file} was ${fate} while the batch wrote it, and lacks results`, {
     status: 'FILE_ERROR',
     exitCode: EXIT.fault,
     hints: ['To fetch the results of the finished runs again, add --resume to the same command.'],
@@ -92,7 +92,7 @@ export interface ResultsFile {
   /** The states of rows from earlier results, by row id. */
   readonly states: ReadonlyMap<string, ResultState>;
   /** True if there were results before this invocation. */
-  readonly existed: boolean;
+  readonly hasEarlierResults: boolean;
   /** Matches a row with its earlier result by its own columns, if the results have no row ids. */
   matchRow?(row: SourceRow): void;
   /** Drops the results with these ids, and the results that match no row. */
@@ -103,14 +103,14 @@ export interface ResultsFile {
    * Returns the part of a result that the batch's journal has to keep, if the results can't be read
    * back.
    */
-  journalPart?(line: ResultsLine, row: SourceRow): unknown;
+  toJournalPart?(line: ResultsLine, row: SourceRow): unknown;
   /** Writes the result of a row. Resolves to false once the reader is gone. */
   write(line: ResultsLine, row: SourceRow): Promise<boolean>;
   /**
    * Leaves exactly one line per row, safely on disk.
    *
-   * @param sorted true for the order of the rows
+   * @param isSorted true for the order of the rows
    */
-  finish(sorted: boolean): Promise<void>;
+  finish(isSorted: boolean): Promise<void>;
   close(): Promise<void>;
 }

@@ -49,6 +49,14 @@ export interface LineInputs {
 /** Marks a row that ended in the service's own fault, because running it again may pay twice. */
 export const MAY_HAVE_RUN = 'it may have created a run anyway';
 
+const RESULTS_LINE_BEGINNING = '{"row":';
+
+/** Matches the code of an error, such as ` (SERVER_ERROR)`. */
+const ERROR_CODE_AT_END = /^ \([^()]*\)$/u;
+
+/** The amounts of a row without a run. */
+const NO_RUN_AMOUNTS = { credits: 0, cost: 0 };
+
 type RowName = Pick<ResultsLine, 'row' | 'id'> & { readonly line: number };
 
 /** Returns the line for an outcome that ends its row. */
@@ -71,7 +79,7 @@ function buildFailedRowLine(
   const { runId = null, facts, error, text, mayHaveRun } = outcome;
   const seconds = computeRunSeconds(facts);
   const message = text ?? formatError(error, seconds === null ? { line } : undefined);
-  const amounts = runId === null && !mayHaveRun ? NO_RUN : getSpentAmounts(runId, budget);
+  const amounts = runId === null && !mayHaveRun ? NO_RUN_AMOUNTS : getSpentAmounts(runId, budget);
 
   return {
     row,
@@ -107,9 +115,6 @@ function buildEndedRunLine(
   };
 }
 
-/** The amounts of a row without a run. */
-const NO_RUN = { credits: 0, cost: 0 };
-
 function getSpentAmounts(
   runId: string | null,
   budget: Pick<Budget, 'getRunSpend'>,
@@ -131,11 +136,9 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
   if (!isJsonObject(value)) return undefined;
 
   const { row, id, runId, runStatus, tokens, credits, cost, seconds, error, inputs } = value;
-  const isLine =
-    Number.isSafeInteger(row) && typeof id === 'string' && typeof runStatus === 'string';
-  if (!isLine || !(typeof runId === 'string' || runId === null || runId === undefined)) {
-    return undefined;
-  }
+  if (!Number.isSafeInteger(row) || typeof id !== 'string') return undefined;
+  if (typeof runStatus !== 'string') return undefined;
+  if (typeof runId !== 'string' && runId !== null && runId !== undefined) return undefined;
 
   const earlierRunIds = readListAt(value['earlierRunIds']).filter(
     runId => typeof runId === 'string',
@@ -151,7 +154,7 @@ export function parseResultsLine(text: string): ResultsLine | undefined {
     cost: toNumberOrNull(cost),
     seconds: toNumberOrNull(seconds),
     error: typeof error === 'string' ? error : null,
-    ...(earlierRunIds.length > 0 && { earlierRunIds: earlierRunIds }),
+    ...(earlierRunIds.length > 0 && { earlierRunIds }),
     ...(isJsonObject(inputs) && { inputs: inputs as unknown as LineInputs }),
   };
 }
@@ -160,8 +163,6 @@ function toNumberOrNull(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-const RESULTS_LINE_BEGINNING = '{"row":';
-
 /** Returns true if a text may be the beginning of a result's line. */
 export function isTornLine(text: string): boolean {
   return text.length < RESULTS_LINE_BEGINNING.length
@@ -169,10 +170,10 @@ export function isTornLine(text: string): boolean {
     : text.startsWith(RESULTS_LINE_BEGINNING);
 }
 
-/** Inserts `MAY_HAVE_RUN` before the code at the end of an error. */
+/** Inserts `MAY_HAVE_RUN` before the code at the end of an error, if it has one. */
 function withMayHaveRun(text: string): string {
-  const at = text.lastIndexOf(' (');
-  const code = at < 0 ? '' : text.slice(at + 2);
-  const endsInCode = code.indexOf(')') === code.length - 1 && !code.includes('(') && code !== '';
-  return endsInCode ? `${text.slice(0, at)}; ${MAY_HAVE_RUN}${text.slice(at)}` : text;
+  const codeStart = text.lastIndexOf(' (');
+  const code = codeStart === -1 ? '' : text.slice(codeStart);
+  if (!ERROR_CODE_AT_END.test(code)) return text;
+  return `${text.slice(0, codeStart)}; ${MAY_HAVE_RUN}${code}`;
 }

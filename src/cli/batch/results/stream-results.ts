@@ -10,10 +10,17 @@ import { EXIT } from '../../core/exit-codes.ts';
 import { formatJsonLine, toJson } from '../../outputs/print-json.ts';
 import { openSpecialFile, type SpecialFile } from '../../outputs/saving/special-file.ts';
 import { escapeControls } from '../../terminal/sanitise.ts';
-import { isTable } from '../batch-options.ts';
+import { isTableName } from '../batch-options.ts';
 import { JsonlResults } from './jsonl-results.ts';
 import type { ResultsFile } from './results-file.ts';
 import type { ResultsLine } from './results-line.ts';
+
+/** The parts of results that are written to a stream as they come. */
+const STREAMED_RESULTS = {
+  states: new Map(),
+  hasEarlierResults: false,
+  finish: async (): Promise<void> => {},
+};
 
 interface StreamOptions {
   /** The device or pipe; standard output by default. */
@@ -25,7 +32,7 @@ interface StreamOptions {
 /** Opens standard output, a device or a pipe for results. @throws {CliError} if that fails */
 export async function openStream(ctx: Context, options: StreamOptions): Promise<ResultsFile> {
   const { stream, sorted } = options;
-  if (stream !== undefined && isTable(stream)) {
+  if (stream !== undefined && isTableName(stream)) {
     return createTableResults(ctx, await openNamedStream(ctx, stream), options);
   }
 
@@ -48,7 +55,7 @@ function createStandardOutput(ctx: Context): LineStream {
       throw unwrittenError(`the result of run ${line.runId} was not printed`, error);
     });
   };
-  return { ...STREAM, write, close: async () => {} };
+  return { ...STREAMED_RESULTS, write, close: async () => {} };
 }
 
 function unwrittenError(what: string, cause: unknown): CliError {
@@ -73,11 +80,9 @@ async function openNamedStream(ctx: Context, stream: string): Promise<SpecialFil
   return { ...specialFile, write };
 }
 
-const STREAM = { states: new Map(), existed: false, finish: async (): Promise<void> => {} };
-
 function createLineStream({ isTerminal, write, close }: SpecialFile): LineStream {
   return {
-    ...STREAM,
+    ...STREAMED_RESULTS,
     write: async line => write(`${await toJson(line, { isTerminal, indent: 0 })}\n`),
     close,
   };
@@ -146,7 +151,7 @@ async function createCollectedResults({
 
   return {
     states: results.states,
-    existed: false,
+    hasEarlierResults: false,
     write: (line, row) => results.write(line, row),
     finish,
     close: async () => {

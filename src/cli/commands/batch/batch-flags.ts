@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { isSpecial } from '../../../files/writing/write-file.ts';
-import { type BatchOptions, isTable } from '../../batch/batch-options.ts';
+import { type BatchOptions, isTableName } from '../../batch/batch-options.ts';
 import type { Context } from '../../context.ts';
 import type { FlagsOf } from '../../core/command-spec.ts';
 import { usageError } from '../../core/errors.ts';
@@ -72,7 +72,7 @@ function readDestination(
   { cwd }: Context,
   name: string | undefined,
 ): Pick<BatchOptions, 'out' | 'stream'> {
-  if (name === undefined || (isStandardOutput(cwd, name) && !isTable(name))) {
+  if (name === undefined || (isStandardOutput(cwd, name) && !isTableName(name))) {
     return { out: undefined, stream: undefined };
   }
   const stream = isSpecial(path.resolve(cwd, name)) ? name : undefined;
@@ -104,7 +104,7 @@ function refuseUnusableOut(
     );
   }
 
-  if (flags.excel === true && !isTable(flags.out ?? '')) {
+  if (flags.excel === true && !isTableName(flags.out ?? '')) {
     throw usageError(
       '--excel needs --out with the name of a CSV file',
       'For example: --out results.csv --excel',
